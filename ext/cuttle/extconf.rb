@@ -1,0 +1,16 @@
+# frozen_string_literal: true
+
+# Builds cuttle/core, the server's C primitives. CUTTLE_SANITIZE=1 builds it with ASan and UBSan for the tests.
+require "mkmf"
+
+append_cflags(%w[-std=gnu11 -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden])
+have_header("sys/epoll.h")
+have_func("accept4", "sys/socket.h")
+have_func("rb_hash_new_capa", "ruby.h")
+
+if ENV["CUTTLE_SANITIZE"]
+  $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+  $LDFLAGS << " -fsanitize=address,undefined"
+end
+
+create_makefile("cuttle/core")

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+# Cuttle: one Ruby web server with every concurrency model, and the lab that tells which one an app should have.
+# Rooms load lazily: a server never loads the lab, and an engine never loads another.
+module Cuttle
+  # Anything a user can mend: its message is printed as one line, without a backtrace.
+  class Error < StandardError; end
+
+  # A wrong option, value or combination: exit code 2.
+  class UsageError < Error; end
+
+  autoload :VERSION, "cuttle/version"
+  autoload :CLI, "cuttle/cli"
+  autoload :Settings, "cuttle/settings"
+  autoload :Server, "cuttle/server"
+  autoload :Service, "cuttle/service"
+  autoload :Static, "cuttle/static"
+  autoload :Engines, "cuttle/engines"
+  autoload :Http, "cuttle/http"
+  autoload :Rack, "cuttle/rack"
+  autoload :Cluster, "cuttle/cluster"
+  autoload :Telemetry, "cuttle/telemetry"
+
+  # The C primitives (ext/cuttle).
+  autoload :Connection, "cuttle/core"
+  autoload :Poller, "cuttle/core"
+  autoload :Acceptor, "cuttle/core"
+end

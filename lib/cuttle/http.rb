@@ -1,0 +1,10 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # Bytes in, bytes out. Names no Rack and no engine.
+  module Http
+    autoload :Head, "cuttle/http/head"
+    autoload :ParseError, "cuttle/http/head"
+    autoload :Parsers, "cuttle/http/parsers"
+  end
+end
