@@ -1,0 +1,10 @@
+# frozen_string_literal: true
+
+$LOAD_PATH.unshift File.expand_path("../lib", __dir__)
+require "minitest/autorun"
+require "cuttle"
+
+Dir[File.expand_path("support/*.rb", __dir__)].sort.each { |file| require file }
+
+# A test that hangs says where, instead of stopping the run.
+Thread.abort_on_exception = false
