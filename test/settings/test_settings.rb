@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class TestSettings < Minitest::Test
+  def test_defaults
+    settings = build
+    assert_equal "hybrid", settings.engine
+    assert_equal 3..3, settings.threads
+    assert_equal 0, settings.workers
+    assert_equal "native", settings.parser
+    assert_equal "development", settings.environment
+    assert_equal ["tcp://127.0.0.1:9292"], settings.binds
+    assert settings.frozen?
+    assert_equal [:default], Cuttle::Settings::NAMES.map { |name| settings.origin(name) }.uniq
+  end
+
+  def test_environment_is_above_defaults
+    settings = build({ "WEB_CONCURRENCY" => "2", "RAILS_MAX_THREADS" => "7", "PORT" => "8000", "RACK_ENV" => "production" })
+    assert_equal [2, 7..7, 8000, "production"],
+                 [settings.workers, settings.threads, settings.port, settings.environment]
+    assert_equal [:environment], %i[workers threads port environment].map { |name| settings.origin(name) }.uniq
+  end
+
+  def test_like_is_above_the_environment
+    settings = build({ "RAILS_MAX_THREADS" => "9", "WEB_CONCURRENCY" => "4" }, like: "puma")
+    assert_equal [1..5, :like], [settings.threads, settings.origin(:threads)]
+    assert_equal [4, :environment], [settings.workers, settings.origin(:workers)]
+  end
+
+  def test_flags_are_above_everything
+    settings = build({ "WEB_CONCURRENCY" => "4" }, like: "unicorn", workers: "3", keep_alive: true)
+    assert_equal [3, :flag], [settings.workers, settings.origin(:workers)]
+    assert_equal [true, :flag], [settings.keep_alive, settings.origin(:keep_alive)]
+    assert_equal ["single", :like], [settings.engine, settings.origin(:engine)]
+  end
+
+  def test_a_nil_flag_and_an_empty_variable_say_nothing
+    settings = build({ "WEB_CONCURRENCY" => "", "PORT" => "" }, workers: nil)
+    assert_equal %i[default default], [settings.origin(:workers), settings.origin(:port)]
+  end
+
+  def test_threads
+    { "5" => 5..5, "1:5" => 1..5, "0:5" => 1..5, 4 => 4..4, (2..3) => 2..3 }.each do |said, meant|
+      assert_equal meant, build({}, threads: said).threads
+    end
+    assert_equal 0..0, build({}, engine: "threads", threads: "0").threads
+    assert_equal 2..9, build({ "RAILS_MIN_THREADS" => "2", "RAILS_MAX_THREADS" => "9" }).threads
+  end
+
+  def test_a_pool_from_the_environment_is_nothing_to_an_engine_of_one_thread
+    settings = build({ "RAILS_MAX_THREADS" => "5" }, engine: "reactor")
+    assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
+  end
+
+  def test_keep_alive_is_off_for_single_only
+    kept = Cuttle::Engines.names.select { |engine| build({}, engine: engine).keep_alive }
+    assert_equal Cuttle::Engines.names - ["single"], kept
+  end
+
+  def test_environments_names_in_pumas_order
+    assert_equal "a", build({ "APP_ENV" => "a", "RACK_ENV" => "b", "RAILS_ENV" => "c" }).environment
+    assert_equal "b", build({ "RACK_ENV" => "b", "RAILS_ENV" => "c" }).environment
+    assert_equal "c", build({ "RAILS_ENV" => "c" }).environment
+  end
+
+  def test_only_this_machine_is_served_while_developing
+    assert_equal ["tcp://127.0.0.1:3000"], build({}, port: 3000).binds
+    assert_equal ["tcp://0.0.0.0:3000"], build({}, port: 3000, environment: "production").binds
+  end
+
+  def test_workers_auto
+    assert_equal Cuttle::Cluster::Cpus.count, build({}, workers: "auto").workers
+    assert_equal Cuttle::Cluster::Cpus.count, build({ "WEB_CONCURRENCY" => "auto" }).workers
+  end
+
+  def test_times
+    assert_equal 2.5, build({}, idle_timeout: "2.5").idle_timeout
+    assert_equal 0, build({}, shutdown_timeout: 0).shutdown_timeout
+  end
+
+  def test_every_server_to_be_like_makes_valid_settings
+    Cuttle::Settings::LIKES.each do |like, said|
+      settings = build({}, like: like)
+      assert_equal said[:engine], settings.engine, like
+      assert_equal said.fetch(:keep_alive), settings.keep_alive, like
+    end
+  end
+
+  WRONG = {
+    { workers: "many" } => "--workers many: give a number of processes, or auto",
+    { workers: -1 } => "--workers -1: give a number of processes, or auto",
+    { threads: "5:3" } => "--threads 5:3: the minimum is above the maximum",
+    { threads: "1:2:3" } => "--threads 1:2:3: give a number of threads, MIN:MAX, or 0 for a thread per connection",
+    { threads: "x" } => "--threads x: give a number of threads, MIN:MAX, or 0 for a thread per connection",
+    { threads: "" } => "--threads : give a number of threads, MIN:MAX, or 0 for a thread per connection",
+    { port: "99999" } => "--port 99999: give a port from 0 to 65535",
+    { max_fibers: 0 } => "--max-fibers 0: give a number of fibers above 0",
+    { idle_timeout: "0" } => "--idle-timeout 0: give seconds above 0",
+    { write_timeout: "soon" } => "--write-timeout soon: give seconds",
+    { shutdown_timeout: "NaN" } => "--shutdown-timeout NaN: give seconds",
+    { keep_alive: "maybe" } => "--keep-alive maybe: on or off",
+    { binds: "9292" } => "--bind 9292: give tcp://host:port or unix:///path",
+    { color: "red" } => "unknown option color",
+    { engine: "jet" } => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",
+    { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",
+    { like: "apache" } => "unknown server \"apache\": #{Cuttle::Settings::LIKES.keys.join(", ")}",
+    { threads: 0 } => "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
+    { parser: "recognizer", environment: "production" } =>
+      "parser recognizer is for study only: it does not serve in production"
+  }.freeze
+
+  WRONG.each do |flags, message|
+    define_method("test_wrong: #{flags}") do
+      assert_equal message, assert_raises(Cuttle::UsageError) { build({}, **flags) }.message
+    end
+  end
+
+  def test_a_wrong_variable_is_named
+    error = assert_raises(Cuttle::UsageError) { build({ "WEB_CONCURRENCY" => "lots" }) }
+    assert_equal "WEB_CONCURRENCY lots: give a number of processes, or auto", error.message
+    error = assert_raises(Cuttle::UsageError) { build({ "RAILS_MIN_THREADS" => "9", "RAILS_MAX_THREADS" => "3" }) }
+    assert_equal "RAILS_MAX_THREADS 9:3: the minimum is above the maximum", error.message
+  end
+
+  private
+
+  def build(variables = {}, **flags)
+    Cuttle::Settings.build(variables: variables, **flags)
+  end
+end
