@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Listeners
+    # unix:///path. A file that a dead server left behind is taken over; one that somebody listens on is not.
+    module Unix
+      FORM = %r{\Aunix://(?<path>[^\0?\#]+)\z}
+
+      class << self
+        # The path of +uri+. Raises ArgumentError.
+        def parse(uri)
+          FORM.match(uri)&.[](:path) or raise ArgumentError, "give unix:///path"
+        end
+
+        # An Array of one Listener. Raises Error.
+        def open(uri)
+          path = File.expand_path(parse(uri))
+          server = claim(path)
+          server.listen(BACKLOG)
+          identity = identity(path)
+          [Listener.new(server, "unix://#{path}", -> { File.unlink(path) if identity(path) == identity })]
+        rescue SystemCallError, ArgumentError => error
+          server&.close
+          raise Error, "can't listen on #{uri}: #{reason(error, path)}"
+        end
+
+        private
+
+        def claim(path)
+          UNIXServer.new(path)
+        rescue Errno::EADDRINUSE
+          raise unless stale?(path)
+
+          File.unlink(path)
+          UNIXServer.new(path)
+        end
+
+        # A socket whose server is gone refuses.
+        def stale?(path)
+          return false unless File.socket?(path)
+
+          UNIXSocket.new(path).close
+          false
+        rescue Errno::ECONNREFUSED
+          true
+        end
+
+        # Tells our file from one that another server has put in its place since.
+        def identity(path)
+          File.stat(path).then { |stat| [stat.dev, stat.ino] }
+        rescue Errno::ENOENT
+          nil
+        end
+
+        def reason(error, path)
+          case error
+          when Errno::EADDRINUSE then File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
+          when Errno::EACCES, Errno::EROFS then "this user may not make the file"
+          when Errno::ENOENT, Errno::ENOTDIR then "its directory does not exist"
+          when ArgumentError then "the path is too long for a socket"
+          else error.message
+          end
+        end
+      end
+    end
+  end
+end

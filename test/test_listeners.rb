@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+class TestListeners < Minitest::Test
+  def test_a_free_port_is_chosen_and_named
+    open("tcp://127.0.0.1:0") do |listeners|
+      assert_equal ["http://127.0.0.1:#{listeners.port}"], listeners.uris
+      TCPSocket.new("127.0.0.1", listeners.port).close
+    end
+  end
+
+  def test_ipv6
+    open("tcp://[::1]:0") do |listeners|
+      assert_equal ["http://[::1]:#{listeners.port}"], listeners.uris
+      TCPSocket.new("::1", listeners.port).close
+    end
+  end
+
+  def test_every_interface_of_both_families
+    open("tcp://[::]:0") do |listeners|
+      TCPSocket.new("127.0.0.1", listeners.port).close
+      TCPSocket.new("::1", listeners.port).close
+    end
+  end
+
+  def test_a_name_listens_on_each_of_its_addresses_at_one_port
+    open("tcp://localhost:0") do |listeners|
+      addresses = Addrinfo.getaddrinfo("localhost", nil, nil, :STREAM).map(&:ip_address).uniq
+      addresses &= Socket.ip_address_list.map(&:ip_address)
+      assert_equal addresses.sort, listeners.sockets.map { |socket| socket.local_address.ip_address }.sort
+      assert_equal [listeners.port], listeners.sockets.map { |socket| socket.local_address.ip_port }.uniq
+    end
+  end
+
+  def test_a_port_can_be_had_again_at_once
+    port = open("tcp://127.0.0.1:0") do |listeners|
+      client = TCPSocket.new("127.0.0.1", listeners.port)
+      listeners.sockets.first.accept.close # this side closes first, and keeps TIME_WAIT
+      client.close
+      listeners.port
+    end
+    open("tcp://127.0.0.1:#{port}") { |listeners| assert_equal port, listeners.port }
+  end
+
+  def test_a_port_in_use
+    open("tcp://127.0.0.1:0") do |listeners|
+      assert_refused "tcp://127.0.0.1:#{listeners.port}", "the port is in use"
+    end
+  end
+
+  def test_an_address_of_another_machine_and_an_unknown_name
+    assert_refused "tcp://192.0.2.1:0", "this machine has no address 192.0.2.1"
+    assert_refused "tcp://name.invalid:0", "no address is known for name.invalid"
+  end
+
+  def test_all_or_none
+    open("tcp://127.0.0.1:0") do |taken|
+      free = open("tcp://127.0.0.1:0", &:port)
+      assert_raises(Cuttle::Error) do
+        Cuttle::Listeners.open(["tcp://127.0.0.1:#{free}", "tcp://127.0.0.1:#{taken.port}"])
+      end
+      assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", free) }
+    end
+  end
+
+  def test_a_unix_socket_and_its_file
+    in_directory do |path|
+      open("unix://#{path}") do |listeners|
+        assert_equal ["unix://#{path}"], listeners.uris
+        assert_nil listeners.port
+        UNIXSocket.new(path).close
+      end
+      refute File.exist?(path)
+    end
+  end
+
+  def test_a_dead_servers_file_is_taken_over
+    in_directory do |path|
+      UNIXServer.new(path).close
+      open("unix://#{path}") { UNIXSocket.new(path).close }
+    end
+  end
+
+  def test_a_living_servers_file_is_not
+    in_directory do |path|
+      open("unix://#{path}") do
+        assert_refused "unix://#{path}", "somebody listens there"
+        UNIXSocket.new(path).close
+      end
+    end
+  end
+
+  def test_a_file_that_is_no_socket_is_left_alone
+    in_directory do |path|
+      File.write(path, "precious")
+      assert_refused "unix://#{path}", "the file exists and is no socket"
+      assert_equal "precious", File.read(path)
+    end
+  end
+
+  def test_only_the_owner_takes_the_file_away
+    in_directory do |path|
+      open("unix://#{path}") do |listeners|
+        Process.wait(fork { listeners.close && exit!(0) })
+        UNIXSocket.new(path).close
+      end
+    end
+  end
+
+  def test_a_successors_file_is_left_alone
+    in_directory do |path|
+      listeners = Cuttle::Listeners.open(["unix://#{path}"])
+      File.unlink(path)
+      open("unix://#{path}") do
+        listeners.close
+        UNIXSocket.new(path).close
+      end
+    end
+  end
+
+  def test_unix_sockets_that_can_not_be
+    assert_refused "unix:///no/such/directory/s", "its directory does not exist"
+    assert_refused "unix:///tmp/#{"x" * 200}", "the path is too long for a socket"
+  end
+
+  def test_uris_are_checked
+    %w[http://a:1 tcp://a tcp://:1 tcp://a:b tcp://a:65536 tcp://::1:80 tcp://a:80/x unix:/a unix:// 9292].each do |uri|
+      assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }
+    end
+    %w[tcp://a:1 tcp://[::1]:80 tcp://0.0.0.0:0 unix:///a unix://a].each do |uri|
+      assert_equal uri, Cuttle::Listeners.check(uri)
+    end
+  end
+
+  private
+
+  def open(uri)
+    listeners = Cuttle::Listeners.open([uri])
+    yield listeners
+  ensure
+    listeners&.close
+  end
+
+  def in_directory
+    Dir.mktmpdir { |directory| yield "#{directory}/socket" }
+  end
+
+  def assert_refused(uri, reason)
+    error = assert_raises(Cuttle::Error) { Cuttle::Listeners.open([uri]) }
+    assert_equal "can't listen on #{uri}: #{reason}", error.message
+  end
+end
