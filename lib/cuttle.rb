@@ -11,6 +11,8 @@ module Cuttle
 
   autoload :VERSION, "cuttle/version"
   autoload :CLI, "cuttle/cli"
+  autoload :Launcher, "cuttle/launcher"
+  autoload :Listeners, "cuttle/listeners"
   autoload :Settings, "cuttle/settings"
   autoload :Server, "cuttle/server"
   autoload :Service, "cuttle/service"
@@ -20,6 +22,7 @@ module Cuttle
   autoload :Rack, "cuttle/rack"
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
+  autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).
   autoload :Connection, "cuttle/core"

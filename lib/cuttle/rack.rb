@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require "rack"
+
+module Cuttle
+  # Everything that knows what a Rack app is. No other Ruby room names Rack.
+  module Rack
+    autoload :Adapter, "cuttle/rack/adapter"
+    autoload :Handler, "cuttle/rack/handler"
+    autoload :Input, "cuttle/rack/input"
+    autoload :Loader, "cuttle/rack/loader"
+
+    # Every request's env begins as this. +multithread+ and +multiprocess+: whether the app may be entered again, in
+    # this process and in another, while it still answers a request.
+    def self.env(multithread:, multiprocess:, errors: $stderr)
+      {
+        "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
+        "rack.version" => [1, 3].freeze, # Rack 2.2 asks for it
+        "rack.errors" => errors, "rack.url_scheme" => "http", "rack.run_once" => false,
+        "rack.multithread" => multithread, "rack.multiprocess" => multiprocess
+      }
+    end
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # One process's share of serving: an app, the listeners, and an engine between them. The whole server where nothing
+  # forks, and what each worker of a cluster runs. In a program of your own:
+  #
+  #   server = Cuttle::Server.new(app, engine: "threads", threads: 5)  # 127.0.0.1, a free port
+  #   server.start                                                     # accepts once this returns
+  #   Net::HTTP.get(URI(server.url))
+  #   server.stop                                                      # answers what is under way, then returns
+  #
+  # Its source and engine are made by whoever calls #run or #start, so that a worker makes them after the fork.
+  class Server
+    attr_reader :settings
+
+    # +app+ is a Rack app, nil for static files only. The rest are Settings' options, and for a single TCP listener
+    # +host+ and +port+ (0: the kernel chooses). Environment variables are not looked at.
+    # +settings+ and +listeners+ are for those who have made them already; listeners given are not closed here.
+    # Raises UsageError.
+    def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, **options)
+      options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
+      @app = app
+      @settings = settings || Settings.build(variables: {}, **options)
+      @given = listeners
+      @lock = Mutex.new
+    end
+
+    # Serves in a thread of its own; returns as soon as connections are accepted. Raises Error where it can't listen.
+    def start
+      raise Error, "the server runs already" if @thread
+
+      assemble
+      @thread = Thread.new { serve }
+      @thread.name = "cuttle"
+      @thread.report_on_exception = false # #wait and #stop raise it
+      self
+    end
+
+    # Serves on the calling thread until #stop (or #stop_soon) was called and every request was answered.
+    def run
+      assemble
+      serve
+    end
+
+    # Stops accepting, answers what is under way, and returns then; after shutdown_timeout seconds it gives up.
+    # Raises what ended the engine, if it wasn't this.
+    def stop
+      stop_soon
+      @thread&.join(settings.shutdown_timeout) || @thread&.kill
+      wait
+    end
+
+    # Tells the engine to stop, and returns at once. May be called from any thread and from a trap handler.
+    def stop_soon
+      @stopped = true
+      @engine&.stop
+    end
+
+    # Returns when a started server has ended.
+    def wait
+      @thread&.join
+      nil
+    end
+
+    # The URIs that clients reach it by.
+    def uris
+      listeners.uris
+    end
+
+    def url
+      uris.first
+    end
+
+    def port
+      listeners.port
+    end
+
+    # Counters of the engine (Hash of Integers); empty before it runs.
+    def stats
+      @engine ? @engine.stats : {}
+    end
+
+    private
+
+    def listeners
+      @lock.synchronize { @listeners ||= @given || Listeners.open(settings.binds) }
+    end
+
+    def assemble
+      listeners
+      model = Engines.fetch(settings.engine)
+      @engine = model.new(source: source(model), service: service, threads: settings.threads,
+                          max_fibers: settings.max_fibers)
+      @engine.stop if @stopped # a stop that came while there was no engine to hear it
+    end
+
+    def serve
+      @engine.run
+    ensure
+      @listeners.close unless @given
+    end
+
+    def source(model)
+      kind = model::SOURCE == :poller ? Poller : Acceptor
+      kind.new(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
+                                  request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
+                                  write_timeout: settings.write_timeout)
+    end
+
+    def service
+      Service.new(app: @app && Rack::Adapter.new(@app), static: static, log: log)
+    end
+
+    def env
+      Rack.env(multithread: settings.threads.max != 1, multiprocess: settings.workers.positive?)
+    end
+
+    def parser
+      Http::Parsers.fetch(settings.parser) unless settings.parser == "native"
+    end
+
+    def static
+      settings.docroot && Static.new(settings.docroot)
+    end
+
+    def log
+      settings.log_requests ? Telemetry::AccessLog.new($stdout) : nil
+    end
+  end
+end

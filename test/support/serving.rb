@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+require "tmpdir"
+require_relative "eventually"
+require_relative "raw_client"
+
+# Servers for tests: in this process (#serving), or the command line's (#serving_process). Both stop at the block's
+# end, and both can be asked for +uris+, +url+ and +port+.
+#
+#   serving(app, engine: "threads", threads: 5) do |server|
+#     answer = request(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")      # => RawClient::Response
+#     raw(server, "GET /\r\n\r\n")                                       # => every octet, once the server closed
+#     client(server) { |client| client.write("…"); client.response }     # => step by step
+#   end
+#
+#   serving_process("examples/hello.ru", "-w", "2") { |process| Process.kill("TTIN", process.pid) … }
+module Serving
+  include Eventually
+
+  ROOT = File.expand_path("../..", __dir__)
+
+  # A Cuttle::Server with +app+ on a free port; +options+ are Cuttle::Server.new's.
+  def serving(app, **options)
+    server = Cuttle::Server.new(app, **options).start
+    yield server
+  ensure
+    server&.stop
+  end
+
+  # `cuttle serve ARGS` as a process of its own, on a free port of 127.0.0.1 where +args+ name none. Yields it once
+  # it is ready, or after it ended (see ServingProcess#running?).
+  def serving_process(*args, env: {}, chdir: ROOT)
+    process = ServingProcess.new(args, env: env, chdir: chdir)
+    process.wait_until_ready
+    yield process
+  ensure
+    process&.finish
+  end
+
+  def client(server, timeout: 10, &block)
+    RawClient.open(server, timeout: timeout, &block)
+  end
+
+  # Sends +bytes+ on a new connection and reads one final response; nil where the server closed without one.
+  def request(server, bytes, timeout: 10)
+    client(server, timeout: timeout) { |client| client.write(bytes).response(request: bytes[/\A\s*(\S+)/, 1]) }
+  end
+
+  # GET +path+ on a new connection, as HTTP/1.1 with Connection: close.
+  def get(server, path = "/", headers = {})
+    fields = { "Host" => "example.test", "Connection" => "close" }.merge(headers)
+    request(server, "GET #{path} HTTP/1.1\r\n#{fields.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n")
+  end
+
+  # Sends +bytes+ on a new connection and returns every octet that comes until the server closes.
+  # Raises where it keeps the connection open. +half_close+ sends FIN after the bytes.
+  def raw(server, bytes, timeout: 10, half_close: false)
+    client(server, timeout: timeout) do |client|
+      client.write(bytes)
+      client.half_close if half_close
+      client.read_to_end
+    end
+  end
+
+  # A `cuttle` command line that runs as a process of its own.
+  class ServingProcess
+    include Eventually
+
+    READY = "Ctrl-C"
+
+    attr_reader :pid, :status
+
+    def initialize(args, env:, chdir:)
+      @directory = Dir.mktmpdir("cuttle")
+      args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, "-I#{ROOT}/lib",
+                   "#{ROOT}/exe/cuttle", "serve", *args, chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
+    end
+
+    # Until it has said that it serves, or ended.
+    def wait_until_ready
+      eventually("the server's readiness (#{err})", within: 30) { out.include?(READY) || !running? }
+    end
+
+    def out
+      File.read(file("out"))
+    end
+
+    def err
+      File.exist?(file("err")) ? File.read(file("err")) : ""
+    end
+
+    def running?
+      return false if @status
+
+      _, @status = Process.wait2(@pid, Process::WNOHANG)
+      @status.nil?
+    end
+
+    def uris
+      out.scan(%r{(?:http|unix)://\S+})
+    end
+
+    def url
+      uris.first
+    end
+
+    def port
+      url[/:(\d+)\z/, 1].to_i
+    end
+
+    # Pids of the workers that are there now.
+    def workers
+      stats = Dir["/proc/[0-9]*/stat"].filter_map { |path| File.read(path) rescue nil } # rubocop:disable Style/RescueModifier
+      stats.filter_map { |stat| stat.to_i if stat[/\) \S (\d+)/, 1].to_i == @pid }
+    end
+
+    # Sends +signal+ and waits for the end; returns the Process::Status.
+    def stop(signal = "TERM", within: 30)
+      Process.kill(signal, @pid) if running?
+      eventually("the server's end after #{signal}", within: within) { !running? }
+      @status
+    end
+
+    # The end of the test: whatever happened, nothing stays.
+    def finish
+      stop
+    rescue StandardError
+      [*workers, @pid].each { |pid| Process.kill("KILL", pid) } if running?
+      Process.wait(@pid) if running?
+      raise
+    ensure
+      FileUtils.remove_entry(@directory)
+    end
+
+    private
+
+    def file(name)
+      "#{@directory}/#{name}"
+    end
+  end
+end

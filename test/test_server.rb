@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+class TestServer < Minitest::Test
+  include Serving
+
+  APP = ->(env) { [200, { "content-type" => "text/plain" }, [env["PATH_INFO"]]] }
+
+  def test_serves_once_start_returns_and_no_more_once_stop_has
+    port = nil
+    serving(APP) do |server|
+      port = server.port
+      assert_equal "/hello", get(server, "/hello").body
+      assert_equal "http://127.0.0.1:#{port}", server.url
+    end
+    assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", port) }
+  end
+
+  def test_stop_answers_what_is_under_way
+    entered = Queue.new
+    leave = Queue.new
+    app = lambda do |_env|
+      entered << true
+      leave.pop
+      [200, {}, ["done"]]
+    end
+    serving(app) do |server|
+      answer = Thread.new { get(server) }
+      entered.pop
+      stopping = Thread.new { server.stop }
+      eventually("the listener's close") { refused?(server.port) }
+      leave << true
+      assert_equal "done", answer.value.body
+      stopping.join
+    end
+  end
+
+  def test_a_drain_that_takes_too_long_is_given_up
+    entered = Queue.new
+    app = lambda do |_env|
+      entered << true
+      sleep
+    end
+    server = Cuttle::Server.new(app, shutdown_timeout: 0.1).start
+    client(server) do |client|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      entered.pop
+      server.stop
+      assert refused?(server.port)
+    end
+  end
+
+  def test_run_blocks_until_stopped
+    server = Cuttle::Server.new(APP)
+    thread = Thread.new { server.run }
+    assert_equal "/", get(server).body
+    assert thread.alive?
+    server.stop_soon
+    thread.value
+  end
+
+  def test_a_stop_before_the_start_is_not_lost
+    server = Cuttle::Server.new(APP)
+    server.stop_soon
+    server.run
+    assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", server.port) }
+  end
+
+  def test_a_port_in_use_is_said_by_start
+    serving(APP) do |server|
+      error = assert_raises(Cuttle::Error) { Cuttle::Server.new(APP, port: server.port).start }
+      assert_equal "can't listen on tcp://127.0.0.1:#{server.port}: the port is in use", error.message
+    end
+  end
+
+  def test_unix_sockets_and_several_listeners
+    Dir.mktmpdir do |directory|
+      serving(APP, binds: ["unix://#{directory}/s", "tcp://127.0.0.1:0"]) do |server|
+        assert_equal "/unix", get(server.uris.first, "/unix").body
+        assert_equal "/tcp", get(server.uris.last, "/tcp").body
+      end
+      assert_empty Dir.children(directory)
+    end
+  end
+
+  private
+
+  def refused?(port)
+    TCPSocket.new("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+end
