@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+# A question with its answers; the first post is the question.
+class Topic < ApplicationRecord
+  has_many :posts, -> { order(:id) }, inverse_of: :topic
+
+  validates :title, presence: true, length: { maximum: 120 }
+  before_validation { self.last_post_at ||= Time.current }
+
+  scope :latest, -> { order(last_post_at: :desc, id: :desc) }
+
+  # Saves the topic and its first post, or neither; then false, and what was wrong with either is among the errors.
+  def open_with(post)
+    transaction do
+      save!
+      post.update!(topic: self)
+    end
+    true
+  rescue ActiveRecord::RecordInvalid => e
+    errors.merge!(e.record.errors) unless e.record.equal?(self)
+    false
+  end
+end
