@@ -1,0 +1,67 @@
+# frozen_string_literal: true
+
+module Real
+  # A test class of one app served one way. Its first test starts the server and its last one stops it.
+  class ServedTest < Minitest::Test
+    include Web
+
+    class << self
+      attr_accessor :app, :way
+
+      # Makes the class NameOnWay of `checks` for each of the ways.
+      def for_each(ways, app, checks)
+        ways.each do |way|
+          served = Class.new(self) { include checks }
+          served.app = app
+          served.way = way
+          Object.const_set("#{checks.name.delete_suffix("Checks")}On#{way.camel}", served)
+        end
+      end
+
+      # nil when it had been tried and failed.
+      def server
+        return @server if defined?(@server)
+
+        @server = nil
+        @server = Server.new(app, way, environment).wait_until_ready
+      end
+
+      # More environment for the app, made when the server is.
+      def environment
+        {}
+      end
+
+      # Nothing is left of the server, however the tests went.
+      def run(...)
+        super
+      ensure
+        @server&.kill
+      end
+
+      def runnable_methods
+        return [] unless way
+
+        super.sort_by { |name| name == "test_it_ends_when_told_to" ? 1 : 0 }
+      end
+    end
+
+    def setup
+      skip self.class.app.missing if self.class.app.missing
+    end
+
+    # That a server doesn't start is said once, by the test that tried.
+    def server
+      self.class.server or skip "#{self.class.app.name} on #{way} did not start"
+    end
+
+    def way
+      self.class.way
+    end
+
+    # The last one: after everything that the others did, TERM ends the server, and in peace.
+    def test_it_ends_when_told_to
+      status = server.stop
+      assert status.success? || status.termsig == Signal.list["TERM"], "#{status}\n#{server.log}"
+    end
+  end
+end

@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require "bundler"
+require "rbconfig"
+require "socket"
+require "tempfile"
+
+module Real
+  # A server process on a free port of 127.0.0.1, with an app in it.
+  #
+  # It is `exe/cuttle serve`, with the app's own gems. REAL_SERVER names another for comparison, as a shell command
+  # in which %{port}, %{rackup} and %{app} are filled in:
+  #   REAL_SERVER='BUNDLE_GEMFILE=/tmp/%{app}.gemfile bundle exec puma -b tcp://127.0.0.1:%{port} %{rackup}'
+  class Server
+    PATIENCE = 60 # seconds, for a start or an end
+
+    class Failure < StandardError; end
+
+    attr_reader :port, :pid
+
+    def initialize(app, way, environment = {})
+      @app = app
+      @way = way
+      @port = free_port
+      @log = Tempfile.create("real-server")
+      @pid = start({ "CUTTLE_ENGINE" => way.engine }.merge(app.environment, environment))
+    end
+
+    def url
+      "http://127.0.0.1:#{port}"
+    end
+
+    # What the server and the app have written to stdout and stderr.
+    def log
+      File.read(@log.path)
+    end
+
+    # Returns once the port takes connections; a server that doesn't come to that is a Failure, and gone.
+    def wait_until_ready
+      poll("#{@app.name} on #{@way} to listen") { listening? || (exited? && fail_with("ended at once")) }
+      self
+    rescue Failure
+      kill
+      raise
+    end
+
+    # Sends TERM and returns the exit status.
+    def stop
+      Process.kill("TERM", pid) unless exited?
+      poll("#{@app.name} on #{@way} to end after TERM") { exited? }
+      @status
+    end
+
+    # Whatever happened: nothing of the server stays.
+    def kill
+      [*pids.drop(1), pid].each { |pid| Process.kill("KILL", pid) } unless exited?
+      _, @status = Process.wait2(pid) unless exited?
+      File.delete(@log) if File.exist?(@log)
+    end
+
+    # The most memory that any process of the server has had, in bytes.
+    def peak_memory
+      pids.map { |pid| File.read("/proc/#{pid}/status")[/^VmHWM:\s+(\d+) kB/, 1].to_i * 1024 }.max
+    end
+
+    # The server's process and its workers.
+    def pids
+      [pid, *Dir["/proc/#{pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }]
+    end
+
+    # Until the block's value is true; PATIENCE is for machines that do ten other things.
+    def poll(what)
+      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
+      until yield
+        fail_with("waited in vain for #{what}") if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+        sleep 0.01
+      end
+    end
+
+    private
+
+    def start(environment)
+      output = { %i[out err] => @log.path, in: File::NULL, chdir: @app.directory }
+      return spawn(environment, *command, output) unless @app.gemfile
+
+      Bundler.with_unbundled_env { spawn(environment.merge("BUNDLE_GEMFILE" => @app.gemfile), *command, output) }
+    end
+
+    def command
+      if (template = ENV["REAL_SERVER"])
+        return ["exec env #{format(template, port: port, rackup: @app.rackup, app: @app.name)}"]
+      end
+
+      setup = @app.gemfile ? "-rbundler/setup" : "-I#{ROOT}/lib"
+      [RbConfig.ruby, setup, "#{ROOT}/exe/cuttle", "serve", *@way.flags, "-b", "tcp://127.0.0.1:#{port}", @app.rackup]
+    end
+
+    def free_port
+      TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    end
+
+    def listening?
+      TCPSocket.new("127.0.0.1", port).close
+      true
+    rescue Errno::ECONNREFUSED
+      false
+    end
+
+    def exited?
+      @status ||= Process.wait2(pid, Process::WNOHANG)&.last
+    end
+
+    def fail_with(what)
+      raise Failure, "#{@app.name} on #{@way}: #{what}; its last words:\n#{log.lines.last(20).join}"
+    end
+  end
+end

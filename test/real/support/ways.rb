@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+module Real
+  # One way to serve an app: an engine, and how many workers it is forked into (nil: none).
+  Way = Struct.new(:engine, :workers) do
+    def flags
+      ["--engine", engine, *(["-w", workers.to_s] if workers)]
+    end
+
+    # Whether a second request is answered while the app still works on the first.
+    def concurrent?
+      !workers.nil? || !%w[single reactor].include?(engine)
+    end
+
+    # How many connections are served at the same time, at most: a blocking loop serves one to its end.
+    def connections(wanted)
+      engine == "single" ? [workers || 1, wanted].min : wanted
+    end
+
+    def to_s
+      workers ? "#{engine} -w #{workers}" : engine
+    end
+
+    # As part of a class's name: HybridW2.
+    def camel
+      "#{engine.capitalize}#{"W#{workers}" if workers}"
+    end
+  end
+
+  ENGINES = %w[single threads reactor hybrid fibers].freeze
+
+  # A server that is not ours has one way, its own.
+  ALONE = ENV["REAL_SERVER"] ? [Way.new("other")].freeze : ENGINES.map { |engine| Way.new(engine) }.freeze
+  WAYS = ENV["REAL_SERVER"] ? ALONE : (ALONE + ENGINES.map { |engine| Way.new(engine, 2) }).freeze
+end

@@ -1,0 +1,107 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "tmpdir"
+require "zlib"
+require_relative "real"
+
+# A gigabyte: pieces to send or to expect, and a file.
+module Gigabyte
+  PIECE = 1 << 20
+  PIECES = 1024
+  SIZE = PIECE * PIECES
+
+  # One piece again and again; Net::HTTP reads it as it would a file.
+  class Stream
+    def initialize(piece)
+      @piece = piece
+      @sent = 0
+    end
+
+    def read(length, buffer = +"")
+      return if @sent == SIZE
+
+      buffer.replace(@piece.byteslice(@sent % PIECE, length))
+      @sent += buffer.bytesize
+      buffer
+    end
+  end
+
+  # A directory with a file in it that takes no room on the disk, but for a mark at its end.
+  def self.directory
+    @directory ||= Dir.mktmpdir("gigabyte").tap do |directory|
+      Minitest.after_run { FileUtils.rm_rf(directory) }
+      File.open("#{directory}/file", "wb") do |file|
+        file.truncate(SIZE)
+        file.seek(-8, IO::SEEK_END)
+        file.write("the end.")
+      end
+    end
+  end
+
+  def self.crc_of_file
+    @crc_of_file ||= File.open("#{directory}/file", "rb") { |file| crc { file.read(PIECE) } }
+  end
+
+  def self.crc_of(piece)
+    left = PIECES
+    crc { piece if (left -= 1) >= 0 }
+  end
+
+  def self.crc
+    crc = 0
+    while (piece = yield)
+      crc = Zlib.crc32(piece, crc)
+    end
+    crc
+  end
+end
+
+# A gigabyte in and a gigabyte out, on every engine, and the server's memory stays what a few megabytes would take.
+module LargeBodyChecks
+  LARGEST_PROCESS = 150 << 20
+
+  def test_a_gigabyte_is_uploaded
+    piece = Random.new(2).bytes(Gigabyte::PIECE)
+    post = Net::HTTP::Post.new("/sum", "content-type" => "application/octet-stream")
+    post.content_length = Gigabyte::SIZE
+    post.body_stream = Gigabyte::Stream.new(piece)
+    assert_equal "#{Gigabyte::SIZE} #{Gigabyte.crc_of(piece)}", request(post).body
+    assert_bounded_memory
+  end
+
+  def test_a_gigabyte_is_downloaded_in_pieces
+    assert_equal [Gigabyte::SIZE, Gigabyte.crc_of(Random.new(1).bytes(Gigabyte::PIECE))], download("/pieces")
+    assert_bounded_memory
+  end
+
+  def test_a_gigabyte_is_downloaded_from_a_file
+    assert_equal [Gigabyte::SIZE, Gigabyte.crc_of_file], download("/files/file")
+    assert_bounded_memory
+  end
+
+  private
+
+  def download(path)
+    length = crc = 0
+    request(Net::HTTP::Get.new(path)) do |response|
+      response.read_body do |piece|
+        length += piece.bytesize
+        crc = Zlib.crc32(piece, crc)
+      end
+    end
+    [length, crc]
+  end
+
+  def assert_bounded_memory
+    assert_operator server.peak_memory, :<, LARGEST_PROCESS
+  end
+end
+
+class LargeBodiesTest < Real::ServedTest
+  def self.environment
+    { "FILES" => Gigabyte.directory }
+  end
+
+  for_each Real::ALONE, Real::BODIES, LargeBodyChecks
+end
