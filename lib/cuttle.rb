@@ -16,6 +16,7 @@ module Cuttle
   autoload :Settings, "cuttle/settings"
   autoload :Server, "cuttle/server"
   autoload :Service, "cuttle/service"
+  autoload :Signals, "cuttle/signals"
   autoload :Static, "cuttle/static"
   autoload :Engines, "cuttle/engines"
   autoload :Http, "cuttle/http"

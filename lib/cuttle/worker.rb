@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # A process that serves until it is told to stop: the only one (-w 0), or one of a cluster's. The main thread runs the
+  # engine; a second thread waits for what ends it, which is a signal or the parent's death.
+  #
+  #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
+  #                                                         |--- a second INT -------> exit 130
+  #                                                         `--- shutdown_timeout ---> exit 1
+  class Worker
+    # +parent+ is the reading end of a pipe whose writing end only the parent has. +report+ takes a line for the user,
+    # +release+ is called before the process ends without having drained.
+    def initialize(server, report:, parent: nil, release: -> {})
+      @server = server
+      @report = report
+      @parent = parent
+      @release = release
+    end
+
+    # Serves; returns the exit status. Yields once signals are heard. Raises what the engine raises.
+    def run
+      @signals = Signals.new(Signals::STOP)
+      yield if block_given?
+      attendant = Thread.new { attend }
+      @server.run
+      0
+    ensure
+      attendant&.kill&.join
+      # A supervisor may still tell a worker to stop whose at_exit blocks run already.
+      @parent ? @signals&.mute : @signals&.release
+    end
+
+    private
+
+    def attend
+      nil until told_to_stop?
+      @server.stop_soon
+      give_up(drain)
+    end
+
+    def told_to_stop?
+      @signals.wait(nil, *[@parent].compact).any? || orphaned?
+    end
+
+    def orphaned?
+      @parent && @parent.read_nonblock(1, exception: false).nil?
+    end
+
+    # The exit status where waiting is over; if the engine ends before, this thread goes with it.
+    def drain
+      deadline = now + @server.settings.shutdown_timeout
+      while (left = deadline - now).positive?
+        return 130 if @signals.wait(left).include?("INT")
+      end
+      @report.call("requests were still under way after #{@server.settings.shutdown_timeout} s")
+      1
+    end
+
+    def give_up(status)
+      @release.call
+      exit!(status)
+    end
+
+    def now
+      Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    end
+  end
+end

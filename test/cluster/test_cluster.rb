@@ -1,0 +1,172 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# `cuttle serve -w N`: supervisor and workers.
+class TestCluster < Minitest::Test
+  include Serving
+
+  PID = "run ->(env) { [200, {}, [Process.pid.to_s]] }"
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_workers_serve_on_shared_listeners
+    cluster(PID, workers: 2) do |process|
+      assert_equal 2, process.workers.length
+      assert_includes process.workers, get(process).body.to_i
+      assert process.stop("TERM").success?
+      assert_equal "", process.err
+    end
+  end
+
+  def test_every_engine
+    Cuttle::Engines.names.each do |engine|
+      cluster(PID, "--engine", engine, workers: 2) do |process|
+        assert_includes process.workers, get(process).body.to_i, engine
+        assert process.stop("INT").success?, engine
+      end
+    end
+  end
+
+  def test_the_app_is_loaded_once_and_knows_that_it_is_forked
+    app = "$loader = Process.pid\nrun ->(env) { [200, {}, [[$loader, env['rack.multiprocess']].inspect]] }"
+    cluster(app, workers: 2) { |process| assert_equal [process.pid, true].inspect, get(process).body }
+  end
+
+  def test_a_busy_worker_leaves_new_connections_to_an_idle_one
+    app = "run ->(env) { sleep if env['PATH_INFO'] == '/sleep'; [200, {}, [Process.pid.to_s]] }"
+    cluster(app, "-t", "1", "--shutdown-timeout", "0.1", workers: 2) do |process|
+      client(process) do |busy|
+        busy.write("GET /sleep HTTP/1.1\r\nHost: a\r\n\r\n")
+        pids = Array.new(20) { get(process).body }.uniq
+        assert_equal 1, pids.length
+      end
+    end
+  end
+
+  def test_a_dead_worker_is_replaced
+    cluster(PID, workers: 2) do |process|
+      dead = process.workers.first
+      Process.kill("KILL", dead)
+      eventually("the next worker") { (process.workers - [dead]).length == 2 }
+      assert_match(/\Acuttle: worker \d \(pid #{dead}\) died \(SIGKILL\), the next one starts now\n\z/, process.err)
+      assert_includes process.workers, get(process).body.to_i
+    end
+  end
+
+  def test_workers_that_die_at_boot_are_replaced_less_and_less_often
+    # Dies as soon as it is forked: on its first look at the time, say.
+    app = "parent = Process.pid\nThread.singleton_class.prepend(Module.new { define_method(:new) { |*a, &b| " \
+          "Process.pid == parent ? super(*a, &b) : exit!(7) } })\n#{PID}"
+    cluster(app, workers: 1) do |process|
+      eventually("three deaths") { process.err.lines.length >= 3 }
+      assert_equal ["now", "in 0.5 s", "in 1.0 s"], process.err.lines.first(3).map { |line| line[/starts (.*)$/, 1] }
+      assert_includes process.err, "died (exit status 7)"
+      assert process.stop("TERM", within: 5).success?
+    end
+  end
+
+  def test_ttin_and_ttou_change_the_number_of_workers
+    cluster(PID, workers: 1) do |process|
+      Process.kill("TTIN", process.pid)
+      eventually("a second worker") { process.workers.length == 2 }
+      2.times { Process.kill("TTOU", process.pid) }
+      eventually("one worker") { process.workers.length == 1 }
+      assert_includes process.workers, get(process).body.to_i
+      assert_equal "", process.err
+    end
+  end
+
+  def test_requests_under_way_are_answered
+    app = "run ->(_) { $stderr.puts 'entered'; sleep 1; [200, {}, ['done']] }"
+    cluster(app, workers: 2) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        Process.kill("TERM", process.pid)
+        eventually("the listeners' close") { refused?(process.port) }
+        assert_equal "done", client.response.body
+      end
+      eventually("the end") { !process.running? }
+      assert process.status.success?
+    end
+  end
+
+  def test_a_worker_that_does_not_end_is_killed
+    app = "run ->(_) { Signal.trap('TERM', 'IGNORE'); $stderr.puts 'entered'; sleep }"
+    cluster(app, "--shutdown-timeout", "0.1", workers: 1) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        worker = process.workers.first
+        assert_equal 1, process.stop("TERM").exitstatus
+        assert_includes process.err, "cuttle: worker 0 (pid #{worker}) did not end in time: killed\n"
+        refute alive?(worker)
+      end
+    end
+  end
+
+  def test_workers_end_when_the_supervisor_is_killed
+    cluster(PID, workers: 2) do |process|
+      workers = process.workers
+      process.stop("KILL")
+      eventually("the workers' end") { workers.none? { |pid| alive?(pid) } }
+    end
+  end
+
+  def test_workers_end_in_time_when_the_supervisor_is_killed
+    app = "run ->(_) { $stderr.puts 'entered'; sleep }"
+    cluster(app, "--shutdown-timeout", "0.1", workers: 1) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        workers = process.workers
+        process.stop("KILL")
+        eventually("the worker's end") { workers.none? { |pid| alive?(pid) } }
+      end
+    end
+  end
+
+  def test_the_supervisor_sleeps
+    cluster(PID, workers: 2) do |process|
+      before = switches(process.pid)
+      20.times { get(process) }
+      assert_operator switches(process.pid) - before, :<=, 3
+    end
+  end
+
+  private
+
+  def cluster(app, *args, workers:, &block)
+    File.write("#{@directory}/config.ru", app)
+    serving_process("#{@directory}/config.ru", "-w", workers.to_s, *args) do |process|
+      eventually("#{workers} workers") { process.workers.length == workers || process.err != "" }
+      block.call(process)
+    end
+  end
+
+  def refused?(port)
+    TCPSocket.new("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  # A zombie that nobody waits for is no longer alive.
+  def alive?(pid)
+    File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"
+  rescue Errno::ENOENT
+    false
+  end
+
+  # How often a process has woken up.
+  def switches(pid)
+    File.read("/proc/#{pid}/status")[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i
+  end
+end
