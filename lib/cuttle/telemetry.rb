@@ -1,0 +1,8 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # What a server tells about its work.
+  module Telemetry
+    autoload :AccessLog, "cuttle/telemetry/access_log"
+  end
+end
