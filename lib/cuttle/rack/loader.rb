@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Rack
+    # Loads what `cuttle serve PATH` names. What goes wrong in somebody's rackup file is one line with its place; the
+    # exception itself is that error's cause.
+    module Loader
+      # The app of a directory of files: the files are served before anybody asks it.
+      NOT_FOUND = ->(_env) { [404, { "content-type" => "text/plain" }, ["Not Found\n"]] }
+
+      class << self
+        # A Rack app. +path+ is a rackup file or a directory, nil means config.ru here. Raises Error.
+        def load(path)
+          return directory(path) if path && File.directory?(path)
+
+          file = File.expand_path(path || "config.ru")
+          raise Error, missing(path) unless File.file?(file)
+
+          build(file)
+        end
+
+        private
+
+        # Whoever names an app's directory wants the app; its sources and secrets are no files to serve.
+        def directory(path)
+          return NOT_FOUND unless File.exist?(File.join(path, "config.ru"))
+
+          raise Error, "#{path} holds a config.ru: give #{File.join(path, "config.ru")} to serve the app"
+        end
+
+        def missing(path)
+          return "no file #{path}" if path
+
+          "no config.ru here: give a rackup file, or a directory of files to serve"
+        end
+
+        # Rack 2 answers with the app and the options of the file's first line, Rack 3 with the app.
+        def build(file)
+          loaded = ::Rack::Builder.parse_file(file)
+          loaded.is_a?(Array) ? loaded.first : loaded
+        rescue StandardError, ScriptError => error
+          raise Error, describe(error, file)
+        end
+
+        # "config.ru:3: undefined local variable or method `x' (NameError)"
+        def describe(error, file)
+          first, = error.message.lines.map(&:strip).reject(&:empty?)
+          return first.to_s if error.is_a?(SyntaxError)
+
+          place = error.backtrace&.find { |line| line.start_with?("#{file}:") } || error.backtrace&.first.to_s
+          "#{place[/\A.+?:\d+/] || file}: #{first} (#{error.class})"
+        end
+      end
+    end
+  end
+end
