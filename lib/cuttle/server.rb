@@ -13,7 +13,7 @@ module Cuttle
   class Server
     attr_reader :settings
 
-    # +app+ is a Rack app, nil for static files only. The rest are Settings' options, and for a single TCP listener
+    # +app+ is a Rack app. The rest are Settings' options, and for a single TCP listener
     # +host+ and +port+ (0: the kernel chooses). Environment variables are not looked at.
     # +settings+ and +listeners+ are for those who have made them already; listeners given are not closed here.
     # Raises UsageError.
@@ -108,7 +108,7 @@ module Cuttle
     end
 
     def service
-      Service.new(app: @app && Rack::Adapter.new(@app), static: static, log: log)
+      Service.new(app: Rack::Adapter.new(@app), static: static, log: log)
     end
 
     def env

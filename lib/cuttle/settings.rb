@@ -77,6 +77,7 @@ module Cuttle
       origin, values = layers.find { |layer, said| said.key?(name) && heard?(name, layer) }
       @origins[name] = origin || :default
       @values[name] = values ? values[name] : Defaults.fetch(name, self)
+      @values[name] |= Defaults.fetch(name, self) if name == :binds && @origins.values_at(:binds, :port).all?(:flag)
     end
 
     # RAILS_MAX_THREADS and a preset speak of pools. An engine without one doesn't hear them; a flag is heard, and refused.

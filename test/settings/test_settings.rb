@@ -69,6 +69,17 @@ class TestSettings < Minitest::Test
     assert_equal ["tcp://0.0.0.0:3000"], build({}, port: 3000, environment: "production").binds
   end
 
+  def test_a_port_beside_uris
+    unix = "unix:///tmp/s"
+    assert_equal [unix, "tcp://127.0.0.1:3000"], build({}, binds: [unix], port: 3000).binds
+    assert_equal [unix], build({ "PORT" => "3000" }, binds: [unix]).binds
+  end
+
+  def test_a_directorys_files_are_served
+    assert_equal __dir__, build({}, path: __dir__).docroot
+    assert_nil build({}, path: __FILE__).docroot
+  end
+
   def test_workers_auto
     assert_equal Cuttle::Cluster::Cpus.count, build({}, workers: "auto").workers
     assert_equal Cuttle::Cluster::Cpus.count, build({ "WEB_CONCURRENCY" => "auto" }).workers

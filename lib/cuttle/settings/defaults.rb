@@ -16,6 +16,7 @@ module Cuttle
         environment: "development",
         port: 9292,
         binds: ->(settings) { ["tcp://#{host(settings)}:#{settings.port}"] },
+        docroot: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
         # A blocking process that keeps a connection open serves nobody else meanwhile.
         keep_alive: ->(settings) { settings.engine != "single" },
         log_requests: false,

@@ -13,7 +13,7 @@ module Cuttle
           said.to_h do |option, value|
             [option, send(KINDS.fetch(option, :itself_or_text), value)]
           rescue ArgumentError => error
-            raise UsageError, "#{yield option} #{value}: #{error.message}"
+            raise UsageError, "#{yield option} #{Array(value).join(" ")}: #{error.message}"
           end
         end
 

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # The command line: finds the command, and turns what goes wrong into one line and an exit status.
+  #
+  #   0 done · 1 an Error · 2 a UsageError · 130 interrupted
+  #
+  # A command is a class in a file of its own, loaded when it is called: new(out:, err:), and run(arguments), which
+  # returns the exit status and raises Error or UsageError. One line here makes it known.
+  class CLI
+    Command = Struct.new(:name, :file, :constant, :summary)
+
+    COMMANDS = [
+      Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
+      Command.new("help", "cuttle/cli/help", :Help, "what a command does"),
+      Command.new("version", "cuttle/cli/version", :Version, "this version, and Ruby's")
+    ].freeze
+
+    # Spellings of commands that look like options.
+    ALIASES = { "-h" => "help", "--help" => "help", "-V" => "version", "-v" => "version", "--version" => "version" }.freeze
+
+    # The class of the command called +name+. Raises UsageError.
+    def self.command(name)
+      command = COMMANDS.find { |candidate| candidate.name == name } or
+        raise UsageError, "unknown command #{name}: #{COMMANDS.map(&:name).join(", ")}"
+      require command.file
+      const_get(command.constant)
+    end
+
+    def initialize(out: $stdout, err: $stderr)
+      @out = out
+      @err = err
+    end
+
+    # Runs a whole command line; returns the exit status.
+    def run(arguments)
+      debug = arguments.include?("--debug")
+      name, *rest = arguments
+      self.class.command(ALIASES.fetch(name, name || "help")).new(out: @out, err: @err).run(rest)
+    rescue UsageError => error
+      complain(error, debug)
+      @err.puts "Usage: cuttle #{usage(name)}"
+      2
+    rescue Interrupt
+      130
+    rescue Errno::EPIPE
+      1 # whoever read our output has gone
+    rescue Error, StandardError, ScriptError => error
+      complain(error, debug)
+      1
+    end
+
+    private
+
+    def usage(name)
+      COMMANDS.any? { |command| command.name == name } ? "#{name} --help" : "COMMAND [OPTION …], see cuttle help"
+    end
+
+    # One line; where it isn't ours, with the class, for that says more than many a message. --debug says it all.
+    def complain(error, debug)
+      line = error.is_a?(Error) ? error.message : "#{error.message.lines.first.to_s.strip} (#{error.class})"
+      @err.puts "cuttle: #{line}"
+      @err.puts error.full_message(highlight: false) if debug
+    end
+  end
+end

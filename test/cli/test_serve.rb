@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# `cuttle serve` as a process of its own.
+class TestServe < Minitest::Test
+  include Serving
+
+  HELLO = "run ->(env) { [200, { 'content-type' => 'text/plain' }, [\"Hello from \#{ENV['RACK_ENV']}\"]] }"
+
+  SLOW = <<~RUBY
+    run ->(_env) { $stderr.puts "entered"; $stderr.flush; sleep 1.5; [200, {}, ["done"]] }
+  RUBY
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_serves_and_says_what_it_is
+    serving_process(rackup(HELLO)) do |process|
+      assert_equal "Hello from development", get(process).body
+      facts = process.out.scan(/^  (\S+) +(.*)$/).to_h
+      assert_equal({ "engine" => "hybrid", "workers" => "0", "threads" => "3:3", "parser" => "native",
+                     "environment" => "development", "listening" => process.url, "pid" => process.pid.to_s }, facts)
+      assert process.stop("TERM").success?
+      assert_equal "", process.err
+    end
+  end
+
+  def test_every_engine
+    Cuttle::Engines.names.each do |engine|
+      serving_process(rackup(HELLO), "--engine", engine) do |process|
+        assert_equal "Hello from development", get(process).body, engine
+        assert process.stop("INT").success?, engine
+      end
+    end
+  end
+
+  def test_the_stopping_signals
+    %w[INT TERM QUIT HUP].each do |signal|
+      serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop(signal).exitstatus, signal }
+    end
+  end
+
+  def test_a_request_under_way_is_answered_and_no_new_connection_accepted
+    serving_process(rackup(SLOW)) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        Process.kill("TERM", process.pid)
+        eventually("the listener's close") { refused?(process.port) }
+        answer = client.response
+        assert_equal ["done", "close"], [answer.body, answer["connection"]]
+      end
+      eventually("the end") { !process.running? }
+      assert_equal 0, process.status.exitstatus
+    end
+  end
+
+  def test_what_takes_longer_than_the_shutdown_timeout_is_left
+    serving_process(rackup("run ->(_) { $stderr.puts 'entered'; sleep }"), "--shutdown-timeout", "0.2") do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        assert_equal 1, process.stop("TERM").exitstatus
+        assert_includes process.err, "cuttle: requests were still under way after 0.2 s\n"
+      end
+    end
+  end
+
+  def test_a_second_interrupt_is_obeyed_at_once
+    serving_process(rackup("run ->(_) { $stderr.puts 'entered'; sleep }")) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the app") { process.err.include?("entered") }
+        Process.kill("INT", process.pid)
+        eventually("the listener's close") { refused?(process.port) }
+        assert_equal 130, process.stop("INT", within: 5).exitstatus
+      end
+    end
+  end
+
+  def test_quiet_says_nothing
+    socket = "#{@directory}/s"
+    process = ServingProcess.new([rackup(HELLO), "-q", "-b", "unix://#{socket}"], env: {}, chdir: ROOT)
+    eventually("the socket") { File.exist?(socket) }
+    assert_equal "Hello from development", get("unix://#{socket}").body
+    process.stop
+    assert_equal ["", ""], [process.out, process.err]
+    refute File.exist?(socket)
+  ensure
+    process&.finish
+  end
+
+  def test_a_directory_of_files
+    File.write("#{@directory}/page.txt", "text")
+    serving_process(@directory) do |process|
+      assert_equal "text", get(process, "/page.txt").body
+      assert_equal 404, get(process, "/nothing").status
+    end
+  end
+
+  def test_files_before_the_app
+    path = rackup(HELLO)
+    Dir.mkdir("#{@directory}/public")
+    File.write("#{@directory}/public/page.txt", "text")
+    serving_process(path, "--docroot", "#{@directory}/public", "-e", "staging") do |process|
+      assert_equal "text", get(process, "/page.txt").body
+      assert_equal "Hello from staging", get(process, "/other").body
+    end
+  end
+
+  def test_the_environments_variables
+    serving_process(rackup(HELLO), env: { "RAILS_MAX_THREADS" => "2", "APP_ENV" => "production" }) do |process|
+      assert_match(/threads +2:2/, process.out)
+      assert_equal "Hello from production", get(process).body
+    end
+  end
+
+  def test_requests_are_logged
+    serving_process(rackup(HELLO), "-v") do |process|
+      get(process, "/logged?a=b")
+      eventually("the line") { process.out.match?(%r{^127\.0\.0\.1 - - \[.*\] "GET /logged\?a=b HTTP/1\.1" 200 \d+ \d+\.\d{4}$}) }
+    end
+  end
+
+  def test_a_port_in_use
+    serving_process(rackup(HELLO)) do |process|
+      assert_fails(rackup(HELLO), "-p", process.port.to_s,
+                   line: "can't listen on tcp://127.0.0.1:#{process.port}: the port is in use")
+    end
+  end
+
+  def test_a_rackup_file_that_raises
+    path = rackup("raise 'out of ink'")
+    assert_fails(path, line: "#{path}:1: out of ink (RuntimeError)")
+    assert_fails(path, "-w", "2", line: "#{path}:1: out of ink (RuntimeError)")
+  end
+
+  private
+
+  def rackup(text)
+    "#{@directory}/config.ru".tap { |path| File.write(path, text) }
+  end
+
+  def refused?(port)
+    TCPSocket.new("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  def assert_fails(*args, line:)
+    serving_process(*args) do |process|
+      refute process.running?
+      assert_equal [1, "", "cuttle: #{line}\n"], [process.status.exitstatus, process.out, process.err]
+    end
+  end
+end
