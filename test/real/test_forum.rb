@@ -1,10 +1,8 @@
 # frozen_string_literal: true
 
-require "fileutils"
-require "open3"
 require "securerandom"
-require "tmpdir"
 require_relative "real"
+require_relative "support/forum_storage"
 
 # What a visitor of the forum does.
 module ForumVisits
@@ -95,7 +93,7 @@ module ForumChecks
     events = follow(3) { post_elsewhere(3, text) }
     assert_match(/\Aevent: following\n/, events)
     assert_match(/^event: post\nid: \d+\ndata: \{.*#{text}"\}\n\n/, events)
-    server.poll("the app to notice that its reader left") { server.log.include?("The reader of topic 3 went away") }
+    server.wait_for("let the app know that its reader left") { server.log.include?("reader of topic 3 went away") }
   end
 
   private
@@ -119,11 +117,9 @@ module ForumChecks
   def post_elsewhere(topic, text)
     return ForumBrowser.new(server).reply(topic, text) if way.concurrent?
 
-    forum_command("bin/rails", "runner", "Topic.find(#{topic}).posts.create!(author: 'Ada', body: '#{text}')")
-  end
-
-  def forum_command(*command)
-    self.class.forum_command(*command, storage: self.class.storage)
+    self.class.storage.command("bin/rails", "runner", <<~RUBY)
+      Topic.find(#{topic}).posts.create!(author: "Ada", body: "#{text}")
+    RUBY
   end
 end
 
@@ -131,32 +127,17 @@ class ForumTest < Real::ServedTest
   class << self
     # The database and the files of this one server, from a copy of what bin/setup makes.
     def storage
-      @storage ||= Dir.mktmpdir("forum").tap { |copy| FileUtils.cp_r("#{ForumTest.template}/.", copy) }
+      @storage ||= Real::ForumStorage.new
     end
 
     def environment
-      { "FORUM_STORAGE" => storage }
+      { "FORUM_STORAGE" => storage.path }
     end
 
     def run(...)
       super
     ensure
-      FileUtils.rm_rf(@storage) if @storage
-    end
-
-    def template
-      @template ||= Dir.mktmpdir("forum-template").tap do |directory|
-        Minitest.after_run { FileUtils.rm_rf(directory) }
-        forum_command("bin/setup", storage: directory)
-      end
-    end
-
-    def forum_command(*command, storage:)
-      environment = { "RAILS_ENV" => "production", "FORUM_STORAGE" => storage, "BUNDLE_GEMFILE" => Real::FORUM.gemfile }
-      output, status = Bundler.with_unbundled_env do
-        Open3.capture2e(environment, *command, chdir: Real::FORUM.directory)
-      end
-      raise "#{command.join(" ")}: #{output}" unless status.success?
+      @storage&.remove
     end
   end
 

@@ -12,17 +12,21 @@ module Real
   # in which %{port}, %{rackup} and %{app} are filled in:
   #   REAL_SERVER='BUNDLE_GEMFILE=/tmp/%{app}.gemfile bundle exec puma -b tcp://127.0.0.1:%{port} %{rackup}'
   class Server
-    PATIENCE = 60 # seconds, for a start or an end
+    include Eventually
+
+    PATIENCE = 60 # seconds, for a start or an end, on a machine that does ten other things
 
     class Failure < StandardError; end
 
     attr_reader :port, :pid
 
-    def initialize(app, way, environment = {})
+    # command: what to run instead of `cuttle serve`; it is called with the port.
+    def initialize(app, way, environment = {}, &command)
       @app = app
       @way = way
       @port = free_port
       @log = Tempfile.create("real-server")
+      @command = command ? yield(port) : default_command
       @pid = start({ "CUTTLE_ENGINE" => way.engine }.merge(app.environment, environment))
     end
 
@@ -37,7 +41,9 @@ module Real
 
     # Returns once the port takes connections; a server that doesn't come to that is a Failure, and gone.
     def wait_until_ready
-      poll("#{@app.name} on #{@way} to listen") { listening? || (exited? && fail_with("ended at once")) }
+      wait_for("listen") { listening? || ended? }
+      raise Failure, "#{self} ended at once:\n#{log}" if ended?
+
       self
     rescue Failure
       kill
@@ -46,16 +52,23 @@ module Real
 
     # Sends TERM and returns the exit status.
     def stop
-      Process.kill("TERM", pid) unless exited?
-      poll("#{@app.name} on #{@way} to end after TERM") { exited? }
+      Process.kill("TERM", pid) unless ended?
+      wait_for("end after TERM") { ended? }
       @status
     end
 
     # Whatever happened: nothing of the server stays.
     def kill
-      [*pids.drop(1), pid].each { |pid| Process.kill("KILL", pid) } unless exited?
-      _, @status = Process.wait2(pid) unless exited?
+      [*pids.drop(1), pid].each { |pid| Process.kill("KILL", pid) } unless ended?
+      _, @status = Process.wait2(pid) unless ended?
       File.delete(@log) if File.exist?(@log)
+    end
+
+    # Until the block's value is true.
+    def wait_for(what, &block)
+      eventually("waiting for #{self} to #{what}", within: PATIENCE, &block)
+    rescue RuntimeError => e
+      raise Failure, "#{e.message}; its last words:\n#{log.lines.last(20).join}"
     end
 
     # The most memory that any process of the server has had, in bytes.
@@ -68,25 +81,20 @@ module Real
       [pid, *Dir["/proc/#{pid}/task/*/children"].flat_map { |file| File.read(file).split.map(&:to_i) }]
     end
 
-    # Until the block's value is true; PATIENCE is for machines that do ten other things.
-    def poll(what)
-      deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
-      until yield
-        fail_with("waited in vain for #{what}") if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-        sleep 0.01
-      end
+    def to_s
+      "#{@app.name} on #{@way}"
     end
 
     private
 
     def start(environment)
       output = { %i[out err] => @log.path, in: File::NULL, chdir: @app.directory }
-      return spawn(environment, *command, output) unless @app.gemfile
+      return spawn(environment, *@command, output) unless @app.gemfile
 
-      Bundler.with_unbundled_env { spawn(environment.merge("BUNDLE_GEMFILE" => @app.gemfile), *command, output) }
+      Bundler.with_unbundled_env { spawn(environment.merge("BUNDLE_GEMFILE" => @app.gemfile), *@command, output) }
     end
 
-    def command
+    def default_command
       if (template = ENV["REAL_SERVER"])
         return ["exec env #{format(template, port: port, rackup: @app.rackup, app: @app.name)}"]
       end
@@ -106,12 +114,8 @@ module Real
       false
     end
 
-    def exited?
+    def ended?
       @status ||= Process.wait2(pid, Process::WNOHANG)&.last
-    end
-
-    def fail_with(what)
-      raise Failure, "#{@app.name} on #{@way}: #{what}; its last words:\n#{log.lines.last(20).join}"
     end
   end
 end
