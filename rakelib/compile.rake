@@ -1,21 +1,38 @@
 # frozen_string_literal: true
 
-# Builds an extension out of tree (tmp/) and copies the library beside the Ruby files that load it.
+# Builds an extension out of tree (tmp/) and puts the library beside the Ruby files that load it.
 EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle" }.freeze
 
-EXTENSIONS.each do |library, source|
-  target = "#{library}.#{RbConfig::CONFIG["DLEXT"]}"
-  build = "tmp/#{RUBY_ENGINE}-#{RUBY_VERSION}/#{source}#{"-sanitized" if ENV["CUTTLE_SANITIZE"]}"
+LIBRARY = ".#{RbConfig::CONFIG["DLEXT"]}"
+
+# The library +target+ from the sources in +source+. +variant+ keeps builds with other flags apart.
+def extension(target, source, variant = nil)
+  build = "tmp/#{RUBY_ENGINE}-#{RUBY_VERSION}/#{source}#{variant}"
 
   file target => FileList["#{source}/*.{c,h,rb}"] do
-    mkdir_p build, verbose: false
-    Dir.chdir(build) { ruby "#{__dir__}/../#{source}/extconf.rb", verbose: false } unless File.exist?("#{build}/Makefile")
+    mkdir_p [build, File.dirname(target)], verbose: false
+    makefile = "#{build}/Makefile"
+    rm_f makefile, verbose: false if File.exist?(makefile) && outdated?(makefile, source)
+    Dir.chdir(build) { ruby "#{__dir__}/../#{source}/extconf.rb", verbose: false } unless File.exist?(makefile)
     sh "make", "-C", build, "-j2", "--quiet", verbose: false
-    cp "#{build}/#{File.basename(target)}", target, verbose: false
+    replace "#{build}/#{File.basename(target)}", target
   end
-
-  task compile: target
 end
 
-desc "Compile the C extension"
+# A directory changes when a file comes or goes, and the Makefile lists them.
+def outdated?(makefile, source)
+  [source, "#{source}/extconf.rb"].any? { |path| File.mtime(path) > File.mtime(makefile) }
+end
+
+# By a rename, for a process may run the old library.
+def replace(library, target)
+  cp library, "#{target}.new", verbose: false
+  mv "#{target}.new", target, verbose: false
+end
+
+EXTENSIONS.each do |library, source|
+  task compile: extension("#{library}#{LIBRARY}", source)
+end
+
+desc "Compile the C extensions"
 task :compile

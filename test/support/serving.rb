@@ -74,7 +74,8 @@ module Serving
     def initialize(args, env:, chdir:)
       @directory = Dir.mktmpdir("cuttle")
       args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, "-I#{ROOT}/lib",
+      paths = [ENV["CUTTLE_CORE"], "#{ROOT}/lib"].compact.map { |path| "-I#{path}" }
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *paths,
                    "#{ROOT}/exe/cuttle", "serve", *args, chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 

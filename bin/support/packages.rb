@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+
+# Programs and headers from the operating system, by the Debian package that brings them. Installs what is missing where
+# it may: on Debian and its kin, as root or by a sudo that asks for no password.
+module Packages
+  # +purpose+ goes into the line that says it is missing.
+  Package = Struct.new(:package, :purpose, :present) do
+    def missing?
+      !present.call
+    end
+  end
+
+  class << self
+    def program(name, package, purpose)
+      directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) + %w[/usr/sbin /sbin]
+      Package.new(package, purpose, -> { directories.any? { |directory| File.executable?("#{directory}/#{name}") } })
+    end
+
+    def header(path, package, purpose)
+      Package.new(package, purpose, -> { File.exist?("/usr/include/#{path}") })
+    end
+
+    # Tries to install what of +packages+ is missing; returns what still is.
+    def install(packages)
+      missing = packages.select(&:missing?)
+      return missing if missing.empty? || (apt = apt_get).nil?
+
+      names = missing.map(&:package).uniq
+      warn "cuttle: installing #{names.join(", ")} (apt-get)"
+      run(apt, "update") && run(apt, "install", "--yes", "--no-install-recommends", *names)
+      missing.select(&:missing?)
+    end
+
+    private
+
+    # The command, as far as we may use it.
+    def apt_get
+      return unless File.executable?("/usr/bin/apt-get")
+      return ["apt-get"] if Process.euid.zero?
+
+      %w[sudo -n apt-get] if system("sudo", "-n", "true", out: File::NULL, err: File::NULL)
+    end
+
+    def run(apt, *arguments)
+      environment = { "DEBIAN_FRONTEND" => "noninteractive" }
+      system(environment, *apt, "-qq", *arguments, in: File::NULL, out: File::NULL, err: File::NULL)
+    end
+  end
+
+  # To compile the extension, and gems that have one.
+  BUILD = [
+    program("cc", "gcc", "to compile"),
+    program("make", "make", "to compile"),
+    header("stdio.h", "libc6-dev", "to compile"),
+    Package.new("ruby-dev", "to compile", -> { File.exist?("#{RbConfig::CONFIG["rubyhdrdir"]}/ruby.h") })
+  ].freeze
+
+  # The tests' clients, and what the examples' gems may have to be compiled against.
+  TEST = [
+    header("sqlite3.h", "libsqlite3-dev", "the example forum's database"),
+    header("yaml.h", "libyaml-dev", "gems that read YAML"),
+    program("curl", "curl", "tests with real clients"),
+    program("wrk", "wrk", "tests with real clients"),
+    program("ab", "apache2-utils", "tests with real clients"),
+    program("h2load", "nghttp2-client", "tests with real clients")
+  ].freeze
+end

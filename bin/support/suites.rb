@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+require_relative "clone"
+
+# The runs that make up "all tests", one after the other, and a summary that has each one's closing line.
+module Suites
+  # Closing lines of minitest.
+  TALLY = /^\d+ runs, \d+ assertions, .*$/
+
+  class << self
+    # True where everything passed.
+    def all
+      prepare
+      results = {
+        "tests" => run({}, "rake", "test"),
+        "tests under Rack 2.2" => run({ "BUNDLE_GEMFILE" => rack2 }, "rake", "test:rack"),
+        "tests under AddressSanitizer and UndefinedBehaviorSanitizer" => run({}, "rake", "sanitize")
+      }
+      summarize(results)
+    end
+
+    # The tests in +files+.
+    def only(files)
+      loads = files.map { |file| "load #{File.expand_path(file).inspect}" }
+      system(RbConfig.ruby, "-Itest", "-Ilib", "-e", loads.join("; "))
+    end
+
+    private
+
+    def prepare
+      Packages.install(Packages::TEST).each do |package|
+        Clone.say "missing: #{package.package} (#{package.purpose}); tests that need it are skipped"
+      end
+      system(RbConfig.ruby, "examples/setup") || Clone.say("missing: gems of the examples; their tests are skipped")
+    end
+
+    def rack2
+      File.join(Clone::ROOT, "gemfiles/rack2.gemfile").tap { |gemfile| Clone.bundle(gemfile) }
+    end
+
+    # [passed, closing line] of a command whose output is shown as it comes.
+    def run(environment, *command)
+      puts "== #{command.join(" ")}"
+      $stdout.flush
+      tally = nil
+      Clone.outside do
+        IO.popen(environment, ["bundle", "exec", *command], err: %i[child out]) do |output|
+          output.each_line { |line| tally = show(line)[TALLY] || tally }
+        end
+      end
+      [$?.success?, tally]
+    end
+
+    def show(line)
+      print line
+      $stdout.flush
+      line.scrub
+    end
+
+    def summarize(results)
+      puts "", "== summary"
+      results.each { |name, (passed, tally)| puts "#{passed ? "passed" : "FAILED"}: #{name}", *tally }
+      results.values.all?(&:first)
+    end
+  end
+end
