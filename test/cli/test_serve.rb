@@ -86,7 +86,7 @@ class TestServe < Minitest::Test
 
   def test_quiet_says_nothing
     socket = "#{@directory}/s"
-    process = ServingProcess.new([rackup(HELLO), "-q", "-b", "unix://#{socket}"], env: {}, chdir: ROOT)
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", rackup(HELLO), "-q", "-b", "unix://#{socket}"])
     eventually("the socket") { File.exist?(socket) }
     assert_equal "Hello from development", get("unix://#{socket}").body
     process.stop

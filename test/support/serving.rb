@@ -31,7 +31,8 @@ module Serving
   # `cuttle serve ARGS` as a process of its own, on a free port of 127.0.0.1 where +args+ name none. Yields it once
   # it is ready, or after it ended (see ServingProcess#running?).
   def serving_process(*args, env: {}, chdir: ROOT)
-    process = ServingProcess.new(args, env: env, chdir: chdir)
+    args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], env: env, chdir: chdir)
     process.wait_until_ready
     yield process
   ensure
@@ -63,20 +64,23 @@ module Serving
     end
   end
 
-  # A `cuttle` command line that runs as a process of its own.
+  # A server as a process of its own: a Ruby script with arguments.
   class ServingProcess
     include Eventually
 
-    READY = "Ctrl-C"
+    # The last line of what a server says at its start.
+    READY = "Ctrl-C stops"
 
     attr_reader :pid, :status
 
-    def initialize(args, env:, chdir:)
+    # Where this clone's library is.
+    PATHS = [ENV["CUTTLE_CORE"], "#{ROOT}/lib"].compact.freeze
+
+    def initialize(command, env: {}, chdir: ROOT, paths: PATHS)
       @directory = Dir.mktmpdir("cuttle")
-      args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
-      paths = [ENV["CUTTLE_CORE"], "#{ROOT}/lib"].compact.map { |path| "-I#{path}" }
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *paths,
-                   "#{ROOT}/exe/cuttle", "serve", *args, chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
+      load_paths = paths.map { |path| "-I#{path}" }
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *load_paths, *command,
+                   chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 
     # Until it has said that it serves, or ended.

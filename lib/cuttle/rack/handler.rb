@@ -15,6 +15,16 @@ module Cuttle
         # Serves +app+ until a signal ends it. Yields nothing: there is no server to configure once it runs.
         def run(app, **options)
           Launcher.new(settings(options), app: app).run
+        rescue Error => error
+          abort "cuttle: #{error.message}"
+        end
+
+        # The Settings that rackup's +options+ mean; what isn't for us (its own, other servers') is passed over.
+        # Raises UsageError.
+        def settings(options)
+          flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
+          flags[:quiet] = true if options.key?(:Silent)
+          Settings.build(**flags, binds: [bind(options)])
         end
 
         # rackup prints them in its --help.
@@ -28,12 +38,6 @@ module Cuttle
         end
 
         private
-
-        def settings(options)
-          flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
-          flags[:quiet] = true if options.key?(:Silent)
-          Settings.build(**flags, binds: [bind(options)])
-        end
 
         def bind(options)
           host = options[:Host] || "127.0.0.1"

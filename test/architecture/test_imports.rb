@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "ripper"
+
+# Who may import whom: DESIGN's rooms, as rules that a file breaks by naming a constant or requiring a file.
+class TestImports < Minitest::Test
+  LIB = File.expand_path("../../lib", __dir__)
+  EXT = File.expand_path("../../ext", __dir__)
+
+  # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION and InvalidResponse are everybody's.)
+  ROOMS = {
+    "core" => %w[Connection Poller Acceptor], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
+    "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
+    "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
+    "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load]
+  }.freeze
+
+  # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
+  MAY = {
+    "engines" => %w[core],
+    "http" => [],
+    "static" => %w[http],
+    "telemetry" => [],
+    "listeners" => [],
+    "signals" => [],
+    "load" => [],
+    "rack" => %w[core http],
+    "rack/handler" => %w[settings engines launcher], # an entry point, as exe/cuttle is
+    "service" => %w[core http rack static telemetry],
+    "settings" => %w[engines http listeners cluster], # names to check, CPUs to count
+    "server" => %w[settings listeners engines http rack service static telemetry],
+    "worker" => %w[signals],
+    "cluster" => %w[server worker signals],
+    "launcher" => %w[settings listeners rack server worker cluster],
+    "cli" => ROOMS.keys
+  }.freeze
+
+  # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
+  HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze
+
+  def test_rooms_name_only_whom_they_may
+    wrong = files.flat_map do |path, code|
+      (imports(code) - allowed(path)).map { |room| "#{path} names #{room}" }
+    end
+    assert_empty wrong
+  end
+
+  def test_only_the_rack_room_names_the_rack_library
+    wrong = files.reject { |path, _| path.start_with?("rack") }.select do |_, code|
+      code.top_level.include?("Rack") || code.requires.any? { |name| name.match?(%r{\Arack(up)?(/|\z)}) }
+    end
+    assert_empty wrong.map(&:first)
+  end
+
+  def test_every_file_is_in_a_room
+    assert_empty(files.reject { |path, _| prefix(path) }.map(&:first))
+    others = Dir["**/*.rb", base: LIB].reject { |path| path.start_with?("cuttle/") || path == "cuttle.rb" }
+    assert_equal HANDLERS, others.sort
+  end
+
+  def test_no_engine_names_another
+    Cuttle::Engines.names.each do |name|
+      own = constant(name)
+      others = Cuttle::Engines.names.map { |other| constant(other) } - [own]
+      assert_empty others & code_of("engines/#{name}.rb").constants, name
+    end
+  end
+
+  def test_engines_are_short
+    Dir["#{LIB}/cuttle/engines/*.rb"].each do |path|
+      assert_operator File.foreach(path).count, :<, 150, path
+    end
+  end
+
+  def test_the_checker_sees_constants_and_requires
+    code = Code.new("require 'rack'\nmodule Cuttle\n  class Http; X = Settings::Values; ::Rack::Builder; a.b(Foo::Bar) end\nend\n")
+    assert_equal %w[Foo Settings], code.constants.sort
+    assert_equal %w[Rack], code.top_level
+    assert_equal %w[rack], code.requires
+  end
+
+  # Parsers are fuzzed and read without Ruby.
+  def test_parser_sources_know_nothing_of_ruby
+    %w[parser chunked].each do |name|
+      included = included_by("#{EXT}/cuttle/#{name}.c")
+      assert_empty included.grep(/ruby/), name
+      assert_includes included, "parser.h"
+    end
+  end
+
+  def test_racks_names_are_in_one_c_file
+    naming = Dir["#{EXT}/cuttle/*.{c,h}"].select { |path| File.read(path).match?(/"rack\.|"HTTP_/) }
+    assert_equal ["env.c"], naming.map { |path| File.basename(path) }
+  end
+
+  private
+
+  # A Ruby file's constants (the first name of each path, definitions apart) and what it requires.
+  class Code
+    attr_reader :constants, :top_level, :requires
+
+    def initialize(source)
+      @constants = []
+      @top_level = []
+      @requires = source.scan(/^\s*require(?:_relative)? ["']([^"']+)["']/).flatten
+      walk(Ripper.sexp(source))
+      [@constants, @top_level].each(&:uniq!)
+    end
+
+    private
+
+    def walk(node)
+      return unless node.is_a?(Array)
+
+      case node.first
+      when :module, :class then node.drop(2).each { |part| walk(part) } # its own name is no import
+      when :var_ref then node[1][0] == :@const ? @constants << node[1][1] : walk(node[1])
+      when :top_const_ref then @top_level << node[1][1]
+      when :const_path_ref then walk(node[1])
+      else node.each { |part| walk(part) }
+      end
+    end
+  end
+
+  # [path below lib/cuttle, Code]
+  def files
+    @files ||= Dir["**/*.rb", base: "#{LIB}/cuttle"].sort.map { |path| [path, code_of(path)] }
+  end
+
+  def code_of(path)
+    Code.new(File.read("#{LIB}/cuttle/#{path}"))
+  end
+
+  # Rooms that a file names or requires.
+  def imports(code)
+    named = ROOMS.select { |_, constants| (constants & (code.constants + code.top_level)).any? }.keys
+    named | code.requires.filter_map { |name| name[%r{\Acuttle/(\w+)}, 1] if ROOMS.key?(name[%r{\Acuttle/(\w+)}, 1]) }
+  end
+
+  def prefix(path)
+    MAY.keys.select { |prefix| path == "#{prefix}.rb" || path.start_with?("#{prefix}/") }.max_by(&:length) ||
+      ("everybody" if path == "version.rb")
+  end
+
+  def allowed(path)
+    room = path[/\A\w+/]
+    [room] + MAY.fetch(prefix(path), [])
+  end
+
+  def constant(name)
+    name.split("_").map(&:capitalize).join
+  end
+
+  # Names of all headers that a C file includes, directly or by another of ours.
+  def included_by(path, seen = [])
+    File.read(path).scan(/^\s*#\s*include\s+["<]([^">]+)[">]/).flatten.each do |name|
+      next if seen.include?(name)
+
+      seen << name
+      header = File.join(File.dirname(path), name)
+      included_by(header, seen) if File.exist?(header)
+    end
+    seen
+  end
+end

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+
+# rackup -s cuttle, with the Rack of this bundle.
+class TestHandler < Minitest::Test
+  include Serving
+
+  # What rackup passes whatever was asked for.
+  ALWAYS = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [], config: "config.ru" }.freeze
+
+  def test_host_and_port
+    assert_equal ["tcp://localhost:9292"], settings.binds
+    assert_equal ["tcp://0.0.0.0:80"], settings(Host: "0.0.0.0", Port: "80").binds
+    assert_equal ["tcp://[::1]:80"], settings(Host: "::1", Port: 80).binds
+    assert_equal ["unix:///tmp/s"], settings(Host: "unix:///tmp/s").binds
+  end
+
+  def test_our_options_in_rackups_spelling
+    said = settings(Engine: "fibers", MaxFibers: "9", Workers: "2", KeepAlive: "off", Silent: true, environment: "staging")
+    assert_equal ["fibers", 9, 2, false, true, "staging"],
+                 [said.engine, said.max_fibers, said.workers, said.keep_alive, said.quiet, said.environment]
+    assert_equal 1..5, settings(Threads: "1:5").threads
+    assert_equal "single", settings(Like: "unicorn").engine
+  end
+
+  def test_what_is_for_others_is_passed_over
+    assert_equal settings.to_h, settings(DoNotReverseLookup: true, daemonize: false, user_supplied_options: []).to_h
+  end
+
+  def test_wrong_ones_are_refused
+    assert_raises(Cuttle::UsageError) { settings(Threads: "x") }
+  end
+
+  def test_valid_options_are_options
+    Cuttle::Rack::Handler.valid_options.each_key do |line|
+      name = line[/\A\w+/].to_sym
+      assert Cuttle::Rack::Handler::OPTIONS.key?(name) || %i[Host Port].include?(name), name
+    end
+  end
+
+  def test_rackup
+    rackup("run ->(_env) { [200, { 'content-type' => 'text/plain' }, ['hello']] }", "-O", "Engine=threads") do |process|
+      eventually("the banner (#{process.err})", within: 30) { process.out.include?("Ctrl-C") || !process.running? }
+      assert_match(/engine +threads$/, process.out)
+      assert_equal "hello", get(process).body
+      assert_equal 0, process.stop("INT").exitstatus
+    end
+  end
+
+  def test_rackup_with_an_option_that_is_wrong
+    rackup("run ->(_env) { [200, {}, []] }", "-O", "Engine=jet") do |process|
+      eventually("the end", within: 30) { !process.running? }
+      assert_equal 1, process.status.exitstatus
+      assert_match(/^cuttle: unknown engine "jet": /, process.err)
+    end
+  end
+
+  private
+
+  def settings(options = {})
+    Cuttle::Rack::Handler.settings(ALWAYS.merge(options))
+  end
+
+  def rackup(app, *arguments)
+    Dir.mktmpdir do |directory|
+      File.write("#{directory}/config.ru", app)
+      command = [Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-o", "127.0.0.1", "-p", "0", *arguments]
+      process = ServingProcess.new(command, chdir: directory)
+      begin
+        yield process
+      ensure
+        process.finish
+      end
+    end
+  end
+end
