@@ -73,7 +73,9 @@ module Clone
       abort "cuttle: to compile the extension, install #{missing.map(&:package).uniq.join(", ")}" if missing.any?
 
       say "compiling the extension (rake compile)"
-      abort "cuttle: the extension does not compile" unless system("bundle", "exec", "rake", "compile", "--silent", chdir: ROOT)
+      log = "#{STAMP}.log"
+      done = system("bundle", "exec", "rake", "compile", "--silent", chdir: ROOT, out: log, err: %i[child out])
+      abort "#{File.read(log)}cuttle: the extension does not compile" unless done
       File.write(STAMP, sources)
     end
 
