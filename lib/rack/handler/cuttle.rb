@@ -7,6 +7,6 @@ require "rack/handler"
 module Rack
   module Handler
     Cuttle = ::Cuttle::Rack::Handler
-    register :cuttle, Cuttle
+    register :cuttle, "Rack::Handler::Cuttle"
   end
 end
