@@ -3,7 +3,7 @@
 # Builds cuttle/core, the server's C primitives. CUTTLE_SANITIZE=1 builds it with ASan and UBSan for the tests.
 require "mkmf"
 
-append_cflags(%w[-std=gnu11 -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden])
+append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Wno-unused-parameter -fvisibility=hidden])
 have_header("sys/epoll.h")
 have_func("accept4", "sys/socket.h")
 have_func("rb_hash_new_capa", "ruby.h")

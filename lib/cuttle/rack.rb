@@ -6,9 +6,12 @@ module Cuttle
   # Everything that knows what a Rack app is. No other Ruby room names Rack.
   module Rack
     autoload :Adapter, "cuttle/rack/adapter"
+    autoload :Completion, "cuttle/rack/completion"
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"
+    autoload :Reply, "cuttle/rack/reply"
+    autoload :Stream, "cuttle/rack/stream"
 
     # Every request's env begins as this. +multithread+ and +multiprocess+: whether the app may be entered again, in
     # this process and in another, while it still answers a request.
@@ -16,7 +19,7 @@ module Cuttle
       {
         "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
         "rack.version" => [1, 3].freeze, # Rack 2.2 asks for it
-        "rack.errors" => errors, "rack.url_scheme" => "http", "rack.run_once" => false,
+        "rack.input" => Input::NONE, "rack.errors" => errors, "rack.hijack?" => true, "rack.url_scheme" => "http", "rack.run_once" => false,
         "rack.multithread" => multithread, "rack.multiprocess" => multiprocess
       }
     end

@@ -101,14 +101,13 @@ module Cuttle
     end
 
     def source(model)
-      kind = model::SOURCE == :poller ? Poller : Acceptor
-      kind.new(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
-                                  request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
-                                  write_timeout: settings.write_timeout)
+      model.source(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
+                                      request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
+                                      write_timeout: settings.write_timeout)
     end
 
     def service
-      Service.new(app: Rack::Adapter.new(@app), static: static, log: log)
+      Service.build(app: Rack::Adapter.new(@app), static: static, log: log)
     end
 
     def env

@@ -1,0 +1,132 @@
+/* epoll(7): connections edge-triggered and registered once, so that a request costs no epoll_ctl; listeners
+ * level-triggered and exclusive, so that one process wakes per connection. The only file with epoll or eventfd. */
+#ifdef __linux__
+
+#include "backend.h"
+#include "clock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct cuttle_backend {
+	int epoll, event;
+};
+
+static void epoll_backend_close(struct cuttle_backend *backend)
+{
+	if (backend->epoll >= 0)
+		close(backend->epoll);
+	if (backend->event >= 0)
+		close(backend->event);
+	free(backend);
+}
+
+static struct cuttle_backend *epoll_backend_open(void)
+{
+	struct cuttle_backend *backend = malloc(sizeof *backend);
+	struct epoll_event waker = {.events = EPOLLIN, .data.u64 = 0};
+
+	if (!backend)
+		return NULL;
+	backend->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	backend->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (backend->event < 0 || backend->epoll < 0 ||
+	    epoll_ctl(backend->epoll, EPOLL_CTL_ADD, backend->event, &waker) < 0) {
+		epoll_backend_close(backend);
+		return NULL;
+	}
+	return backend;
+}
+
+static int control(struct cuttle_backend *backend, int operation, int fd, uint64_t token, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.u64 = token};
+
+	return epoll_ctl(backend->epoll, operation, fd, &event);
+}
+
+static int epoll_backend_add(struct cuttle_backend *backend, int fd, uint64_t token)
+{
+	return control(backend, EPOLL_CTL_ADD, fd, token, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+}
+
+static int epoll_backend_add_listener(struct cuttle_backend *backend, int fd, uint64_t token)
+{
+	return control(backend, EPOLL_CTL_ADD, fd, token, EPOLLIN | EPOLLEXCLUSIVE);
+}
+
+static int epoll_backend_watch(struct cuttle_backend *backend, int fd, uint64_t token, uint32_t wanted)
+{
+	uint32_t events = EPOLLONESHOT | ((wanted & CUTTLE_READ) ? EPOLLIN | EPOLLRDHUP : 0) |
+			  ((wanted & CUTTLE_WRITE) ? EPOLLOUT : 0);
+
+	if (control(backend, EPOLL_CTL_MOD, fd, token, events) == 0)
+		return 0;
+	return errno == ENOENT ? control(backend, EPOLL_CTL_ADD, fd, token, events) : -1;
+}
+
+/* Edge-triggered: the next edge is reported by itself. */
+static void epoll_backend_arm(struct cuttle_backend *backend, int fd, uint32_t wanted)
+{
+	(void)backend, (void)fd, (void)wanted;
+}
+
+static void epoll_backend_remove(struct cuttle_backend *backend, int fd)
+{
+	epoll_ctl(backend->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+static uint32_t readiness(uint32_t events)
+{
+	return ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) ? CUTTLE_READ : 0) |
+	       ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) ? CUTTLE_WRITE : 0) |
+	       ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) ? CUTTLE_READ | CUTTLE_HANGUP : 0);
+}
+
+static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
+{
+	struct epoll_event found[128];
+	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
+	int wait = milliseconds > 60000 ? 60000 : (int)milliseconds;
+	int count = epoll_wait(backend->epoll, found, room < 128 ? room : 128, wait);
+	int index, kept = 0;
+
+	for (index = 0; index < count; index++) {
+		if (found[index].data.u64) {
+			events[kept].token = found[index].data.u64;
+			events[kept++].ready = readiness(found[index].events);
+		} else {
+			uint64_t wakes;
+
+			(void)!read(backend->event, &wakes, sizeof wakes);
+		}
+	}
+	return kept;
+}
+
+static void epoll_backend_wake(struct cuttle_backend *backend)
+{
+	uint64_t one = 1;
+	int saved = errno;
+
+	(void)!write(backend->event, &one, sizeof one);
+	errno = saved;
+}
+
+const struct cuttle_backend_type cuttle_epoll_backend = {
+	.name = "epoll",
+	.open = epoll_backend_open,
+	.close = epoll_backend_close,
+	.add = epoll_backend_add,
+	.add_listener = epoll_backend_add_listener,
+	.watch = epoll_backend_watch,
+	.arm = epoll_backend_arm,
+	.remove = epoll_backend_remove,
+	.wait = epoll_backend_wait,
+	.wake = epoll_backend_wake,
+};
+
+#endif

@@ -1,0 +1,260 @@
+/* poll(2), for every system that has no better. The interest lies in arrays under a lock; a waiting thread polls a
+ * copy, so a change while one waits wakes it to copy anew. A reported direction is wanted again only once armed. */
+#include "backend.h"
+#include "clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PERMANENT = 1 }; /* flags: a listener stays wanted when it was reported */
+
+struct entry {
+	uint64_t token;
+	uint8_t flags;
+};
+
+struct cuttle_backend {
+	pthread_mutex_t lock;
+	struct pollfd *wanted; /* [0] is the waker; in step with entries */
+	struct entry *entries;
+	int *slots; /* by descriptor: its index in wanted, 0 for none */
+	int count, room, slot_room;
+	int waiting; /* threads that poll a copy */
+	int waker[2];
+};
+
+static void poll_backend_close(struct cuttle_backend *backend)
+{
+	if (backend->waker[0] >= 0) {
+		close(backend->waker[0]);
+		close(backend->waker[1]);
+	}
+	pthread_mutex_destroy(&backend->lock);
+	free(backend->wanted);
+	free(backend->entries);
+	free(backend->slots);
+	free(backend);
+}
+
+static bool make_room(struct cuttle_backend *backend, int fd)
+{
+	if (backend->count == backend->room) {
+		int room = backend->room ? backend->room * 2 : 64;
+		struct pollfd *wanted = realloc(backend->wanted, (size_t)room * sizeof *wanted);
+		struct entry *entries;
+
+		if (!wanted)
+			return false;
+		backend->wanted = wanted;
+		entries = realloc(backend->entries, (size_t)room * sizeof *entries);
+		if (!entries)
+			return false;
+		backend->entries = entries;
+		backend->room = room;
+	}
+	if (fd >= backend->slot_room) {
+		int room = fd + 64;
+		int *slots = realloc(backend->slots, (size_t)room * sizeof *slots);
+
+		if (!slots)
+			return false;
+		memset(slots + backend->slot_room, 0, (size_t)(room - backend->slot_room) * sizeof *slots);
+		backend->slots = slots;
+		backend->slot_room = room;
+	}
+	return true;
+}
+
+static void poll_backend_wake(struct cuttle_backend *backend)
+{
+	int saved = errno;
+
+	(void)!write(backend->waker[1], "", 1);
+	errno = saved;
+}
+
+static void changed(struct cuttle_backend *backend)
+{
+	if (backend->waiting)
+		poll_backend_wake(backend);
+}
+
+static short poll_events(uint32_t wanted)
+{
+	return (short)(((wanted & CUTTLE_READ) ? POLLIN : 0) | ((wanted & CUTTLE_WRITE) ? POLLOUT : 0));
+}
+
+static int enter(struct cuttle_backend *backend, int fd, uint64_t token, uint32_t wanted, uint8_t flags)
+{
+	int slot;
+
+	pthread_mutex_lock(&backend->lock);
+	if (!make_room(backend, fd)) {
+		pthread_mutex_unlock(&backend->lock);
+		errno = ENOMEM;
+		return -1;
+	}
+	slot = backend->slots[fd];
+	if (!slot) {
+		slot = backend->slots[fd] = backend->count++;
+		backend->wanted[slot].events = 0;
+	}
+	backend->wanted[slot].fd = fd;
+	backend->wanted[slot].events = poll_events(wanted);
+	backend->entries[slot] = (struct entry){.token = token, .flags = flags};
+	changed(backend);
+	pthread_mutex_unlock(&backend->lock);
+	return 0;
+}
+
+static struct cuttle_backend *poll_backend_open(void)
+{
+	struct cuttle_backend *backend = calloc(1, sizeof *backend);
+
+	if (!backend)
+		return NULL;
+	pthread_mutex_init(&backend->lock, NULL);
+	if (pipe(backend->waker) < 0) {
+		backend->waker[0] = -1;
+		poll_backend_close(backend);
+		return NULL;
+	}
+	for (int side = 0; side < 2; side++) {
+		fcntl(backend->waker[side], F_SETFD, FD_CLOEXEC);
+		fcntl(backend->waker[side], F_SETFL, O_NONBLOCK);
+	}
+	if (enter(backend, backend->waker[0], 0, CUTTLE_READ, PERMANENT) < 0) {
+		poll_backend_close(backend);
+		return NULL;
+	}
+	return backend;
+}
+
+static int poll_backend_add(struct cuttle_backend *backend, int fd, uint64_t token)
+{
+	return enter(backend, fd, token, CUTTLE_READ | CUTTLE_WRITE, 0);
+}
+
+static int poll_backend_add_listener(struct cuttle_backend *backend, int fd, uint64_t token)
+{
+	return enter(backend, fd, token, CUTTLE_READ, PERMANENT);
+}
+
+static int poll_backend_watch(struct cuttle_backend *backend, int fd, uint64_t token, uint32_t wanted)
+{
+	return enter(backend, fd, token, wanted, 0);
+}
+
+static void poll_backend_arm(struct cuttle_backend *backend, int fd, uint32_t wanted)
+{
+	int slot;
+
+	pthread_mutex_lock(&backend->lock);
+	slot = fd < backend->slot_room ? backend->slots[fd] : 0;
+	if (slot && (backend->wanted[slot].events & poll_events(wanted)) != poll_events(wanted)) {
+		backend->wanted[slot].events = (short)(backend->wanted[slot].events | poll_events(wanted));
+		changed(backend);
+	}
+	pthread_mutex_unlock(&backend->lock);
+}
+
+static void poll_backend_remove(struct cuttle_backend *backend, int fd)
+{
+	int slot, last;
+
+	pthread_mutex_lock(&backend->lock);
+	slot = fd < backend->slot_room ? backend->slots[fd] : 0;
+	if (slot) {
+		last = --backend->count;
+		backend->wanted[slot] = backend->wanted[last];
+		backend->entries[slot] = backend->entries[last];
+		backend->slots[backend->wanted[slot].fd] = slot;
+		backend->slots[fd] = 0;
+		changed(backend);
+	}
+	pthread_mutex_unlock(&backend->lock);
+}
+
+static uint32_t readiness(short events)
+{
+	return ((events & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_READ : 0) |
+	       ((events & (POLLOUT | POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_WRITE : 0) |
+	       ((events & (POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_HANGUP : 0);
+}
+
+/* Reports what the copy found, unless the descriptor left or was no longer wanted meanwhile. Called under the lock. */
+static int collect(struct cuttle_backend *backend, const struct pollfd *copy, int count, struct cuttle_event *events,
+		   int room)
+{
+	int index, kept = 0;
+
+	for (index = 1; index < count && kept < room; index++) {
+		int fd = copy[index].fd;
+		int slot = copy[index].revents && fd < backend->slot_room ? backend->slots[fd] : 0;
+		struct pollfd *wanted = &backend->wanted[slot];
+		short found = copy[index].revents;
+
+		if (!slot || !(found & (wanted->events | POLLHUP | POLLERR | POLLNVAL)) || !wanted->events)
+			continue;
+		events[kept].token = backend->entries[slot].token;
+		events[kept++].ready = readiness(found);
+		if (!(backend->entries[slot].flags & PERMANENT))
+			wanted->events = (short)((found & (POLLHUP | POLLERR | POLLNVAL)) ? 0 : wanted->events & ~found);
+	}
+	return kept;
+}
+
+static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
+{
+	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
+	struct pollfd *copy;
+	int count, kept = 0;
+	char drained[64];
+
+	pthread_mutex_lock(&backend->lock);
+	count = backend->count;
+	copy = malloc((size_t)count * sizeof *copy);
+	if (!copy) {
+		pthread_mutex_unlock(&backend->lock);
+		return 0;
+	}
+	memcpy(copy, backend->wanted, (size_t)count * sizeof *copy);
+	for (int index = 1; index < count; index++)
+		if (!copy[index].events)
+			copy[index].fd = -1; /* not wanted: not even its hang-up, which would spin */
+	backend->waiting++;
+	pthread_mutex_unlock(&backend->lock);
+
+	if (poll(copy, (nfds_t)count, milliseconds > 60000 ? 60000 : (int)milliseconds) < 0)
+		count = 0;
+
+	pthread_mutex_lock(&backend->lock);
+	backend->waiting--;
+	if (count > 0 && copy[0].revents)
+		while (read(backend->waker[0], drained, sizeof drained) == (ssize_t)sizeof drained)
+			continue;
+	if (count > 0)
+		kept = collect(backend, copy, count, events, room);
+	pthread_mutex_unlock(&backend->lock);
+	free(copy);
+	return kept;
+}
+
+const struct cuttle_backend_type cuttle_poll_backend = {
+	.name = "poll",
+	.open = poll_backend_open,
+	.close = poll_backend_close,
+	.add = poll_backend_add,
+	.add_listener = poll_backend_add_listener,
+	.watch = poll_backend_watch,
+	.arm = poll_backend_arm,
+	.remove = poll_backend_remove,
+	.wait = poll_backend_wait,
+	.wake = poll_backend_wake,
+};

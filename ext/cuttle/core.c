@@ -1,0 +1,17 @@
+/* cuttle/core: the server's C primitives. */
+#include "cuttle.h"
+
+VALUE cuttle_module, cuttle_connection_class;
+
+RUBY_FUNC_EXPORTED void Init_core(void)
+{
+	cuttle_module = rb_define_module("Cuttle");
+	Init_cuttle_head();
+	Init_cuttle_env();
+	Init_cuttle_connection();
+	Init_cuttle_response();
+	Init_cuttle_poller();
+	Init_cuttle_acceptor();
+	Init_cuttle_ruby_parser();
+	Init_cuttle_native_parser();
+}

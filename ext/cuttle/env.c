@@ -1,0 +1,330 @@
+/* A request as a Rack env (Rack SPEC, The Environment): the one C file that knows Rack's and CGI's names.
+ *
+ * Keys are interned once. Values that recur (method, protocol, authority, address) are frozen and shared; the others
+ * are the app's own. All are binary, with every octet as it came. */
+#include "cuttle.h"
+
+#include <fcntl.h>
+#include <ruby/io.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_ROOM 256    /* octets of a field's name that are looked up; longer ones are made anew */
+#define KNOWN_SLOTS 256  /* of the table of known names; a power of 2 */
+
+static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
+static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
+static VALUE empty, http_1_0, http_1_1, http_host, port_80;
+static VALUE string_io;
+
+/* Known fields, by a hash of their names in lower case. */
+static struct known {
+	const char *name; /* as in the key, without HTTP_ */
+	uint8_t length;
+	VALUE key;
+} known[KNOWN_SLOTS];
+
+static VALUE methods[10];
+static const char *const method_names[10] = {"GET",    "POST",  "PUT",     "DELETE", "HEAD",
+					     "PATCH", "OPTIONS", "TRACE", "LINK",    "UNLINK"};
+
+static const char *const field_names[] = {
+	"ACCEPT", "ACCEPT_CHARSET", "ACCEPT_ENCODING", "ACCEPT_LANGUAGE", "ACCESS_CONTROL_REQUEST_HEADERS",
+	"ACCESS_CONTROL_REQUEST_METHOD", "AUTHORIZATION", "CACHE_CONTROL", "CLIENT_IP", "CONNECTION", "COOKIE", "DATE", "DNT",
+	"EXPECT", "FORWARDED", "FROM", "HOST", "IF_MATCH", "IF_MODIFIED_SINCE", "IF_NONE_MATCH", "IF_RANGE",
+	"IF_UNMODIFIED_SINCE", "KEEP_ALIVE", "MAX_FORWARDS", "ORIGIN", "PRAGMA", "PRIORITY", "PROXY_AUTHORIZATION",
+	"RANGE", "REFERER", "SEC_CH_UA", "SEC_CH_UA_MOBILE", "SEC_CH_UA_PLATFORM", "SEC_FETCH_DEST", "SEC_FETCH_MODE",
+	"SEC_FETCH_SITE", "SEC_FETCH_USER", "SEC_WEBSOCKET_KEY", "SEC_WEBSOCKET_VERSION", "TE", "TRACEPARENT", "TRAILER",
+	"TURBO_FRAME", "UPGRADE", "UPGRADE_INSECURE_REQUESTS", "USER_AGENT", "VIA", "X_CSRF_TOKEN", "X_FORWARDED_FOR",
+	"X_FORWARDED_HOST", "X_FORWARDED_PORT", "X_FORWARDED_PROTO", "X_FORWARDED_SCHEME", "X_FORWARDED_SSL",
+	"X_HTTP_METHOD_OVERRIDE", "X_REAL_IP", "X_REQUESTED_WITH", "X_REQUEST_ID", "X_REQUEST_START",
+};
+
+static uint32_t slot_of(const char *name, size_t length)
+{
+	uint32_t hash = 2166136261u;
+
+	for (size_t index = 0; index < length; index++)
+		hash = (hash ^ (uint8_t)name[index]) * 16777619u;
+	return (hash ^ hash >> 15) & (KNOWN_SLOTS - 1);
+}
+
+static struct known *find(const char *name, size_t length)
+{
+	uint32_t slot = slot_of(name, length);
+
+	while (known[slot].name && (known[slot].length != length || memcmp(known[slot].name, name, length) != 0))
+		slot = (slot + 1) & (KNOWN_SLOTS - 1);
+	return &known[slot];
+}
+
+static VALUE interned(const char *text)
+{
+	VALUE string = rb_enc_interned_str_cstr(text, rb_usascii_encoding());
+
+	rb_gc_register_mark_object(string);
+	return string;
+}
+
+/* A field's name as a CGI variable's: upper case, "_" for "-", without the prefix. */
+static void cgi_name(char *into, const char *name, size_t length)
+{
+	for (size_t index = 0; index < length; index++) {
+		char octet = name[index];
+
+		into[index] = octet >= 'a' && octet <= 'z' ? (char)(octet - 32) : octet == '-' ? '_' : octet;
+	}
+}
+
+static VALUE key_of(const char *name, size_t length)
+{
+	char text[NAME_ROOM + 5] = "HTTP_";
+	struct known *entry;
+	VALUE string;
+
+	if (length > NAME_ROOM) {
+		string = rb_str_new(NULL, (long)length + 5);
+		memcpy(RSTRING_PTR(string), text, 5);
+		cgi_name(RSTRING_PTR(string) + 5, name, length);
+		return rb_str_freeze(string);
+	}
+	cgi_name(text + 5, name, length);
+	entry = find(text + 5, length);
+	return entry->name ? entry->key : rb_enc_interned_str(text, (long)length + 5, rb_usascii_encoding());
+}
+
+static bool is_named(const char *name, size_t length, const char *wanted)
+{
+	return length == strlen(wanted) && strncasecmp(name, wanted, length) == 0;
+}
+
+/* Fields that have a variable of their own, or none: their values are the framing's, or would pass for the server's word. */
+static bool is_special(VALUE env, const char *name, struct cuttle_slice at, VALUE (*value)(void *), void *context)
+{
+	switch (at.length) {
+	case 7:
+		return is_named(name, 7, "version");
+	case 12:
+		if (!is_named(name, 12, "content-type"))
+			return false;
+		rb_hash_aset(env, content_type, value(context));
+		return true;
+	case 14:
+		return is_named(name, 14, "content-length");
+	case 17:
+		return is_named(name, 17, "transfer-encoding");
+	default:
+		return false;
+	}
+}
+
+struct field_value {
+	const char *at;
+	size_t length;
+};
+
+static VALUE make_value(void *context)
+{
+	struct field_value *field = context;
+
+	return field->length ? rb_str_new(field->at, (long)field->length) : rb_str_dup(empty);
+}
+
+/* RFC 9110, 5.3: fields of one name are one list; cookies are joined as RFC 6265, 5.4 has them. */
+static void add_field(VALUE env, VALUE key, struct field_value *field)
+{
+	VALUE before = rb_hash_lookup2(env, key, Qundef), joined;
+
+	if (before == Qundef) {
+		rb_hash_aset(env, key, make_value(field));
+		return;
+	}
+	joined = rb_str_dup(before);
+	rb_str_cat_cstr(joined, RSTRING_LEN(key) == 11 && memcmp(RSTRING_PTR(key), "HTTP_COOKIE", 11) == 0 ? "; " : ", ");
+	rb_str_cat(joined, field->at, (long)field->length);
+	rb_hash_aset(env, key, joined);
+}
+
+static void add_fields(VALUE env, struct cuttle_inbox *inbox)
+{
+	bool underscores = false;
+
+	for (uint32_t index = 0; index < inbox->head.field_count; index++) {
+		struct cuttle_field *field = &inbox->head.fields[index];
+		const char *name = cuttle_inbox_at(inbox, field->name);
+		struct field_value value = {cuttle_inbox_at(inbox, field->value), field->value.length};
+
+		if (memchr(name, '_', field->name.length))
+			underscores = true;
+		else if (!is_special(env, name, field->name, make_value, &value) &&
+			 !(field->name.length == 4 && is_named(name, 4, "host")))
+			add_field(env, key_of(name, field->name.length), &value);
+	}
+	/* A name with "_" must not pass for one with "-": it is heard where no such field is there, and means nothing
+	 * to the framing. */
+	for (uint32_t index = 0; underscores && index < inbox->head.field_count; index++) {
+		struct cuttle_field *field = &inbox->head.fields[index];
+		const char *name = cuttle_inbox_at(inbox, field->name);
+		struct field_value value = {cuttle_inbox_at(inbox, field->value), field->value.length};
+		char dashed[NAME_ROOM];
+		VALUE key;
+
+		if (!memchr(name, '_', field->name.length) || field->name.length > NAME_ROOM)
+			continue;
+		for (uint32_t at = 0; at < field->name.length; at++)
+			dashed[at] = name[at] == '_' ? '-' : name[at];
+		if (is_named(dashed, field->name.length, "content-type") ||
+		    is_special(env, dashed, field->name, make_value, &value))
+			continue;
+		key = key_of(name, field->name.length);
+		if (key != http_host && rb_hash_lookup2(env, key, Qundef) == Qundef)
+			rb_hash_aset(env, key, make_value(&value));
+	}
+}
+
+static VALUE method_of(struct cuttle_inbox *inbox)
+{
+	struct cuttle_slice method = inbox->head.method;
+	const char *at = cuttle_inbox_at(inbox, method);
+
+	for (size_t index = 0; index < sizeof methods / sizeof *methods; index++)
+		if ((size_t)RSTRING_LEN(methods[index]) == method.length &&
+		    memcmp(RSTRING_PTR(methods[index]), at, method.length) == 0)
+			return methods[index];
+	return rb_enc_interned_str(at, method.length, rb_usascii_encoding());
+}
+
+static VALUE binary(struct cuttle_inbox *inbox, struct cuttle_slice slice)
+{
+	return rb_str_new(cuttle_inbox_at(inbox, slice), slice.length);
+}
+
+/* The authority is the same for most requests: its strings are kept from one to the next. */
+static void add_authority(VALUE env, struct cuttle_handle *handle)
+{
+	struct cuttle_source *source = cuttle_source_of(handle->source);
+	struct cuttle_inbox *inbox = handle->connection->inbox;
+	struct cuttle_head *head = &inbox->head;
+	VALUE owner = handle->source, text;
+
+	if (!head->has_host || head->host.length == 0) {
+		rb_hash_aset(env, server_name, source->local_name);
+		rb_hash_aset(env, server_port, source->local_port);
+		return;
+	}
+	if (NIL_P(source->host) ||
+	    (size_t)RSTRING_LEN(source->host) != head->host.length + (head->port.length ? head->port.length + 1 : 0) ||
+	    memcmp(RSTRING_PTR(source->host), cuttle_inbox_at(inbox, head->host), head->host.length) != 0 ||
+	    (head->port.length && memcmp(RSTRING_PTR(source->host) + head->host.length + 1,
+					 cuttle_inbox_at(inbox, head->port), head->port.length) != 0)) {
+		text = binary(inbox, head->host);
+		RB_OBJ_WRITE(owner, &source->server_name, rb_str_freeze(rb_str_dup(text)));
+		RB_OBJ_WRITE(owner, &source->server_port,
+			     head->port.length ? rb_str_freeze(binary(inbox, head->port)) : port_80);
+		if (head->port.length) {
+			rb_str_cat_cstr(text, ":");
+			rb_str_append(text, source->server_port);
+		}
+		RB_OBJ_WRITE(owner, &source->host, rb_str_freeze(text));
+	}
+	rb_hash_aset(env, http_host, source->host);
+	rb_hash_aset(env, server_name, source->server_name);
+	rb_hash_aset(env, server_port, source->server_port);
+}
+
+/* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
+ * requests without one. */
+static void add_input(VALUE env, struct cuttle_handle *handle)
+{
+	struct cuttle_body *body = handle->connection->body;
+	VALUE input;
+
+	if (!body) {
+		if (handle->connection->inbox->head.has_length)
+			rb_hash_aset(env, content_length, rb_str_new_lit("0"));
+		return;
+	}
+	if (body->file >= 0) {
+		lseek(body->file, 0, SEEK_SET);
+		input = rb_io_fdopen(body->file, O_RDWR, NULL);
+		body->file = -1; /* the object's from now on */
+		rb_io_binmode(input);
+	} else {
+		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
+		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
+	}
+	RB_OBJ_WRITE(handle->self, &handle->input, input);
+	rb_hash_aset(env, input_key, input);
+	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
+}
+
+static void add_callables(VALUE env, struct cuttle_handle *handle)
+{
+	if (NIL_P(handle->hijack)) {
+		RB_OBJ_WRITE(handle->self, &handle->hijack, rb_obj_method(handle->self, ID2SYM(rb_intern("hijack"))));
+		RB_OBJ_WRITE(handle->self, &handle->early_hints,
+			     rb_obj_method(handle->self, ID2SYM(rb_intern("early_hints"))));
+	}
+	rb_hash_aset(env, hijack_key, handle->hijack);
+	rb_hash_aset(env, early_hints_key, handle->early_hints);
+	rb_hash_aset(env, response_finished, rb_ary_new());
+}
+
+VALUE cuttle_env(struct cuttle_handle *handle)
+{
+	struct cuttle_inbox *inbox = handle->connection->inbox;
+	struct cuttle_head *head = &inbox->head;
+	VALUE env = rb_hash_dup(cuttle_source_of(handle->source)->env);
+
+	rb_hash_aset(env, request_method, method_of(inbox));
+	rb_hash_aset(env, path_info, head->path.length ? binary(inbox, head->path) : rb_str_new_lit("/"));
+	rb_hash_aset(env, query_string, head->query.length ? binary(inbox, head->query) : empty);
+	rb_hash_aset(env, request_uri, binary(inbox, head->target));
+	rb_hash_aset(env, server_protocol, head->minor ? http_1_1 : http_1_0);
+	rb_hash_aset(env, remote_address, rb_funcall(handle->self, rb_intern("remote_address"), 0));
+	add_authority(env, handle);
+	add_fields(env, inbox);
+	add_input(env, handle);
+	add_callables(env, handle);
+	return env;
+}
+
+static void know_fields(void)
+{
+	for (size_t index = 0; index < sizeof field_names / sizeof *field_names; index++) {
+		char text[64] = "HTTP_";
+		struct known *entry = find(field_names[index], strlen(field_names[index]));
+
+		strcat(text, field_names[index]);
+		*entry = (struct known){field_names[index], (uint8_t)strlen(field_names[index]), interned(text)};
+	}
+}
+
+void Init_cuttle_env(void)
+{
+	know_fields();
+	for (size_t index = 0; index < sizeof methods / sizeof *methods; index++)
+		methods[index] = interned(method_names[index]);
+	request_method = interned("REQUEST_METHOD");
+	path_info = interned("PATH_INFO");
+	query_string = interned("QUERY_STRING");
+	request_uri = interned("REQUEST_URI");
+	server_protocol = interned("SERVER_PROTOCOL");
+	server_name = interned("SERVER_NAME");
+	server_port = interned("SERVER_PORT");
+	remote_address = interned("REMOTE_ADDR");
+	content_length = interned("CONTENT_LENGTH");
+	content_type = interned("CONTENT_TYPE");
+	input_key = interned("rack.input");
+	hijack_key = interned("rack.hijack");
+	early_hints_key = interned("rack.early_hints");
+	response_finished = interned("rack.response_finished");
+	http_host = interned("HTTP_HOST");
+	http_1_0 = interned("HTTP/1.0");
+	http_1_1 = interned("HTTP/1.1");
+	port_80 = interned("80");
+	empty = interned("");
+	rb_require("stringio");
+	string_io = rb_const_get(rb_cObject, rb_intern("StringIO"));
+	rb_gc_register_mark_object(string_io);
+}

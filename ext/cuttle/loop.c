@@ -1,0 +1,446 @@
+/* The Poller's native half: registrations, work lists, deadlines. Who waits is in seats.c. See loop.h. */
+#include "loop.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static uint64_t token_of(int fd, uint32_t generation)
+{
+	return (uint64_t)generation << 32 | (uint32_t)fd;
+}
+
+/* Enters a descriptor's owner. Returns its token; 0 without memory. */
+static uint64_t enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
+{
+	if ((uint32_t)fd >= loop->registration_room) {
+		uint32_t room = (uint32_t)fd + 64 + loop->registration_room / 2;
+		struct cuttle_registration *grown = realloc(loop->registrations, room * sizeof *grown);
+
+		if (!grown) {
+			errno = ENOMEM;
+			return 0;
+		}
+		memset(grown + loop->registration_room, 0, (room - loop->registration_room) * sizeof *grown);
+		loop->registrations = grown;
+		loop->registration_room = room;
+	}
+	if (++loop->generation == 0)
+		loop->generation = 1;
+	loop->registrations[fd] =
+		(struct cuttle_registration){.owner = owner, .generation = loop->generation, .kind = kind};
+	return token_of(fd, loop->generation);
+}
+
+static struct cuttle_registration *registration(struct cuttle_loop *loop, int fd)
+{
+	return fd >= 0 && (uint32_t)fd < loop->registration_room ? &loop->registrations[fd] : NULL;
+}
+
+static void strike(struct cuttle_loop *loop, int fd)
+{
+	struct cuttle_registration *entry = registration(loop, fd);
+
+	if (entry && entry->kind != CUTTLE_NOBODY) {
+		loop->type->remove(loop->backend, fd);
+		entry->kind = CUTTLE_NOBODY;
+		entry->owner = NULL;
+	}
+}
+
+/* An app may fork while another thread holds the lock: each loop is brought to rest first, and the copy in the child
+ * knows that its descriptors, and what epoll shares of them, are the parent's. */
+static struct cuttle_link loops = {&loops, &loops};
+static pthread_mutex_t loops_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&loops_lock);
+	for (struct cuttle_link *link = loops.next; link != &loops; link = link->next)
+		pthread_mutex_lock(&CUTTLE_CONTAINER(link, struct cuttle_loop, living)->lock);
+}
+
+static void after_fork(bool child)
+{
+	for (struct cuttle_link *link = loops.next; link != &loops; link = link->next) {
+		struct cuttle_loop *loop = CUTTLE_CONTAINER(link, struct cuttle_loop, living);
+
+		loop->forked = loop->forked || child;
+		pthread_mutex_unlock(&loop->lock);
+	}
+	pthread_mutex_unlock(&loops_lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	after_fork(false);
+}
+
+static void after_fork_in_child(void)
+{
+	after_fork(true);
+}
+
+static void register_fork_handlers(void)
+{
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+static void enter_living(struct cuttle_loop *loop)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, register_fork_handlers);
+	pthread_mutex_lock(&loops_lock);
+	cuttle_list_append(&loops, &loop->living);
+	pthread_mutex_unlock(&loops_lock);
+}
+
+static void destroy(struct cuttle_core *core)
+{
+	struct cuttle_loop *loop = CUTTLE_CONTAINER(core, struct cuttle_loop, core);
+
+	pthread_mutex_lock(&loops_lock);
+	cuttle_list_remove(&loop->living);
+	pthread_mutex_unlock(&loops_lock);
+	if (loop->backend)
+		loop->type->close(loop->backend);
+	pthread_mutex_destroy(&loop->lock);
+	free(loop->registrations);
+	free(loop->listeners);
+	free(loop);
+}
+
+struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, const int *listeners, int count)
+{
+	struct cuttle_loop *loop = calloc(1, sizeof *loop);
+
+	if (!loop)
+		return NULL;
+	cuttle_core_reset(&loop->core, destroy);
+	pthread_mutex_init(&loop->lock, NULL);
+	cuttle_list_reset(&loop->pending);
+	cuttle_list_reset(&loop->ready);
+	cuttle_list_reset(&loop->unparsed);
+	cuttle_list_reset(&loop->watches);
+	cuttle_list_reset(&loop->fired);
+	cuttle_list_reset(&loop->parked);
+	enter_living(loop);
+	loop->type = type;
+	loop->backend = type->open();
+	loop->listeners = malloc((size_t)(count ? count : 1) * sizeof *listeners);
+	if (!loop->backend || !loop->listeners) {
+		cuttle_core_disown(&loop->core);
+		return NULL;
+	}
+	memcpy(loop->listeners, listeners, (size_t)count * sizeof *listeners);
+	loop->listener_count = count;
+	loop->listeners_away = true;
+	cuttle_loop_restore_listeners(loop);
+	return loop;
+}
+
+void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
+{
+	if (loop->listeners_away)
+		return;
+	for (int index = 0; index < loop->listener_count; index++)
+		strike(loop, loop->listeners[index]);
+	loop->listeners_away = true;
+	loop->listeners_ready = false;
+}
+
+void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
+{
+	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
+		return;
+	for (int index = 0; index < loop->listener_count; index++) {
+		uint64_t token = enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
+
+		if (token)
+			loop->type->add_listener(loop->backend, loop->listeners[index], token);
+	}
+	loop->listeners_away = false;
+}
+
+/* Connections */
+
+int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	if (connection->state == CUTTLE_TAKEN)
+		loop->busy--;
+	strike(loop, connection->fd);
+	return cuttle_connection_release(connection);
+}
+
+void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	bool orphan = !connection->object; /* a Ruby object frees the structure when it goes */
+
+	if (connection->state == CUTTLE_TAKEN)
+		loop->busy--;
+	strike(loop, connection->fd);
+	cuttle_connection_close(connection);
+	if (orphan)
+		free(connection);
+}
+
+/* Which directions a connection in this state waits for. */
+static uint32_t wanted(const struct cuttle_connection *connection)
+{
+	uint32_t output = cuttle_outbox_empty(&connection->out) ? 0 : CUTTLE_WRITE;
+
+	return connection->state == CUTTLE_DRAIN ? output : output | CUTTLE_READ;
+}
+
+void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step)
+{
+	switch (step) {
+	case CUTTLE_STEP_COMPLETE:
+		cuttle_list_append(&loop->ready, &connection->work);
+		break;
+	case CUTTLE_STEP_AGAIN:
+		cuttle_list_append(&loop->pending, &connection->work);
+		break;
+	case CUTTLE_STEP_UNPARSED:
+		cuttle_list_append(&loop->unparsed, &connection->work);
+		break;
+	case CUTTLE_STEP_CLOSE:
+		cuttle_loop_close(loop, connection);
+		break;
+	case CUTTLE_STEP_WAIT:
+		loop->type->arm(loop->backend, connection->fd, wanted(connection));
+		break;
+	}
+}
+
+static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *connection, uint32_t ready)
+{
+	if (ready & CUTTLE_READ)
+		connection->readable = true;
+	if (ready & CUTTLE_HANGUP)
+		connection->hangup = true;
+	if (connection->state != CUTTLE_TAKEN && cuttle_list_empty(&connection->work))
+		cuttle_list_append(&loop->pending, &connection->work);
+}
+
+static void note_watch(struct cuttle_loop *loop, struct cuttle_watch *watch, uint32_t ready)
+{
+	watch->ready |= ready;
+	if (cuttle_list_empty(&watch->work))
+		cuttle_list_append(&loop->fired, &watch->work);
+}
+
+void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *events, int count)
+{
+	for (int index = 0; index < count; index++) {
+		struct cuttle_registration *entry = registration(loop, (int)(uint32_t)events[index].token);
+
+		if (!entry || entry->generation != (uint32_t)(events[index].token >> 32))
+			continue;
+		switch (entry->kind) {
+		case CUTTLE_CONNECTION:
+			note_connection(loop, entry->owner, events[index].ready);
+			break;
+		case CUTTLE_WATCH:
+			note_watch(loop, entry->owner, events[index].ready);
+			break;
+		case CUTTLE_LISTENER:
+			loop->listeners_ready = true;
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_link turn, *link;
+
+	if (cuttle_list_empty(&loop->pending))
+		return;
+	turn = loop->pending;
+	turn.next->previous = turn.previous->next = &turn;
+	cuttle_list_reset(&loop->pending);
+	while ((link = cuttle_list_shift(&turn))) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
+
+		cuttle_loop_route(loop, connection, cuttle_connection_step(connection, now));
+	}
+}
+
+int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now)
+{
+	int64_t nearest = -1;
+
+	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++) {
+		struct cuttle_link *queue = &loop->core.deadlines[kind];
+
+		while (!cuttle_list_empty(queue)) {
+			struct cuttle_connection *connection =
+				CUTTLE_CONTAINER(queue->next, struct cuttle_connection, timer);
+
+			if (connection->deadline > now) {
+				int64_t left = (int64_t)(connection->deadline - now);
+
+				nearest = nearest < 0 || left < nearest ? left : nearest;
+				break;
+			}
+			cuttle_list_remove(&connection->work);
+			cuttle_loop_route(loop, connection, cuttle_connection_expire(connection, now));
+		}
+	}
+	return nearest;
+}
+
+/* Accepting */
+
+static int accept_one(int listener)
+{
+#ifdef HAVE_ACCEPT4
+	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	}
+	return fd;
+#endif
+}
+
+int cuttle_accept(int listener)
+{
+	int fd, one = 1;
+
+	do
+		fd = accept_one(listener);
+	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
+	return fd;
+}
+
+static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
+{
+	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, now);
+	uint64_t token;
+
+	if (!connection)
+		return;
+	token = enroll(loop, fd, CUTTLE_CONNECTION, connection);
+	if (token && loop->type->add(loop->backend, fd, token) == 0)
+		cuttle_list_append(&loop->pending, &connection->work);
+	else
+		cuttle_loop_close(loop, connection);
+}
+
+static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
+{
+	int accepted = 0;
+
+	if (!loop->listeners_ready)
+		return;
+	loop->listeners_ready = false; /* reported again as long as a connection waits */
+	for (int index = 0; index < loop->listener_count; index++) {
+		while (accepted < limit) {
+			int fd = cuttle_accept(loop->listeners[index]);
+
+			if (fd < 0)
+				break;
+			welcome(loop, fd, now);
+			accepted++;
+		}
+	}
+}
+
+void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
+{
+	struct cuttle_event events[CUTTLE_EVENTS];
+
+	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
+	loop->polls++;
+	accept_some(loop, limit, now);
+	cuttle_loop_step_pending(loop, now);
+}
+
+static void close_idle(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_link *link = loop->core.connections.next, *next;
+
+	for (; link != &loop->core.connections; link = next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+		enum cuttle_step step;
+
+		next = link->next;
+		if (connection->state != CUTTLE_IDLE)
+			continue;
+		cuttle_list_remove(&connection->work);
+		connection->readable = true; /* a request may have come that was not reported yet: it is answered */
+		step = cuttle_connection_step(connection, now);
+		cuttle_loop_route(loop, connection, connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : step);
+	}
+}
+
+void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
+{
+	loop->listeners_ready = true;
+	accept_some(loop, INT_MAX, now);
+	cuttle_loop_remove_listeners(loop);
+	close_idle(loop, now);
+	loop->shut = true;
+}
+
+
+/* Descriptors of the app's */
+
+int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token)
+{
+	struct cuttle_registration *entry = registration(loop, fd);
+	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
+	uint64_t id;
+
+	if (!watch) {
+		watch = calloc(1, sizeof *watch);
+		id = watch ? enroll(loop, fd, CUTTLE_WATCH, watch) : 0;
+		if (!id) {
+			free(watch);
+			errno = ENOMEM;
+			return -1;
+		}
+		watch->fd = fd;
+		cuttle_list_reset(&watch->work);
+		cuttle_list_append(&loop->watches, &watch->all);
+	} else {
+		id = token_of(fd, entry->generation);
+	}
+	watch->token = token;
+	watch->ready = 0;
+	cuttle_list_remove(&watch->work);
+	if (loop->type->watch(loop->backend, fd, id, wanted) == 0)
+		return 0;
+	cuttle_loop_unwatch(loop, fd);
+	return -1;
+}
+
+void cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
+{
+	struct cuttle_registration *entry = registration(loop, fd);
+	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
+	int saved = errno;
+
+	if (!watch)
+		return;
+	strike(loop, fd);
+	cuttle_list_remove(&watch->all);
+	cuttle_list_remove(&watch->work);
+	free(watch);
+	errno = saved;
+}

@@ -1,0 +1,439 @@
+/* Cuttle::Poller: hands complete requests to whichever thread asks. The Ruby side of loop.h. */
+#include "cuttle.h"
+#include "watcher.h"
+
+#include <ruby/thread.h>
+#include <stdlib.h>
+
+struct poller {
+	struct cuttle_source source; /* first: see cuttle_source_of */
+	bool watch;
+	bool listeners_closed;
+	uint32_t round; /* ready connections to hand out before the next look for others */
+};
+
+static void poller_mark(void *data)
+{
+	struct poller *poller = data;
+	struct cuttle_loop *loop = poller->source.loop;
+
+	cuttle_source_mark(&poller->source);
+	if (!loop)
+		return;
+	pthread_mutex_lock(&loop->lock);
+	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections; link = link->next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+
+		if (connection->object)
+			rb_gc_mark((VALUE)connection->object);
+	}
+	for (struct cuttle_link *link = loop->watches.next; link != &loop->watches; link = link->next)
+		rb_gc_mark((VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, all)->token);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+/* Connections that no thread has seen die with their poller; the others with their objects. */
+static void close_orphans(struct cuttle_loop *loop)
+{
+	struct cuttle_link *link = loop->core.connections.next, *next;
+
+	for (; link != &loop->core.connections; link = next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+
+		next = link->next;
+		if (!connection->object)
+			cuttle_loop_close(loop, connection);
+	}
+	while (!cuttle_list_empty(&loop->watches))
+		cuttle_loop_unwatch(loop, CUTTLE_CONTAINER(loop->watches.next, struct cuttle_watch, all)->fd);
+}
+
+static void poller_free(void *data)
+{
+	struct poller *poller = data;
+	struct cuttle_loop *loop = poller->source.loop;
+
+	if (loop && !loop->forked) {
+		cuttle_watcher_stop(loop);
+		pthread_mutex_lock(&loop->lock);
+		close_orphans(loop);
+		pthread_mutex_unlock(&loop->lock);
+		cuttle_core_disown(&loop->core);
+	}
+	xfree(poller);
+}
+
+static size_t poller_size(const void *data)
+{
+	const struct poller *poller = data;
+
+	return sizeof *poller + (poller->source.loop ? sizeof *poller->source.loop : 0);
+}
+
+static const rb_data_type_t poller_type = {
+	.wrap_struct_name = "Cuttle::Poller",
+	.function = {.dmark = poller_mark, .dfree = poller_free, .dsize = poller_size},
+	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static VALUE poller_allocate(VALUE class)
+{
+	struct poller *poller;
+	VALUE self = TypedData_Make_Struct(class, struct poller, &poller_type, poller);
+
+	poller->source.listeners = poller->source.env = poller->source.parser = Qnil;
+	poller->source.host = poller->source.server_name = poller->source.server_port = Qnil;
+	poller->source.local_name = poller->source.local_port = Qnil;
+	return self;
+}
+
+static struct poller *poller_of(VALUE self)
+{
+	struct poller *poller;
+
+	TypedData_Get_Struct(self, struct poller, &poller_type, poller);
+	if (!poller->source.loop)
+		rb_raise(rb_eArgError, "uninitialized Cuttle::Poller");
+	return poller;
+}
+
+struct cuttle_source *cuttle_poller_source(VALUE object)
+{
+	return &poller_of(object)->source;
+}
+
+static struct cuttle_loop *open_loop(VALUE listeners)
+{
+	const char *name = getenv("CUTTLE_BACKEND");
+	const struct cuttle_backend_type *type = cuttle_backend_named(name);
+	long count = RARRAY_LEN(listeners);
+	VALUE buffer;
+	int *descriptors = ALLOCV_N(int, buffer, count + 1);
+	struct cuttle_loop *loop;
+
+	if (!type)
+		rb_raise(rb_eArgError, "CUTTLE_BACKEND=%s: this system has no such back end", name);
+	for (long index = 0; index < count; index++)
+		descriptors[index] = cuttle_listener_descriptor(RARRAY_AREF(listeners, index));
+	loop = cuttle_loop_open(type, descriptors, (int)count);
+	ALLOCV_END(buffer);
+	if (!loop)
+		rb_sys_fail("Cuttle::Poller");
+	return loop;
+}
+
+/* call-seq: Poller.new(listeners, env:, parser: nil, keep_alive: true, request_timeout: 30, idle_timeout: 65,
+ *                      write_timeout: 30, watch: false)
+ *
+ * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
+ * env::    the Hash that each request's env begins as
+ * parser:: a Ruby parser's class instead of the native one
+ * watch::  while every thread is in the app, a native thread goes on reading, draining and timing out
+ * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
+static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
+{
+	struct poller *poller;
+	VALUE listeners, options;
+
+	rb_scan_args(argc, argv, "1:", &listeners, &options);
+	Check_Type(listeners, T_ARRAY);
+	TypedData_Get_Struct(self, struct poller, &poller_type, poller);
+	if (poller->source.loop)
+		rb_raise(rb_eArgError, "already initialized");
+	poller->source.loop = open_loop(listeners);
+	poller->source.core = &poller->source.loop->core;
+	poller->watch = RTEST(cuttle_source_option(options, "watch"));
+	cuttle_source_configure(self, &poller->source, listeners, options);
+	return self;
+}
+
+/* Looks for work, without waiting. Under the lock. */
+static void look(struct poller *poller, uint64_t now)
+{
+	struct cuttle_loop *loop = poller->source.loop;
+	int limit = (int)loop->parked_count + (loop->waiter ? 1 : 0) + 1;
+
+	cuttle_watcher_relieve(loop);
+	cuttle_loop_turn(loop, limit, now);
+	cuttle_loop_expire(loop, now);
+	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
+		cuttle_loop_shut(loop, now);
+	poller->round = 0;
+	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
+		poller->round++;
+}
+
+static struct cuttle_connection *shift(struct cuttle_link *list)
+{
+	struct cuttle_link *link = cuttle_list_shift(list);
+
+	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
+}
+
+/* The next connection with a complete request, by order of readiness. Under the lock. */
+static struct cuttle_connection *take(struct poller *poller, uint64_t now)
+{
+	struct cuttle_loop *loop = poller->source.loop;
+	struct cuttle_connection *connection;
+
+	if (poller->round == 0)
+		look(poller, now);
+	connection = shift(&loop->ready);
+	if (!connection)
+		return NULL;
+	if (poller->round > 0)
+		poller->round--;
+	cuttle_connection_take(connection, now);
+	loop->busy++;
+	return connection;
+}
+
+/* Lets Ruby parsers look at what has come in. */
+static void parse_unparsed(VALUE self, struct cuttle_loop *loop)
+{
+	struct cuttle_connection *connection;
+
+	pthread_mutex_lock(&loop->lock);
+	while ((connection = shift(&loop->unparsed))) {
+		enum cuttle_step step;
+
+		cuttle_connection_clear_deadline(connection); /* nothing may happen to it meanwhile */
+		pthread_mutex_unlock(&loop->lock);
+		step = cuttle_ruby_parse(cuttle_connection_wrap(self, connection));
+		pthread_mutex_lock(&loop->lock);
+		cuttle_loop_route(loop, connection, step);
+	}
+	pthread_mutex_unlock(&loop->lock);
+}
+
+struct sitting {
+	struct cuttle_loop *loop;
+	struct cuttle_seat seat;
+	uint64_t until;
+};
+
+static void *sit(void *data)
+{
+	struct sitting *sitting = data;
+
+	pthread_mutex_lock(&sitting->loop->lock);
+	cuttle_loop_sit(sitting->loop, &sitting->seat, sitting->until);
+	pthread_mutex_unlock(&sitting->loop->lock);
+	return NULL;
+}
+
+static void interrupt(void *data)
+{
+	struct sitting *sitting = data;
+
+	pthread_mutex_lock(&sitting->loop->lock);
+	cuttle_loop_interrupt(sitting->loop, &sitting->seat);
+	pthread_mutex_unlock(&sitting->loop->lock);
+}
+
+/* Waits for work without the GVL; may raise what Ruby has for this thread. */
+static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
+{
+	struct sitting sitting = {.loop = loop, .until = until};
+
+	pthread_cond_init(&sitting.seat.called, NULL);
+	cuttle_list_reset(&sitting.seat.link);
+	rb_nogvl(sit, &sitting, interrupt, &sitting, RB_NOGVL_INTR_FAIL);
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_stand_up(loop, &sitting.seat);
+	if (sitting.seat.interrupted)
+		cuttle_loop_pass_on(loop); /* this thread may not come back */
+	pthread_mutex_unlock(&loop->lock);
+	pthread_cond_destroy(&sitting.seat.called);
+	rb_thread_check_ints();
+}
+
+/* Ruby closes the listeners once the loop has left them. */
+static void close_listeners(struct poller *poller)
+{
+	if (poller->source.loop->shut && !poller->listeners_closed) {
+		poller->listeners_closed = true;
+		cuttle_source_close_listeners(&poller->source);
+	}
+}
+
+/* A fired watch's token; Qundef where none has fired. Under the lock. */
+static VALUE fired_token(struct cuttle_loop *loop)
+{
+	struct cuttle_link *link = cuttle_list_shift(&loop->fired);
+
+	return link ? (VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, work)->token : Qundef;
+}
+
+static VALUE attempt(VALUE self, struct poller *poller, bool *over, bool *woken)
+{
+	struct cuttle_loop *loop = poller->source.loop;
+	struct cuttle_connection *connection;
+	VALUE token = Qundef;
+	bool unparsed;
+
+	pthread_mutex_lock(&loop->lock);
+	connection = take(poller, cuttle_now());
+	if (!connection)
+		token = fired_token(loop);
+	unparsed = !cuttle_list_empty(&loop->unparsed);
+	*over = !connection && cuttle_loop_over(loop);
+	*woken = !connection && loop->woken;
+	if (*woken)
+		loop->woken = false;
+	if (connection || token != Qundef || *over || *woken)
+		cuttle_loop_pass_on(loop);
+	if (connection)
+		cuttle_watcher_alert(loop);
+	pthread_mutex_unlock(&loop->lock);
+
+	if (loop->shut)
+		close_listeners(poller);
+	if (unparsed)
+		parse_unparsed(self, loop);
+	if (!connection)
+		return token;
+	token = cuttle_connection_wrap(self, connection);
+	cuttle_handle_begin(cuttle_handle_of(token));
+	return token;
+}
+
+/* call-seq: next(timeout = nil) -> connection, token, false or nil
+ *
+ * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
+ * that is ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
+ * poller was stopped and every connection has ended. Any number of threads may ask. */
+static VALUE poller_next(int argc, VALUE *argv, VALUE self)
+{
+	struct poller *poller = poller_of(self);
+	struct cuttle_loop *loop = poller->source.loop;
+	uint64_t until = 0;
+
+	rb_check_arity(argc, 0, 1);
+	if (argc == 1 && !NIL_P(argv[0])) {
+		double seconds = NUM2DBL(argv[0]);
+
+		until = cuttle_now() + (uint64_t)((seconds > 0 ? seconds : 0) * (double)CUTTLE_SECOND);
+	}
+	if (poller->watch && !loop->watcher)
+		cuttle_watcher_start(loop); /* without it, only draining waits for a free thread */
+	for (;;) {
+		bool over, woken;
+		VALUE found = attempt(self, poller, &over, &woken);
+
+		if (found != Qundef)
+			return found;
+		if (over)
+			return Qnil;
+		if ((woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until))
+			return Qfalse;
+		wait_for_work(loop, until);
+	}
+}
+
+/* call-seq: stop
+ *
+ * Takes no new connections, ends idle ones, and lets next return nil when the others have ended. Only sets a flag and
+ * writes to a descriptor, so a trap handler may call it. */
+static VALUE poller_stop(VALUE self)
+{
+	struct cuttle_loop *loop = poller_of(self)->source.loop;
+
+	atomic_store(&loop->core.stopping, true);
+	cuttle_loop_wake(loop);
+	return Qnil;
+}
+
+/* call-seq: wake
+ *
+ * Makes a thread that waits in next return false. For any thread, and for trap handlers. */
+static VALUE poller_wake(VALUE self)
+{
+	cuttle_loop_wake(poller_of(self)->source.loop);
+	return Qnil;
+}
+
+/* call-seq: watch(fileno, events, token)
+ *
+ * Lets next return token once when the descriptor is ready for events (IO::READABLE, IO::WRITABLE, or both). Another
+ * watch of the same descriptor takes this one's place. Raises SystemCallError for a descriptor that can't be waited for. */
+static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
+{
+	struct poller *poller = poller_of(self);
+	struct cuttle_loop *loop = poller->source.loop;
+	int wanted = NUM2INT(events), failed;
+
+	pthread_mutex_lock(&loop->lock);
+	failed = cuttle_loop_watch(loop, NUM2INT(fileno),
+				   ((wanted & 1) ? CUTTLE_READ : 0) | ((wanted & 4) ? CUTTLE_WRITE : 0), token);
+	pthread_mutex_unlock(&loop->lock);
+	if (failed)
+		rb_sys_fail("Cuttle::Poller#watch");
+	RB_OBJ_WRITTEN(self, Qundef, token);
+	return token;
+}
+
+/* call-seq: unwatch(fileno) -> events that were seen (IO::READABLE | IO::WRITABLE) */
+static VALUE poller_unwatch(VALUE self, VALUE fileno)
+{
+	struct cuttle_loop *loop = poller_of(self)->source.loop;
+
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_unwatch(loop, NUM2INT(fileno));
+	pthread_mutex_unlock(&loop->lock);
+	return Qnil;
+}
+
+/* call-seq: starved? -> true or false
+ *
+ * Whether no thread is left to take the next request. */
+static VALUE poller_starved_p(VALUE self)
+{
+	struct cuttle_loop *loop = poller_of(self)->source.loop;
+
+	return RBOOL(!loop->waiter && loop->parked_count == 0);
+}
+
+/* call-seq: stats -> Hash
+ *
+ * connections (open), accepted and requests (since the start), busy (requests in the app), ready (complete requests
+ * that wait for a thread). */
+static VALUE poller_stats(VALUE self)
+{
+	struct cuttle_loop *loop = poller_of(self)->source.loop;
+	VALUE stats = rb_hash_new();
+	uint32_t ready = 0;
+
+	pthread_mutex_lock(&loop->lock);
+	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
+		ready++;
+	pthread_mutex_unlock(&loop->lock);
+	rb_hash_aset(stats, ID2SYM(rb_intern("connections")), UINT2NUM(loop->core.open));
+	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(loop->core.accepted));
+	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(loop->core.requests));
+	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), UINT2NUM(loop->busy));
+	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), UINT2NUM(ready));
+	return stats;
+}
+
+/* call-seq: backend -> String, the name of the system call that waits */
+static VALUE poller_backend(VALUE self)
+{
+	return rb_str_new_cstr(poller_of(self)->source.loop->type->name);
+}
+
+void Init_cuttle_poller(void)
+{
+	VALUE class = rb_define_class_under(cuttle_module, "Poller", rb_cObject);
+
+	rb_define_alloc_func(class, poller_allocate);
+	rb_define_method(class, "initialize", poller_initialize, -1);
+	rb_define_method(class, "next", poller_next, -1);
+	rb_define_method(class, "stop", poller_stop, 0);
+	rb_define_method(class, "wake", poller_wake, 0);
+	rb_define_method(class, "watch", poller_watch, 3);
+	rb_define_method(class, "unwatch", poller_unwatch, 1);
+	rb_define_method(class, "starved?", poller_starved_p, 0);
+	rb_define_method(class, "stats", poller_stats, 0);
+	rb_define_method(class, "backend", poller_backend, 0);
+}

@@ -1,0 +1,50 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave; all
+  # else is in its source (Cuttle::Poller or Cuttle::Acceptor) and its service. The contract, for every engine:
+  #
+  #   Engine.source(listeners, **options)  its source; made in the process that serves
+  #   Engine.new(source:, service:, threads: 3..3, max_fibers: 1024)
+  #   #run    serves; returns when it was stopped and every request that it took was answered
+  #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor
+  #   #stats  => Hash of Integers: connections, accepted, requests, threads, busy
+  #
+  # An engine ignores the options that say nothing to it. service.call(connection) answers one request and never raises
+  # a StandardError.
+  module Engines
+    TABLE = {
+      "single" => ["Single", "one connection at a time: a Unicorn worker; with -w N behind a buffering proxy, or for CPU-bound apps"],
+      "threads" => ["Threads", "a thread per connection (-t 0) or from a pool: few clients, apps that wait a lot, blocking I/O throughout"],
+      "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait; the least overhead"],
+      "hybrid" => ["Hybrid", "evented I/O, the app on N threads: the default, right for Rails and most apps; -w N for more cores"],
+      "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait on sockets, sleep or other services"]
+    }.freeze
+
+    class << self
+      # Names of the engines there are.
+      def names
+        TABLE.keys
+      end
+
+      # When to use an engine, in one line. Raises UsageError for an unknown name.
+      def describe(name)
+        entry(name).last
+      end
+
+      # An engine's class. Raises UsageError for an unknown name.
+      def fetch(name)
+        const_get(entry(name).first)
+      end
+
+      private
+
+      def entry(name)
+        TABLE.fetch(name.to_s) { raise UsageError, "unknown engine #{name.inspect}: #{names.join(", ")}" }
+      end
+    end
+
+    autoload :Pool, "cuttle/engines/pool"
+    TABLE.each { |name, (constant, _)| autoload constant, "cuttle/engines/#{name}" }
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Engines
+    # One thread waits for all connections and runs the app in between: while the app runs, nothing else does.
+    class Reactor
+      def self.source(listeners, **options)
+        Poller.new(listeners, **options)
+      end
+
+      def initialize(source:, service:, **)
+        @source = source
+        @service = service
+      end
+
+      def run
+        while (connection = @source.next)
+          @service.call(connection)
+        end
+      end
+
+      def stop
+        @source.stop
+      end
+
+      def stats
+        { threads: 1, **@source.stats }
+      end
+    end
+  end
+end

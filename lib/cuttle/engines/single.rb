@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Engines
+    # Accepts a connection and serves it to its end before the next one. Everything runs on the calling thread, and
+    # whoever is not served waits in the kernel's backlog.
+    class Single
+      # An idle connection that is kept alive lets one that waits have its turn after this many seconds.
+      GRACE = 0.1
+
+      def self.source(listeners, **options)
+        Acceptor.new(listeners, **options)
+      end
+
+      def initialize(source:, service:, **)
+        @source = source
+        @service = service
+        @busy = 0
+      end
+
+      def run
+        while (connection = @source.accept)
+          serve(connection)
+        end
+      end
+
+      def stop
+        @source.stop
+      end
+
+      def stats
+        { threads: 1, busy: @busy, **@source.stats }
+      end
+
+      private
+
+      # After each response the others have their turn: a busy connection is closed when one waits.
+      def serve(connection)
+        while connection.next_request(GRACE)
+          connection.close_after if @source.waiting?
+          @busy = 1
+          @service.call(connection)
+          @busy = 0
+        end
+      end
+    end
+  end
+end

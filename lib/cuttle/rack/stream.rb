@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Rack
+    # What a streaming body (one that responds to call) is given: writes go out as pieces of the response, reads come
+    # from the request's body. The response ends when the app closes it, which may be in another thread.
+    class Stream
+      def initialize(connection, input, &closed)
+        @connection = connection
+        @input = input
+        @closed = closed
+      end
+
+      def write(*strings)
+        strings.sum { |string| @connection.write(string.to_s); string.to_s.bytesize }
+      end
+
+      def <<(string)
+        write(string)
+        self
+      end
+
+      def read(...)
+        @input.read(...)
+      end
+
+      def flush
+        @connection.write("")
+        self
+      end
+
+      def close_read
+        nil
+      end
+
+      def close_write
+        close
+      end
+
+      # Completes the response. +error+ is what ended it early, which the client must be able to see.
+      def close(error = nil)
+        return if closed?
+
+        error ? @connection.abort : @connection.finish
+        @closed&.call(error)
+        nil
+      end
+
+      def closed?
+        @connection.finished?
+      end
+    end
+  end
+end
