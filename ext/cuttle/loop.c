@@ -430,17 +430,20 @@ int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr
 	return -1;
 }
 
-void cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
+uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
 {
 	struct cuttle_registration *entry = registration(loop, fd);
 	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
 	int saved = errno;
+	uint32_t seen;
 
 	if (!watch)
-		return;
+		return 0;
+	seen = watch->ready;
 	strike(loop, fd);
 	cuttle_list_remove(&watch->all);
 	cuttle_list_remove(&watch->work);
 	free(watch);
 	errno = saved;
+	return seen;
 }

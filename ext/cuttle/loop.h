@@ -62,6 +62,7 @@ struct cuttle_loop {
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
 	bool woken;             /* cuttle_loop_wake was called */
 	bool shut;              /* stop was noticed: no listener, no idle connection */
+	bool full;              /* the engine wants no connection: they wait in ready, and at the listeners */
 	bool forked;            /* this is the copy in a child of the app's: nothing here is ours */
 	int *listeners;         /* descriptors */
 	int listener_count;
@@ -107,7 +108,8 @@ void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *conne
 /* Reports fd once to next, as token, when it is ready as wanted. Watching it again changes what is wanted and the
  * token. Returns 0, or -1 with errno. */
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token);
-void cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
+/* Returns what was seen of it. */
+uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
 
 /* Keeps the law above, for a thread that leaves the free ones. */
 void cuttle_loop_pass_on(struct cuttle_loop *loop);
@@ -137,7 +139,7 @@ static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 
 static inline bool cuttle_loop_has_work(const struct cuttle_loop *loop)
 {
-	return loop->listeners_ready || !cuttle_list_empty(&loop->ready) || !cuttle_list_empty(&loop->pending) ||
+	return loop->listeners_ready || (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
 	       !cuttle_list_empty(&loop->unparsed) || !cuttle_list_empty(&loop->fired) || cuttle_loop_over(loop);
 }
 

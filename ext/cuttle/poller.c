@@ -2,6 +2,7 @@
 #include "cuttle.h"
 #include "watcher.h"
 
+#include <ruby/io.h>
 #include <ruby/thread.h>
 #include <stdlib.h>
 
@@ -148,12 +149,15 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 }
 
 /* Looks for work, without waiting. Under the lock. */
-static void look(struct poller *poller, uint64_t now)
+static void look(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	int limit = (int)loop->parked_count + (loop->waiter ? 1 : 0) + 1;
+	int limit = full ? 0 : (int)loop->parked_count + (loop->waiter ? 1 : 0) + 1;
 
 	cuttle_watcher_relieve(loop);
+	if (full != loop->full)
+		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
+	loop->full = full;
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
 	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
@@ -171,14 +175,14 @@ static struct cuttle_connection *shift(struct cuttle_link *list)
 }
 
 /* The next connection with a complete request, by order of readiness. Under the lock. */
-static struct cuttle_connection *take(struct poller *poller, uint64_t now)
+static struct cuttle_connection *take(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	struct cuttle_connection *connection;
 
-	if (poller->round == 0)
-		look(poller, now);
-	connection = shift(&loop->ready);
+	if (poller->round == 0 || full)
+		look(poller, full, now);
+	connection = full ? NULL : shift(&loop->ready);
 	if (!connection)
 		return NULL;
 	if (poller->round > 0)
@@ -265,7 +269,7 @@ static VALUE fired_token(struct cuttle_loop *loop)
 	return link ? (VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, work)->token : Qundef;
 }
 
-static VALUE attempt(VALUE self, struct poller *poller, bool *over, bool *woken)
+static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, bool *woken)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	struct cuttle_connection *connection;
@@ -273,7 +277,7 @@ static VALUE attempt(VALUE self, struct poller *poller, bool *over, bool *woken)
 	bool unparsed;
 
 	pthread_mutex_lock(&loop->lock);
-	connection = take(poller, cuttle_now());
+	connection = take(poller, full, cuttle_now());
 	if (!connection)
 		token = fired_token(loop);
 	unparsed = !cuttle_list_empty(&loop->unparsed);
@@ -298,19 +302,20 @@ static VALUE attempt(VALUE self, struct poller *poller, bool *over, bool *woken)
 	return token;
 }
 
-/* call-seq: next(timeout = nil) -> connection, token, false or nil
+/* call-seq: next(timeout = nil, full = false) -> connection, token, false or nil
  *
  * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
  * that is ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
- * poller was stopped and every connection has ended. Any number of threads may ask. */
+ * poller was stopped and every connection has ended. Any number of threads may ask. An engine that is full takes no
+ * connection, and none is accepted. */
 static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 {
 	struct poller *poller = poller_of(self);
 	struct cuttle_loop *loop = poller->source.loop;
 	uint64_t until = 0;
 
-	rb_check_arity(argc, 0, 1);
-	if (argc == 1 && !NIL_P(argv[0])) {
+	rb_check_arity(argc, 0, 2);
+	if (argc > 0 && !NIL_P(argv[0])) {
 		double seconds = NUM2DBL(argv[0]);
 
 		until = cuttle_now() + (uint64_t)((seconds > 0 ? seconds : 0) * (double)CUTTLE_SECOND);
@@ -319,7 +324,7 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 		cuttle_watcher_start(loop); /* without it, only draining waits for a free thread */
 	for (;;) {
 		bool over, woken;
-		VALUE found = attempt(self, poller, &over, &woken);
+		VALUE found = attempt(self, poller, argc == 2 && RTEST(argv[1]), &over, &woken);
 
 		if (found != Qundef)
 			return found;
@@ -365,7 +370,9 @@ static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 
 	pthread_mutex_lock(&loop->lock);
 	failed = cuttle_loop_watch(loop, NUM2INT(fileno),
-				   ((wanted & 1) ? CUTTLE_READ : 0) | ((wanted & 4) ? CUTTLE_WRITE : 0), token);
+				   ((wanted & RUBY_IO_READABLE) ? CUTTLE_READ : 0) |
+					   ((wanted & RUBY_IO_WRITABLE) ? CUTTLE_WRITE : 0),
+				   token);
 	pthread_mutex_unlock(&loop->lock);
 	if (failed)
 		rb_sys_fail("Cuttle::Poller#watch");
@@ -373,15 +380,16 @@ static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 	return token;
 }
 
-/* call-seq: unwatch(fileno) -> events that were seen (IO::READABLE | IO::WRITABLE) */
+/* call-seq: unwatch(fileno) -> Integer, the events that were seen (IO::READABLE | IO::WRITABLE); 0 when it is not watched */
 static VALUE poller_unwatch(VALUE self, VALUE fileno)
 {
 	struct cuttle_loop *loop = poller_of(self)->source.loop;
+	uint32_t seen;
 
 	pthread_mutex_lock(&loop->lock);
-	cuttle_loop_unwatch(loop, NUM2INT(fileno));
+	seen = cuttle_loop_unwatch(loop, NUM2INT(fileno));
 	pthread_mutex_unlock(&loop->lock);
-	return Qnil;
+	return INT2FIX(((seen & CUTTLE_READ) ? RUBY_IO_READABLE : 0) | ((seen & CUTTLE_WRITE) ? RUBY_IO_WRITABLE : 0));
 }
 
 /* call-seq: starved? -> true or false

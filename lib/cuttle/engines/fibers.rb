@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Engines
+    # Evented I/O, and each request in a fiber of its own: what would block in the app (sleep, sockets, DNS, Process.wait,
+    # locks, queues) lets the other fibers go on instead, through Ruby's fiber scheduler interface. One thread runs all.
+    # With max_fibers requests in the app, no more are taken or accepted.
+    class Fibers
+      autoload :Scheduler, "cuttle/engines/fibers/scheduler"
+      autoload :Timers, "cuttle/engines/fibers/timers"
+
+      def self.source(listeners, **options)
+        Poller.new(listeners, **options)
+      end
+
+      def initialize(source:, service:, max_fibers: 1024, **)
+        @source = source
+        @service = service
+        @max = max_fibers
+        @fibers = 0
+      end
+
+      # Runs in a thread of its own where the caller's has a scheduler already.
+      def run
+        return Thread.new { run }.value if Fiber.scheduler
+
+        Fiber.set_scheduler(@scheduler = Scheduler.new(@source))
+        work
+      ensure
+        Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)
+      end
+
+      def stop
+        @source.stop
+      end
+
+      def stats
+        { threads: 1, fibers: @fibers, **@source.stats }
+      end
+
+      private
+
+      def work
+        until (found = @source.next(@scheduler.patience, @fibers >= @max)).nil?
+          case found
+          when Connection then start(found)
+          when Scheduler::Wait then @scheduler.ready(found)
+          end
+          @scheduler.turn
+        end
+      end
+
+      def start(connection)
+        @fibers += 1
+        Fiber.new(blocking: false) do
+          @service.call(connection)
+        ensure
+          @fibers -= 1
+        end.resume
+      end
+    end
+  end
+end
