@@ -15,7 +15,7 @@ module Cuttle
 
     # +report+ takes a line for the user.
     def initialize(app, settings:, listeners:, report:)
-      @app = app
+      @server = Server.new(app, settings: settings, listeners: listeners)
       @settings = settings
       @listeners = listeners
       @report = report
@@ -28,6 +28,7 @@ module Cuttle
       @signals = Signals.new(Signals::STOP + %w[CHLD TTIN TTOU])
       @lifeline, @life = IO.pipe # workers read it: its end is ours
       @killed = false
+      @server.preload
       yield if block_given?
       Process.warmup if Process.respond_to?(:warmup)
       supervise until @stopping && @slots.empty?
@@ -112,9 +113,8 @@ module Cuttle
       @life.close
       %w[CHLD TTIN TTOU].zip(%w[DEFAULT IGNORE IGNORE]) { |name, handler| trap(name, handler) }
       Process.setproctitle("cuttle: worker #{slot.index} of #{Process.ppid}")
-      server = Server.new(@app, settings: @settings, listeners: @listeners)
-      exit Worker.new(server, report: @report, parent: @lifeline).run
-    rescue StandardError => error
+      exit Worker.new(@server, report: @report, parent: @lifeline).run
+    rescue StandardError, ScriptError => error
       @report.call("worker #{slot.index}: #{error.message} (#{error.class})")
       raise if @settings.debug
 

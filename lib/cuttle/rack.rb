@@ -19,7 +19,8 @@ module Cuttle
       {
         "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
         "rack.version" => [1, 3].freeze, # Rack 2.2 asks for it
-        "rack.input" => Input::NONE, "rack.errors" => errors, "rack.hijack?" => true, "rack.url_scheme" => "http", "rack.run_once" => false,
+        "rack.input" => Input::NONE, "rack.errors" => errors, "rack.url_scheme" => "http",
+        "rack.hijack?" => true, "rack.run_once" => false,
         "rack.multithread" => multithread, "rack.multiprocess" => multiprocess
       }
     end

@@ -29,7 +29,7 @@ module Cuttle
     def start
       raise Error, "the server runs already" if @thread
 
-      assemble
+      prepare
       @thread = Thread.new { serve }
       @thread.name = "cuttle"
       @thread.report_on_exception = false # #wait and #stop raise it
@@ -38,8 +38,20 @@ module Cuttle
 
     # Serves on the calling thread until #stop (or #stop_soon) was called and every request was answered.
     def run
-      assemble
+      prepare
       serve
+    end
+
+    # Listens, and makes source and engine, in the process that will serve. #start and #run do it where nobody has.
+    def prepare
+      @engine || assemble
+    end
+
+    # Loads the code that serves, so that processes forked from this one share it.
+    def preload
+      Engines.fetch(settings.engine)
+      service
+      parser
     end
 
     # Stops accepting, answers what is under way, and returns then; after shutdown_timeout seconds it gives up.
@@ -111,7 +123,12 @@ module Cuttle
     end
 
     def env
-      Rack.env(multithread: settings.threads.max != 1, multiprocess: settings.workers.positive?)
+      Rack.env(multithread: reentered?, multiprocess: settings.workers.positive?)
+    end
+
+    # Whether an app may be called while it still answers another request of this process.
+    def reentered?
+      settings.threads.max != 1 || settings.engine == "fibers"
     end
 
     def parser

@@ -17,9 +17,10 @@ module Cuttle
       @release = release
     end
 
-    # Serves; returns the exit status. Yields once signals are heard. Raises what the engine raises.
+    # Serves; returns the exit status. Yields once it is about to accept. Raises what the engine raises.
     def run
       @signals = Signals.new(Signals::STOP)
+      @server.prepare
       yield if block_given?
       attendant = Thread.new { attend }
       @server.run

@@ -30,9 +30,9 @@ class TestCLI < Minitest::Test
   def test_serves_help_names_engines_parsers_and_servers
     status, out, = cuttle("serve", "--help")
     assert_equal 0, status
-    Cuttle::Engines.names.each { |name| assert_includes out, "    #{name.ljust(12)} #{Cuttle::Engines.describe(name)}" }
+    Cuttle::Engines.names.each { |name| assert_includes out, "  #{name.ljust(10)} #{Cuttle::Engines.describe(name)}" }
     Cuttle::Http::Parsers.names.each do |name|
-      assert_includes out, "    #{name.ljust(12)} #{Cuttle::Http::Parsers.describe(name)}"
+      assert_includes out, "  #{name.ljust(10)} #{Cuttle::Http::Parsers.describe(name)}"
     end
     Cuttle::Settings::LIKES.each_key { |name| assert_includes out, name }
     assert_equal out, cuttle("help", "serve")[1]

@@ -30,8 +30,8 @@ class TestGem < Minitest::Test
   private
 
   def build
-    out = command("gem", "build", "cuttle.gemspec", "--strict", "--output", "#{@directory}/cuttle.gem", chdir: ROOT)
-    refute_match(/WARNING/, out)
+    out = command("gem", "build", "cuttle.gemspec", "--output", "#{@directory}/cuttle.gem", chdir: ROOT)
+    assert_empty out.lines.grep(/WARNING/).grep_v(/no homepage|guides/)
     "#{@directory}/cuttle.gem"
   end
 

@@ -118,11 +118,11 @@ module Cuttle
       end
 
       def lines(table)
-        table.names.map { |name| "    #{name.ljust(12)} #{table.describe(name)}" }
+        table.names.map { |name| "  #{name.ljust(10)} #{table.describe(name)}" }
       end
 
       def likes
-        Settings::LIKES.keys.each_slice(6).map { |names| "    #{names.join(", ")}" }
+        Settings::LIKES.keys.each_slice(6).map { |names| "  #{names.join(", ")}" }
       end
     end
   end
