@@ -47,7 +47,7 @@ class TestGem < Minitest::Test
   # Rack comes from the cache of what the tests run with, so that no network is needed; without one, from its source.
   def install(gem)
     rack = Gem.loaded_specs.fetch("rack").cache_file
-    files = [gem, *(rack if File.exist?(rack))]
+    files = [*(rack if File.exist?(rack)), gem]
     command("gem", "install", "--no-document", *("--local" if files.length > 1), *files)
   end
 

@@ -103,8 +103,10 @@ module Serving
       @status.nil?
     end
 
+    # Raises where it does not serve.
     def uris
-      out.scan(%r{(?:http|unix)://\S+})
+      found = out.scan(%r{(?:http|unix)://\S+})
+      found.empty? ? raise("no server: #{err}") : found
     end
 
     def url
