@@ -42,6 +42,9 @@ struct cuttle_handle {
 	bool head_request;
 	bool chunked;   /* the response's body goes out in chunks */
 	bool measured;  /* the response's body has a known length */
+	bool encoded;   /* the app has put its body in chunks itself, which are checked on their way */
+	bool encoding_complete;
+	struct cuttle_chunk_state encoding;
 	bool bodiless;  /* the response has no body, whatever the app gives */
 	bool finished;  /* the response is complete, or the connection gone */
 };
@@ -90,7 +93,7 @@ struct cuttle_response_head {
 	size_t length, room;
 	VALUE spill;             /* holds the text where fixed is too small */
 	uint64_t content_length; /* as the app gave it */
-	bool has_length, has_encoding, has_date, close;
+	bool has_length, chunked, has_date, close; /* chunked: by the app itself */
 	char fixed[4096];
 };
 

@@ -4,8 +4,6 @@
  * are the app's own. All are binary, with every octet as it came. */
 #include "cuttle.h"
 
-#include <fcntl.h>
-#include <ruby/io.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -246,9 +244,8 @@ static void add_input(VALUE env, struct cuttle_handle *handle)
 	}
 	if (body->file >= 0) {
 		lseek(body->file, 0, SEEK_SET);
-		input = rb_io_fdopen(body->file, O_RDWR, NULL);
+		input = rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(body->file), rb_str_new_lit("r+b"));
 		body->file = -1; /* the object's from now on */
-		rb_io_binmode(input);
 	} else {
 		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
 		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));

@@ -111,7 +111,7 @@ void cuttle_handle_begin(struct cuttle_handle *handle)
 	handle->env = handle->input = handle->text = Qnil;
 	handle->status = 0;
 	handle->left = 0;
-	handle->finished = handle->chunked = handle->measured = handle->bodiless = false;
+	handle->finished = false;
 	handle->head_request = cuttle_inbox_size(handle->connection->inbox) >= 5 &&
 			       handle->connection->inbox->head.method.length == 4 &&
 			       memcmp(cuttle_inbox_at(handle->connection->inbox, handle->connection->inbox->head.method),
@@ -252,6 +252,12 @@ static VALUE connection_finished_p(VALUE self)
 	return RBOOL(cuttle_handle_of(self)->finished);
 }
 
+/* call-seq: evented? -> true or false, whether a poller drives it, rather than a thread of its own */
+static VALUE connection_evented_p(VALUE self)
+{
+	return RBOOL(cuttle_handle_of(self)->loop);
+}
+
 /* call-seq: keep_alive? -> true or false, whether the connection goes on after this response */
 static VALUE connection_keep_alive_p(VALUE self)
 {
@@ -366,6 +372,7 @@ void Init_cuttle_connection(void)
 	rb_define_method(class, "head?", connection_head_p, 0);
 	rb_define_method(class, "responded?", connection_responded_p, 0);
 	rb_define_method(class, "finished?", connection_finished_p, 0);
+	rb_define_method(class, "evented?", connection_evented_p, 0);
 	rb_define_method(class, "keep_alive?", connection_keep_alive_p, 0);
 	rb_define_method(class, "close_after", connection_close_after, 0);
 	rb_define_method(class, "status", connection_status, 0);

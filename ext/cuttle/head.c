@@ -104,9 +104,12 @@ static bool is_framing(struct cuttle_response_head *head, const char *name, long
 		note_length(head, value, value_length, culprit);
 		return true;
 	case 17:
-		if (named(name, length, "transfer-encoding"))
-			head->has_encoding = true;
-		return false;
+		if (!named(name, length, "transfer-encoding"))
+			return false;
+		if (!named(value, value_length, "chunked"))
+			invalid("a transfer-encoding other than chunked", culprit);
+		head->chunked = true;
+		return true;
 	default:
 		return false;
 	}
@@ -208,7 +211,7 @@ void cuttle_head_render(struct cuttle_response_head *head, int status, VALUE fie
 	head->room = sizeof head->fixed;
 	head->length = 0;
 	head->spill = Qnil;
-	head->has_length = head->has_encoding = head->has_date = head->close = false;
+	head->has_length = head->chunked = head->has_date = head->close = false;
 	head->content_length = 0;
 	add_status_line(head, status);
 	if (RB_TYPE_P(fields, T_HASH))

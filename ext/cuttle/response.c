@@ -25,7 +25,6 @@ static struct cuttle_handle *unanswered(VALUE self)
 	if (handle->status && NIL_P(handle->text))
 		rb_raise(rb_eIOError, "the request has its response already");
 	handle->text = Qnil; /* a head that never left gives way to another */
-	handle->chunked = handle->measured = handle->bodiless = false;
 	handle->status = 0;
 	return handle;
 }
@@ -56,11 +55,15 @@ static void frame(struct cuttle_handle *handle, struct cuttle_response_head *hea
 	bool no_content = status == 204;
 
 	handle->bodiless = handle->head_request || no_content || status == 304;
+	handle->chunked = handle->measured = handle->encoded = handle->encoding_complete = false;
 	if (head->close || stopping(handle))
 		connection->keep_alive = false;
-	if (head->has_encoding) {
-		if (minor_version(handle) == 0)
-			connection->keep_alive = false;
+	if (head->chunked && minor_version(handle) == 1) {
+		handle->encoded = !handle->bodiless;
+		memset(&handle->encoding, 0, sizeof handle->encoding);
+		cuttle_head_add(head, "transfer-encoding: chunked\r\n", 28);
+	} else if (head->chunked) {
+		rb_raise(cuttle_invalid_response, "a transfer-encoding for an HTTP/1.0 client");
 	} else if (head->has_length) {
 		handle->measured = !handle->bodiless;
 		handle->left = head->content_length;
@@ -105,6 +108,36 @@ static void begin(struct cuttle_handle *handle, struct cuttle_response_head *hea
 	complete_head(handle, head);
 	handle->connection->times[CUTTLE_RETURNED] = cuttle_now();
 	handle->status = code;
+}
+
+/* Follows the chunks that the app makes itself. Returns false once they are none, or go on behind the last. */
+static bool check_encoding(struct cuttle_handle *handle, const char *octets, size_t length)
+{
+	struct cuttle_slice data;
+
+	while (length > 0 && !handle->encoding_complete) {
+		size_t count = length;
+		int result = cuttle_parse_chunks(&handle->encoding, octets, &count, &data);
+
+		if (result < 0)
+			return false;
+		handle->encoding_complete = result == 1;
+		octets += count;
+		length -= count;
+	}
+	return length == 0;
+}
+
+static void check_encoded_parts(struct cuttle_handle *handle, const struct iovec *parts, int count)
+{
+	bool good = true;
+
+	for (int index = 0; index < count; index++)
+		good = good && check_encoding(handle, parts[index].iov_base, parts[index].iov_len);
+	if (good && handle->encoding_complete)
+		return;
+	handle->status = 0;
+	rb_raise(cuttle_invalid_response, "transfer-encoding: chunked, but the body is not in chunks");
 }
 
 static int send_parts(struct cuttle_handle *handle, struct iovec *parts, int count)
@@ -178,6 +211,8 @@ static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE p
 			pieces[count++] = (struct iovec){.iov_base = RSTRING_PTR(part),
 							 .iov_len = (size_t)RSTRING_LEN(part)};
 	}
+	if (handle->encoded)
+		check_encoded_parts(handle, pieces + 1, count - 1);
 	if (handle->measured)
 		count = 1 + cut(pieces + 1, count - 1, handle->left);
 	settle_length(handle, (uint64_t)length);
@@ -272,6 +307,8 @@ static VALUE connection_write(VALUE self, VALUE string)
 	length = (size_t)RSTRING_LEN(string);
 	if (handle->bodiless)
 		length = 0;
+	if (handle->encoded && !check_encoding(handle, RSTRING_PTR(string), length))
+		rb_raise(cuttle_invalid_response, "transfer-encoding: chunked, but the body is not in chunks");
 	if (handle->measured && length > handle->left) {
 		handle->connection->keep_alive = false;
 		length = (size_t)handle->left;
@@ -299,6 +336,8 @@ static VALUE connection_finish(VALUE self)
 		return Qnil;
 	send_piece(handle, NULL, 0);
 	settle_length(handle, 0);
+	if (handle->encoded && !handle->encoding_complete)
+		handle->connection->keep_alive = false;
 	if (handle->chunked)
 		send_parts(handle, &last, 1);
 	cuttle_handle_finish(handle);
@@ -356,6 +395,8 @@ static VALUE connection_send_file(VALUE self, VALUE status, VALUE headers, VALUE
 	bool sent;
 
 	begin(handle, &head, status, headers, (int64_t)count);
+	if (handle->encoded)
+		check_encoded_parts(handle, NULL, 0);
 	if (handle->measured && count > handle->left)
 		count = handle->left;
 	settle_length(handle, NUM2ULL(length));

@@ -21,6 +21,7 @@ module Cuttle
           body.close if body.respond_to?(:close)
         elsif body.instance_of?(Array) && !headers.key?("rack.hijack")
           connection.respond(status, headers, body)
+          body.close if body.respond_to?(:close)
           finished = env["rack.response_finished"]
           Completion.run(finished, env, status, headers, nil) unless finished.empty?
         else

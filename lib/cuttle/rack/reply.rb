@@ -42,7 +42,8 @@ module Cuttle
 
       # The body's file, where sending all of it is what the head announces. It is the connection's once it is sent.
       def open_file
-        file = File.open(@body.to_path, File::RDONLY | File::NONBLOCK)
+        path = @body.to_path or return
+        file = File.open(path, File::RDONLY | File::NONBLOCK)
         return file if file.stat.file? && announced?(file.size)
 
         file.close
@@ -74,7 +75,9 @@ module Cuttle
 
         @connection.start(@status, @headers)
         @streaming = true
-        @body.call(Stream.new(@connection, @env["rack.input"]) { |error| complete(error) })
+        closed = Thread::Queue.new
+        @body.call(Stream.new(@connection, @env["rack.input"]) { |error| complete(error) && closed.close })
+        closed.pop unless @connection.evented? # its thread is the connection's, which goes on behind the stream
       end
 
       # The app speaks another protocol from here on: it gets the socket itself.
@@ -92,6 +95,7 @@ module Cuttle
 
       def complete(error)
         Completion.run(@env["rack.response_finished"], @env, @status, @headers, error)
+        true
       end
 
       def close_body
