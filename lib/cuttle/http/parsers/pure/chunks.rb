@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Http
+    module Parsers
+      class Pure
+        # The chunked coding (RFC 9112, 7.1), as two grammars: of what a line is, and of what may still become one.
+        # White space around ";" and "=" (BWS) is refused: implementations differ over it.
+        #
+        #   size --> data --> data_end --> size
+        #     `-- 0 --> trailer --empty line--> done
+        class Chunks
+          name = "[#{Syntax::TOKEN}]+"
+          quoted = "\"(?:[#{Syntax::QUOTED}]|\\\\[#{Syntax::VALUE}])*"
+          extensions = "(?>(?:;#{name}(?:=(?:#{name}|#{quoted}\"))?)*)"
+          SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
+          SIZE_BEGINNING = /\A(\h+(?:#{extensions}(?:\r|;(?:#{name}(?:=(?:#{quoted}\\?)?)?)?)?)?)?\z/n.freeze
+          TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n.freeze
+          TRAILER_BEGINNING = /\A(?:\r|#{name}(?::[#{Syntax::VALUE}]*\r?)?)?\z/n.freeze
+          private_constant :SIZE_LINE, :SIZE_BEGINNING, :TRAILER_LINE, :TRAILER_BEGINNING
+
+          def initialize
+            @phase = :size
+            @rest = "".b # of an incomplete line
+            @trailer = 0 # octets of the trailer section so far
+            @left = 0    # octets of the chunk's data to come
+          end
+
+          # See Parsers#chunks. Everything is consumed, up to the body's end.
+          def decode(bytes)
+            @octets = @rest.empty? ? bytes : @rest + bytes
+            kept = @rest.bytesize
+            @at = 0
+            @data = "".b
+            nil while @phase != :done && send(@phase)
+            @rest = @phase == :done ? "".b : @octets.byteslice(@at..)
+            [@phase == :done ? @at - kept : bytes.bytesize, @data, @phase == :done]
+          end
+
+          private
+
+          # Each phase is true when it came to its end.
+
+          def size
+            digits = line(SIZE_LINE, SIZE_BEGINNING, Syntax::CHUNK_LINE_LIMIT, 400) or return
+            raise ParseError, "a chunk's size is too large" if digits.hex > Syntax::LENGTH_LIMIT
+
+            @left = digits.hex
+            @phase = @left.zero? ? :trailer : :data
+          end
+
+          def data
+            piece = @octets.byteslice(@at, @left)
+            @data << piece
+            @at += piece.bytesize
+            @left -= piece.bytesize
+            @phase = :data_end if @left.zero?
+          end
+
+          def data_end
+            found = @octets.byteslice(@at, 2)
+            raise ParseError, "a chunk is longer than its size" unless "\r\n".start_with?(found)
+            return if found.bytesize < 2
+
+            @at += 2
+            @phase = :size
+          end
+
+          # Fields of the trailer section are checked for their form and dropped (RFC 9112, 7.1.2).
+          def trailer
+            before = @at
+            line(TRAILER_LINE, TRAILER_BEGINNING, Syntax::TRAILER_LIMIT - @trailer, 431) or return
+            @trailer += @at - before
+            @phase = :done if @at - before == 2
+            true
+          end
+
+          # Takes a line of at most +limit+ octets: its first capture, or its all. Nil while it is incomplete.
+          def line(whole, beginning, limit, status)
+            newline = @octets.index("\n", @at)
+            return unfinished(beginning, limit, status) unless newline && newline - @at < limit
+
+            match = @octets.match(whole, @at)
+            raise ParseError, "a line of the chunked coding is malformed" unless match && match.end(0) == newline + 1
+
+            @at = newline + 1
+            match[1] || match[0]
+          end
+
+          def unfinished(beginning, limit, status)
+            text = @octets.byteslice(@at, limit)
+            digits = text[/\A\h+/n] if beginning == SIZE_BEGINNING
+            if !beginning.match?(text) || (digits && digits.hex > Syntax::LENGTH_LIMIT)
+              raise ParseError, "a line of the chunked coding is malformed"
+            end
+            raise ParseError.new("a line of the chunked coding is too long", status: status) if @octets.bytesize - @at > limit
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Http
+    module Parsers
+      class Pure
+        # What the fields of a head say of its framing and its connection, checked as they come.
+        class Fields
+          NOTES = {
+            "host" => :note_host, "content-length" => :note_length, "transfer-encoding" => :note_encoding,
+            "connection" => :note_connection, "expect" => :note_expect
+          }.freeze
+          private_constant :NOTES
+
+          attr_reader :authority, :content_length, :chunked, :expect
+
+          def initialize
+            @chunked = @expect = @close = @persist = false
+          end
+
+          def note(name, value)
+            note = NOTES[name.downcase]
+            send(note, value) if note
+          end
+
+          # What they say together (RFC 9112, 3.2 and 6.3).
+          def check(minor)
+            raise ParseError, "no Host" if minor == 1 && !@authority
+            raise ParseError, "Transfer-Encoding and Content-Length" if @chunked && @content_length
+            raise ParseError, "Transfer-Encoding in HTTP/1.0" if @chunked && minor.zero?
+          end
+
+          # RFC 9112, 9.3.
+          def keep_alive?(minor)
+            !@close && (minor == 1 || @persist)
+          end
+
+          private
+
+          def note_host(value)
+            raise ParseError, "two Hosts" if @authority
+
+            @authority = Target.authority(value)
+          end
+
+          # RFC 9110, 8.6: digits, and one such field. A list of equal numbers might be read otherwise by others.
+          def note_length(value)
+            raise ParseError, "two Content-Lengths" if @content_length
+            raise ParseError, "Content-Length is no number" unless value.match?(/\A\d+\z/n)
+
+            @content_length = value.to_i
+            raise ParseError, "Content-Length is too large" if @content_length > Syntax::LENGTH_LIMIT
+          end
+
+          # RFC 9112, 6.1 and 6.3: chunked ends the list, or nobody knows where the body does; nothing else is known.
+          def note_encoding(value)
+            raise ParseError, "two Transfer-Encodings" if @chunked
+            return @chunked = true if value.casecmp?("chunked")
+
+            *others, last = elements(value)
+            raise ParseError, "the body has no end" if others.empty? || last != "chunked" || others.include?("chunked")
+
+            raise ParseError.new("a transfer coding that is not known", status: 501)
+          end
+
+          def note_connection(value)
+            options = elements(value)
+            @close ||= options.include?("close")
+            @persist ||= options.include?("keep-alive")
+          end
+
+          def note_expect(value)
+            @expect = value.casecmp?("100-continue")
+            raise ParseError.new("an expectation that is not known", status: 417) unless @expect
+          end
+
+          # RFC 9110, 5.6.1: empty elements are none.
+          def elements(list)
+            list.downcase.split(",").map { |element| element.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,94 @@
+# frozen_string_literal: true
+
+require "cuttle/http/parsers/syntax"
+
+module Cuttle
+  module Http
+    module Parsers
+      # A few regular expressions, as small servers have them. What it accepts, the native parser accepts with the same
+      # Head; much that is fine it refuses: targets that are no paths, authorities other than name and port, heads over
+      # 16 KB, and with a 501 what RFC 9112 asks for beyond Content-Length. It waits for a whole head before it says
+      # anything, and looks at every octet again with each piece: for study, not for production.
+      class Recognizer
+        LIMIT = 16_384 # octets of a head
+
+        HEAD = %r{\A(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\x20
+                  ((/[#{Syntax::TARGET}&&[^?]]*)(?:\?([#{Syntax::TARGET}]*))?)\x20
+                  HTTP/1\.([01])\r\n
+                  ((?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\r\n)*)\r\n}xn.freeze
+        FIELD = /([^:\r\n]+):[ \t]*([^\r\n]*?)[ \t]*\r\n/n.freeze
+        HOST = /\A([0-9A-Za-z._-]+)(?::(\d{1,4}|[1-5]\d{4}))?\z/n.freeze
+        LENGTH = /\A\d{1,18}\z/n.freeze
+        private_constant :HEAD, :FIELD, :HOST, :LENGTH
+
+        def self.study_only?
+          true
+        end
+
+        # See Parsers.
+        def head(bytes)
+          ending = bytes.index("\r\n\r\n")
+          size = ending ? ending + 4 : bytes.bytesize
+          raise ParseError.new("the head is too large", status: 431) if size > LIMIT
+          return unless ending
+
+          match = HEAD.match(bytes)
+          raise ParseError, "no request that is recognized" unless match && match.end(0) == size
+
+          build(match)
+        end
+
+        # See Parsers. There are no chunks here.
+        def chunks(_bytes)
+          raise ParseError.new("chunks are not recognized", status: 501)
+        end
+
+        private
+
+        def build(match)
+          method, target, path, query, minor, lines = match.captures
+          fields = lines.scan(FIELD)
+          raise ParseError.new("too many fields", status: 431) if fields.size > Syntax::FIELDS_LIMIT
+          raise ParseError.new("beyond what is recognized", status: 501) if one(fields, "transfer-encoding") || one(fields, "expect")
+
+          host, port = authority(one(fields, "host"), minor)
+          Head.new(http_method: method, target: target, path: path, query: query, host: host, port: port || "",
+                   minor: minor.to_i, fields: fields, content_length: length(one(fields, "content-length")),
+                   chunked: false, keep_alive: keep_alive?(one(fields, "connection"), minor), expect_continue: false,
+                   bytesize: match.end(0))
+        end
+
+        # The value of the one field of a name, nil where there is none.
+        def one(fields, name)
+          values = fields.filter_map { |field, value| value if field.casecmp?(name) }
+          raise ParseError, "more than one #{name}" if values.size > 1
+
+          values.first
+        end
+
+        def authority(host, minor)
+          return if host.nil? && minor == "0"
+
+          HOST.match(host || "")&.captures || raise(ParseError, "no Host that is recognized")
+        end
+
+        def length(text)
+          return 0 unless text
+          raise ParseError, "Content-Length is no number" unless LENGTH.match?(text)
+
+          text.to_i
+        end
+
+        # One option is understood; of several, only that they are there.
+        def keep_alive?(connection, minor)
+          case connection&.downcase
+          when nil, "upgrade" then minor == "1"
+          when "close" then false
+          when "keep-alive" then true
+          else raise ParseError.new("connection options beyond what is recognized", status: 501)
+          end
+        end
+      end
+    end
+  end
+end
