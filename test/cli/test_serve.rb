@@ -114,6 +114,18 @@ class TestServe < Minitest::Test
     end
   end
 
+  def test_connections_persist_or_not
+    { %w[--engine single] => "close", %w[--engine single --keep-alive] => nil, %w[--no-keep-alive] => "close" }
+      .each do |flags, expected|
+        serving_process(rackup(HELLO), *flags) do |process|
+          client(process) do |client|
+            answer = client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").response
+            expected ? assert_equal(expected, answer["connection"], flags) : assert_nil(answer["connection"], flags)
+          end
+        end
+      end
+  end
+
   def test_the_environments_variables
     serving_process(rackup(HELLO), env: { "RAILS_MAX_THREADS" => "2", "APP_ENV" => "production" }) do |process|
       assert_match(/threads +2:2/, process.out)
