@@ -3,8 +3,9 @@
 module Real
   ROOT = File.expand_path("../../..", __dir__)
 
-  # An app and the gems it needs. gemfile: nil when it needs none but those the tests run with.
-  App = Struct.new(:name, :rackup, :gemfile, :environment, keyword_init: true) do
+  # An app, the gems it needs (gemfile: nil when none but those the tests run with), what it wants in its environment,
+  # and what `cuttle serve` is told besides.
+  App = Struct.new(:name, :rackup, :gemfile, :environment, :flags, keyword_init: true) do
     def directory
       File.dirname(rackup)
     end
@@ -17,13 +18,16 @@ module Real
     end
   end
 
-  def self.app(name, rackup, gemfile = nil, environment = {})
-    App.new(name: name, rackup: "#{ROOT}/#{rackup}", gemfile: gemfile && "#{ROOT}/#{gemfile}", environment: environment)
+  def self.app(name, rackup, gemfile: nil, environment: {}, flags: [])
+    App.new(name: name, rackup: "#{ROOT}/#{rackup}", gemfile: gemfile && "#{ROOT}/#{gemfile}",
+            environment: environment, flags: flags)
   end
 
-  HELLO = app("hello", "examples/hello.ru")
+  # With --keep-alive, because the single engine's default is to close.
+  HELLO = app("hello", "examples/hello.ru", flags: ["--keep-alive"])
   BODIES = app("bodies", "test/real/bodies.ru")
-  SINATRA = app("sinatra", "examples/sinatra/config.ru", "examples/sinatra/Gemfile")
-  SINATRA_RACK2 = app("sinatra-rack2", "examples/sinatra/config.ru", "examples/sinatra/Gemfile.rack2")
-  FORUM = app("forum", "examples/forum/config.ru", "examples/forum/Gemfile", "RAILS_ENV" => "production")
+  SINATRA = app("sinatra", "examples/sinatra/config.ru", gemfile: "examples/sinatra/Gemfile")
+  SINATRA_RACK2 = app("sinatra-rack2", "examples/sinatra/config.ru", gemfile: "examples/sinatra/Gemfile.rack2")
+  FORUM = app("forum", "examples/forum/config.ru", gemfile: "examples/forum/Gemfile",
+                                                   environment: { "RAILS_ENV" => "production" })
 end

@@ -100,7 +100,8 @@ module Real
       end
 
       setup = @app.gemfile ? "-rbundler/setup" : "-I#{ROOT}/lib"
-      [RbConfig.ruby, setup, "#{ROOT}/exe/cuttle", "serve", *@way.flags, "-b", "tcp://127.0.0.1:#{port}", @app.rackup]
+      [RbConfig.ruby, setup, "#{ROOT}/exe/cuttle", "serve", *@way.flags, *@app.flags,
+       "-b", "tcp://127.0.0.1:#{port}", @app.rackup]
     end
 
     def free_port

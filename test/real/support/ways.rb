@@ -12,9 +12,9 @@ module Real
       !workers.nil? || !%w[single reactor].include?(engine)
     end
 
-    # How many connections are served at the same time, at most: a blocking loop serves one to its end.
+    # So many connections, or as many as can be kept alive at once: a blocking engine ends one when others wait.
     def connections(wanted)
-      engine == "single" ? [workers || 1, wanted].min : wanted
+      [wanted, { "single" => 1, "threads" => 3 }.fetch(engine, wanted)].min
     end
 
     def to_s
