@@ -52,7 +52,7 @@ static VALUE acceptor_allocate(VALUE class)
 	VALUE self = TypedData_Make_Struct(class, struct acceptor, &acceptor_type, acceptor);
 
 	acceptor->source.listeners = acceptor->source.env = acceptor->source.parser = Qnil;
-	acceptor->source.host = acceptor->source.server_name = acceptor->source.server_port = Qnil;
+	acceptor->source.server_name = acceptor->source.sent_port = Qnil;
 	acceptor->source.local_name = acceptor->source.local_port = Qnil;
 	return self;
 }

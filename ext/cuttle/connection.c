@@ -151,8 +151,6 @@ static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t no
 	cuttle_inbox_drop(connection->inbox, connection->head_size);
 	end_request(connection);
 	connection->state = CUTTLE_IDLE;
-	connection->bytes_sent = 0;
-	connection->times[CUTTLE_FIRST_OCTET] = 0;
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_IDLE, now);
 	return advance(connection, now);
 }
@@ -331,7 +329,9 @@ static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t
 
 	if (connection->state == CUTTLE_IDLE) {
 		connection->state = CUTTLE_HEAD;
+		connection->bytes_sent = 0;
 		connection->times[CUTTLE_FIRST_OCTET] = now;
+		connection->times[CUTTLE_RETURNED] = connection->times[CUTTLE_LAST_OCTET] = 0;
 		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, now);
 	}
 	if (connection->core->foreign_parser)

@@ -19,8 +19,7 @@ struct cuttle_source {
 	VALUE listeners;          /* Array of sockets */
 	VALUE env;                /* what each request's env begins as */
 	VALUE parser;             /* a Ruby parser's class, nil for the native one */
-	/* The authority seen last, for it seldom changes: as sent, and its parts. */
-	VALUE host, server_name, server_port;
+	VALUE server_name, sent_port; /* the authority seen last, for it seldom changes; it stands in env */
 	VALUE local_name, local_port; /* where a request names no authority */
 };
 
@@ -31,10 +30,10 @@ struct cuttle_handle {
 	VALUE self;               /* the object around this; not marked */
 	VALUE source;
 	VALUE parser;  /* the Ruby parser's instance, nil for the native one */
-	VALUE env;     /* of the present request, nil before it is asked for */
 	VALUE input;   /* the request body's IO, nil without one */
 	VALUE address; /* the peer's, nil until asked for */
 	VALUE hijack, early_hints; /* callables, made once */
+	uint64_t times[CUTTLE_TIMES], bytes_sent; /* of the response that was finished last */
 	uint64_t left;             /* octets that the response still owes its Content-Length */
 	enum cuttle_step step;     /* on the blocking side: what the connection waits for */
 	VALUE text;                /* a response's head that was not sent yet, nil without one */
@@ -67,6 +66,8 @@ void cuttle_source_close_listeners(struct cuttle_source *source);
 /* The object around a connection, made at its first request. */
 VALUE cuttle_connection_wrap(VALUE source, struct cuttle_connection *connection);
 struct cuttle_handle *cuttle_handle_of(VALUE connection);
+/* The peer's IP address, interned. */
+VALUE cuttle_remote_address(struct cuttle_handle *handle);
 /* Begins a new request on a TAKEN connection. */
 void cuttle_handle_begin(struct cuttle_handle *handle);
 /* Under the loop's lock, where there is a loop. */
@@ -76,6 +77,8 @@ void cuttle_handle_unlock(struct cuttle_handle *handle);
 void cuttle_handle_finish(struct cuttle_handle *handle);
 void cuttle_handle_abort(struct cuttle_handle *handle);
 
+/* Enters into a source's env what requests have in common. */
+void cuttle_env_prepare(VALUE env);
 /* The Rack env of the request that a connection holds. */
 VALUE cuttle_env(struct cuttle_handle *handle);
 
@@ -93,7 +96,9 @@ struct cuttle_response_head {
 	size_t length, room;
 	VALUE spill;             /* holds the text where fixed is too small */
 	uint64_t content_length; /* as the app gave it */
-	bool has_length, chunked, has_date, close; /* chunked: by the app itself */
+	bool has_length, has_date, close;
+	bool chunked; /* by the app itself */
+	bool hijack;  /* the app wants the socket behind it */
 	char fixed[4096];
 };
 

@@ -1,7 +1,8 @@
 /* A request as a Rack env (Rack SPEC, The Environment): the one C file that knows Rack's and CGI's names.
  *
- * Keys are interned once. Values that recur (method, protocol, authority, address) are frozen and shared; the others
- * are the app's own. All are binary, with every octet as it came. */
+ * Keys are interned once. Each env begins as a copy of its source's, which describes the most common request: what is
+ * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
+ * others are the app's own. All are binary, with every octet as it came. */
 #include "cuttle.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 
 static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
 static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
-static VALUE empty, http_1_0, http_1_1, http_host, port_80;
+static VALUE empty, http_1_0, http_1_1, http_host, port_80, local_address;
 static VALUE string_io;
 
 /* Known fields, by a hash of their names in lower case. */
@@ -197,37 +198,41 @@ static VALUE binary(struct cuttle_inbox *inbox, struct cuttle_slice slice)
 	return rb_str_new(cuttle_inbox_at(inbox, slice), slice.length);
 }
 
-/* The authority is the same for most requests: its strings are kept from one to the next. */
-static void add_authority(VALUE env, struct cuttle_handle *handle)
+static bool same_octets(VALUE string, const char *octets, size_t length)
 {
-	struct cuttle_source *source = cuttle_source_of(handle->source);
-	struct cuttle_inbox *inbox = handle->connection->inbox;
-	struct cuttle_head *head = &inbox->head;
-	VALUE owner = handle->source, text;
+	return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), octets, length) == 0;
+}
 
-	if (!head->has_host || head->host.length == 0) {
-		rb_hash_aset(env, server_name, source->local_name);
-		rb_hash_aset(env, server_port, source->local_port);
-		return;
-	}
-	if (NIL_P(source->host) ||
-	    (size_t)RSTRING_LEN(source->host) != head->host.length + (head->port.length ? head->port.length + 1 : 0) ||
-	    memcmp(RSTRING_PTR(source->host), cuttle_inbox_at(inbox, head->host), head->host.length) != 0 ||
-	    (head->port.length && memcmp(RSTRING_PTR(source->host) + head->host.length + 1,
-					 cuttle_inbox_at(inbox, head->port), head->port.length) != 0)) {
-		text = binary(inbox, head->host);
-		RB_OBJ_WRITE(owner, &source->server_name, rb_str_freeze(rb_str_dup(text)));
-		RB_OBJ_WRITE(owner, &source->server_port,
-			     head->port.length ? rb_str_freeze(binary(inbox, head->port)) : port_80);
-		if (head->port.length) {
-			rb_str_cat_cstr(text, ":");
-			rb_str_append(text, source->server_port);
-		}
-		RB_OBJ_WRITE(owner, &source->host, rb_str_freeze(text));
-	}
-	rb_hash_aset(env, http_host, source->host);
-	rb_hash_aset(env, server_name, source->server_name);
-	rb_hash_aset(env, server_port, source->server_port);
+/* Whether the source's env names this authority already. */
+static bool same_authority(struct cuttle_source *source, struct cuttle_inbox *inbox)
+{
+	struct cuttle_slice host = inbox->head.host, port = inbox->head.port;
+
+	return !NIL_P(source->server_name) && same_octets(source->server_name, cuttle_inbox_at(inbox, host), host.length) &&
+	       same_octets(source->sent_port, cuttle_inbox_at(inbox, port), port.length);
+}
+
+/* The authority is the same for most requests: it stands in the env that the next ones begin as. */
+static void learn_authority(VALUE owner, struct cuttle_source *source, struct cuttle_inbox *inbox)
+{
+	VALUE name = rb_str_freeze(binary(inbox, inbox->head.host)), port = rb_str_freeze(binary(inbox, inbox->head.port));
+	VALUE host = name;
+
+	if (RSTRING_LEN(port) > 0)
+		host = rb_str_freeze(rb_str_append(rb_str_cat_cstr(rb_str_dup(name), ":"), port));
+	RB_OBJ_WRITE(owner, &source->server_name, name);
+	RB_OBJ_WRITE(owner, &source->sent_port, port);
+	rb_hash_aset(source->env, http_host, host);
+	rb_hash_aset(source->env, server_name, name);
+	rb_hash_aset(source->env, server_port, RSTRING_LEN(port) > 0 ? port : port_80);
+}
+
+/* A request without an authority (HTTP/1.0) came to the listener's. */
+static void use_local_authority(VALUE env, struct cuttle_source *source)
+{
+	rb_hash_delete(env, http_host);
+	rb_hash_aset(env, server_name, source->local_name);
+	rb_hash_aset(env, server_port, source->local_port);
 }
 
 /* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
@@ -267,19 +272,45 @@ static void add_callables(VALUE env, struct cuttle_handle *handle)
 	rb_hash_aset(env, response_finished, rb_ary_new());
 }
 
+void cuttle_env_prepare(VALUE env)
+{
+	rb_hash_aset(env, request_method, methods[0]);
+	rb_hash_aset(env, path_info, empty);
+	rb_hash_aset(env, query_string, empty);
+	rb_hash_aset(env, request_uri, empty);
+	rb_hash_aset(env, server_protocol, http_1_1);
+	rb_hash_aset(env, remote_address, local_address);
+	rb_hash_aset(env, server_name, empty);
+	rb_hash_aset(env, server_port, port_80);
+	rb_hash_aset(env, http_host, empty);
+	rb_hash_aset(env, hijack_key, Qnil);
+	rb_hash_aset(env, early_hints_key, Qnil);
+	rb_hash_aset(env, response_finished, Qnil);
+}
+
 VALUE cuttle_env(struct cuttle_handle *handle)
 {
+	struct cuttle_source *source = cuttle_source_of(handle->source);
 	struct cuttle_inbox *inbox = handle->connection->inbox;
 	struct cuttle_head *head = &inbox->head;
-	VALUE env = rb_hash_dup(cuttle_source_of(handle->source)->env);
+	bool authority = head->has_host && head->host.length > 0;
+	VALUE env, method = method_of(inbox), address = cuttle_remote_address(handle);
 
-	rb_hash_aset(env, request_method, method_of(inbox));
+	if (authority && !same_authority(source, inbox))
+		learn_authority(handle->source, source, inbox);
+	env = rb_hash_dup(source->env);
+	if (method != methods[0])
+		rb_hash_aset(env, request_method, method);
 	rb_hash_aset(env, path_info, head->path.length ? binary(inbox, head->path) : rb_str_new_lit("/"));
-	rb_hash_aset(env, query_string, head->query.length ? binary(inbox, head->query) : empty);
+	if (head->query.length)
+		rb_hash_aset(env, query_string, binary(inbox, head->query));
 	rb_hash_aset(env, request_uri, binary(inbox, head->target));
-	rb_hash_aset(env, server_protocol, head->minor ? http_1_1 : http_1_0);
-	rb_hash_aset(env, remote_address, rb_funcall(handle->self, rb_intern("remote_address"), 0));
-	add_authority(env, handle);
+	if (!head->minor)
+		rb_hash_aset(env, server_protocol, http_1_0);
+	if (address != local_address)
+		rb_hash_aset(env, remote_address, address);
+	if (!authority)
+		use_local_authority(env, source);
 	add_fields(env, inbox);
 	add_input(env, handle);
 	add_callables(env, handle);
@@ -320,6 +351,7 @@ void Init_cuttle_env(void)
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
 	port_80 = interned("80");
+	local_address = interned("127.0.0.1");
 	empty = interned("");
 	rb_require("stringio");
 	string_io = rb_const_get(rb_cObject, rb_intern("StringIO"));

@@ -17,7 +17,6 @@ static void handle_mark(void *data)
 
 	rb_gc_mark(handle->source);
 	rb_gc_mark(handle->parser);
-	rb_gc_mark(handle->env);
 	rb_gc_mark(handle->input);
 	rb_gc_mark(handle->text);
 	rb_gc_mark(handle->address);
@@ -76,7 +75,7 @@ VALUE cuttle_connection_wrap(VALUE source, struct cuttle_connection *connection)
 	handle = ZALLOC(struct cuttle_handle);
 	handle->connection = connection;
 	handle->loop = origin->loop;
-	handle->env = handle->input = handle->text = handle->address = Qnil;
+	handle->input = handle->text = handle->address = Qnil;
 	handle->hijack = handle->early_hints = Qnil;
 	handle->step = CUTTLE_STEP_AGAIN;
 	handle->source = source;
@@ -108,7 +107,7 @@ void cuttle_handle_unlock(struct cuttle_handle *handle)
 
 void cuttle_handle_begin(struct cuttle_handle *handle)
 {
-	handle->env = handle->input = handle->text = Qnil;
+	handle->input = handle->text = Qnil;
 	handle->status = 0;
 	handle->left = 0;
 	handle->finished = false;
@@ -128,6 +127,17 @@ static void close_input(struct cuttle_handle *handle)
 		rb_io_close(input);
 }
 
+/* What is said of the response once its connection may be at the next request. */
+static void keep_record(struct cuttle_handle *handle, bool complete)
+{
+	struct cuttle_connection *connection = handle->connection;
+
+	if (complete && cuttle_outbox_empty(&connection->out))
+		connection->times[CUTTLE_LAST_OCTET] = cuttle_now();
+	memcpy(handle->times, connection->times, sizeof handle->times);
+	handle->bytes_sent = connection->bytes_sent;
+}
+
 static void end(struct cuttle_handle *handle, bool complete)
 {
 	struct cuttle_connection *connection = handle->connection;
@@ -136,8 +146,8 @@ static void end(struct cuttle_handle *handle, bool complete)
 	if (handle->finished)
 		return;
 	handle->finished = true;
-	handle->env = Qnil;
 	cuttle_handle_lock(handle);
+	keep_record(handle, complete);
 	if (connection->state == CUTTLE_TAKEN) {
 		enum cuttle_step step = CUTTLE_STEP_CLOSE;
 
@@ -184,14 +194,10 @@ static VALUE slice(struct cuttle_handle *handle, struct cuttle_slice slice)
 
 /* call-seq: env -> Hash
  *
- * The request as a Rack env, made once a request. Raises IOError when the connection holds none. */
+ * The request as a Rack env: a new one each time, so ask once. Raises IOError when the connection holds none. */
 static VALUE connection_env(VALUE self)
 {
-	struct cuttle_handle *handle = taken(self);
-
-	if (NIL_P(handle->env))
-		RB_OBJ_WRITE(self, &handle->env, cuttle_env(handle));
-	return handle->env;
+	return cuttle_env(taken(self));
 }
 
 /* call-seq: request_method -> String */
@@ -284,7 +290,9 @@ static VALUE connection_status(VALUE self)
 /* call-seq: bytes_sent -> Integer, octets of the present response that the system has taken */
 static VALUE connection_bytes_sent(VALUE self)
 {
-	return ULL2NUM(cuttle_handle_of(self)->connection->bytes_sent);
+	struct cuttle_handle *handle = cuttle_handle_of(self);
+
+	return ULL2NUM(handle->finished ? handle->bytes_sent : handle->connection->bytes_sent);
 }
 
 /* call-seq: times -> [accepted, first byte, complete, taken, returned, last byte]
@@ -292,7 +300,8 @@ static VALUE connection_bytes_sent(VALUE self)
  * When the present request passed, in seconds on the monotonic clock; nil for what has not come to pass. */
 static VALUE connection_times(VALUE self)
 {
-	const uint64_t *times = cuttle_handle_of(self)->connection->times;
+	struct cuttle_handle *handle = cuttle_handle_of(self);
+	const uint64_t *times = handle->finished ? handle->times : handle->connection->times;
 	VALUE list = rb_ary_new_capa(CUTTLE_TIMES);
 
 	for (int index = 0; index < CUTTLE_TIMES; index++)
@@ -300,10 +309,8 @@ static VALUE connection_times(VALUE self)
 	return list;
 }
 
-/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a unix socket */
-static VALUE connection_remote_address(VALUE self)
+VALUE cuttle_remote_address(struct cuttle_handle *handle)
 {
-	struct cuttle_handle *handle = cuttle_handle_of(self);
 	struct sockaddr_storage peer = {0};
 	socklen_t length = sizeof peer;
 	char text[NI_MAXHOST];
@@ -313,8 +320,14 @@ static VALUE connection_remote_address(VALUE self)
 	if (getpeername(handle->connection->fd, (struct sockaddr *)&peer, &length) < 0 || peer.ss_family == AF_UNIX ||
 	    getnameinfo((struct sockaddr *)&peer, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
 		strcpy(text, "127.0.0.1");
-	RB_OBJ_WRITE(self, &handle->address, rb_interned_str_cstr(text));
+	RB_OBJ_WRITE(handle->self, &handle->address, rb_enc_interned_str_cstr(text, rb_usascii_encoding()));
 	return handle->address;
+}
+
+/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a unix socket */
+static VALUE connection_remote_address(VALUE self)
+{
+	return cuttle_remote_address(cuttle_handle_of(self));
 }
 
 /* Lets go of the connection, and makes it an IO with what was read but not used pushed back. */

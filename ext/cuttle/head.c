@@ -175,8 +175,10 @@ static int add_pair(VALUE key, VALUE value, VALUE data)
 	if (!RB_TYPE_P(key, T_STRING) || RSTRING_LEN(key) == 0 ||
 	    !all_of(token_octet, RSTRING_PTR(key), RSTRING_LEN(key)))
 		invalid("a header's name is no token", key);
-	if (RSTRING_LEN(key) > 5 && memcmp(RSTRING_PTR(key), "rack.", 5) == 0)
-		return ST_CONTINUE; /* for the server, not for the wire */
+	if (RSTRING_LEN(key) > 5 && memcmp(RSTRING_PTR(key), "rack.", 5) == 0) { /* for the server, not for the wire */
+		head->hijack = head->hijack || (named(RSTRING_PTR(key), RSTRING_LEN(key), "rack.hijack") && RTEST(value));
+		return ST_CONTINUE;
+	}
 	if (!NIL_P(value))
 		add_value(head, key, value);
 	RB_GC_GUARD(key);
@@ -211,7 +213,7 @@ void cuttle_head_render(struct cuttle_response_head *head, int status, VALUE fie
 	head->room = sizeof head->fixed;
 	head->length = 0;
 	head->spill = Qnil;
-	head->has_length = head->chunked = head->has_date = head->close = false;
+	head->has_length = head->chunked = head->hijack = head->has_date = head->close = false;
 	head->content_length = 0;
 	add_status_line(head, status);
 	if (RB_TYPE_P(fields, T_HASH))

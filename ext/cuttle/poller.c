@@ -83,7 +83,7 @@ static VALUE poller_allocate(VALUE class)
 	VALUE self = TypedData_Make_Struct(class, struct poller, &poller_type, poller);
 
 	poller->source.listeners = poller->source.env = poller->source.parser = Qnil;
-	poller->source.host = poller->source.server_name = poller->source.server_port = Qnil;
+	poller->source.server_name = poller->source.sent_port = Qnil;
 	poller->source.local_name = poller->source.local_port = Qnil;
 	return self;
 }

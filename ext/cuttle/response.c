@@ -187,23 +187,46 @@ static void settle_length(struct cuttle_handle *handle, uint64_t length)
 		handle->left = 0;
 }
 
-/* call-seq: respond(status, headers, parts)
+/* Short parts are copied behind the head: one piece costs the system less than two. Returns how many pieces remain. */
+static int merge(struct cuttle_response_head *head, struct iovec *pieces, int count)
+{
+	size_t total = 0;
+
+	for (int index = 1; index < count; index++)
+		total += pieces[index].iov_len;
+	if (head->length + total > sizeof head->fixed || !NIL_P(head->spill))
+		return count;
+	for (int index = 1; index < count; index++)
+		cuttle_head_add(head, pieces[index].iov_base, pieces[index].iov_len);
+	return 1;
+}
+
+/* call-seq: respond(status, headers, parts) -> true or false
  *
  * Sends the whole response, parts being an Array of Strings, and is done with the request: a client that reads slowly
- * holds no thread. Raises Cuttle::InvalidResponse before anything was sent. */
+ * holds no thread. Returns false, with nothing sent, where the response asks for more than that: parts of another class,
+ * a status of 101, a rack.hijack among the headers, a connection that is not the server's any more. Raises Cuttle::InvalidResponse before
+ * anything was sent. */
 static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE parts)
 {
-	struct cuttle_handle *handle = unanswered(self);
+	struct cuttle_handle *handle;
 	struct cuttle_response_head head;
 	struct iovec pieces[MOST_PARTS + 2];
 	int count = 1;
 	int64_t length;
 
-	Check_Type(parts, T_ARRAY);
+	if (!RB_TYPE_P(parts, T_ARRAY) || RBASIC_CLASS(parts) != rb_cArray || status == INT2FIX(101) ||
+	    cuttle_handle_of(self)->finished)
+		return Qfalse;
+	handle = unanswered(self);
 	length = total_length(parts);
 	if (RARRAY_LEN(parts) > MOST_PARTS)
 		parts = rb_ary_new_from_args(1, rb_ary_join(parts, Qnil));
 	begin(handle, &head, status, headers, length);
+	if (head.hijack) {
+		handle->status = 0;
+		return Qfalse;
+	}
 	for (long index = 0; index < RARRAY_LEN(parts) && !handle->bodiless; index++) {
 		VALUE part = RARRAY_AREF(parts, index);
 
@@ -216,12 +239,13 @@ static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE p
 	if (handle->measured)
 		count = 1 + cut(pieces + 1, count - 1, handle->left);
 	settle_length(handle, (uint64_t)length);
+	count = merge(&head, pieces, count);
 	pieces[0] = (struct iovec){.iov_base = head.at, .iov_len = head.length};
 	send_parts(handle, pieces, count);
 	cuttle_handle_finish(handle);
 	RB_GC_GUARD(head.spill);
 	RB_GC_GUARD(parts);
-	return Qnil;
+	return Qtrue;
 }
 
 /* call-seq: start(status, headers)

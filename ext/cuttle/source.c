@@ -72,6 +72,7 @@ void cuttle_source_configure(VALUE self, struct cuttle_source *source, VALUE lis
 	RB_OBJ_WRITE(self, &source->parser, cuttle_source_option(options, "parser"));
 	RB_OBJ_WRITE(self, &source->listeners, rb_ary_dup(listeners));
 	RB_OBJ_WRITE(self, &source->env, rb_hash_dup(env));
+	cuttle_env_prepare(source->env);
 	remember_local_address(self, source);
 }
 
@@ -80,9 +81,8 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->listeners);
 	rb_gc_mark(source->env);
 	rb_gc_mark(source->parser);
-	rb_gc_mark(source->host);
 	rb_gc_mark(source->server_name);
-	rb_gc_mark(source->server_port);
+	rb_gc_mark(source->sent_port);
 	rb_gc_mark(source->local_name);
 	rb_gc_mark(source->local_port);
 }

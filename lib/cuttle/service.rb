@@ -18,8 +18,8 @@ module Cuttle
 
     # Answers the request that +connection+ holds.
     def call(connection)
-      env = @log && connection.env
-      (@static && @static.call(connection)) || @app.call(connection)
+      env = connection.env if @log
+      (@static && @static.call(connection)) || (env ? @app.call(connection, env) : @app.call(connection))
       @log&.record(env, connection)
     end
   end

@@ -16,10 +16,6 @@ class TestAccessLog < Minitest::Test
     assert_equal "GET /topics?page=2 HTTP/1.1", record[LINE, 1]
   end
 
-  def test_the_env_of_the_connection_where_none_is_given
-    assert_equal "GET /topics?page=2 HTTP/1.1", logged { |log| log.record(nil, answered) }[LINE, 1]
-  end
-
   def test_controls_quotes_and_terminal_escapes_are_escaped
     line = record("PATH_INFO" => "/\e]2;owned\a\r\n\"\\\x9b\u00e9\x7f")
     assert_equal 'GET /\x1b]2;owned\x07\x0d\x0a\x22\x5c\x9b\xc3\xa9\x7f?page=2 HTTP/1.1', line[LINE, 1]

@@ -13,15 +13,10 @@ module Cuttle
         @app = app
       end
 
-      # Answers the request that +connection+ holds. Returns true.
-      def call(connection)
-        env = connection.env
+      # Answers the request that +connection+ holds, whose env may have been made already. Returns true.
+      def call(connection, env = connection.env)
         status, headers, body = @app.call(env)
-        if connection.finished? # hijacked
-          body.close if body.respond_to?(:close)
-        elsif body.instance_of?(Array) && !headers.key?("rack.hijack")
-          connection.respond(status, headers, body)
-          body.close if body.respond_to?(:close)
+        if connection.respond(status, headers, body)
           finished = env["rack.response_finished"]
           Completion.run(finished, env, status, headers, nil) unless finished.empty?
         else

@@ -15,7 +15,7 @@ module Cuttle
 
       # Sends it. Returns when it is complete, but for a stream that the app keeps to close later.
       def deliver
-        send_body
+        send_body unless @connection.finished? # the app has taken the socket
         complete(nil) unless @streaming
       rescue Exception => error # rubocop:disable Lint/RescueException -- whatever it is, it is told and raised again
         fail_with(error)
@@ -29,7 +29,7 @@ module Cuttle
         if (hijack = @headers["rack.hijack"]) then hijack.call(@connection.upgrade(@status, @headers))
         elsif bodiless? then @connection.respond(@status, @headers, [])
         elsif @body.respond_to?(:to_path) && (file = open_file) then send_file(file)
-        elsif @body.respond_to?(:to_ary) then @connection.respond(@status, @headers, @body.to_ary)
+        elsif @body.respond_to?(:to_ary) then @connection.respond(@status, @headers, Array.new(@body.to_ary))
         elsif @body.respond_to?(:each) then send_each
         elsif @body.respond_to?(:call) then stream
         else raise InvalidResponse, "a body that has neither each nor call: #{@body.class}"

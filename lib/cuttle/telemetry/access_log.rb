@@ -23,9 +23,9 @@ module Cuttle
         @second = [0, ""].freeze
       end
 
-      # Never raises: a log that nobody reads any more stops no request. +env+ is the request's, where it was made.
+      # Never raises: a log that nobody reads any more stops no request. +env+ is the request's, made before it was answered.
       def record(env, connection)
-        @io.write(line(env || connection.env, connection))
+        @io.write(line(env, connection))
       rescue SystemCallError, IOError
         nil
       end
