@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+module Bench
+  # What may be said on the command line of every benchmark.
+  class Options
+    attr_reader :rounds, :seconds, :seed, :patience, :cores
+
+    # rounds, seconds: the benchmark's own defaults.
+    def initialize(arguments, name:, rounds:, seconds:)
+      @rounds = rounds
+      @seconds = seconds
+      @seed = Random.new_seed % 1_000_000
+      @patience = 10
+      @only = []
+      @except = []
+      @pins = {}
+      parser(name).parse!(arguments)
+      @cores = Cores.new(**@pins)
+    end
+
+    # Whether the subject of that name is wanted. A word matches the names that contain it.
+    def wants?(name)
+      (@only.empty? || @only.any? { |word| name.include?(word) }) && @except.none? { |word| name.include?(word) }
+    end
+
+    def list?
+      @list
+    end
+
+    private
+
+    def parser(name)
+      OptionParser.new("Usage: benchmark/#{name} [options]") do |on|
+        counts(on)
+        subjects(on)
+        machine(on)
+      end
+    end
+
+    def counts(on)
+      on.on("--rounds N", Integer, "rounds over all subjects (#{@rounds}); at least 5 for figures to publish") { |n| @rounds = n }
+      on.on("--seconds N", Integer, "seconds a run is measured (#{@seconds})") { |n| @seconds = n }
+      on.on("--seed N", Integer, "seed of the order within the rounds") { |n| @seed = n }
+    end
+
+    def subjects(on)
+      on.on("--only NAMES", Array, "subjects whose name contains one of these words") { |names| @only = names }
+      on.on("--except NAMES", Array, "no subject whose name contains one of these words") { |names| @except = names }
+      on.on("--list", "name the subjects, and measure nothing") { @list = true }
+    end
+
+    def machine(on)
+      on.on("--server-core N", Integer, "core of the server (the first allowed)") { |n| @pins[:server] = n }
+      on.on("--load-core N", Integer, "core of the load (the second allowed)") { |n| @pins[:load] = n }
+      on.on("--patience N", Float, "seconds to wait for a quiet machine before each run (#{@patience})") { |n| @patience = n }
+    end
+  end
+end

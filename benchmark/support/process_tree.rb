@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+module Bench
+  # A server's process and its descendants, as /proc tells of them: CPU time, context switches, memory.
+  #
+  # CPU time is read from each process's own CPU clock (clock_gettime of a pid's clock), not from utime and stime of
+  # /proc/PID/stat: it has nanoseconds instead of ticks of 10 ms, and likewise counts all threads, those that ended too.
+  # Children that ended and were waited for are added from /proc/PID/stat.
+  class ProcessTree
+    # CPUCLOCK_SCHED of linux/posix-timers.h, in the low bits of a clock id made from a pid.
+    SCHEDULER_CLOCK = 2
+    TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
+    # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
+    PARENT, GROUP, CHILD_USER, CHILD_SYSTEM = 1, 2, 13, 14
+
+    attr_reader :leader
+
+    # leader: pid of a process that leads its own process group.
+    def initialize(leader)
+      @leader = leader
+    end
+
+    # Pids of the leader, its descendants, and whoever else is in its process group.
+    def pids
+      parents = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| lineage(pid.to_i) }
+      family = [leader]
+      size = nil
+      until family.size == size
+        size = family.size
+        family |= parents.filter_map { |pid, parent, group| pid if group == leader || family.include?(parent) }
+      end
+      family.select { |pid| parents.any? { |known,| known == pid } }
+    end
+
+    # Seconds of CPU time used so far.
+    def cpu_seconds
+      pids.sum { |pid| own_cpu(pid) + reaped_cpu(pid) }
+    end
+
+    # Voluntary context switches of the threads that live now.
+    def voluntary_switches
+      each_file("task/*/status").sum { |text| text[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i }
+    end
+
+    # Proportional set size in kilobytes: a page shared by n processes counts 1/n for each.
+    def pss
+      each_file("smaps_rollup").sum { |text| text[/^Pss:\s*(\d+)/, 1].to_i }
+    end
+
+    # The part of it that is no file's, in kilobytes: what a server takes for its work. Who else has the same
+    # libraries in memory does not change it.
+    def anonymous
+      each_file("smaps_rollup").sum { |text| text.scan(/^Pss_(?:Anon|Shmem):\s*(\d+)/).sum { |(kilobytes)| kilobytes.to_i } }
+    end
+
+    # Open descriptors.
+    def descriptors
+      pids.sum { |pid| Dir["/proc/#{pid}/fd/*"].size }
+    end
+
+    # Resident set size in kilobytes; shared pages count for each process.
+    def rss
+      each_file("status").sum { |text| text[/^VmRSS:\s*(\d+)/, 1].to_i }
+    end
+
+    private
+
+    def lineage(pid)
+      fields = stat(pid)
+      [pid, fields[PARENT].to_i, fields[GROUP].to_i] if fields && fields.first != "Z"
+    end
+
+    def own_cpu(pid)
+      Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
+    rescue Errno::EINVAL, Errno::ESRCH # it ended since we looked
+      0.0
+    end
+
+    def reaped_cpu(pid)
+      fields = stat(pid)
+      fields ? (fields[CHILD_USER].to_i + fields[CHILD_SYSTEM].to_i) * TICK : 0.0
+    end
+
+    def stat(pid)
+      read("/proc/#{pid}/stat")&.rpartition(")")&.last&.split
+    end
+
+    def each_file(pattern)
+      pids.flat_map { |pid| Dir["/proc/#{pid}/#{pattern}"] }.filter_map { |path| read(path) }
+    end
+
+    def read(path)
+      File.read(path)
+    rescue Errno::ENOENT, Errno::ESRCH # it ended since we looked
+      nil
+    end
+  end
+end

@@ -1,0 +1,75 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../../benchmark/support/bench"
+
+# CPU time, memory and switches of processes that do a known amount of each.
+class TestBenchmarkProcessTree < Minitest::Test
+  # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and waits.
+  BURN = <<~RUBY
+    $stdout.sync = true
+    burn = lambda do |seconds|
+      Thread.new do
+        finish = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+        nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < finish
+      end.join
+    end
+  RUBY
+
+  def test_cpu_time_of_threads_that_ended
+    with_ruby("#{BURN} burn[0.2]; puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID); gets") do |tree, output|
+      said = Float(output.gets)
+      assert_operator said, :>=, 0.2
+      assert_in_delta said, tree.cpu_seconds, 0.02
+    end
+  end
+
+  def test_cpu_time_of_children_that_live_and_that_ended
+    program = "#{BURN} Process.wait(fork { burn[0.2] }); fork { burn[0.2]; puts :ready; sleep }; sleep"
+    with_ruby(program) do |tree, output|
+      assert_equal "ready", output.gets.chomp
+      assert_equal 2, tree.pids.size
+      assert_operator tree.cpu_seconds, :>=, 0.38
+    end
+  end
+
+  def test_voluntary_switches_grow_with_every_sleep
+    with_ruby("$stdout.sync = true; puts :ready; gets; 100.times { sleep 0.001 }; puts :done; gets") do |tree, output|
+      output.gets
+      before = tree.voluntary_switches
+      output.puts
+      output.gets
+      assert_operator tree.voluntary_switches - before, :>=, 100
+    end
+  end
+
+  def test_memory_that_was_written_to_counts
+    with_ruby("$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept") do |tree, output|
+      output.gets
+      before = [tree.anonymous, tree.pss, tree.rss]
+      output.puts
+      output.gets
+      [tree.anonymous, tree.pss, tree.rss].zip(before) { |now, then_| assert_in_delta 20_000_000 / 1024, now - then_, 2_000 }
+    end
+  end
+
+  def test_a_process_that_ended_has_nothing
+    pid = Process.spawn("true")
+    Process.wait(pid)
+    assert_empty Bench::ProcessTree.new(pid).pids
+    assert_equal 0, Bench::ProcessTree.new(pid).cpu_seconds
+  end
+
+  private
+
+  # Runs a program that is ready when it has printed a line; everything it started is ended afterwards.
+  def with_ruby(program)
+    io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", program], "r+", pgroup: true)
+    io.sync = true
+    tree = Bench::ProcessTree.new(io.pid)
+    yield tree, io
+  ensure
+    tree.pids.each { |pid| Process.kill(:KILL, pid) }
+    io.close
+  end
+end
