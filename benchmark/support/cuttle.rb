@@ -25,15 +25,21 @@ module Bench
     end
 
     def prepare
-      Cuttle.compile or raise Server::Failed, "rake compile failed (see #{LOGS}/compile.log)"
+      Cuttle.make_ready or raise Server::Failed, "bin/cuttle could not make itself ready (see #{LOGS}/setup.log)"
     end
 
-    # Compiles the extension where its sources are newer, once a run. Returns whether it is there.
-    def self.compile
-      return @compiled unless @compiled.nil?
+    # Has bin/cuttle install gems and compile where that is to be done; once a run. Returns whether all is there.
+    def self.make_ready
+      return @ready unless @ready.nil?
 
       FileUtils.mkdir_p(LOGS)
-      @compiled = system("rake", "--silent", "compile", chdir: ROOT, out: "#{LOGS}/compile.log", err: %i[child out])
+      @ready = system(Server::CLEAN, "#{ROOT}/bin/cuttle", "--version", out: "#{LOGS}/setup.log", err: %i[child out])
+    end
+
+    # bin/cuttle's gems, without Bundler in the server: no other server has it in its memory.
+    def env
+      gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
+      gems ? super.merge("GEM_PATH" => "#{gems}:") : super
     end
 
     def command(port)
