@@ -29,4 +29,5 @@ module Cuttle
   autoload :Connection, "cuttle/core"
   autoload :Poller, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
+  autoload :Beneath, "cuttle/core"
 end

@@ -7,6 +7,7 @@ module Cuttle
   module Rack
     autoload :Adapter, "cuttle/rack/adapter"
     autoload :Completion, "cuttle/rack/completion"
+    autoload :ContentTypes, "cuttle/rack/content_types"
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"

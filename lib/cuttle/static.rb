@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # Serves the files below a directory: GET and HEAD, conditions, ranges and forms compressed beforehand (RFC 9110).
+  # Nothing outside the directory and no dot file, by whatever path (see Path and Beneath). Knows neither Rack nor
+  # engine; any number of threads may be inside.
+  #
+  #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
+  class Static
+    autoload :Answers, "cuttle/static/answers"
+    autoload :Conditions, "cuttle/static/conditions"
+    autoload :Delivery, "cuttle/static/delivery"
+    autoload :ETag, "cuttle/static/etag"
+    autoload :Encodings, "cuttle/static/encodings"
+    autoload :HttpDate, "cuttle/static/http_date"
+    autoload :Multipart, "cuttle/static/multipart"
+    autoload :Path, "cuttle/static/path"
+    autoload :Ranges, "cuttle/static/ranges"
+    autoload :Representation, "cuttle/static/representation"
+    autoload :Tree, "cuttle/static/tree"
+    autoload :Types, "cuttle/static/types"
+
+    # root::          the directory; a relative name is of the present working directory
+    # content_types:: call(".html") → "text/html", nil for an extension it doesn't know
+    # index::         the file that stands for its directory; nil: none does
+    # charset::       what text/* is said to be in; nil: nothing is said
+    # precompressed:: look for NAME.br and NAME.gz
+    # final::         nothing stands behind: answer 404, 405 and 400 instead of passing on
+    # portable::      find files the portable way even where the kernel has a better one
+    #
+    # Raises UsageError when +root+ is no directory that can be read.
+    def initialize(root, content_types:, index: "index.html", charset: "utf-8", precompressed: true, final: false,
+                   portable: false)
+      @tree = Tree.new(Beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
+      @final = final
+    rescue SystemCallError => e
+      raise UsageError, "can't serve files from #{root}: #{e.message}"
+    end
+
+    # Answers +connection+'s request and returns true, or false where it is not one for a file.
+    # Raises SystemCallError, before a byte was written, when the server is at its limits.
+    def call(connection)
+      method = connection.request_method
+      return decline(connection, 405, "allow" => "GET, HEAD") unless method == "GET" || method == "HEAD"
+
+      path = connection.path
+      found = @tree.open(path) { |entry, representation| answer(connection, entry, representation) }
+      return true if found == true || (found == :directory && redirected?(connection, path))
+
+      decline(connection, Path.malformed?(path) ? 400 : 404)
+    end
+
+    private
+
+    def answer(connection, entry, representation)
+      return true if representation.varies? && answered_coded?(connection, representation)
+
+      Delivery.call(connection, entry, representation)
+      true
+    end
+
+    def answered_coded?(connection, plain)
+      field = connection.header("accept-encoding") or return false
+
+      Encodings.preferred(field).any? do |coding|
+        @tree.open_coded(plain, coding) do |entry, representation|
+          Delivery.call(connection, entry, representation)
+          true
+        end
+      end
+    end
+
+    def redirected?(connection, path)
+      return false unless @tree.index?(path)
+
+      Answers.redirect(connection, path)
+      true
+    end
+
+    def decline(connection, status, headers = {})
+      return false unless @final
+
+      Answers.text(connection, status, headers)
+      true
+    end
+  end
+end

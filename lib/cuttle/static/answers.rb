@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Static
+    # Responses that say something other than a file.
+    module Answers
+      REASONS = { 400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 412 => "Precondition Failed",
+                  416 => "Range Not Satisfiable" }.freeze
+
+      # +status+ and its reason as text.
+      def self.text(connection, status, headers = {})
+        connection.respond(status, { "content-type" => "text/plain; charset=utf-8" }.merge(headers),
+                           ["#{REASONS.fetch(status)}\n"])
+      end
+
+      # To the directory's own path, so that its pages' relative links hold. +path+ is as sent and begins with one "/"
+      # and a name: it never reads as another host's.
+      def self.redirect(connection, path)
+        query = connection.env["QUERY_STRING"].to_s
+        connection.respond(301, { "location" => "#{path}/#{"?#{query}" unless query.empty?}" }, [])
+      end
+    end
+  end
+end

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Static
+    # Content codings of files that were compressed beforehand, and the client's choice among them (RFC 9110, 12.5.3).
+    module Encodings
+      # Coding => what a file in it has behind its name; what we prefer comes first.
+      SUFFIXES = { "br" => ".br", "gzip" => ".gz" }.freeze
+
+      MAX_FIELD = 512 # octets; nobody knows that many codings
+      ITEM = /\A[ \t]*(?<coding>[^\s;,]+)[ \t]*(?:;[ \t]*q=(?<quality>0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?[ \t]*\z/in
+
+      # The codings to look for, best first: those that the Accept-Encoding +field+ likes no less than none at all.
+      def self.preferred(field)
+        return [] if field.bytesize > MAX_FIELD
+
+        qualities = qualities(field)
+        others = qualities["*"]
+        plain = qualities["identity"] || others || 0.0
+        liked = SUFFIXES.keys.to_h { |coding| [coding, qualities[coding] || others || 0.0] }
+        liked.select { |_, quality| quality.positive? && quality >= plain }.sort_by { |_, quality| -quality }.map(&:first)
+      end
+
+      # What is not valid is not liked.
+      def self.qualities(field)
+        field.split(",").filter_map { |item| ITEM.match(item) }.to_h do |match|
+          coding = match[:coding].downcase
+          [coding == "x-gzip" ? "gzip" : coding, (match[:quality] || 1).to_f]
+        end
+      end
+      private_class_method :qualities
+    end
+  end
+end

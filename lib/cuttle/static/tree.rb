@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Static
+    # The files below the root, by request path. Every call opens the file anew; what is kept between calls is only
+    # the description of a file, and it holds for no other state of it.
+    class Tree
+      KEPT = 1024     # descriptions
+      KEPT_PATH = 256 # octets; a longer path is described each time
+
+      def initialize(beneath, types, index)
+        @beneath = beneath
+        @types = types
+        @index = index
+        @known = {} # path, or name of a coded form => Representation; one Hash operation at a time is atomic
+      end
+
+      # Opens the file that +path+ (as sent) names, yields its Beneath::Entry and Representation, and closes it unless
+      # it was handed over. Returns the block's value; nil where there is no file, :directory where there is one of
+      # those. Raises SystemCallError when the server is at its limits.
+      def open(path)
+        known = @known[path]
+        name = known ? known.name : name_of(path)
+        entry = name && @beneath.open(name) or return
+        return :directory if entry.directory?
+
+        known = keep(path, describe(name, entry)) unless known && known.entry == entry
+        yield entry, known
+      ensure
+        entry&.close
+      end
+
+      # The same for +plain+'s form in +coding+. nil too where that is older than the plain file: left from before.
+      def open_coded(plain, coding)
+        name = plain.name + Encodings::SUFFIXES.fetch(coding)
+        entry = @beneath.open(name) or return
+        return if entry.directory? || entry.modified < plain.modified
+
+        known = @known[name]
+        known = keep(name, describe(name, entry, plain, coding)) unless known && known.entry == entry
+        yield entry, known
+      ensure
+        entry&.close
+      end
+
+      # Whether the directory at +path+ has an index to serve.
+      def index?(path)
+        open("#{path}/") { true } == true
+      end
+
+      private
+
+      def name_of(path)
+        name = Path.decode(path) or return
+        return name unless name.empty? || name.end_with?("/")
+
+        name + @index if @index
+      end
+
+      def describe(name, entry, plain = nil, coding = nil)
+        type = plain ? plain.headers["content-type"] : @types.of(name)
+        Representation.new(name, entry, type: type, varies: @types.varies?(type), coding: coding)
+      end
+
+      def keep(key, representation)
+        return representation unless representation.settled? && key.bytesize <= KEPT_PATH
+
+        @known.shift if @known.size >= KEPT && !@known.key?(key)
+        @known[key] = representation
+      end
+    end
+  end
+end
