@@ -3,11 +3,11 @@
  * What the kernel can answer from memory is done under the GVL, which costs less than giving it up; where a disk has
  * to be waited for, other threads run meanwhile. */
 #include "beneath.h"
+#include "cuttle.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <ruby.h>
 #include <ruby/io.h>
 #include <ruby/thread.h>
 #include <stdio.h>
@@ -167,7 +167,7 @@ static VALUE beneath_open(VALUE self, VALUE path)
 /* Whether it is a directory; otherwise it is a regular file. */
 static VALUE entry_is_directory(VALUE self)
 {
-	return S_ISDIR(entry_of(self)->status.st_mode) ? Qtrue : Qfalse;
+	return RBOOL(S_ISDIR(entry_of(self)->status.st_mode));
 }
 
 /* The file's octets when it was opened. */
@@ -200,7 +200,7 @@ static VALUE entry_is_settled(VALUE self)
 	const struct stat *status = &entry_of(self)->status;
 	time_t last = status->st_ctime > status->st_mtime ? status->st_ctime : status->st_mtime;
 
-	return time(NULL) - last > SETTLED_AFTER ? Qtrue : Qfalse;
+	return RBOOL(time(NULL) - last > SETTLED_AFTER);
 }
 
 /* Whether other is of the same file in the same state. */
@@ -211,11 +211,9 @@ static VALUE entry_equal(VALUE self, VALUE other)
 	if (!rb_typeddata_is_kind_of(other, &entry_type))
 		return Qfalse;
 	b = &entry_of(other)->status;
-	return a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size && a->st_mode == b->st_mode &&
-	               a->st_mtime == b->st_mtime && CHANGE_TIME(a).tv_sec == CHANGE_TIME(b).tv_sec &&
-	               CHANGE_TIME(a).tv_nsec == CHANGE_TIME(b).tv_nsec
-	           ? Qtrue
-	           : Qfalse;
+	return RBOOL(a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
+		     a->st_mode == b->st_mode && a->st_mtime == b->st_mtime &&
+		     CHANGE_TIME(a).tv_sec == CHANGE_TIME(b).tv_sec && CHANGE_TIME(a).tv_nsec == CHANGE_TIME(b).tv_nsec);
 }
 
 struct read_call {
@@ -284,9 +282,9 @@ static VALUE entry_close(VALUE self)
 	return Qnil;
 }
 
-void Init_cuttle_beneath(VALUE cuttle)
+void Init_cuttle_beneath(void)
 {
-	VALUE beneath = rb_define_class_under(cuttle, "Beneath", rb_cObject);
+	VALUE beneath = rb_define_class_under(cuttle_module, "Beneath", rb_cObject);
 
 	rb_define_alloc_func(beneath, beneath_allocate);
 	rb_define_method(beneath, "initialize", beneath_initialize, -1);

@@ -14,4 +14,5 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_acceptor();
 	Init_cuttle_ruby_parser();
 	Init_cuttle_native_parser();
+	Init_cuttle_beneath();
 }

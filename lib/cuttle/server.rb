@@ -136,7 +136,8 @@ module Cuttle
     end
 
     def static
-      settings.docroot && Static.new(settings.docroot)
+      settings.docroot && Static.new(settings.docroot, content_types: Rack::ContentTypes,
+                                                       final: @app.equal?(Rack::Loader::NOT_FOUND))
     end
 
     def log

@@ -37,20 +37,26 @@ module Cuttle
       raise UsageError, "can't serve files from #{root}: #{e.message}"
     end
 
-    # Answers +connection+'s request and returns true, or false where it is not one for a file.
-    # Raises SystemCallError, before a byte was written, when the server is at its limits.
+    # Answers +connection+'s request and returns true, or false where it is not one for a file. Never raises: where
+    # the server is at its limits, or its disk fails, the answer is 503.
     def call(connection)
       method = connection.request_method
-      return decline(connection, 405, "allow" => "GET, HEAD") unless method == "GET" || method == "HEAD"
+      decided = method == "GET" || method == "HEAD" ? serve(connection) : decline(connection, 405, "allow" => "GET, HEAD")
+    rescue StandardError => error
+      decided = fail_with(connection, error)
+    ensure
+      connection.abort if decided.nil? # the thread was killed: the client must not wait for it
+    end
 
+    private
+
+    def serve(connection)
       path = connection.path
       found = @tree.open(path) { |entry, representation| answer(connection, entry, representation) }
       return true if found == true || (found == :directory && redirected?(connection, path))
 
       decline(connection, Path.malformed?(path) ? 400 : 404)
     end
-
-    private
 
     def answer(connection, entry, representation)
       return true if representation.varies? && answered_coded?(connection, representation)
@@ -74,6 +80,12 @@ module Cuttle
       return false unless @tree.index?(path)
 
       Answers.redirect(connection, path)
+      true
+    end
+
+    def fail_with(connection, error)
+      warn "static files: #{error.message} (#{error.class})"
+      connection.responded? ? connection.abort : Answers.text(connection, 503)
       true
     end
 

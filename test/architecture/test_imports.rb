@@ -10,7 +10,7 @@ class TestImports < Minitest::Test
 
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION and InvalidResponse are everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
+    "core" => %w[Connection Poller Acceptor Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load]
@@ -20,7 +20,7 @@ class TestImports < Minitest::Test
   MAY = {
     "engines" => %w[core],
     "http" => %w[core], # the native parser
-    "static" => %w[http],
+    "static" => %w[core],
     "telemetry" => [],
     "listeners" => [],
     "signals" => [],
@@ -86,6 +86,13 @@ class TestImports < Minitest::Test
       included = included_by("#{EXT}/cuttle/#{name}.c")
       assert_empty included.grep(/ruby/), name
       assert_includes included, "parser.h"
+    end
+  end
+
+  # Nor does what keeps files inside their root.
+  def test_beneath_knows_nothing_of_ruby
+    %w[beneath beneath_linux beneath_walk].each do |name|
+      assert_empty included_by("#{EXT}/cuttle/#{name}.c").grep(/ruby/), name
     end
   end
 

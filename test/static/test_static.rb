@@ -23,7 +23,7 @@ class TestStatic < Minitest::Test
     put "hello.html", "Hello"
     answer = get("/hello.html", method: "HEAD")
     assert_equal [200, ""], [answer.status, answer.body]
-    assert_equal get("/hello.html").headers, answer.headers
+    assert_equal get("/hello.html").headers.merge("content-length" => "5"), answer.headers
   end
 
   def test_content_types
@@ -160,11 +160,32 @@ class TestStatic < Minitest::Test
     site = static
     limits = Process.getrlimit(:NOFILE)
     Process.setrlimit(:NOFILE, 0, limits.last)
-    assert_raises(Errno::EMFILE) { site.call(FakeConnection.new("/a.html")) }
+    answer = nil
+    assert_output(nil, /Too many open files/) { answer = get("/a.html", static: site) }
+    assert_equal 503, answer.status
   ensure
     Process.setrlimit(:NOFILE, *limits)
   end
 
+
+  def test_a_failure_behind_the_first_octet_breaks_the_connection_off
+    put "a.html"
+    connection = FakeConnection.new("/a.html")
+    connection.define_singleton_method(:respond) do |*arguments|
+      super(*arguments)
+      raise Errno::EIO
+    end
+    assert_output(nil, /Errno::EIO/) { assert_equal true, static.call(connection) }
+    assert_predicate connection, :aborted?
+  end
+
+  def test_a_thread_that_is_killed_leaves_no_client_waiting
+    put "a.html"
+    connection = FakeConnection.new("/a.html")
+    connection.define_singleton_method(:respond) { |*| Thread.current.kill }
+    Thread.new { static.call(connection) }.join
+    assert_predicate connection, :aborted?
+  end
 
   # Freshness
 

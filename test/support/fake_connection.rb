@@ -36,6 +36,14 @@ class FakeConnection
     io.close
   end
 
+  def abort
+    @aborted = true
+  end
+
+  def aborted?
+    @aborted
+  end
+
   def responded?
     !status.nil?
   end

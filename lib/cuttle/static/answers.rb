@@ -5,7 +5,7 @@ module Cuttle
     # Responses that say something other than a file.
     module Answers
       REASONS = { 400 => "Bad Request", 404 => "Not Found", 405 => "Method Not Allowed", 412 => "Precondition Failed",
-                  416 => "Range Not Satisfiable" }.freeze
+                  416 => "Range Not Satisfiable", 503 => "Service Unavailable" }.freeze
 
       # +status+ and its reason as text.
       def self.text(connection, status, headers = {})

@@ -35,7 +35,14 @@ module Cuttle
       end
 
       def self.whole(connection, entry, representation)
+        return head(connection, representation) if connection.head?
+
         send_octets(connection, 200, representation.headers, entry, 0, representation.size)
+      end
+
+      # The length that GET would have, which a body of nothing doesn't tell.
+      def self.head(connection, representation)
+        connection.respond(200, representation.headers.merge("content-length" => representation.size.to_s), [])
       end
 
       def self.part(connection, entry, representation, range)
@@ -65,7 +72,7 @@ module Cuttle
         end
         connection.send_file(status, headers, entry.hand_over, offset, length)
       end
-      private_class_method :refuse, :ranges, :whole, :part, :parts, :unsatisfiable, :send_octets
+      private_class_method :refuse, :ranges, :whole, :head, :part, :parts, :unsatisfiable, :send_octets
     end
   end
 end

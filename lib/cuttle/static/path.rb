@@ -15,7 +15,9 @@ module Cuttle
       NAMES = %r{\A(?:[^/.][^/]*+/)*+(?:[^/.][^/]*+)?\z}n
 
       # "/caf%C3%A9/" → "café/" (binary), "/" → ""; nil where no file may be served by that path.
+      # An absolute-form target may have no path, and means "/" then (RFC 9110, 4.2.3).
       def self.decode(path)
+        return "" if path.empty?
         return if !path.start_with?("/") || MALFORMED.match?(path) || HIDDEN.match?(path)
 
         name = path.byteslice(1..).b
