@@ -86,24 +86,25 @@ static VALUE beneath_allocate(VALUE class)
 	return self;
 }
 
-/* Beneath.new(root, portable = false): root is a directory. portable: go name by name even where the kernel could do
- * it in one. Raises SystemCallError when root can't be opened. */
-static VALUE beneath_initialize(int argc, VALUE *argv, VALUE self)
+/* call-seq: Beneath.new(root, portable)
+ *
+ * root is a directory. portable: go name by name even where the kernel could do it in one. Raises SystemCallError when
+ * root can't be opened. */
+static VALUE beneath_initialize(VALUE self, VALUE root, VALUE portable)
 {
 	struct cuttle_beneath *beneath = rb_check_typeddata(self, &beneath_type);
-	VALUE root, portable;
+	VALUE name = rb_file_expand_path(rb_get_path(root), Qnil);
 	int error;
 
-	rb_scan_args(argc, argv, "11", &root, &portable);
-	root = rb_file_expand_path(rb_get_path(root), Qnil);
 	cuttle_beneath_free(beneath);
-	error = cuttle_beneath_init(beneath, StringValueCStr(root), RTEST(portable));
+	error = cuttle_beneath_init(beneath, RSTRING_PTR(name), RTEST(portable));
 	if (error)
-		rb_syserr_fail_str(-error, root);
+		rb_syserr_fail_str(-error, name);
+	RB_GC_GUARD(name);
 	return self;
 }
 
-/* How it opens: :openat2 or :walk. */
+/* call-seq: way -> :openat2 or :walk, how it opens */
 static VALUE beneath_way(VALUE self)
 {
 	return ID2SYM(rb_intern(beneath_of(self)->way == CUTTLE_BENEATH_WALK ? "walk" : "openat2"));
@@ -115,6 +116,20 @@ struct open_call {
 	int error;
 	char path[CUTTLE_BENEATH_PATH];
 };
+
+/* No file is called by a name that is longer, or has a NUL. */
+static bool take_path(struct open_call *call, VALUE path)
+{
+	size_t length;
+
+	Check_Type(path, T_STRING);
+	length = (size_t)RSTRING_LEN(path);
+	if (length >= sizeof call->path || memchr(RSTRING_PTR(path), 0, length))
+		return false;
+	memcpy(call->path, RSTRING_PTR(path), length);
+	call->path[length] = 0;
+	return true;
+}
 
 static void *open_waiting(void *pointer)
 {
@@ -135,48 +150,44 @@ static bool is_failure(int error)
 	}
 }
 
-/* open(path) → the Entry of the regular file or directory at path (decoded, relative to the root), or nil where there
- * is none to serve: missing, not readable, a device, outside. Raises SystemCallError when the server is at its limits
- * (Errno::EMFILE) or its disk fails, ArgumentError on a NUL. */
+/* call-seq: open(path) -> Entry or nil
+ *
+ * The regular file or directory at path (decoded, relative to the root); nil where there is none to serve: missing, not
+ * readable, a device, outside. Raises SystemCallError when the server is at its limits (Errno::EMFILE) or its disk
+ * fails. */
 static VALUE beneath_open(VALUE self, VALUE path)
 {
-	struct cuttle_beneath *beneath = beneath_of(self);
-	struct open_call call;
-	const char *name = StringValueCStr(path);
+	struct open_call call = {.beneath = beneath_of(self)};
 	VALUE entry;
 
-	if ((size_t)RSTRING_LEN(path) >= sizeof call.path)
+	if (!take_path(&call, path))
 		return Qnil;
 	entry = TypedData_Make_Struct(entry_class, struct entry, &entry_type, call.entry);
 	call.entry->fd = -1;
-	call.error = cuttle_beneath_refresh(beneath);
+	call.error = cuttle_beneath_refresh(beneath_of(self));
 	if (!call.error)
-		call.error = cuttle_beneath_open(beneath, name, false, &call.entry->fd, &call.entry->status);
-	if (call.error == -EAGAIN) {
-		call.beneath = beneath;
-		memcpy(call.path, name, (size_t)RSTRING_LEN(path) + 1);
+		call.error = cuttle_beneath_open(call.beneath, call.path, false, &call.entry->fd, &call.entry->status);
+	if (call.error == -EAGAIN)
 		rb_thread_call_without_gvl(open_waiting, &call, RUBY_UBF_IO, NULL);
-	}
-	RB_GC_GUARD(path);
 	RB_GC_GUARD(self);
 	if (is_failure(call.error))
 		rb_syserr_fail(-call.error, "static file");
 	return call.error ? Qnil : entry;
 }
 
-/* Whether it is a directory; otherwise it is a regular file. */
+/* call-seq: directory? -> true or false; otherwise it is a regular file */
 static VALUE entry_is_directory(VALUE self)
 {
 	return RBOOL(S_ISDIR(entry_of(self)->status.st_mode));
 }
 
-/* The file's octets when it was opened. */
+/* call-seq: size -> Integer, the file's octets when it was opened */
 static VALUE entry_length(VALUE self)
 {
 	return OFFT2NUM(entry_of(self)->status.st_size);
 }
 
-/* When its content was last changed, in seconds since 1970; never later than now. */
+/* call-seq: modified -> Integer, when the content was last changed: seconds since 1970, never later than now */
 static VALUE entry_modified(VALUE self)
 {
 	time_t now = time(NULL), modified = entry_of(self)->status.st_mtime;
@@ -184,8 +195,10 @@ static VALUE entry_modified(VALUE self)
 	return TIMET2NUM(modified > now ? now : modified);
 }
 
-/* What changes with every change of the file, as text of hexadecimal digits and "-": inode, length and the time the
- * kernel itself keeps, which unlike the modification time nobody can set. */
+/* call-seq: stamp -> String
+ *
+ * What changes with every change of the file, as text of hexadecimal digits and "-": inode, length and the time of
+ * change that the kernel itself keeps, which unlike the modification time nobody can set. */
 static VALUE entry_stamp(VALUE self)
 {
 	const struct stat *status = &entry_of(self)->status;
@@ -194,7 +207,9 @@ static VALUE entry_stamp(VALUE self)
 	return rb_sprintf("%" PRIx64 "-%" PRIx64 "-%" PRIx64, (uint64_t)status->st_ino, (uint64_t)status->st_size, changed);
 }
 
-/* Whether the file has been as it is for so long that another change would show in its stamp. */
+/* call-seq: settled? -> true or false
+ *
+ * Whether the file has been as it is for so long that another change would show in its stamp. */
 static VALUE entry_is_settled(VALUE self)
 {
 	const struct stat *status = &entry_of(self)->status;
@@ -203,7 +218,7 @@ static VALUE entry_is_settled(VALUE self)
 	return RBOOL(time(NULL) - last > SETTLED_AFTER);
 }
 
-/* Whether other is of the same file in the same state. */
+/* call-seq: entry == other -> true or false, whether other is of the same file in the same state */
 static VALUE entry_equal(VALUE self, VALUE other)
 {
 	const struct stat *a = &entry_of(self)->status, *b;
@@ -239,28 +254,37 @@ static int open_descriptor(const struct entry *entry)
 	return entry->fd;
 }
 
-/* read(offset, length) → that part of the file, in a binary String of its own; shorter where the file ends before. */
-static VALUE entry_read(VALUE self, VALUE offset, VALUE length)
+static VALUE read_part(const struct entry *entry, off_t offset, size_t length)
 {
-	struct read_call call = { .fd = open_descriptor(entry_of(self)), .length = NUM2SIZET(length), .offset = NUM2OFFT(offset) };
+	struct read_call call = {.fd = open_descriptor(entry), .length = length, .offset = offset};
 	VALUE string;
 
-	if (call.length > LONG_MAX)
-		rb_raise(rb_eRangeError, "length %" PRIuSIZE " is too long", call.length);
-	string = rb_str_new(NULL, (long)call.length);
+	if (length > LONG_MAX || offset < 0)
+		rb_raise(rb_eRangeError, "no part of a file");
+	string = rb_str_new(NULL, (long)length);
 	call.bytes = RSTRING_PTR(string);
-	call.result = cuttle_beneath_read(call.fd, call.bytes, call.length, call.offset, false);
-	if (call.result < (ssize_t)call.length)
+	call.result = cuttle_beneath_read(call.fd, call.bytes, length, offset, false);
+	if (call.result < (ssize_t)length)
 		rb_thread_call_without_gvl(read_waiting, &call, RUBY_UBF_IO, NULL);
 	if (call.result < 0)
 		rb_syserr_fail((int)-call.result, "static file");
-	if (call.result < (ssize_t)call.length)
+	if (call.result < (ssize_t)length)
 		rb_str_set_len(string, (long)call.result);
+	return string;
+}
+
+/* call-seq: read(offset, length) -> String
+ *
+ * That part of the file, binary; shorter where the file ends before. Raises IOError when the file is not open. */
+static VALUE entry_read(VALUE self, VALUE offset, VALUE length)
+{
+	VALUE string = read_part(entry_of(self), NUM2OFFT(offset), NUM2SIZET(length));
+
 	RB_GC_GUARD(self);
 	return string;
 }
 
-/* Hands the file over as an IO, which the caller closes. */
+/* call-seq: hand_over -> IO, the open file, which the caller closes */
 static VALUE entry_hand_over(VALUE self)
 {
 	struct entry *entry = entry_of(self);
@@ -270,7 +294,9 @@ static VALUE entry_hand_over(VALUE self)
 	return io;
 }
 
-/* Closes the file, unless it was handed over; may be called again. */
+/* call-seq: close
+ *
+ * Closes the file, unless it was handed over; may be called again. */
 static VALUE entry_close(VALUE self)
 {
 	struct entry *entry = entry_of(self);
@@ -287,7 +313,7 @@ void Init_cuttle_beneath(void)
 	VALUE beneath = rb_define_class_under(cuttle_module, "Beneath", rb_cObject);
 
 	rb_define_alloc_func(beneath, beneath_allocate);
-	rb_define_method(beneath, "initialize", beneath_initialize, -1);
+	rb_define_method(beneath, "initialize", beneath_initialize, 2);
 	rb_define_method(beneath, "open", beneath_open, 1);
 	rb_define_method(beneath, "way", beneath_way, 0);
 

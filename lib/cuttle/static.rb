@@ -1,5 +1,18 @@
 # frozen_string_literal: true
 
+require "cuttle/static/answers"
+require "cuttle/static/conditions"
+require "cuttle/static/delivery"
+require "cuttle/static/etag"
+require "cuttle/static/encodings"
+require "cuttle/static/http_date"
+require "cuttle/static/multipart"
+require "cuttle/static/path"
+require "cuttle/static/ranges"
+require "cuttle/static/representation"
+require "cuttle/static/tree"
+require "cuttle/static/types"
+
 module Cuttle
   # Serves the files below a directory: GET and HEAD, conditions, ranges and forms compressed beforehand (RFC 9110).
   # Nothing outside the directory and no dot file, by whatever path (see Path and Beneath). Knows neither Rack nor
@@ -7,19 +20,6 @@ module Cuttle
   #
   #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
   class Static
-    autoload :Answers, "cuttle/static/answers"
-    autoload :Conditions, "cuttle/static/conditions"
-    autoload :Delivery, "cuttle/static/delivery"
-    autoload :ETag, "cuttle/static/etag"
-    autoload :Encodings, "cuttle/static/encodings"
-    autoload :HttpDate, "cuttle/static/http_date"
-    autoload :Multipart, "cuttle/static/multipart"
-    autoload :Path, "cuttle/static/path"
-    autoload :Ranges, "cuttle/static/ranges"
-    autoload :Representation, "cuttle/static/representation"
-    autoload :Tree, "cuttle/static/tree"
-    autoload :Types, "cuttle/static/types"
-
     # root::          the directory; a relative name is of the present working directory
     # content_types:: call(".html") → "text/html", nil for an extension it doesn't know
     # index::         the file that stands for its directory; nil: none does

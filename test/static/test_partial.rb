@@ -72,7 +72,7 @@ class TestStaticPartial < Minitest::Test
   # Its end can't be served from memory any more; sending the file finds that out and breaks the connection off.
   def test_a_file_that_shrinks_is_never_ended_early
     path = put("a.css", "0123456789")
-    entry = Cuttle::Beneath.new(@root).open("a.css")
+    entry = Cuttle::Beneath.new(@root, false).open("a.css")
     representation = Cuttle::Static::Representation.new("a.css", entry, type: "text/css")
     File.truncate(path, 4)
     connection = FakeConnection.new("/a.css")
