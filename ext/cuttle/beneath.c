@@ -1,5 +1,4 @@
 /* Files beneath a root: which way of opening applies, and what may come of it. The law is in beneath.h. */
-#define _GNU_SOURCE
 #include "beneath.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
 /* What Linux does for files beneath a root: openat2(2), which keeps the law in the kernel, and its and preadv2(2)'s
  * way to say "not without waiting for a disk". The only Linux calls; elsewhere each answers ENOSYS. */
-#define _GNU_SOURCE
 #include "beneath.h"
 
 #include <errno.h>

@@ -7,7 +7,6 @@
  *
  * ".." is not left to the file system, for a directory may be moved out while it is open: the walk starts again at the
  * root with one name less. */
-#define _GNU_SOURCE
 #include "beneath.h"
 
 #include <errno.h>

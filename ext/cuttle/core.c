@@ -1,6 +1,8 @@
 /* cuttle/core: the server's C primitives. */
 #include "cuttle.h"
 
+void Init_cuttle_beneath(void);
+
 VALUE cuttle_module, cuttle_connection_class;
 
 RUBY_FUNC_EXPORTED void Init_core(void)

@@ -117,6 +117,5 @@ void Init_cuttle_response(void);
 void Init_cuttle_env(void);
 void Init_cuttle_ruby_parser(void);
 void Init_cuttle_native_parser(void);
-void Init_cuttle_beneath(void);
 
 #endif
