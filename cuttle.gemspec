@@ -16,7 +16,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE", "docs/*.md"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
-  spec.extensions = ["ext/cuttle/extconf.rb"]
+  spec.extensions = ["ext/cuttle/extconf.rb", "ext/cuttle_load/extconf.rb"]
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
   # The Rack interface itself: rackup files, and the table of content types.

@@ -23,6 +23,7 @@ module Cuttle
   autoload :Rack, "cuttle/rack"
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
+  autoload :Load, "cuttle/load"
   autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Builds an extension out of tree (tmp/) and puts the library beside the Ruby files that load it.
-EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle" }.freeze
+EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle", "lib/cuttle/load/core" => "ext/cuttle_load" }.freeze
 
 LIBRARY = ".#{RbConfig::CONFIG["DLEXT"]}"
 

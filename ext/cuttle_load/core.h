@@ -1,0 +1,19 @@
+/* What the Ruby side of the extension shares. Only files that include this one know Ruby. */
+#ifndef CUTTLE_LOAD_CORE_H
+#define CUTTLE_LOAD_CORE_H
+
+#include "histogram.h"
+#include <ruby.h>
+
+void init_histogram(VALUE module);
+void init_run(VALUE module);
+void init_server(VALUE module);
+void init_parts(VALUE module);
+
+/* A Cuttle::Load::Histogram of its own with +from+'s values. */
+VALUE histogram_to_ruby(const struct histogram *from);
+
+/* The value of +key+ (a Symbol's name) in +hash+; raises ArgumentError where it is missing. */
+VALUE option(VALUE hash, const char *key);
+
+#endif

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+# Builds cuttle/load/core, the load generator's C half. CUTTLE_SANITIZE=1 builds it with ASan and UBSan for the tests.
+# Without Linux's epoll there is nothing to build, and `cuttle load` says so; the rest of Cuttle does not need it.
+require "mkmf"
+
+append_cflags(%w[-std=gnu11 -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
+
+if have_header("sys/epoll.h") && have_header("sys/timerfd.h")
+  have_func("epoll_pwait2", "sys/epoll.h")
+  have_library("m")
+  if have_header("openssl/ssl.h") && have_library("crypto", "ERR_peek_last_error") && have_library("ssl", "SSL_read_ex")
+    $defs << "-DHAVE_OPENSSL"
+  end
+
+  if ENV["CUTTLE_SANITIZE"]
+    $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+    $LDFLAGS << " -fsanitize=address,undefined"
+  end
+
+  create_makefile("cuttle/load/core")
+else
+  File.write("Makefile", dummy_makefile(".").join)
+end

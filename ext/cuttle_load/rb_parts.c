@@ -1,0 +1,96 @@
+/* The response parser and the schedules by themselves, for tests and for what must know arrivals beforehand. */
+#include "clock.h"
+#include "core.h"
+#include "response.h"
+#include "rb_shape.h"
+
+static VALUE end_name(const struct response *response)
+{
+	static const char *const NAMES[] = { "early_close", "done", "length", "early_close" };
+
+	return ID2SYM(rb_intern(NAMES[response_end(response)]));
+}
+
+static VALUE head_to_ruby(const struct response *response, size_t taken)
+{
+	return rb_ary_new_from_args(3, INT2NUM(response->head.status), response->head.keep_alive ? Qtrue : Qfalse,
+				    SIZET2NUM(taken));
+}
+
+/*
+ * parse(pieces, head) -> [status, keep alive, octets taken] of the first response in the pieces (Strings, fed one after
+ * the other); :malformed; or, where they end before it: :early_close, :length or :done, what the connection's end means.
+ */
+static VALUE parse(VALUE module, VALUE pieces, VALUE head)
+{
+	struct response_memo memo = { 0 };
+	struct response response;
+	size_t total = 0, taken;
+	long at;
+
+	Check_Type(pieces, T_ARRAY);
+	response_start(&response, RTEST(head));
+	for (at = 0; at < RARRAY_LEN(pieces); at++) {
+		VALUE piece = rb_ary_entry(pieces, at);
+		enum response_result result;
+
+		StringValue(piece);
+		result = response_feed(&response, &memo, RSTRING_PTR(piece), (size_t)RSTRING_LEN(piece), &taken);
+		total += taken;
+		if (result == RESPONSE_MALFORMED)
+			return ID2SYM(rb_intern("malformed"));
+		if (result == RESPONSE_DONE)
+			return head_to_ruby(&response, total);
+	}
+	return end_name(&response);
+}
+
+/* statuses(octets) -> the status of each response in +octets+, one after the other through one memo, as a worker does. */
+static VALUE statuses(VALUE module, VALUE octets)
+{
+	struct response_memo memo = { 0 };
+	struct response response;
+	VALUE result = rb_ary_new();
+	size_t at = 0, taken;
+
+	StringValue(octets);
+	while (at < (size_t)RSTRING_LEN(octets)) {
+		response_start(&response, false);
+		if (response_feed(&response, &memo, RSTRING_PTR(octets) + at, (size_t)RSTRING_LEN(octets) - at, &taken) !=
+		    RESPONSE_DONE)
+			break;
+		at += taken;
+		rb_ary_push(result, INT2NUM(response.head.status));
+	}
+	return result;
+}
+
+/* arrivals(shape, seed, part, parts, most) -> nanoseconds of at most +most+ arrivals; shape as for Run. */
+static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE parts, VALUE most)
+{
+	struct shape shape = { 0 };
+	struct schedule schedule;
+	VALUE result = rb_ary_new();
+	long left = NUM2LONG(most);
+
+	shape_from_ruby(spec, &shape);
+	schedule_start(&schedule, &shape, NUM2ULL(seed), NUM2SIZET(part), NUM2SIZET(parts));
+	while (left-- > 0) {
+		int64_t time = schedule_next(&schedule);
+
+		if (time == NEVER)
+			break;
+		rb_ary_push(result, LL2NUM(time));
+	}
+	shape_free(&shape);
+	return result;
+}
+
+void init_parts(VALUE module)
+{
+	VALUE parts = rb_define_module_under(module, "Parts");
+
+	rb_define_singleton_method(parts, "parse", parse, 2);
+	rb_define_singleton_method(parts, "statuses", statuses, 1);
+	rb_define_singleton_method(parts, "arrivals", arrivals, 5);
+}

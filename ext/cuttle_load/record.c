@@ -1,0 +1,151 @@
+/*
+ * What a worker writes down. Only what was meant to be sent since measuring began counts; a warm-up leaves no trace but in
+ * the live counters. See worker.h and stats.h.
+ */
+#include "worker.h"
+
+static bool counts(const struct worker *worker, int64_t intended)
+{
+	return intended >= worker->plan->measure;
+}
+
+static int64_t since_measure(const struct worker *worker)
+{
+	return worker->now - worker->plan->measure;
+}
+
+static enum failure status_failure(int status)
+{
+	if (status >= 500)
+		return FAILURE_STATUS_5XX;
+	return status >= 400 ? FAILURE_STATUS_4XX : FAILURE_STATUS_OTHER;
+}
+
+static void count_failure(struct worker *worker, enum failure failure)
+{
+	worker->stats->current.failures[failure]++;
+	stats_count(&worker->stats->live.failures, 1);
+}
+
+static void check_status(struct worker *worker, const struct request *request, int status)
+{
+	if (request->expected ? status == request->expected : status < 400)
+		return;
+	count_failure(worker, status_failure(status));
+}
+
+void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight)
+{
+	struct stats *stats = worker->stats;
+
+	stats_count(&stats->live.responses, 1);
+	if (!counts(worker, flight->intended))
+		return;
+	stats->current.responses++;
+	histogram_record(&stats->response, worker->now - flight->intended);
+	histogram_record(&stats->service, worker->now - flight->sent);
+	histogram_record(&stats->first_byte, connection->first_byte - flight->sent);
+	histogram_record(&stats->transfer, worker->now - connection->first_byte);
+	check_status(worker, flight->request, connection->response.head.status);
+	stats->last_response = since_measure(worker);
+	stats_gap(stats, stats->last_response);
+	if (worker->over)
+		stats->late_responses++;
+}
+
+void record_failure(struct worker *worker, const struct flight *flight, enum failure failure)
+{
+	if (failure == FAILURE_TIMEOUT)
+		record_timeout(worker, flight->intended);
+	else if (counts(worker, flight->intended))
+		count_failure(worker, failure);
+}
+
+/* Something wrong on a connection that no request was on. */
+void record_stray(struct worker *worker, enum failure failure)
+{
+	if (worker->measuring)
+		count_failure(worker, failure);
+}
+
+/* It lasted at least as long as it was waited for, and so it counts. */
+void record_timeout(struct worker *worker, int64_t intended)
+{
+	if (!counts(worker, intended))
+		return;
+	count_failure(worker, FAILURE_TIMEOUT);
+	histogram_record(&worker->stats->response, worker->now - intended);
+}
+
+void record_sent(struct worker *worker, int64_t intended)
+{
+	struct stats *stats = worker->stats;
+
+	stats_count(&stats->live.sent, 1);
+	if (!counts(worker, intended))
+		return;
+	stats->current.sent++;
+	if (worker->plan->open)
+		histogram_record(&stats->lag, worker->now - intended);
+}
+
+void record_connect(struct worker *worker, const struct connection *connection)
+{
+	if (!worker->measuring)
+		return;
+	worker->stats->opened++;
+	histogram_record(&worker->stats->connect, worker->now - connection->opened);
+}
+
+static void begin_measuring(struct worker *worker)
+{
+	worker->measuring = true;
+	worker->window_end = worker->plan->measure + SECOND;
+	worker->cpu_begin = clock_thread_cpu();
+	worker->wall_begin = worker->now;
+	worker->stats->gap_begin = since_measure(worker);
+}
+
+static void end_sending(struct worker *worker)
+{
+	struct plan *plan = worker->plan;
+
+	stats_publish(worker->stats, plan->end - plan->measure);
+	worker->stats->current.draining = true;
+	worker->over = true;
+	worker->window_end = NEVER;
+	worker->stats->cpu = clock_thread_cpu() - worker->cpu_begin;
+	worker->stats->wall = worker->now - worker->wall_begin;
+}
+
+/* Keeps the windows up with the time. */
+void record_windows(struct worker *worker)
+{
+	struct plan *plan = worker->plan;
+
+	if (!worker->measuring && worker->now >= plan->measure)
+		begin_measuring(worker);
+	while (worker->measuring && worker->now >= worker->window_end && worker->window_end < plan->end) {
+		stats_publish(worker->stats, worker->window_end - plan->measure);
+		worker->window_end += SECOND;
+	}
+	if (worker->measuring && !worker->over && worker->now >= plan->end)
+		end_sending(worker);
+}
+
+/* The last window: what came after the end, or the part of a second until the run ended by itself or was stopped. */
+void record_end(struct worker *worker)
+{
+	struct stats *stats = worker->stats;
+
+	if (worker->measuring && !worker->over) {
+		stats->cpu = clock_thread_cpu() - worker->cpu_begin;
+		stats->wall = worker->now - worker->wall_begin;
+	}
+	if (worker->measuring && worker->in_flight)
+		stats_gap(stats, since_measure(worker));
+	stats->unfinished = worker->in_flight;
+	if (worker->measuring)
+		stats_publish(stats, since_measure(worker));
+	atomic_store_explicit(&stats->live.ended, true, memory_order_release);
+}

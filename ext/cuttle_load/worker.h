@@ -1,0 +1,104 @@
+/*
+ * A worker: one thread of the generator, with its event loop, its connections and its figures.
+ *
+ * Law: a worker shares nothing that is written but plan->left and plan->stop. Nothing is allocated once it runs, but a window
+ * a second. worker.c is the loop and the arrivals, connection.c what happens on a connection, record.c what is written down.
+ */
+#ifndef CUTTLE_LOAD_WORKER_H
+#define CUTTLE_LOAD_WORKER_H
+
+#include "plan.h"
+#include "response.h"
+#include "stats.h"
+#include "tls.h"
+#include "wait.h"
+#include <pthread.h>
+
+#define READ_SIZE 65536
+#define RETRY_DELAY (100 * MILLISECOND) /* before a refused connection is tried again in a closed loop */
+
+/* A request on its way. Times are of the monotonic clock. */
+struct flight {
+	const struct request *request;
+	int64_t intended, sent;
+};
+
+enum connection_state { CLOSED, CONNECTING, HANDSHAKING, OPEN };
+
+/*
+ *	CLOSED -> CONNECTING [-> HANDSHAKING] -> OPEN -> CLOSED
+ *
+ * Flights are a ring: +first+ is the one whose response is next, +count+ how many there are, of which +unsent+ are not
+ * wholly written yet (of the earliest of those +offset+ octets are).
+ */
+struct connection {
+	int descriptor;
+	uint8_t state;
+	bool fresh; /* opened ahead of its first request, whose time begins when the connection stands */
+	bool served; /* gave a complete response whose end its length told */
+	bool broken; /* can't be written to any more; what it still says is read */
+	bool queued; /* in a delay queue */
+	struct tls_session *tls;
+	struct flight *flights;
+	size_t first, count, unsent, offset;
+	int64_t opened, first_byte, due;
+	struct connection *next; /* in a list or a queue, of which it is in one at most */
+	struct response response;
+};
+
+/* Connections that wait for the same length of time, so first in is first out. */
+struct delay_queue {
+	struct connection *first, *last;
+};
+
+struct worker {
+	struct plan *plan;
+	struct stats *stats;
+	struct waiter waiter;
+	pthread_t thread;
+	size_t index; /* among all parts of the run */
+
+	int64_t now;
+	int64_t next; /* when the next arrival is meant to be sent; NEVER when there is none */
+	int64_t window_end, scan_at, cpu_begin, wall_begin;
+	uint64_t number; /* of the next request */
+	bool warm; /* the warm-up's schedule is over */
+	bool measuring, over, exhausted; /* over: it is time to end; exhausted: all requests are taken */
+	size_t in_flight;
+	struct schedule schedule;
+
+	struct connection *connections, *idle, *closed; /* idle: last used first */
+	struct flight *flights;
+	size_t connection_count;
+	struct delay_queue thinking, retrying, pausing;
+	struct response_memo memo;
+	char buffer[READ_SIZE];
+};
+
+/* worker.c */
+struct worker *worker_new(struct plan *plan, size_t index, size_t connections); /* NULL: errno says why */
+void worker_free(struct worker *worker);
+void *worker_run(void *worker);
+bool worker_claim(struct worker *worker); /* may one more request be sent? */
+void delay(struct delay_queue *queue, struct connection *connection, int64_t due);
+
+/* connection.c */
+void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
+void connection_send(struct worker *worker, struct connection *connection, int64_t intended);
+void connection_event(struct worker *worker, struct connection *connection, uint32_t events);
+void connection_resume(struct worker *worker, struct connection *connection);
+void connection_fill(struct worker *worker, struct connection *connection);
+void connection_expire(struct worker *worker, struct connection *connection);
+void connection_close(struct worker *worker, struct connection *connection);
+
+/* record.c */
+void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight);
+void record_failure(struct worker *worker, const struct flight *flight, enum failure failure);
+void record_stray(struct worker *worker, enum failure failure);
+void record_timeout(struct worker *worker, int64_t intended);
+void record_sent(struct worker *worker, int64_t intended);
+void record_connect(struct worker *worker, const struct connection *connection);
+void record_windows(struct worker *worker);
+void record_end(struct worker *worker);
+
+#endif

@@ -1,0 +1,30 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # Histograms as Hashes, for JSON and for other generators: exact both ways.
+    #
+    #   { count:, min:, max:, sum:, squares:, clipped:, slots: [index, count, index, count, …] }
+    #
+    # Slot i holds the nanoseconds Histogram.lowest(i)..Histogram.highest(i): i itself below 2048; else, with
+    # d = i / 1024 - 1, from (i % 1024 + 1024) * 2**d, 2**d of them.
+    module Histograms
+      module_function
+
+      def to_h(histogram)
+        { count: histogram.count, min: histogram.min, max: histogram.max, sum: histogram.sum,
+          squares: histogram.squares, clipped: histogram.clipped, slots: histogram.pairs }
+      end
+
+      # Adds what +hash+ (keys Symbols or Strings) holds to +histogram+, and returns that.
+      def fill(histogram, hash)
+        hash = hash.transform_keys(&:to_sym)
+        histogram.fill(*hash.values_at(:slots, :min, :max, :sum, :squares, :clipped))
+      end
+
+      def sum(histograms)
+        histograms.each_with_object(Histogram.new) { |histogram, sum| sum.add(histogram) }
+      end
+    end
+  end
+end

@@ -1,0 +1,249 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # Arrival schedules: when requests are meant to be sent. Each knows how to say itself (to_s), its length in seconds
+    # (nil: no end), how many arrivals it offers until a time, and its shape for the native half (schedule.h).
+    #
+    #   closed     no schedule: a connection's next request follows its last response
+    #   constant   --rate 1000           evenly spaced
+    #   steps      --steps 100,200:10s   a constant rate for 10 s, then the next
+    #   ramp       --ramp 0..1000:60s    a rate that grows (or falls) evenly
+    #   trace      --trace FILE          the times in a file
+    #
+    # poisson: true makes arrivals of any rate random, as those of many independent users are.
+    module Schedules
+      # Rates over time, as straight pieces: [seconds or nil, rate at its beginning, rate at its end].
+      class Pieces
+        attr_reader :name, :pieces, :poisson
+
+        def initialize(name, pieces, poisson: false)
+          @name = name
+          @pieces = pieces.freeze
+          @poisson = poisson
+          freeze
+        end
+
+        def open?
+          true
+        end
+
+        # Offered at one rate from the beginning to the end.
+        def steady?
+          pieces.length == 1 && pieces[0][1] == pieces[0][2]
+        end
+
+        # Seconds, or nil where only --duration or --requests ends it.
+        def length
+          pieces.sum(&:first) unless pieces.any? { |seconds,| seconds.nil? }
+        end
+
+        # Arrivals expected until +time+ seconds after the beginning.
+        def offered(time)
+          pieces.reduce(0.0) do |sum, (seconds, from, to)|
+            spent = [seconds || time, time].min
+            time -= spent
+            slope = seconds ? (to - from) / seconds : 0
+            sum + from * spent + slope * spent * spent / 2
+          end
+        end
+
+        # The rate the warm-up keeps: the one this begins with.
+        def warm
+          Pieces.new("constant", [[nil, pieces.first[1], pieces.first[1]]], poisson: poisson)
+        end
+
+        def shape
+          { segments: pieces, times: nil, poisson: poisson }
+        end
+
+        def to_h
+          { "name" => name, "pieces" => pieces, "poisson" => poisson }
+        end
+
+        def to_s
+          "#{"Poisson, " if poisson}#{describe}"
+        end
+
+        private
+
+        def describe
+          rates = pieces.flat_map { |_, from, to| [from, to] }.chunk_while { |one, other| one == other }
+          rates = rates.map { |same| Units.count(same.first) }
+          case name
+          when "constant" then "#{rates.first}/s"
+          when "ramp" then "#{rates.first} to #{rates.last}/s in #{Units.duration(pieces[0][0])}"
+          else "#{pieces.map { |_, from,| Units.count(from) }.join(", ")}/s for #{Units.duration(pieces[0][0])} each"
+          end
+        end
+      end
+
+      # The times at which requests are sent, in seconds from the beginning, ascending.
+      class Trace
+        attr_reader :times
+
+        def initialize(times)
+          @times = times.freeze
+          freeze
+        end
+
+        def name
+          "trace"
+        end
+
+        def open?
+          true
+        end
+
+        def steady?
+          false
+        end
+
+        def poisson
+          false
+        end
+
+        # A little beyond the last arrival, which so is one of them.
+        def length
+          times.last + 0.001
+        end
+
+        def offered(time)
+          times.bsearch_index { |at| at >= time } || times.length
+        end
+
+        def warm
+          Pieces.new("constant", [])
+        end
+
+        def shape
+          { segments: [], times: times, poisson: false }
+        end
+
+        def to_h
+          { "name" => name, "times" => times }
+        end
+
+        def to_s
+          "trace of #{Units.count(times.length)} arrivals in #{Units.duration(length)}"
+        end
+      end
+
+      # A connection's next request follows its last response.
+      class Closed
+        def name
+          "closed"
+        end
+
+        def open?
+          false
+        end
+
+        def steady?
+          true
+        end
+
+        def poisson
+          false
+        end
+
+        def length; end
+
+        def to_h
+          { "name" => name }
+        end
+
+        def to_s
+          "closed loop"
+        end
+      end
+
+      module_function
+
+      # From what a user says: one of rate, steps, ramp, trace; none of them is the closed loop. Raises UsageError.
+      def build(rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false)
+        given = { rate: rate, steps: steps, ramp: ramp, trace: trace }.compact
+        raise UsageError, "only one of #{given.keys.map { |key| "--#{key}" }.join(", ")}" if given.length > 1
+        raise UsageError, "--poisson needs --rate, --steps or --ramp" if poisson && (given.empty? || trace)
+        return Closed.new if given.empty?
+        return trace(trace) if trace
+
+        kind, value = given.first
+        Pieces.new(kind == :rate ? "constant" : kind.to_s, send("pieces_of_#{kind}", value), poisson: poisson)
+      end
+
+      # From to_h.
+      def load(hash)
+        case hash["name"]
+        when "closed" then Closed.new
+        when "trace" then Trace.new(hash["times"])
+        else Pieces.new(hash["name"], hash["pieces"], poisson: hash["poisson"])
+        end
+      end
+
+      def pieces_of_rate(rate)
+        rate = rate.is_a?(Numeric) ? rate.to_f : Units.rate(rate, "--rate")
+        raise UsageError, "--rate: above 0" unless rate.positive? && rate.finite?
+
+        [[nil, rate, rate]]
+      end
+
+      # "100,200,400:10s", or [[100, 200, 400], 10]
+      def pieces_of_steps(steps)
+        rates, seconds = steps.is_a?(Array) ? steps : split_steps(steps)
+        raise UsageError, "--steps: rates above 0" unless rates.any? && rates.all?(&:positive?)
+
+        seconds = length_of(seconds, "--steps")
+        rates.map { |rate| [seconds, rate.to_f, rate.to_f] }
+      end
+
+      def split_steps(text)
+        rates, seconds = text.split(":", 2)
+        raise UsageError, "--steps: RATE,RATE,…:SECONDS such as 100,200,400:10s, not #{text.inspect}" unless seconds
+
+        [rates.split(",").map { |rate| Units.rate(rate, "--steps") }, Units.seconds(seconds, "--steps")]
+      end
+
+      # "0..1000:60s", or [0, 1000, 60]
+      def pieces_of_ramp(ramp)
+        from, to, seconds = ramp.is_a?(Array) ? ramp : split_ramp(ramp)
+        raise UsageError, "--ramp: from one rate to another, not both 0" unless (from + to).positive?
+
+        [[length_of(seconds, "--ramp"), from.to_f, to.to_f]]
+      end
+
+      def split_ramp(text)
+        match = /\A(.+)\.\.(.+?):(.+)\z/.match(text) or
+          raise UsageError, "--ramp: FROM..TO:SECONDS such as 0..1000:60s, not #{text.inspect}"
+        [Units.rate(match[1], "--ramp"), Units.rate(match[2], "--ramp"), Units.seconds(match[3], "--ramp")]
+      end
+
+      def length_of(seconds, what)
+        raise UsageError, "#{what}: a time above 0" unless seconds.positive?
+
+        seconds.to_f
+      end
+
+      # A file of times (a line each, in seconds; # begins a comment), or an Array.
+      def trace(trace)
+        times = trace.is_a?(Array) ? trace.map(&:to_f) : read_trace(trace)
+        raise UsageError, "--trace: no times in it" if times.empty?
+        raise UsageError, "--trace: times from 0 on" if times.min.negative?
+
+        Trace.new(times.sort)
+      end
+
+      def read_trace(path)
+        File.foreach(path).with_index(1).filter_map do |line, number|
+          text = line.sub(/#.*/, "").strip
+          next if text.empty?
+
+          Float(text, exception: false) or
+            raise UsageError, "--trace: #{path}:#{number}: a time in seconds, not #{text.inspect}"
+        end
+      rescue SystemCallError => error
+        raise UsageError, "--trace: #{path}: #{Load.reason(error)}"
+      end
+    end
+  end
+end
