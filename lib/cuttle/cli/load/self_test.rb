@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "optparse"
+
+module Cuttle
+  class CLI
+    class Load
+      # `cuttle load self-test`: exit status 1 where a check fails.
+      class SelfTest
+        def initialize(out:, err:)
+          @out = out
+          @err = err
+          @margin = 1
+        end
+
+        def run(arguments)
+          return 0 if answered?(arguments)
+
+          checks = Cuttle::Load::SelfTest.new(margin: @margin).run { |check| report(check) }
+          failed = checks.reject(&:passed)
+          return 0 if failed.empty?
+
+          @err.puts "cuttle: self-test: #{failed.length} of #{checks.length} checks failed: measurements on this machine, " \
+                    "as busy as it is, can't be trusted to that"
+          1
+        end
+
+        private
+
+        def answered?(arguments)
+          rest = parser.parse(arguments)
+          raise UsageError, "self-test takes no #{rest.first}" if rest.any?
+
+          @help
+        rescue OptionParser::ParseError => error
+          raise UsageError, error.message
+        end
+
+        def parser
+          OptionParser.new do |parser|
+            parser.require_exact = true
+            parser.banner = "Usage: cuttle load self-test [OPTION …]"
+            parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") { |factor| @margin = factor }
+            parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
+          end
+        end
+
+        def report(check)
+          @out.puts "#{check.passed ? "ok    " : "FAILED"}  #{check.name.ljust(20)} #{check.detail}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,133 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # One run in this process: starts the native threads, collects their windows, makes the Result. Runs on the calling
+    # thread, which sleeps outside the GVL.
+    class Generator
+      TICK = 0.1 # seconds between two looks at the windows
+
+      attr_reader :plan
+
+      def initialize(plan)
+        @plan = plan
+        @interrupted = false
+        @pending = Array.new(plan.threads) { [] }
+        @windows = []
+      end
+
+      # Runs to the end and returns the Result. on_window: called with each Window; on_tick: ten times a second with
+      # seconds since the start and Run#live's numbers. Raises Failure.
+      def run(on_window: nil, on_tick: nil)
+        start
+        until @core.wait(TICK)
+          collect(on_window)
+          on_tick&.call(now - @started, @core.live)
+        end
+        finish(on_window)
+      ensure
+        @core&.close
+      end
+
+      # The two halves of #run's beginning, for those who start together with others: after #prepare, #run begins at once.
+      def prepare
+        @address ||= plan.target.address
+        @core ||= make_core
+        self
+      end
+
+      # Ends the run with what there is. May be called from a trap handler and from any thread.
+      def interrupt
+        @interrupted = true
+        @core&.stop
+      end
+
+      private
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      def make_core
+        Run.new(plan.to_core(@address))
+      rescue ArgumentError => error
+        raise Failure, error.message
+      end
+
+      def start
+        prepare
+        @started_at = Time.now
+        @started = now
+        @core.start
+        @core.stop if @interrupted
+      rescue SystemCallError => error
+        raise Failure, "the load can't be started: #{Load.reason(error)}"
+      end
+
+      def finish(on_window)
+        collect(on_window)
+        rest.each { |parts| add(parts, on_window) }
+        figures = Array.new(plan.threads) { |thread| @core.figures(thread) }
+        result = Result.build(plan: plan, started_at: @started_at, interrupted: @interrupted, windows: @windows,
+                              figures: figures)
+        refuse(result, figures)
+        result
+      end
+
+      # --- windows ---
+
+      def collect(on_window)
+        @pending.each_with_index { |windows, thread| windows.concat(@core.windows(thread)) }
+        add(@pending.map(&:shift), on_window) while @pending.all? { |windows| windows.any? && !windows.first[:draining] }
+      end
+
+      # What threads that ended at different times have left: seconds first, then what came after the end.
+      def rest
+        draining, seconds = @pending.map { |windows| windows.partition { |window| window[:draining] } }.transpose
+        longest = seconds.map(&:length).max
+        groups = Array.new(longest) { |index| seconds.filter_map { |windows| windows[index] } }
+        groups << draining.flatten.reject { |window| window[:latency][:count].zero? && window[:errors].values.sum.zero? }
+        groups.reject(&:empty?)
+      end
+
+      def add(parts, on_window)
+        window = Window.merge(parts)
+        @windows << window
+        hopeless if @windows.length == 1
+        on_window&.call(window)
+      end
+
+      # --- when there is nothing to measure ---
+
+      # After a second in which nothing was answered as HTTP, the rest would not be either.
+      def hopeless
+        window = @windows.first
+        @core.stop if window.responses.zero? && window.errors.values_at(:malformed, :connect).sum.positive?
+      end
+
+      def refuse(result, figures)
+        return if result.responses.positive? || @interrupted
+
+        reason = refusal(result, figures) or return
+        raise Failure, "#{plan.target}: #{reason}"
+      end
+
+      def refusal(result, figures)
+        if result.errors[:malformed].positive?
+          sample = figures.map { |each| each[:sample] }.find { |octets| !octets.empty? }
+          "the answer is not HTTP: it begins #{sample.to_s[0, 32].inspect}"
+        elsif result.errors[:connect].positive?
+          connect_reason(figures)
+        end
+      end
+
+      def connect_reason(figures)
+        tls = figures.map { |each| each[:tls_error] }.find { |message| !message.empty? }
+        return "TLS: #{tls}" if tls
+
+        errno = figures.map { |each| each[:connect_error] }.find(&:positive?)
+        errno ? Load.reason(SystemCallError.new(nil, errno)) : "no connection could be made"
+      end
+    end
+  end
+end

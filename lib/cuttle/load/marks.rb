@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # Validity marks: what is to be said against a result's figures. Each rule looks at the result and says nothing, or why
+    # its figures can't be trusted and what to do about it.
+    module Marks
+      Mark = Struct.new(:name, :text)
+
+      BUSY = 0.8 # CPU time of the busiest thread, by time
+      LAG = 1_000_000 # ns, p99 of the send lag
+      LAG_SHARE = 0.05 # of the median response time
+      LATE = 1_000_000 # ns after its time a request is late
+      LATE_SHARE = 0.001
+      SAMPLES = 1000 # for a p99
+      FREEZE = 0.1 # seconds
+      FREEZE_FACTOR = 10 # times the median response time
+      DRIFT = 0.10 # between the first and the last third of a run
+      SECONDS = 6 # that a run must have for its drift to be judged
+
+      RULES = %i[interrupted few_samples frozen busy lag late drift clipped].freeze
+
+      module_function
+
+      def of(result)
+        RULES.filter_map do |name|
+          text = send(name, result)
+          Mark.new(name, text) if text
+        end
+      end
+
+      def interrupted(result)
+        "interrupted after #{Units.duration(result.elapsed)}" if result.interrupted?
+      end
+
+      def few_samples(result)
+        count = result.latency.count
+        return if count >= SAMPLES
+
+        "too few samples: #{Units.count(count)}, and a p99 needs #{Units.count(SAMPLES)}; run longer"
+      end
+
+      # A closed loop sends nothing while nobody answers, so its percentiles hardly know of it.
+      def frozen(result)
+        from, to = result.longest_gap
+        return if result.open? || from.nil? || to - from < FREEZE
+        return if (to - from) * 1e9 < FREEZE_FACTOR * result.latency.value_at(50)
+
+        "the server stood still for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop sends " \
+          "nothing meanwhile, so its percentiles leave out about #{Units.count(unsent(result, to - from))} requests that " \
+          "would have waited; measure with --rate"
+      end
+
+      # Requests that would have been sent in that time at the rate of the rest.
+      def unsent(result, length)
+        rest = result.elapsed - length
+        rest.positive? ? result.responses / rest * length : 0
+      end
+
+      def busy(result)
+        return if result.client_cpu <= BUSY
+
+        "client CPU: a thread of the generator was busy for #{(result.client_cpu * 100).round}% of the time; use more " \
+          "--threads, or --agents"
+      end
+
+      def lag(result)
+        return if result.lag.count.zero?
+
+        lag = result.lag.value_at(99)
+        median = result.latency.value_at(50)
+        return if lag <= LAG && lag <= LAG_SHARE * median
+
+        "send lag: p99 is #{Units.time(lag)}#{" (#{(100.0 * lag / median).round}% of p50)" if median.positive?}; it is part " \
+          "of the response times#{full(result)}"
+      end
+
+      def late(result)
+        return if result.lag.count.zero?
+
+        share = 1 - result.lag.count_to(LATE).fdiv(result.lag.count)
+        return if share <= LATE_SHARE
+
+        "late sends: #{format("%.2f", share * 100)}% were sent more than 1 ms after their time#{full(result)}"
+      end
+
+      def full(result)
+        "; all #{result.settings["connections"]} connections were in use, see -c" if all_in_use?(result)
+      end
+
+      def all_in_use?(result)
+        result.opened >= result.settings["connections"]
+      end
+
+      # The last third of the run against the first: not for loads that change by themselves.
+      def drift(result)
+        return unless Schedules.load({ "times" => [0] }.merge(result.settings["schedule"])).steady?
+
+        windows = result.windows.select(&:whole?)
+        return if windows.length < SECONDS
+
+        drift_of(windows, "rate", &:rate) || drift_of(windows, "p50") { |window| window.histogram.value_at(50) }
+      end
+
+      # Medians of the thirds differ by more than DRIFT, and by more than the seconds within a third do.
+      def drift_of(windows, name)
+        third = windows.length / 3
+        first = windows.first(third).map { |window| yield window }
+        last = windows.last(third).map { |window| yield window }
+        before, after = [first, last].map { |values| Statistics.median(values) }
+        return unless before.positive? && (after - before).abs > DRIFT * before
+        return if (after - before).abs < 3 * [first, last].map { |values| Statistics.spread(values) }.max
+
+        "not in a steady state: the #{name} changed by #{format("%+d%%", ((after / before - 1) * 100).round)} from the first " \
+          "third of the run to the last; use --warmup, or run longer"
+      end
+
+      def clipped(result)
+        "#{result.latency.clipped} response times of more than an hour count as an hour" if result.latency.clipped.positive?
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  module Load
+    # A mix of requests from a file, a JSON object a line:
+    #
+    #   {"path": "/", "weight": 9}
+    #   {"method": "POST", "path": "/posts", "headers": {"Content-Type": "text/plain"}, "body": "hello", "status": 201}
+    #
+    # body_file names a file instead, relative to the mix's. Empty lines and lines that begin with # are passed over.
+    module Mix
+      KEYS = %w[method path headers body body_file status weight].freeze
+
+      module_function
+
+      # The Requests in the file at +path+. Raises UsageError, naming file and line.
+      def read(path)
+        requests = File.foreach(path, encoding: "UTF-8").with_index(1).filter_map do |line, number|
+          next if line.strip.empty? || line.lstrip.start_with?("#")
+
+          parse(line, path, number)
+        end
+        raise UsageError, "--mix: #{path}: no requests in it" if requests.empty?
+
+        requests
+      rescue SystemCallError => error
+        raise UsageError, "--mix: #{path}: #{Load.reason(error)}"
+      end
+
+      def parse(line, path, number)
+        hash = JSON.parse(line)
+        raise UsageError, "a JSON object, not #{hash.class}" unless hash.is_a?(Hash)
+
+        unknown = hash.keys - KEYS
+        raise UsageError, "no key #{unknown.first.inspect} (#{KEYS.join(", ")})" if unknown.any?
+
+        request(hash, File.dirname(path))
+      rescue JSON::ParserError
+        raise UsageError, "--mix: #{path}:#{number}: not JSON"
+      rescue UsageError => error
+        raise UsageError, "--mix: #{path}:#{number}: #{error.message}"
+      end
+
+      def request(hash, directory)
+        Request.new(
+          method: hash.fetch("method", "GET"), path: hash.fetch("path", "/"), headers: headers(hash["headers"]),
+          body: body(hash, directory), expect: hash["status"], weight: hash.fetch("weight", 1)
+        )
+      end
+
+      # A Hash, whose values may be Arrays, or an Array of pairs.
+      def headers(headers)
+        case headers
+        when nil then []
+        when Hash then headers.flat_map { |name, values| Array(values).map { |value| [name, value] } }
+        when Array then headers
+        else raise UsageError, "headers: an object, not #{headers.class}"
+        end
+      end
+
+      def body(hash, directory)
+        return hash["body"] unless hash["body_file"]
+        raise UsageError, "body or body_file, not both" if hash["body"]
+
+        File.binread(File.expand_path(hash["body_file"], directory))
+      rescue SystemCallError => error
+        raise UsageError, "body_file: #{hash["body_file"]}: #{Load.reason(error)}"
+      end
+    end
+  end
+end

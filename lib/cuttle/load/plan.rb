@@ -1,0 +1,250 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Cuttle
+  module Load
+    # A run's plan: where, what, how much, how long; checked, and frozen. Many generators may share one (see Agents):
+    # each then takes its part of the threads, connections and arrivals.
+    class Plan
+      DEFAULTS = {
+        connections: nil, duration: nil, requests: nil, warmup: 0, threads: nil, # the load
+        rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false, think: 0,
+        keep_alive: true, pipeline: 1, timeout: 10, slow_read: nil, # the connections
+        method: nil, headers: [], body: nil, expect: nil, mix: nil, har: nil, seed: 1, # the requests
+        insecure: false, authorities: nil
+      }.freeze
+
+      CLOSED_CONNECTIONS = 10
+      OPEN_CONNECTIONS = 1000 # the most there may be
+      DURATION = 10
+      SLOW_TICK = 0.05 # seconds between two reads of a slow reader
+      SPARE_FILES = 32 # descriptors the process needs for itself
+
+      attr_reader :target, :schedule, :requests, :options, :in_order, :part, :parts
+
+      # +options+ are DEFAULTS' keys. Raises UsageError.
+      def self.build(url, **options)
+        unknown = options.keys - DEFAULTS.keys
+        raise UsageError, "no option #{unknown.first}" if unknown.any?
+
+        new(Target.new(url), DEFAULTS.merge(options))
+      end
+
+      def initialize(target, options, requests: nil, schedule: nil, part: 0, parts: nil)
+        @target = target
+        @schedule = schedule || Schedules.build(**options.slice(:rate, :steps, :ramp, :trace, :poisson))
+        @in_order = !options[:har].nil?
+        @options = complete(options).freeze
+        @requests = (requests || make_requests).freeze
+        @part = part
+        @parts = parts || threads
+        check
+        freeze
+      end
+
+      # Readers of the options that matter elsewhere.
+      %i[connections threads warmup think keep_alive pipeline timeout slow_read seed].each do |name|
+        define_method(name) { options[name] }
+      end
+
+      # Requests to send, or nil.
+      def limit
+        options[:requests]
+      end
+
+      # Seconds, or nil where the requests end it.
+      def duration
+        options[:duration]
+      end
+
+      def open?
+        schedule.open?
+      end
+
+      # What Run.new takes (rb_run.c): times in nanoseconds. +address+ is a packed socket address.
+      def to_core(address)
+        {
+          address: address, tls: tls, requests: core_requests, in_order: in_order, seed: seed, open: open?,
+          shape: open? ? schedule.shape : nil, warm_shape: open? ? schedule.warm.shape : nil,
+          keep_alive: keep_alive, threads: threads, connections: connections, pipeline: pipeline,
+          part: part, parts: parts, limit: limit, duration: duration && nanoseconds(duration),
+          warmup: nanoseconds(warmup), timeout: nanoseconds(timeout), think: nanoseconds(think),
+          slow_octets: slow_octets, slow_tick: nanoseconds(slow_tick)
+        }
+      end
+
+      # What a report says of it.
+      def settings
+        {
+          "url" => target.to_s, "schedule" => schedule.to_h.except("times"), "loop" => open? ? "open" : "closed",
+          "load" => schedule.to_s, "connections" => connections, "threads" => threads, "duration" => duration,
+          "requests" => limit, "warmup" => warmup, "think" => think, "keep_alive" => keep_alive,
+          "pipeline" => pipeline, "timeout" => timeout, "slow_read" => slow_read, "seed" => seed,
+          "mix" => requests.map { |request| request.to_h.slice("method", "path", "weight", "expect") }
+        }
+      end
+
+      # For another generator, as JSON.
+      def to_wire
+        {
+          "url" => target.to_s, "schedule" => schedule.to_h, "in_order" => in_order, "part" => part, "parts" => parts,
+          "requests" => requests.map(&:to_h), "options" => plain_options
+        }
+      end
+
+      def self.from_wire(hash)
+        options = DEFAULTS.merge(hash["options"].transform_keys(&:to_sym))
+        options = options.merge(har: "") if hash["in_order"]
+        new(Target.new(hash["url"]), options, requests: hash["requests"].map { |request| Request.load(request) },
+                                              schedule: Schedules.load(hash["schedule"]), part: hash["part"], parts: hash["parts"])
+      end
+
+      # This plan as +count+ plans that together are it: threads number on from one to the next.
+      def split(count)
+        whole = [threads, count].max
+        raise UsageError, "connections: fewer than there are agents" if connections < count
+        raise UsageError, "requests: fewer than there are agents" if limit && limit < count
+
+        shares = Array.new(count) { |index| share(whole, count, index) }
+        Array.new(count) do |index|
+          own = { threads: shares[index], connections: share(connections, count, index) }
+          own[:requests] = share(limit, count, index) if limit
+          Plan.new(target, options.merge(own), requests: requests, schedule: schedule,
+                                               part: shares.take(index).sum, parts: whole)
+        end
+      end
+
+      private
+
+      def plain_options
+        options.except(:rate, :steps, :ramp, :trace, :poisson, :mix, :har, :body, :headers, :method, :expect)
+               .transform_keys(&:to_s)
+      end
+
+      def share(whole, count, index)
+        whole / count + (index < whole % count ? 1 : 0)
+      end
+
+      def complete(options)
+        options = options.merge(connections: options[:connections] || default_connections)
+        options[:threads] ||= [[Etc.nprocessors / 2, 1].max, 4, options[:connections]].min
+        options[:duration] ||= schedule.length || (DURATION unless options[:requests])
+        options
+      end
+
+      def default_connections
+        open? ? OPEN_CONNECTIONS : CLOSED_CONNECTIONS
+      end
+
+      def make_requests
+        own = options.values_at(:method, :body, :expect).compact.any?
+        raise UsageError, "--mix or --har, not both" if options[:mix] && options[:har]
+        raise UsageError, "a mix has its own methods, bodies and statuses" if own && (options[:mix] || options[:har])
+
+        made = if options[:mix] then options[:mix].is_a?(Array) ? options[:mix] : Mix.read(options[:mix])
+               elsif options[:har] then Har.read(options[:har], target)
+               else [single_request]
+               end
+        made.map { |request| with_headers(request) }
+      end
+
+      def single_request
+        Request.new(method: options[:method] || (options[:body] ? "POST" : "GET"), path: target.path,
+                    body: options[:body], expect: options[:expect])
+      end
+
+      # The headers of all requests, where one has not its own.
+      def with_headers(request)
+        own = request.headers.map { |name,| name.downcase }
+        added = options[:headers].to_a.reject { |name,| own.include?(name.to_s.downcase) }
+        return request if added.empty?
+
+        Request.new(method: request.method, path: request.path, headers: added + request.headers, body: request.body,
+                    expect: request.expect, weight: request.weight)
+      end
+
+      def core_requests
+        total = requests.sum(&:weight).to_f
+        sum = 0
+        requests.map do |request|
+          sum += request.weight
+          [request.octets(target.authority, close: !keep_alive), sum / total, request.expect || 0, request.head?]
+        end
+      end
+
+      def tls
+        { host: target.host, verify: !options[:insecure], authorities: options[:authorities] } if target.tls?
+      end
+
+      # A slow reader takes an equal part of its octets at every tick; less than one octet a tick makes ticks longer.
+      def slow_tick
+        slow_read ? [SLOW_TICK, 1.0 / slow_read].max : SLOW_TICK
+      end
+
+      def slow_octets
+        slow_read ? [(slow_read * slow_tick).round, 1].max : 0
+      end
+
+      def nanoseconds(seconds)
+        (seconds * 1e9).round
+      end
+
+      # --- checks ---
+
+      def check
+        check_counts
+        check_times
+        check_combinations
+        raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
+
+        check_files
+      end
+
+      NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
+      private_constant :NO_TLS
+
+      def check_counts
+        { connections: connections, threads: threads, pipeline: pipeline, requests: limit }.each do |name, value|
+          next if value.nil? && name == :requests
+
+          raise UsageError, "#{name}: a whole number above 0, not #{value.inspect}" unless value.is_a?(Integer) && value.positive?
+        end
+        raise UsageError, "threads: no more than connections (#{connections})" if threads > connections
+        raise UsageError, "pipeline: no more than 1024" if pipeline > 1024
+        raise UsageError, "seed: a whole number from 0 on" unless seed.is_a?(Integer) && seed.between?(0, 2**64 - 1)
+      end
+
+      def check_times
+        { duration: duration, timeout: timeout }.each do |name, value|
+          next if value.nil? && name == :duration
+
+          raise UsageError, "#{name}: a time above 0" unless value.is_a?(Numeric) && value.positive? && value < 1e6
+        end
+        { warmup: warmup, think: think }.each do |name, value|
+          raise UsageError, "#{name}: a time" unless value.is_a?(Numeric) && value >= 0 && value < 1e6
+        end
+        raise UsageError, "timeout: an hour at most, as the histograms" if timeout > 3600
+        raise UsageError, "slow-read: octets per second above 0" if slow_read && !slow_read.positive?
+      end
+
+      def check_combinations
+        raise UsageError, "--pipeline is for the closed loop" if pipeline > 1 && open?
+        raise UsageError, "--pipeline needs connections that persist" if pipeline > 1 && !keep_alive
+        raise UsageError, "--pipeline has no pauses to --think in" if pipeline > 1 && think.positive?
+        raise UsageError, "--think is for the closed loop" if think.positive? && open?
+        raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
+      end
+
+      # Every connection is a file.
+      def check_files
+        soft, hard = Process.getrlimit(:NOFILE)
+        needed = connections + SPARE_FILES
+        return if needed <= soft
+        raise UsageError, "connections: at most #{hard - SPARE_FILES}, as this process may open #{hard} files" if needed > hard
+
+        Process.setrlimit(:NOFILE, needed, hard)
+      end
+    end
+  end
+end

@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Reports
+      # The report as ab lays it out, for scripts that read that. What is not measured (the document's length, the
+      # server's name) is left out; "Failed requests" are all errors, as here a status of 400 or more is one.
+      module Ab
+        PERCENTILES = [50, 66, 75, 80, 90, 95, 98, 99].freeze
+
+        module_function
+
+        def render(result)
+          [server(result), totals(result), speed(result), connection_times(result), percentiles(result)].join("\n\n") << "\n"
+        end
+
+        def server(result)
+          target = Target.new(result.settings["url"])
+          table("Server Hostname:" => target.host, "Server Port:" => target.port || target.url, "" => nil,
+                "Document Path:" => target.path)
+        end
+
+        def totals(result)
+          errors = result.errors
+          lines = { "Concurrency Level:" => result.settings["connections"],
+                    "Time taken for tests:" => format("%.3f seconds", result.elapsed),
+                    "Complete requests:" => result.responses, "Failed requests:" => result.failures }
+          text = table(lines)
+          text << failures(errors) if result.failures.positive?
+          statuses = errors.values_at(:status_4xx, :status_5xx, :status_unexpected).sum
+          text << "\n" << table("Non-2xx responses:" => statuses) if statuses.positive?
+          text << "\n" << table("Total transferred:" => "#{result.octets} bytes")
+        end
+
+        def failures(errors)
+          receive = errors.values_at(:reset, :early_close, :timeout).sum
+          exceptions = errors.values_at(:malformed, :status_4xx, :status_5xx, :status_unexpected).sum
+          "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, Exceptions: #{exceptions})"
+        end
+
+        def speed(result)
+          mean = result.latency.mean / 1e6
+          across = result.rate.positive? ? 1000 / result.rate : 0
+          table("Requests per second:" => format("%.2f [#/sec] (mean)", result.rate),
+                "Time per request:" => format("%.3f [ms] (mean)", mean)) << "\n" <<
+            table("Time per request:" => format("%.3f [ms] (mean, across all concurrent requests)", across),
+                  "Transfer rate:" => format("%.2f [Kbytes/sec] received", result.octets / 1024.0 / [result.elapsed, 1e-9].max))
+        end
+
+        def connection_times(result)
+          rows = { "Connect:" => result.connect, "Processing:" => result.service, "Waiting:" => result.first_byte,
+                   "Total:" => result.latency }
+          ["Connection Times (ms)", "              min  mean[+/-sd] median   max",
+           *rows.map { |name, histogram| times(name, histogram) }].join("\n")
+        end
+
+        def times(name, histogram)
+          values = [histogram.min, histogram.mean, histogram.deviation, histogram.value_at(50), histogram.max]
+          format("%-11s %5.3f %6.3f %6.3f %6.3f %7.3f", name, *values.map { |value| value / 1e6 })
+        end
+
+        def percentiles(result)
+          rows = PERCENTILES.map { |percentile| format("%5d%% %7.3f", percentile, result.latency.value_at(percentile) / 1e6) }
+          ["Percentage of the requests served within a certain time (ms)", *rows,
+           format("%5d%% %7.3f (longest request)", 100, result.latency.max / 1e6)].join("\n")
+        end
+
+        def table(lines)
+          lines.map { |name, value| name.empty? ? "" : "#{name.ljust(23)} #{value}" }.join("\n")
+        end
+      end
+    end
+  end
+end

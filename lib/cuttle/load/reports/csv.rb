@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Reports
+      # A line for each second: times in milliseconds, empty where there was no response.
+      module Csv
+        PERCENTILES = [50, 90, 99, 99.9].freeze
+        HEADER = %w[second length sent responses rate octets min_ms mean_ms max_ms].freeze
+
+        module_function
+
+        def render(result)
+          header = [*HEADER, *PERCENTILES.map { |percentile| "p#{percentile}_ms" }, *Result::ERRORS]
+          [header, *result.windows.reject(&:draining?).map { |window| row(window) }].map { |cells| "#{cells.join(",")}\n" }.join
+        end
+
+        def row(window)
+          histogram = window.histogram
+          times = [histogram.min, histogram.mean, histogram.max, *PERCENTILES.map { |percentile| histogram.value_at(percentile) }]
+          times = times.map { |time| histogram.count.zero? ? nil : format("%.6f", time / 1e6) }
+          [format("%g", window.from), format("%g", window.length.round(6)), window.sent, window.responses,
+           format("%.3f", window.rate), window.octets, *times, *Result::ERRORS.map { |name| window.errors.fetch(name, 0) }]
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Reports
+      # The line that lives while a run does: rewritten on a terminal, one a second elsewhere.
+      class Panel
+        CLEAR = "\r\e[K"
+
+        # out: an IO. plan: what runs.
+        def initialize(out, plan)
+          @out = out
+          @plan = plan
+          @live = out.respond_to?(:tty?) && out.tty?
+          @window = nil
+          @live_numbers = [0, 0, 0, 0, 0]
+        end
+
+        # A second is complete.
+        def window(window)
+          return if window.draining?
+
+          @window = window
+          @out.puts(line(window.to)) unless @live
+        end
+
+        # Ten times a second. live: Run#live.
+        def tick(elapsed, live)
+          @live_numbers = live
+          @out.print(CLEAR, line(elapsed - @plan.warmup)) if @live
+        end
+
+        # Leaves the line to the report.
+        def finish
+          @out.print(CLEAR) if @live
+        end
+
+        private
+
+        def line(elapsed)
+          [clock(elapsed), *rates, *latencies, "errors #{Units.count(@live_numbers[2])}",
+           "in flight #{Units.count(@live_numbers[4])}"].join("  ")
+        end
+
+        def clock(elapsed)
+          return "warm-up #{format("%.1f", @plan.warmup + elapsed)} s" if elapsed.negative?
+
+          "#{format("%5.1f", elapsed)}#{" of #{Units.duration(@plan.duration)}" if @plan.duration}"
+        end
+
+        def rates
+          return ["-/s"] unless @window
+
+          achieved = "#{Units.count(@window.rate)}/s"
+          return [achieved] unless @plan.open?
+
+          offered = @plan.schedule.offered(@window.to) - @plan.schedule.offered(@window.from)
+          ["offered #{Units.count(offered / [@window.length, 1e-9].max)}/s", "achieved #{achieved}"]
+        end
+
+        def latencies
+          return [] unless @window
+
+          histogram = @window.histogram
+          return ["p50 -", "p99 -"] if histogram.count.zero?
+
+          [50, 99].map { |percentile| "p#{percentile} #{Units.time(histogram.value_at(percentile))}" }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,160 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Reports
+      # The table on the screen at the end of a run.
+      module Text
+        COLUMNS = %w[min mean sd max].freeze
+        ROWS = {
+          latency: "response", service: "  service", first_byte: "  first byte", transfer: "  transfer",
+          lag: "send lag", connect: "connect"
+        }.freeze
+        ERRORS = {
+          connect: "could not connect", reset: "connection reset", early_close: "closed too early", timeout: "timed out",
+          malformed: "malformed response", length: "body length mismatch", status_4xx: "status 4xx",
+          status_5xx: "status 5xx", status_unexpected: "unexpected status"
+        }.freeze
+        BARS = 12
+        WIDTH = 44
+        EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].freeze
+
+        module_function
+
+        def render(result)
+          [heading(result), totals(result), times(result), chart(result.latency), errors(result), marks(result)]
+            .compact.join("\n\n") << "\n"
+        end
+
+        def heading(result)
+          settings = result.settings
+          connections = "#{"up to " if result.open?}#{Units.count(settings["connections"])} connections"
+          "#{settings["url"]}\n#{settings["load"]}, #{connections}, #{plural(settings["threads"], "thread")}, " \
+            "#{Units.duration(result.elapsed)}#{details(settings)}"
+        end
+
+        def details(settings)
+          said = []
+          said << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
+          said << "a connection each" unless settings["keep_alive"]
+          said << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
+          said << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
+          said << "reading #{Units.size(settings["slow_read"].round)}/s" if settings["slow_read"]
+          said.map { |word| ", #{word}" }.join
+        end
+
+        def totals(result)
+          lines = ["rate        #{rate_line(result)}",
+                   "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent#{unfinished(result)}",
+                   "received    #{Units.size(result.octets)}, #{Units.size((result.octets / [result.elapsed, 1e-9].max).round)}/s"]
+          if result.cpu_per_response
+            lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
+                     "#{Units.time(result.cpu_per_response)} a response"
+          end
+          lines.join("\n")
+        end
+
+        def rate_line(result)
+          line = "#{Units.count(result.rate, 1)}/s"
+          return line unless result.offered && result.elapsed.positive?
+
+          "#{line} of #{Units.count(result.offered / result.elapsed, 1)}/s offered"
+        end
+
+        def unfinished(result)
+          ", #{Units.count(result.unfinished)} unanswered when stopped" if result.unfinished.positive?
+        end
+
+        # Percentiles down the page would need scrolling; one row a time, one column a figure.
+        def times(result)
+          header = ["", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *COLUMNS]
+          rows = rows_of(result).map { |name, histogram| [name, *figures(result, histogram)] }
+          columns = [header, *rows].transpose
+          widths = columns.map { |cells| cells.map(&:length).max }
+          [header, *rows].map { |cells| line(cells, widths) }.join("\n")
+        end
+
+        def rows_of(result)
+          ROWS.filter_map do |name, label|
+            histogram = result.public_send(name)
+            next if histogram.count.zero? && name != :latency
+            next if histogram.max.zero? # no response came in parts
+            next if name == :service && !result.open? && result.settings["keep_alive"]
+
+            [label, histogram]
+          end
+        end
+
+        def line(cells, widths)
+          "#{cells.first.ljust(widths.first)}  #{cells.drop(1).zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }.join("  ")}"
+            .rstrip
+        end
+
+        def figures(result, histogram)
+          percentiles = Result::PERCENTILES.map { |percentile| time_or_na(result.percentile(percentile, histogram)) }
+          return [*percentiles, *COLUMNS.map { "n/a" }] if histogram.count.zero?
+
+          [*percentiles, *[histogram.min, histogram.mean, histogram.deviation, histogram.max].map { |value| Units.time(value) }]
+        end
+
+        def time_or_na(nanoseconds)
+          nanoseconds ? Units.time(nanoseconds) : "n/a"
+        end
+
+        # Response times on a logarithmic scale: at most BARS bars between the least and the greatest.
+        def chart(histogram)
+          return if histogram.count.zero? || histogram.max <= histogram.min
+
+          bounds = bounds(histogram)
+          counts = counts(histogram, bounds)
+          most = counts.max
+          labels = bounds.map { |bound| "≤ #{Units.time(bound)}" }
+          width = labels.map(&:length).max
+          labels.zip(counts).map { |label, count| "#{label.rjust(width)} #{bar(count.fdiv(most))} #{share(count, histogram)}".rstrip }.join("\n")
+        end
+
+        def bounds(histogram)
+          low = [histogram.min, 1].max
+          ratio = (histogram.max.fdiv(low))**(1.0 / BARS)
+          (1..BARS).map { |step| step == BARS ? histogram.max : (low * ratio**step).ceil }.uniq
+        end
+
+        def counts(histogram, bounds)
+          below = bounds.map { |bound| histogram.count_to(bound) }
+          below.each_cons(2).map { |one, other| other - one }.unshift(below.first)
+        end
+
+        def bar(share)
+          eighths = (share * WIDTH * 8).round
+          eighths = 1 if eighths.zero? && share.positive?
+          ("█" * (eighths / 8) + EIGHTHS[eighths % 8]).ljust(WIDTH)
+        end
+
+        def share(count, histogram)
+          return "" if count.zero?
+
+          percent = 100.0 * count / histogram.count
+          "#{percent < 0.01 ? "<0.01" : format("%.2f", percent)}%"
+        end
+
+        def errors(result)
+          return "errors      none" if result.failures.zero?
+
+          counts = result.errors.select { |_, count| count.positive? }
+          lines = counts.map { |name, count| "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}" }
+          ["errors      #{Units.count(result.failures)}", *lines].join("\n")
+        end
+
+        def marks(result)
+          return "validity    nothing to be said against these figures" if result.marks.empty?
+
+          ["validity", *result.marks.map { |mark| "  ! #{mark.text}" }].join("\n")
+        end
+
+        def plural(count, word)
+          "#{Units.count(count)} #{word}#{"s" unless count == 1}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,208 @@
+# frozen_string_literal: true
+
+require "time"
+
+module Cuttle
+  module Load
+    # What a run measured. Histograms are exact sums over threads and agents; to_h is the JSON of --json (docs/load.md
+    # has its schema), and load makes the same Result of it again.
+    class Result
+      SCHEMA = "cuttle-load/1"
+      ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected].freeze
+      # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
+      HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
+      THREAD = %i[cpu wall last_response opened unfinished late gaps].freeze
+      PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
+      ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
+
+      attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms
+
+      # Of one generator: +figures+ are Run#figures of each thread.
+      def self.build(plan:, started_at:, interrupted:, windows:, figures:)
+        new(settings: plan.settings, environment: Environment.to_h, started_at: started_at, interrupted: interrupted,
+            offered: nil, windows: windows, threads: figures.map { |each| each.slice(*THREAD) },
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(figures.map { |each| each[name] })] })
+      end
+
+      # Of several generators that ran one plan together. settings: the whole plan's.
+      def self.merge(results, settings:)
+        windows = results.flat_map(&:windows).group_by { |window| [window.draining? ? 1 : 0, window.draining? ? 0 : window.part[:from]] }
+        new(settings: settings, environment: results.first.environment.merge("agents" => results.map(&:environment)),
+            started_at: results.map(&:started_at).min, interrupted: results.any?(&:interrupted?), offered: nil,
+            windows: windows.sort.map { |_, group| Window.merge(group.map(&:part)) },
+            threads: results.flat_map(&:threads),
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(results.map { |result| result.histograms[name] })] })
+      end
+
+      # From to_h, or JSON read. Raises Failure where it is none.
+      def self.load(hash)
+        raise Failure, "not a result of cuttle load" unless hash.is_a?(Hash) && hash["schema"] == SCHEMA
+
+        new(settings: hash["settings"], environment: hash["environment"], started_at: Time.iso8601(hash["started_at"]),
+            interrupted: hash["interrupted"], offered: hash["offered"],
+            windows: hash["windows"].map { |window| Window.load(window) },
+            threads: hash["threads"].map { |thread| thread.transform_keys(&:to_sym) },
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.fill(Histogram.new, hash["histograms"][name.to_s])] })
+      rescue NoMethodError, KeyError, TypeError, ArgumentError, RangeError
+        raise Failure, "a damaged result of cuttle load"
+      end
+
+      def initialize(settings:, environment:, started_at:, interrupted:, offered:, windows:, threads:, histograms:)
+        @settings = settings
+        @environment = environment
+        @started_at = started_at
+        @interrupted = interrupted
+        @windows = windows.freeze
+        @threads = threads.freeze
+        @histograms = histograms.freeze
+        @offered = offered || count_offered
+      end
+
+      def interrupted?
+        @interrupted
+      end
+
+      def open?
+        settings["loop"] == "open"
+      end
+
+      # Response times: in an open loop from the intended time. A timeout counts with the time it was waited for.
+      def latency
+        @latency ||= Histograms.sum(windows.map(&:histogram))
+      end
+
+      HISTOGRAMS.each { |name| define_method(name) { histograms[name] } }
+
+      # Seconds in which requests were sent: to its end, to the last response where the requests ended it, or until it
+      # was interrupted.
+      def elapsed
+        return last_window if interrupted? || last_response.zero?
+
+        ended_by_time? ? settings["duration"].to_f : last_response
+      end
+
+      # Responses per second of the time in which requests were sent.
+      def rate
+        elapsed.positive? ? windows.reject(&:draining?).sum(&:responses) / elapsed : 0.0
+      end
+
+      # Requests that the schedule asked for, or nil in a closed loop.
+      attr_reader :offered
+
+      %i[sent responses octets].each do |name|
+        define_method(name) { windows.sum { |window| window.public_send(name) } }
+      end
+
+      # { connect: 0, … }
+      def errors
+        @errors ||= ERRORS.to_h { |name| [name, windows.sum { |window| window.errors.fetch(name, 0) }] }
+      end
+
+      def failures
+        errors.values.sum
+      end
+
+      # Requests without an answer when the run was stopped.
+      def unfinished
+        threads.sum { |thread| thread[:unfinished] }
+      end
+
+      def opened
+        threads.sum { |thread| thread[:opened] }
+      end
+
+      # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
+      def percentile(percentile, histogram = latency)
+        histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
+      end
+
+      # Of the busiest thread: CPU time by time, 0 to 1.
+      def client_cpu
+        threads.map { |thread| thread[:wall].positive? ? thread[:cpu].fdiv(thread[:wall]) : 0.0 }.max || 0.0
+      end
+
+      # CPU time of the generator by response, in nanoseconds, or nil.
+      def cpu_per_response
+        measured = windows.reject(&:draining?).sum(&:responses)
+        threads.sum { |thread| thread[:cpu] }.fdiv(measured) if measured.positive?
+      end
+
+      # The longest time in which requests were on their way and not one was answered, in any thread: [from, to] in
+      # seconds, or nil where none lasted 50 ms.
+      def longest_gap
+        common = threads.map { |thread| thread[:gaps] }.reduce { |some, others| overlaps(some, others) } || []
+        longest = common.max_by { |from, to| to - from }
+        longest&.map { |time| time / 1e9 }
+      end
+
+      # What is to be said against these figures: Marks::Mark each; none is good.
+      def marks
+        @marks ||= Marks.of(self)
+      end
+
+      def to_h
+        {
+          "schema" => SCHEMA, "started_at" => started_at.utc.iso8601(3), "interrupted" => interrupted?,
+          "settings" => settings, "environment" => environment, "elapsed" => elapsed, "offered" => offered,
+          "sent" => sent, "responses" => responses, "octets" => octets, "rate" => rate, "opened" => opened,
+          "unfinished" => unfinished, "errors" => errors.transform_keys(&:to_s), "summary" => summary,
+          "client" => { "cpu" => client_cpu, "cpu_per_response" => cpu_per_response },
+          "marks" => marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } },
+          "threads" => threads.map { |thread| thread.transform_keys(&:to_s) },
+          "histograms" => { latency: latency, **histograms }.to_h { |name, each| [name.to_s, hash_of(each)] },
+          "windows" => windows.map(&:to_h)
+        }
+      end
+
+      private
+
+      def count_offered
+        return unless open?
+
+        return sent if settings.dig("schedule", "name") == "trace"
+        return settings["requests"] unless interrupted? || ended_by_time?
+
+        Schedules.load(settings["schedule"]).offered(elapsed).round
+      end
+
+      # Not by the number of its requests.
+      def ended_by_time?
+        settings["duration"] && last_window >= settings["duration"] - 1e-6
+      end
+
+      def last_response
+        (threads.map { |thread| thread[:last_response] }.max || 0) / 1e9
+      end
+
+      def last_window
+        windows.reject(&:draining?).map(&:to).max || 0.0
+      end
+
+      def overlaps(some, others)
+        some.product(others).filter_map do |(from, to), (other_from, other_to)|
+          both = [[from, other_from].max, [to, other_to].min]
+          both if both[0] < both[1]
+        end
+      end
+
+      # Milliseconds, for those who don't want to read histograms.
+      def summary
+        { "latency" => latency, **histograms.transform_keys(&:to_s) }.transform_values do |histogram|
+          {
+            "count" => histogram.count, "min" => milliseconds(histogram.min), "mean" => milliseconds(histogram.mean),
+            "deviation" => milliseconds(histogram.deviation), "max" => milliseconds(histogram.max),
+            "percentiles" => PERCENTILES.to_h { |wanted| [wanted.to_s, milliseconds(percentile(wanted, histogram))] }
+          }
+        end
+      end
+
+      def milliseconds(nanoseconds)
+        nanoseconds && (nanoseconds / 1e6).round(6)
+      end
+
+      def hash_of(histogram)
+        Histograms.to_h(histogram).transform_keys(&:to_s)
+      end
+    end
+  end
+end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # The generator proves itself on this machine, against servers whose every fault is known: `cuttle load self-test`.
+    # A machine that is busy with other things fails it, and should: it would bend measurements too.
+    class SelfTest
+      Check = Struct.new(:name, :passed, :detail)
+
+      TOLERANCE = 0.01 # of a time, and
+      SLACK = 50_000 # ns
+      PERCENTILES = [50, 90, 99].freeze
+      CHANCE = 0.001 # a distribution that would be as far off more rarely is not the one it should be
+
+      SEED = 3 # a fixed one: what passes once always does
+
+      # What each faulty server must be counted as.
+      FAULTS = {
+        closing: :early_close, resetting: :reset, truncating: :early_close, short: :length, long: :length,
+        silent: :timeout, missing: :status_4xx, failing: :status_5xx
+      }.freeze
+
+      # margin: by how much the allowed deviations from times are multiplied, for machines that are busy.
+      def initialize(margin: 1)
+        @margin = margin
+      end
+
+      # Runs all checks; each is yielded when it is done. Returns them.
+      def run(&block)
+        CHECKS.flat_map { |name| [send(name)].flatten.each { |check| block&.call(check) } }
+      end
+
+      CHECKS = %i[ceiling delays freeze_open freeze_closed constant poisson faults].freeze
+
+      # The generator's own height: what it does when the server does nothing.
+      def ceiling
+        result = TestServers.open { |server| Load.run(server.url, connections: 32, threads: 1, duration: 2) }
+        Check.new("ceiling", result.failures.zero? && result.rate.positive?,
+                  "#{Units.count(result.rate)} requests/s with 32 connections and 1 thread, " \
+                  "#{Units.time(result.cpu_per_response)} CPU a request; p50 #{Units.time(result.latency.value_at(50))}")
+      end
+
+      # Delays that are known come back as they are.
+      def delays
+        wanted = exponential_delays(2000)
+        count = 2 * wanted.length
+        delays = wanted.shuffle(random: Random.new(1))
+        result = TestServers.open(delays: delays) { |server| Load.run(server.url, connections: 20, requests: count, threads: 1) }
+        PERCENTILES.map { |percentile| delay_check(percentile, wanted, result) }
+      end
+
+      # 2 ms and more, 7 ms in the mean: the quantiles in the middle of +count+ equal shares.
+      def exponential_delays(count)
+        Array.new(count) { |index| 0.002 - 0.005 * Math.log(1 - (index + 0.5) / count) }
+      end
+
+      def delay_check(percentile, wanted, result)
+        expected = wanted.sort[(percentile / 100.0 * wanted.length).ceil - 1] * 1e9
+        actual = result.latency.value_at(percentile)
+        allowed = @margin * (TOLERANCE * expected + SLACK)
+        Check.new("delays p#{percentile}", (actual - expected).abs <= allowed && result.failures.zero?,
+                  "#{Units.time(actual)}, where the server waits #{Units.time(expected)} (allowed: #{Units.time(allowed)} off)")
+      end
+
+      # A server that stands still for 2 s makes people wait, whoever measures.
+      def freeze_open
+        result = frozen_server { |server| Load.run(server.url, rate: 500, threads: 1, duration: 6) }
+        p99 = result.latency.value_at(99)
+        Check.new("freeze, open loop", p99 >= 1.5e9, "p99 #{Units.time(p99)} after 2 s of standing still in 6 s (at least 1.50 s)")
+      end
+
+      def freeze_closed
+        result = frozen_server { |server| Load.run(server.url, connections: 4, threads: 1, duration: 6) }
+        mark = result.marks.find { |each| each.name == :frozen }
+        Check.new("freeze, closed loop", !mark.nil?, mark ? mark.text : "not a word about 2 s of standing still")
+      end
+
+      def frozen_server(&block)
+        TestServers.open(freeze_at: 2, freeze: 2, &block)
+      end
+
+      # What two threads send together is evenly spaced.
+      def constant
+        gaps = gaps(poisson: false)
+        variation = Statistics.deviation(gaps) / Statistics.mean(gaps)
+        Check.new("constant arrivals", mean_right?(gaps, 0.001) && variation < 0.001,
+                  "mean #{Units.time(Statistics.mean(gaps))} of #{Units.time(1e6)}, coefficient of variation #{format("%.4f", variation)} of 0")
+      end
+
+      # What two threads send together is random, with exponential gaps (Kolmogorov-Smirnov).
+      def poisson
+        gaps = gaps(poisson: true)
+        variation = Statistics.deviation(gaps) / Statistics.mean(gaps)
+        _, chance = Statistics.kolmogorov_smirnov(gaps) { |gap| 1 - Math.exp(-gap / 1e6) }
+        Check.new("Poisson arrivals", mean_right?(gaps, 0.03) && (variation - 1).abs < 0.05 && chance > CHANCE,
+                  "mean #{Units.time(Statistics.mean(gaps))} of #{Units.time(1e6)}, coefficient of variation #{format("%.3f", variation)} of 1, " \
+                  "p #{format("%.3f", chance)}")
+      end
+
+      # Nanoseconds between arrivals at 1000/s of two threads.
+      def gaps(poisson:)
+        shape = Schedules.build(rate: 1000, poisson: poisson).shape
+        times = (0..1).flat_map { |part| Parts.arrivals(shape, SEED, part, 2, 6000) }.sort.first(10_000)
+        times.each_cons(2).map { |one, other| other - one }
+      end
+
+      def mean_right?(gaps, tolerance)
+        (Statistics.mean(gaps) / 1e6 - 1).abs < tolerance
+      end
+
+      # Each fault is counted as what it is, and as nothing else; and a server that speaks no HTTP is found out.
+      def faults
+        FAULTS.map { |kind, wanted| fault(kind, wanted) } << no_http
+      end
+
+      def fault(kind, wanted)
+        result = TestServers.open(kind) { |server| Load.run(server.url, connections: 2, threads: 1, requests: 20, timeout: 0.2) }
+        counted = result.errors.select { |_, count| count.positive? }
+        Check.new("#{kind} server", counted == { wanted => 20 }, "20 requests: #{counted.map { |name, count| "#{count} #{name}" }.join(", ")}")
+      end
+
+      def no_http
+        TestServers.open(:babbling) { |server| Load.run(server.url, connections: 1, requests: 1) }
+        Check.new("babbling server", false, "not noticed")
+      rescue Failure => error
+        Check.new("babbling server", error.message.include?("not HTTP"), error.message)
+      end
+    end
+  end
+end

@@ -1,0 +1,115 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # Statistics of runs. Pure functions of Arrays of numbers.
+    module Statistics
+      module_function
+
+      # The +share+ quantile (0..1), interpolated between neighbours (Hyndman and Fan's type 7).
+      def quantile(values, share)
+        sorted = values.sort
+        place = share * (sorted.length - 1)
+        below = sorted[place.floor]
+        below + (sorted[place.ceil] - below) * (place - place.floor)
+      end
+
+      def median(values)
+        quantile(values, 0.5)
+      end
+
+      def mean(values)
+        values.sum.fdiv(values.length)
+      end
+
+      # Of a sample: by n - 1.
+      def deviation(values)
+        center = mean(values)
+        Math.sqrt(values.sum { |value| (value - center)**2 } / (values.length - 1))
+      end
+
+      # The median distance from the median.
+      def spread(values)
+        center = median(values)
+        median(values.map { |value| (value - center).abs })
+      end
+
+      # A bootstrap interval of +confidence+ for what the block makes of resamples of +one+ and +other+ (Efron's percentile
+      # method). The block gets two Arrays of indexes, and returns an Array of numbers; so does this: [[low, high], …].
+      def bootstrap(one, other, rounds: 1000, confidence: 0.95, random: Random.new(1))
+        rows = Array.new(rounds) { yield resample(one, random), resample(other, random) }
+        tail = (1 - confidence) / 2
+        rows.transpose.map { |values| [quantile(values, tail), quantile(values, 1 - tail)] }
+      end
+
+      def resample(length, random)
+        Array.new(length) { random.rand(length) }
+      end
+
+      # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and how likely one as large
+      # is by chance (Stephens' form of the asymptotic distribution): [distance, p].
+      def kolmogorov_smirnov(values)
+        count = values.length
+        distance = values.sort.each_with_index.map do |value, index|
+          expected = yield value
+          [expected - index.fdiv(count), (index + 1).fdiv(count) - expected].max
+        end.max
+        root = Math.sqrt(count)
+        [distance, kolmogorov((root + 0.12 + 0.11 / root) * distance)]
+      end
+
+      # P(K > x) of Kolmogorov's distribution.
+      def kolmogorov(x)
+        return 1.0 if x < 0.2
+
+        (2 * (1..100).sum { |k| (-1)**(k - 1) * Math.exp(-2 * k * k * x * x) }).clamp(0.0, 1.0)
+      end
+
+      # Pearson's chi-square of counts against expected counts, and how likely one as large is by chance: [chi2, p].
+      def chi_square(observed, expected)
+        sum = observed.zip(expected).sum { |seen, wanted| (seen - wanted)**2 / wanted.to_f }
+        [sum, chi_square_tail(sum, observed.length - 1)]
+      end
+
+      # P(chi-square with +degrees+ of freedom > x): the regularized upper incomplete gamma function.
+      def chi_square_tail(x, degrees)
+        return 1.0 if x <= 0
+
+        a = degrees / 2.0
+        half = x / 2.0
+        half < a + 1 ? 1 - gamma_series(a, half) : gamma_fraction(a, half)
+      end
+
+      def gamma_scale(a, x)
+        Math.exp(-x + a * Math.log(x) - Math.lgamma(a).first)
+      end
+
+      def gamma_series(a, x)
+        term = sum = 1 / a
+        (1..500).each do |n|
+          term *= x / (a + n)
+          sum += term
+          break if term < sum * 1e-15
+        end
+        sum * gamma_scale(a, x)
+      end
+
+      # By Lentz's method.
+      def gamma_fraction(a, x)
+        b = x + 1 - a
+        c = 1e300
+        d = 1 / b
+        h = d
+        (1..500).each do |n|
+          factor = -n * (n - a)
+          b += 2
+          d = 1 / (factor * d + b)
+          c = b + factor / c
+          h *= d * c
+          break if (d * c - 1).abs < 1e-15
+        end
+        h * gamma_scale(a, x)
+      end
+    end
+  end
+end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # A second of a run, of all threads (and all agents): what came in it. from and to are seconds since measuring began.
+    # draining: after the last request was sent. latency: a Hash, from which #histogram is made.
+    class Window
+      COUNTERS = %i[sent responses octets].freeze
+
+      attr_reader :part
+
+      # +parts+: the same second of several threads or generators, as Run#windows says it (rb_run.c).
+      def self.merge(parts)
+        return new(parts.first) if parts.length == 1
+
+        errors = parts.map { |part| part[:errors] }.reduce { |one, other| one.merge(other) { |_, a, b| a + b } }
+        latency = parts.each_with_object(Histogram.new) { |part, sum| Histograms.fill(sum, part[:latency]) }
+        new(from: parts.map { |part| part[:from] }.min, to: parts.map { |part| part[:to] }.max,
+            draining: parts.first[:draining], errors: errors, latency: Histograms.to_h(latency),
+            **COUNTERS.to_h { |name| [name, parts.sum { |part| part[name] }] })
+      end
+
+      # From to_h.
+      def self.load(hash)
+        hash = hash.transform_keys(&:to_sym)
+        new(hash.merge(from: (hash[:from] * 1e9).round, to: (hash[:to] * 1e9).round,
+                       errors: hash[:errors].transform_keys(&:to_sym), latency: hash[:latency].transform_keys(&:to_sym)))
+      end
+
+      def initialize(part)
+        @part = part.freeze
+        freeze
+      end
+
+      def from
+        part[:from] / 1e9
+      end
+
+      def to
+        part[:to] / 1e9
+      end
+
+      COUNTERS.each { |name| define_method(name) { part[name] } }
+
+      def draining?
+        part[:draining]
+      end
+
+      # { connect: 0, reset: 0, … }
+      def errors
+        part[:errors]
+      end
+
+      def length
+        to - from
+      end
+
+      # Responses per second.
+      def rate
+        length.positive? ? responses / length : 0.0
+      end
+
+      def failures
+        errors.values.sum
+      end
+
+      # Nearly a whole second, so that it can be compared with others.
+      def whole?
+        !draining? && length > 0.95
+      end
+
+      # The latencies, as a Histogram of its own.
+      def histogram
+        Histograms.fill(Histogram.new, part[:latency])
+      end
+
+      def to_h
+        { "from" => from, "to" => to, "draining" => draining?, "sent" => sent, "responses" => responses,
+          "octets" => octets, "errors" => errors.transform_keys(&:to_s), "latency" => part[:latency].transform_keys(&:to_s) }
+      end
+    end
+  end
+end
