@@ -1,0 +1,236 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tempfile"
+
+# Runs of the generator against servers whose every fault is known.
+class TestLoadRun < Minitest::Test
+  Load = Cuttle::Load
+  Servers = Cuttle::Load::TestServers
+
+  def load(kind = :null, server: {}, **options)
+    Servers.open(kind, **server) { |it| Load.run(it.url, threads: 1, **options) }
+  end
+
+  def test_a_number_of_requests_is_that_number
+    Servers.open do |server|
+      [1, 7, 500].each do |count|
+        result = Load.run(server.url, requests: count, connections: 7, threads: 2)
+
+        assert_equal [count, count, 0], [result.sent, result.responses, result.failures]
+      end
+      assert_equal 508, server.requests
+    end
+  end
+
+  def test_an_open_loop_sends_what_was_offered
+    result = load(rate: 500, duration: 1)
+
+    assert_equal [500, 500, 500], [result.offered, result.sent, result.responses]
+    assert_equal 500, result.latency.count
+    assert_equal 500, result.lag.count
+    assert_in_delta 500, result.rate, 5
+  end
+
+  def test_an_open_loop_of_a_number
+    assert_equal [30, 30], load(rate: 200, requests: 30).then { |result| [result.offered, result.responses] }
+  end
+
+  def test_a_trace_is_sent_wholly
+    times = (0..40).map { |index| index / 100.0 }
+
+    assert_equal 41, load(trace: times).responses
+  end
+
+  def test_steps_and_ramps_end_by_themselves
+    assert_equal 60, load(steps: [[40, 80], 0.5]).responses
+    assert_equal 100, load(ramp: [0, 200, 1]).responses
+  end
+
+  def test_the_warm_up_is_not_counted
+    result = load(rate: 200, duration: 0.5, warmup: 0.5)
+
+    assert_equal [100, 100], [result.sent, result.responses]
+    assert_in_delta 0.5, result.elapsed, 0.001
+  end
+
+  def test_requests_after_a_closed_warm_up
+    assert_equal 50, load(requests: 50, warmup: 0.2, connections: 3).responses
+  end
+
+  def test_pipelining
+    result = load(requests: 1000, pipeline: 16, connections: 2)
+
+    assert_equal [1000, 0, 2], [result.responses, result.failures, result.opened]
+  end
+
+  def test_a_connection_for_each_request
+    result = load(requests: 50, keep_alive: false, connections: 3)
+
+    assert_equal [50, 50, 0], [result.responses, result.opened, result.failures]
+  end
+
+  def test_thinking
+    result = load(requests: 20, connections: 2, think: 0.05)
+
+    assert_operator result.elapsed, :>=, 0.4
+    assert_equal 20, result.responses
+  end
+
+  def test_threads_share_connections
+    result = Servers.open { |server| Load.run(server.url, connections: 5, threads: 3, duration: 0.3) }
+
+    assert_equal [3, 5], [result.threads.length, result.opened]
+  end
+
+  def test_response_time_runs_from_the_intended_time
+    result = load(server: { delays: [0.1] }, rate: 100, duration: 0.5, connections: 1)
+
+    # One connection answers ten a second: the fiftieth request waits for the forty-nine before it.
+    assert_operator result.latency.max, :>, 4e9
+    assert_operator result.service.max, :<, 2e9
+    assert_operator result.lag.max, :>, 3.5e9
+    assert_equal 50, result.responses
+  end
+
+  def test_a_timeout_counts_with_its_length
+    [{ rate: 50, duration: 0.4 }, { connections: 4, requests: 12 }].each do |options|
+      result = load(:silent, timeout: 0.25, **options)
+
+      assert_equal 0, result.responses
+      assert_equal result.sent, result.errors[:timeout]
+      assert_equal result.sent, result.latency.count
+      assert_operator result.latency.min, :>=, 0.25e9
+    end
+  end
+
+  # Who never got a connection waited too.
+  def test_requests_that_could_not_be_sent_time_out
+    result = load(:silent, rate: 100, duration: 0.3, connections: 2, timeout: 0.2)
+
+    assert_equal 30, result.errors[:timeout]
+    assert_equal 30, result.latency.count
+  end
+
+  def test_each_fault_is_counted_as_what_it_is
+    Load::SelfTest::FAULTS.each do |kind, error|
+      [{}, { rate: 200 }, { keep_alive: false }].each do |options|
+        result = load(kind, requests: 10, timeout: 0.2, **({ connections: 2 }).merge(options))
+        counted = result.errors.select { |_, count| count.positive? }
+
+        assert_equal({ error => 10 }, counted, "#{kind} #{options}")
+      end
+    end
+  end
+
+  def test_expected_statuses
+    assert_equal 0, load(:missing, requests: 5, expect: 404).failures
+    assert_equal 5, load(:null, requests: 5, expect: 201).errors[:status_unexpected]
+  end
+
+  def test_what_is_no_http_is_said
+    error = assert_raises(Load::Failure) { load(:babbling, requests: 5) }
+
+    assert_match(/the answer is not HTTP: it begins "SSH-2.0-OpenSSH/, error.message)
+  end
+
+  def test_what_can_not_be_reached_is_said
+    port = Servers.open(&:port)
+
+    assert_match(/127.0.0.1:#{port}: Connection refused/, assert_raises(Load::Failure) { Load.run("http://127.0.0.1:#{port}/") }.message)
+    assert_match(/no.invalid: the name can't/, assert_raises(Load::Failure) { Load.run("http://no.invalid/") }.message)
+    assert_match(%r{/no/such/socket: No such file}, assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
+  end
+
+  def test_a_freeze_is_in_the_percentiles_of_an_open_loop
+    result = load(server: { freeze_at: 0.5, freeze: 1 }, rate: 300, duration: 2.5)
+
+    assert_operator result.latency.value_at(99), :>=, 0.7e9
+    assert_empty result.marks.map(&:name) & [:frozen]
+  end
+
+  def test_a_freeze_is_said_in_a_closed_loop
+    result = Servers.open(freeze_at: 0.5, freeze: 1) { |server| Load.run(server.url, connections: 4, threads: 2, duration: 2) }
+
+    assert_operator result.longest_gap.reverse.reduce(:-), :>=, 0.9
+    assert_match(/stood still for \d/, result.marks.find { |mark| mark.name == :frozen }&.text)
+  end
+
+  def test_windows_add_up
+    seen = []
+    result = Servers.open do |server|
+      Load.run(server.url, rate: 400, duration: 2.5, threads: 2, on_window: ->(window) { seen << window })
+    end
+
+    assert_equal [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]], seen.reject(&:draining?).map { |window| [window.from, window.to] }
+    assert_equal 1000, seen.sum(&:responses)
+    assert_equal result.latency.pairs, Load::Histograms.sum(seen.map(&:histogram)).pairs
+  end
+
+  def test_what_a_window_raises_ends_the_run
+    error = assert_raises(RuntimeError) { load(duration: 60, on_window: ->(_) { raise "enough" }) }
+
+    assert_equal "enough", error.message
+  end
+
+  def test_interrupting
+    Servers.open do |server|
+      generator = Load::Generator.new(Load::Plan.build(server.url, duration: 60, threads: 1))
+      ticks = 0
+      result = generator.run(on_tick: ->(*) { generator.interrupt if (ticks += 1) == 3 })
+
+      assert result.interrupted?
+      assert_operator result.responses, :>, 0
+      assert_operator result.elapsed, :<, 30
+      assert_includes result.marks.map(&:name), :interrupted
+    end
+  end
+
+  def test_other_ruby_threads_run_meanwhile
+    turns = 0
+    counting = Thread.new { loop { turns += 1 } }
+    load(duration: 0.3)
+    counting.kill.join
+
+    assert_operator turns, :>, 1000
+  end
+
+  def test_a_result_survives_json
+    result = load(rate: 200, duration: 0.5)
+    text = JSON.generate(result.to_h)
+
+    assert_equal text, JSON.generate(Load::Result.load(JSON.parse(text)).to_h)
+  end
+
+  def test_damaged_results_are_refused
+    good = JSON.parse(JSON.generate(load(requests: 5).to_h))
+    [nil, [], {}, good.merge("schema" => "x"), good.except("windows"), good.merge("windows" => [{}]), good.merge("histograms" => {}),
+     good.merge("started_at" => "yesterday")].each do |damaged|
+      assert_raises(Load::Failure) { Load::Result.load(damaged) }
+    end
+  end
+
+  def test_unix_sockets
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "s")
+      listener = UNIXServer.new(path)
+      thread = Thread.new { serve_one(listener.accept) while true }
+      result = Load.run("unix://#{path}:/hello", requests: 3, connections: 1, threads: 1)
+
+      assert_equal [3, 0], [result.responses, result.failures]
+      assert_equal "GET /hello HTTP/1.1\r\nHost: localhost\r\n\r\n", @heard
+    ensure
+      thread&.kill
+      listener&.close
+    end
+  end
+
+  def serve_one(client)
+    while (request = client.readpartial(1000))
+      @heard = request
+      client.write(Servers::ANSWER)
+    end
+  rescue EOFError
+    client.close
+  end
+end

@@ -1,0 +1,65 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Statistics against published tables.
+class TestLoadStatistics < Minitest::Test
+  Statistics = Cuttle::Load::Statistics
+
+  # Critical values of the chi-square distribution: NIST/SEMATECH e-Handbook, 1.3.6.7.4.
+  def test_chi_square_table
+    { [3.841, 1] => 0.05, [6.635, 1] => 0.01, [5.991, 2] => 0.05, [18.307, 10] => 0.05, [29.588, 10] => 0.001, [15.987, 10] => 0.1,
+      [67.505, 50] => 0.05, [124.342, 100] => 0.05 }.each do |(value, degrees), chance|
+      assert_in_delta chance, Statistics.chi_square_tail(value, degrees), chance * 0.002
+    end
+  end
+
+  # Critical values of Kolmogorov's distribution: 1.2238, 1.3581, 1.6276 for 0.1, 0.05, 0.01.
+  def test_kolmogorov_table
+    { 1.22385 => 0.1, 1.35810 => 0.05, 1.62762 => 0.01, 1.94947 => 0.001 }.each do |value, chance|
+      assert_in_delta chance, Statistics.kolmogorov(value), chance * 0.001
+    end
+    assert_equal 1.0, Statistics.kolmogorov(0.0)
+  end
+
+  def test_kolmogorov_smirnov_distance
+    distance, = Statistics.kolmogorov_smirnov([0.1, 0.5, 0.6]) { |value| value }
+
+    assert_in_delta 0.4, distance, 1e-9
+  end
+
+  def test_kolmogorov_smirnov_tells_distributions_apart
+    random = Random.new(1)
+    uniform = Array.new(1000) { random.rand }
+
+    assert_operator Statistics.kolmogorov_smirnov(uniform) { |value| value }[1], :>, 0.01
+    assert_operator Statistics.kolmogorov_smirnov(uniform) { |value| value**1.2 }[1], :<, 0.001
+  end
+
+  # Anscombe's first quartet, of which x has mean 9 and sample variance 11, and y mean 7.50 and variance 4.127.
+  def test_mean_and_deviation
+    assert_in_delta 9, Statistics.mean([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]), 1e-12
+    assert_in_delta Math.sqrt(11), Statistics.deviation([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]), 1e-12
+    assert_in_delta 2.031568, Statistics.deviation([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]), 1e-5
+  end
+
+  # As R's quantile(c(1, 2, 4, 8)) says.
+  def test_quantiles
+    assert_equal [1, 1.75, 3, 5, 8], [0, 0.25, 0.5, 0.75, 1].map { |share| Statistics.quantile([8, 1, 4, 2], share) }
+    assert_equal 1, Statistics.spread([1, 2, 3, 4, 100])
+  end
+
+  # Efron and Tibshirani (1993), table 2.1, the mouse data: means 86.86 and 56.22, whose difference has a bootstrap
+  # standard error of about 27, so that an interval of it holds zero.
+  def test_bootstrap_interval
+    treated = [94, 197, 16, 38, 99, 141, 23]
+    control = [52, 104, 146, 10, 51, 30, 40, 27, 46]
+    low, high = Statistics.bootstrap(treated.length, control.length, rounds: 4000) do |one, other|
+      [Statistics.mean(treated.values_at(*one)) - Statistics.mean(control.values_at(*other))]
+    end.first
+
+    assert_operator low, :<, 0
+    assert_in_delta 30.63, (low + high) / 2, 6
+    assert_in_delta 2 * 1.96 * 26.9, high - low, 12
+  end
+end
