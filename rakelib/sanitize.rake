@@ -5,7 +5,7 @@
 SANITIZED = "tmp/sanitized"
 
 # Everything that reaches the native code within the tests' process or a server's. What only takes long is left out.
-SANITIZED_TESTS = "test/{contracts,http,rack,static,unit,cluster}/**/test_*.rb"
+SANITIZED_TESTS = "test/{contracts,http,rack,static,unit,cluster,load}/**/test_*.rb"
 
 namespace :sanitize do
   task :environment do
@@ -25,7 +25,7 @@ task sanitize: "sanitize:compile" do
 
   environment = {
     "LD_PRELOAD" => runtime, "CUTTLE_CORE" => File.expand_path(SANITIZED), "CUTTLE_SANITIZE" => "1",
-    "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:abort_on_error=1",
+    "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:abort_on_error=1",
     "UBSAN_OPTIONS" => "print_stacktrace=1"
   }
   files = Dir[SANITIZED_TESTS].map { |file| "require #{File.expand_path(file).inspect}" }

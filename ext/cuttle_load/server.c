@@ -1,5 +1,4 @@
 /* See server.h. */
-#define _GNU_SOURCE
 #include "server.h"
 #include "clock.h"
 #include <arpa/inet.h>

@@ -1,5 +1,4 @@
 /* See transport.h. */
-#define _GNU_SOURCE
 #include "transport.h"
 #include <errno.h>
 #include <netinet/in.h>

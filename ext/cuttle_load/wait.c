@@ -1,5 +1,4 @@
 /* Waiting. See wait.h. */
-#define _GNU_SOURCE
 #include "wait.h"
 #include "clock.h"
 #include <errno.h>

@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "tempfile"
+require "tmpdir"
 
 # Runs of the generator against servers whose every fault is known.
 class TestLoadRun < Minitest::Test

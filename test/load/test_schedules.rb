@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
+require "tempfile"
 
 # Arrival schedules: what they say, and when the native half sends.
 class TestLoadSchedules < Minitest::Test

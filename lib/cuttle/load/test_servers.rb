@@ -24,7 +24,7 @@ module Cuttle
       }.freeze
 
       # A TestServer that knows its URL.
-      class Server < TestServer
+      class Known < TestServer
         # delays: seconds, one after the other; freeze_at and freeze: seconds.
         def initialize(kind = :null, delays: [], freeze_at: 0, freeze: 0, **options)
           super()
@@ -45,9 +45,9 @@ module Cuttle
 
       module_function
 
-      # Yields a Server and closes it at the end; returns what the block does.
+      # Yields a Known server and closes it at the end; returns what the block does.
       def open(kind = :null, **options)
-        server = Server.new(kind, **options)
+        server = Known.new(kind, **options)
         yield server
       ensure
         server&.close
