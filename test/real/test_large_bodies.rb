@@ -59,7 +59,7 @@ end
 
 # A gigabyte in and a gigabyte out, on every engine, and the server's memory stays what a few megabytes would take.
 module LargeBodyChecks
-  LARGEST_PROCESS = 150 << 20
+  LARGEST_PROCESS = 100 << 20
 
   def test_a_gigabyte_is_uploaded
     piece = Random.new(2).bytes(Gigabyte::PIECE)
