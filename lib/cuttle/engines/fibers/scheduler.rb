@@ -52,8 +52,7 @@ module Cuttle
           entry = [Fiber.current, events]
           fileno = io.fileno
           wait = @waits[fileno] ||= Wait.new(fileno, [])
-          watch(wait, wait.fibers + [entry])
-          with_timer(timeout) { Fiber.yield }
+          watch(wait, wait.fibers + [entry]) ? with_timer(timeout) { Fiber.yield } : events
         ensure
           forget(wait, entry) if wait
         end
@@ -108,9 +107,13 @@ module Cuttle
           timer&.cancel
         end
 
+        # Returns false for what epoll doesn't take, regular files: they are always ready.
         def watch(wait, fibers)
           wait.fibers = fibers
           @poller.watch(wait.fileno, fibers.inject(0) { |events, (_, wanted)| events | wanted }, wait)
+          true
+        rescue Errno::EPERM
+          false
         end
 
         # The fiber waits no more, whatever the reason.
