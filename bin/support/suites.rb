@@ -41,20 +41,22 @@ module Suites
     # [passed, closing line] of a command whose output is shown as it comes.
     def run(environment, *command)
       puts "== #{command.join(" ")}"
-      $stdout.flush
-      tally = nil
+      output = +""
       Clone.outside do
-        IO.popen(environment, ["bundle", "exec", *command], err: %i[child out]) do |output|
-          output.each_line { |line| tally = show(line)[TALLY] || tally }
-        end
+        IO.popen(environment, ["bundle", "exec", *command], err: %i[child out]) { |pipe| copy(pipe, output) }
       end
-      [$?.success?, tally]
+      [$?.success?, output.scrub.scan(TALLY).last]
     end
 
-    def show(line)
-      print line
-      $stdout.flush
-      line.scrub
+    # A dot for each test comes without the end of a line.
+    def copy(pipe, output)
+      while (part = pipe.readpartial(4096))
+        output << part
+        $stdout << part
+        $stdout.flush
+      end
+    rescue EOFError
+      nil
     end
 
     def summarize(results)

@@ -96,8 +96,9 @@ class TestImports < Minitest::Test
     end
   end
 
-  def test_racks_names_are_in_one_c_file
-    naming = Dir["#{EXT}/cuttle/*.{c,h}"].select { |path| File.read(path).match?(/"rack\.\w|"HTTP_/) }
+  def test_the_envs_names_are_in_one_c_file
+    names = /"(?:HTTP_|REQUEST_|REMOTE_|SERVER_|PATH_INFO|QUERY_STRING|rack\.input)/
+    naming = Dir["#{EXT}/cuttle/*.{c,h}"].select { |path| File.read(path).match?(names) }
     assert_equal ["env.c"], naming.map { |path| File.basename(path) }
   end
 
