@@ -41,8 +41,19 @@ class TestServe < Minitest::Test
   end
 
   def test_the_stopping_signals
-    %w[INT TERM QUIT HUP].each do |signal|
-      serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop(signal).exitstatus, signal }
+    inheriting("HUP", "DEFAULT") do # who runs these tests may ignore it
+      %w[INT TERM QUIT HUP].each do |signal|
+        serving_process(rackup(HELLO)) { |process| assert_equal 0, process.stop(signal).exitstatus, signal }
+      end
+    end
+  end
+
+  def test_a_terminal_that_goes_away_means_nothing_under_nohup
+    inheriting("HUP", "IGNORE") do
+      serving_process(rackup(HELLO)) do |process|
+        Process.kill("HUP", process.pid)
+        assert_equal "Hello from development", get(process).body
+      end
     end
   end
 
@@ -154,6 +165,14 @@ class TestServe < Minitest::Test
   end
 
   private
+
+  # What a process that begins in the block inherits.
+  def inheriting(signal, handler)
+    previous = trap(signal, handler)
+    yield
+  ensure
+    trap(signal, previous || "DEFAULT")
+  end
 
   def rackup(text)
     "#{@directory}/config.ru".tap { |path| File.write(path, text) }
