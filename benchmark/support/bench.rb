@@ -4,6 +4,7 @@
 
 require "digest"
 require "etc"
+require "fiddle"
 require "fileutils"
 require "io/wait"
 require "json"

@@ -11,25 +11,37 @@ module Bench
     SCHEDULER_CLOCK = 2
     TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
     # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
-    PARENT, GROUP, CHILD_USER, CHILD_SYSTEM = 1, 2, 13, 14
+    PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, START = 1, 2, 13, 14, 19
+    SET_CHILD_SUBREAPER = 36 # of linux/prctl.h
+
+    Kin = Struct.new(:pid, :parent, :group, :start)
 
     attr_reader :leader
 
-    # leader: pid of a process that leads its own process group.
-    def initialize(leader)
-      @leader = leader
+    # From now on, processes whose parent ended become children of this one instead of init's: a server that makes
+    # daemons of its helpers does not lose them from its account.
+    def self.adopt_orphans
+      prctl = Fiddle::Function.new(Fiddle.dlopen(nil)["prctl"], [Fiddle::TYPE_INT, *[Fiddle::TYPE_LONG] * 4], Fiddle::TYPE_INT)
+      prctl.call(SET_CHILD_SUBREAPER, 1, 0, 0, 0).zero? or raise "prctl does not let orphans be adopted"
     end
 
-    # Pids of the leader, its descendants, and whoever else is in its process group.
+    # leader: pid of a process that leads its own process group, and is the only one that this process has started
+    # and not yet waited for.
+    def initialize(leader)
+      @leader = leader
+      @start = kin(leader)&.start
+    end
+
+    # Pids of the leader, its descendants, whoever else is in its process group, and the orphans of it.
     def pids
-      parents = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| lineage(pid.to_i) }
-      family = [leader]
-      size = nil
-      until family.size == size
-        size = family.size
-        family |= parents.filter_map { |pid, parent, group| pid if group == leader || family.include?(parent) }
+      living = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| kin(pid.to_i) }
+      family, others = living.partition { |process| ours?(process) }
+      loop do
+        children, others = others.partition { |process| family.any? { |parent| parent.pid == process.parent } }
+        return family.map(&:pid) if children.empty?
+
+        family += children
       end
-      family.select { |pid| parents.any? { |known,| known == pid } }
     end
 
     # Seconds of CPU time used so far.
@@ -65,9 +77,15 @@ module Bench
 
     private
 
-    def lineage(pid)
+    # What is known of a process that lives; nil of one that ended.
+    def kin(pid)
       fields = stat(pid)
-      [pid, fields[PARENT].to_i, fields[GROUP].to_i] if fields && fields.first != "Z"
+      Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && fields.first != "Z"
+    end
+
+    def ours?(process)
+      process.pid == leader || process.group == leader ||
+        (process.parent == Process.pid && !@start.nil? && process.start >= @start)
     end
 
     def own_cpu(pid)

@@ -19,6 +19,7 @@ module Bench
       FileUtils.mkdir_p(LOGS)
       subjects = prepared
       @options.cores.pin_self
+      ProcessTree.adopt_orphans
       1.upto(@options.rounds) { |round| subjects -= run(round, subjects) }
       figures
     end

@@ -52,8 +52,9 @@ module Bench
       family = tree.pids
       signal(:TERM, [@pid])
       await_exit(STOP_TIMEOUT)
-      signal(:KILL, (family & tree.pids) | (reaped? ? [] : [@pid]))
+      signal(:KILL, family & tree.pids)
       await_exit(STOP_TIMEOUT)
+      reap_orphans(family)
     end
 
     def get(path)
@@ -96,6 +97,15 @@ module Bench
     def await_exit(timeout)
       deadline = Clock.now + timeout
       sleep 0.01 until reaped? || Clock.now > deadline
+    end
+
+    # Those that this process adopted (see ProcessTree.adopt_orphans) are waited for by it.
+    def reap_orphans(family)
+      (family - [@pid]).each do |pid|
+        Process.wait(pid)
+      rescue Errno::ECHILD # somebody else's child
+        next
+      end
     end
 
     def signal(name, pids)

@@ -33,6 +33,22 @@ class TestBenchmarkProcessTree < Minitest::Test
     end
   end
 
+  def test_a_daemon_that_left_its_family_counts_where_orphans_are_adopted
+    program = "#{BURN} Process.wait(fork { fork { Process.setsid; burn[0.2]; puts :ready; sleep } }); sleep"
+    adopting = <<~RUBY
+      require "#{File.expand_path("../../benchmark/support/bench", __dir__)}"
+      Bench::ProcessTree.adopt_orphans
+      io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", #{program.inspect}], pgroup: true)
+      tree = Bench::ProcessTree.new(io.pid)
+      io.gets
+      puts tree.pids.size, tree.cpu_seconds
+      tree.pids.each { |pid| Process.kill(:KILL, pid) }
+    RUBY
+    size, seconds = IO.popen([RbConfig.ruby, "-e", adopting], &:readlines)
+    assert_equal 2, Integer(size)
+    assert_operator Float(seconds), :>=, 0.2
+  end
+
   def test_voluntary_switches_grow_with_every_sleep
     with_ruby("$stdout.sync = true; puts :ready; gets; 100.times { sleep 0.001 }; puts :done; gets") do |tree, output|
       output.gets
