@@ -18,7 +18,9 @@ module Cuttle
     ].freeze
 
     # Spellings of commands that look like options.
-    ALIASES = { "-h" => "help", "--help" => "help", "-V" => "version", "-v" => "version", "--version" => "version" }.freeze
+    ALIASES = {
+      "-h" => "help", "--help" => "help", "-V" => "version", "-v" => "version", "--version" => "version"
+    }.freeze
 
     # The class of the command called +name+. Raises UsageError.
     def self.command(name)

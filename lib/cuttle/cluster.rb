@@ -135,7 +135,8 @@ module Cuttle
       name = slot.to_s
       slot.ended(now)
       delay = slot.wake_in(now)
-      @report.call("#{name} died (#{cause(status)}), the next one starts #{delay.zero? ? "now" : "in #{delay.round(1)} s"}")
+      time = delay.zero? ? "now" : "in #{delay.round(1)} s"
+      @report.call("#{name} died (#{cause(status)}), the next one starts #{time}")
     end
 
     def cause(status)

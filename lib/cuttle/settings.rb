@@ -80,7 +80,7 @@ module Cuttle
       @values[name] |= Defaults.fetch(name, self) if name == :binds && @origins.values_at(:binds, :port).all?(:flag)
     end
 
-    # RAILS_MAX_THREADS and a preset speak of pools. An engine without one doesn't hear them; a flag is heard, and refused.
+    # RAILS_MAX_THREADS and presets speak of pools: an engine without one doesn't hear them. A flag is heard, and refused.
     def heard?(name, layer)
       name != :threads || layer == :flag || !Defaults::ONE_THREAD.include?(engine)
     end

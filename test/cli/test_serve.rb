@@ -147,7 +147,8 @@ class TestServe < Minitest::Test
   def test_requests_are_logged
     serving_process(rackup(HELLO), "-v") do |process|
       get(process, "/logged?a=b")
-      eventually("the line") { process.out.match?(%r{^127\.0\.0\.1 - - \[.*\] "GET /logged\?a=b HTTP/1\.1" 200 \d+ \d+\.\d{4}$}) }
+      line = %r{^127\.0\.0\.1 - - \[.*\] "GET /logged\?a=b HTTP/1\.1" 200 \d+ \d+\.\d{4}$}
+      eventually("the line") { process.out.match?(line) }
     end
   end
 

@@ -40,7 +40,8 @@ class TestCluster < Minitest::Test
   end
 
   def test_a_busy_worker_leaves_new_connections_to_an_idle_one
-    app = "run ->(env) { ($stderr.puts 'entered'; sleep) if env['PATH_INFO'] == '/sleep'; [200, {}, [Process.pid.to_s]] }"
+    app = "run ->(env) { ($stderr.puts 'entered'; sleep) if env['PATH_INFO'] == '/sleep'; " \
+          "[200, {}, [Process.pid.to_s]] }"
     cluster(app, "-t", "1", "--shutdown-timeout", "0.1", workers: 2) do |process|
       client(process) do |busy|
         busy.write("GET /sleep HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -16,8 +16,8 @@ class TestSettings < Minitest::Test
   end
 
   def test_environment_is_above_defaults
-    settings = build({ "WEB_CONCURRENCY" => "2", "RAILS_MAX_THREADS" => "7", "PORT" => "8000", "RACK_ENV" => "production" })
-    assert_equal [2, 7..7, 8000, "production"],
+    settings = build({ "WEB_CONCURRENCY" => "2", "RAILS_MAX_THREADS" => "7", "PORT" => "8000", "RACK_ENV" => "live" })
+    assert_equal [2, 7..7, 8000, "live"],
                  [settings.workers, settings.threads, settings.port, settings.environment]
     assert_equal [:environment], %i[workers threads port environment].map { |name| settings.origin(name) }.uniq
   end
@@ -116,7 +116,8 @@ class TestSettings < Minitest::Test
     { engine: "jet" } => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",
     { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",
     { like: "apache" } => "unknown server \"apache\": #{Cuttle::Settings::LIKES.keys.join(", ")}",
-    { threads: 0 } => "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { threads: 0 } =>
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
       "parser recognizer is for study only: it does not serve in production"

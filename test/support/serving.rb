@@ -119,8 +119,12 @@ module Serving
 
     # Pids of the workers that are there now.
     def workers
-      stats = Dir["/proc/[0-9]*/stat"].filter_map { |path| File.read(path) rescue nil } # rubocop:disable Style/RescueModifier
-      stats.filter_map { |stat| stat.to_i if stat[/\) \S (\d+)/, 1].to_i == @pid }
+      Dir["/proc/[0-9]*/stat"].filter_map do |path|
+        stat = File.read(path)
+        stat.to_i if stat[/\) \S (\d+)/, 1].to_i == @pid
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil # it has just ended
+      end
     end
 
     # Sends +signal+ and waits for the end; returns the Process::Status.

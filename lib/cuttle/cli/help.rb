@@ -10,23 +10,19 @@ module Cuttle
       end
 
       def run(arguments)
-        return CLI.command(arguments.first).new(out: @out, err: @err).run(["--help"]) if others.include?(arguments.first)
+        name = arguments.first
+        return overview if [nil, "help", "version"].include?(name)
 
-        CLI.command(arguments.first) if arguments.any? # says that it is unknown
-        overview
-        0
+        CLI.command(name).new(out: @out, err: @err).run(["--help"])
       end
 
       private
-
-      def others
-        COMMANDS.map(&:name) - %w[help version]
-      end
 
       def overview
         @out.puts "Usage: cuttle COMMAND [OPTION …]", ""
         COMMANDS.each { |command| @out.puts "  #{command.name.ljust(10)} #{command.summary}" }
         @out.puts "", "cuttle COMMAND --help tells more."
+        0
       end
     end
   end

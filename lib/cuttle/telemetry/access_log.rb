@@ -23,7 +23,8 @@ module Cuttle
         @second = [0, ""].freeze
       end
 
-      # Never raises: a log that nobody reads any more stops no request. +env+ is the request's, made before it was answered.
+      # +env+ is the request's, made before it was answered. Never raises: a log that nobody reads any more stops no
+      # request.
       def record(env, connection)
         @io.write(line(env, connection))
       rescue SystemCallError, IOError
