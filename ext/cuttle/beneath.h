@@ -47,7 +47,8 @@ int cuttle_beneath_refresh(struct cuttle_beneath *beneath);
  * *fd becomes the descriptor, -1 for a directory. wait: false answers -EAGAIN where the disk would have to be waited
  * for, or where that can't be known. Any number of threads may be inside, with cuttle_beneath_refresh too.
  * -ENXIO: there is something else at path; -EXDEV: it leads out. */
-int cuttle_beneath_open(const struct cuttle_beneath *beneath, const char *path, bool wait, int *fd, struct stat *status);
+int cuttle_beneath_open(const struct cuttle_beneath *beneath, const char *path, bool wait, int *fd,
+			struct stat *status);
 
 /* Reads length octets at offset. Returns how many there were, fewer only at the file's end; with wait false also where
  * the rest is not in memory (perhaps -EAGAIN). */

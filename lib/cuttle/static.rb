@@ -33,15 +33,16 @@ module Cuttle
                    portable: false)
       @tree = Tree.new(Beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
       @final = final
-    rescue SystemCallError => e
-      raise UsageError, "can't serve files from #{root}: #{e.message}"
+    rescue SystemCallError => error
+      raise UsageError, "can't serve files from #{root}: #{error.message}"
     end
 
     # Answers +connection+'s request and returns true, or false where it is not one for a file. Never raises: where
     # the server is at its limits, or its disk fails, the answer is 503.
     def call(connection)
       method = connection.request_method
-      decided = method == "GET" || method == "HEAD" ? serve(connection) : decline(connection, 405, "allow" => "GET, HEAD")
+      served = method == "GET" || method == "HEAD"
+      decided = served ? serve(connection) : decline(connection, 405, "allow" => "GET, HEAD")
     rescue StandardError => error
       decided = fail_with(connection, error)
     ensure

@@ -76,7 +76,6 @@ class TestStaticConditions < Minitest::Test
     assert_equal 304, get("/a.html", "if-modified-since" => DATE, "range" => "bytes=99-").status
   end
 
-
   def test_if_range
     etag = settled_etag("0123456789")
     { etag => 206, DATE => 206, "W/#{etag}" => 200, "\"x\"" => 200, EARLIER => 200, LATER => 200, "x" => 200 }

@@ -5,7 +5,8 @@ require "timeout"
 
 class TestStaticPath < Minitest::Test
   GOOD = {
-    "/" => "", "" => "", "/a" => "a", "/a/b.html" => "a/b.html", "/a/" => "a/", "/a%20b" => "a b", "/caf%C3%A9" => "caf\xC3\xA9".b,
+    "/" => "", "" => "", "/a" => "a", "/a/b.html" => "a/b.html", "/a/" => "a/", "/a%20b" => "a b",
+    "/caf%C3%A9" => "caf\xC3\xA9".b,
     "/%61%2E%62" => "a.b", "/a..b" => "a..b", "/a." => "a.", "/a%0ab" => "a\nb", "/%ff" => "\xFF".b, "/~a" => "~a",
     "/a+b" => "a+b", "/%252e%252e" => "%2e%2e", "/a%2500" => "a%00", "/a%25" => "a%", "/..." => nil
   }.freeze

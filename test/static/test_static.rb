@@ -67,7 +67,6 @@ class TestStatic < Minitest::Test
     end
   end
 
-
   # Directories
 
   def test_index
@@ -102,7 +101,6 @@ class TestStatic < Minitest::Test
     ["//evil.test", "/%2fevil.test", "/\\evil.test", "/%5cevil.test", "///evil.test", "//evil.test/..",
      "/./evil.test", "/.//evil.test"].each { |path| assert_passed path }
   end
-
 
   # What isn't served
 
@@ -166,7 +164,6 @@ class TestStatic < Minitest::Test
   ensure
     Process.setrlimit(:NOFILE, *limits)
   end
-
 
   def test_a_failure_behind_the_first_octet_breaks_the_connection_off
     put "a.html"

@@ -18,7 +18,8 @@ module Cuttle
         others = qualities["*"]
         plain = qualities["identity"] || others || 0.0
         liked = SUFFIXES.keys.to_h { |coding| [coding, qualities[coding] || others || 0.0] }
-        liked.select { |_, quality| quality.positive? && quality >= plain }.sort_by { |_, quality| -quality }.map(&:first)
+        liked.select! { |_, quality| quality.positive? && quality >= plain }
+        liked.sort_by { |coding, quality| [-quality, SUFFIXES.keys.index(coding)] }.map(&:first)
       end
 
       # What is not valid is not liked.
