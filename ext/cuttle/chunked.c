@@ -6,11 +6,13 @@
 #include "parser.h"
 #include "syntax.h"
 
+/* Consumed at once at most, so that a slice can name it. */
+#define PIECE_LIMIT INT32_MAX
 
 enum phase { SIZE, SIZE_DIGITS, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER_NAME, TRAILER_VALUE,
 	     TRAILER_LF, END_LF, DONE };
 
-/* Where in an extension: each is ";" name ["=" (token or quoted-string)]; quoted is the state below. */
+/* Where in an extension: each is ";" name ["=" (token or quoted-string)]. */
 enum extension { AFTER_SEMICOLON, NAME, AFTER_NAME, AFTER_EQUALS, TOKEN_VALUE, QUOTED, ESCAPED, AFTER_VALUE };
 
 static int digit_value(char octet)
@@ -84,14 +86,14 @@ static int size_octet(struct cuttle_chunk_state *state, char octet)
 		if (state->phase == SIZE || (octet != ';' && octet != '\r'))
 			return 400;
 		state->phase = octet == ';' ? EXTENSION : SIZE_LF;
-		state->quoted = AFTER_SEMICOLON;
+		state->extension = AFTER_SEMICOLON;
 		return 0;
 	case EXTENSION:
-		if (octet == '\r' && extension_may_end(state->quoted)) {
+		if (octet == '\r' && extension_may_end(state->extension)) {
 			state->phase = SIZE_LF;
 			return 0;
 		}
-		return extension_octet(&state->quoted, octet) ? 0 : 400;
+		return extension_octet(&state->extension, octet) ? 0 : 400;
 	default: /* SIZE_LF */
 		if (octet != '\n')
 			return 400;
@@ -152,6 +154,8 @@ int cuttle_parse_chunks(struct cuttle_chunk_state *state, const char *bytes, siz
 	size_t at = 0;
 
 	*data = (struct cuttle_slice){0};
+	if (*length > PIECE_LIMIT)
+		*length = PIECE_LIMIT;
 	while (at < *length && state->phase != DATA && state->phase != DONE) {
 		int failed = control_octet(state, bytes[at++]);
 

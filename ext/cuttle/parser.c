@@ -8,7 +8,6 @@
 #include "target.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum phase { START, BLANK, FIELDS };
 
@@ -27,11 +26,6 @@ enum { /* fields that have been seen */
 static struct cuttle_slice slice(const char *base, const char *from, const char *to)
 {
 	return (struct cuttle_slice){.offset = (uint32_t)(from - base), .length = (uint32_t)(to - from)};
-}
-
-static bool same(const char *octets, size_t length, const char *word)
-{
-	return length == strlen(word) && strncasecmp(octets, word, length) == 0;
 }
 
 /* The version at the end of a request line (RFC 9112, 2.3). Returns 0 or what to answer. */
@@ -87,7 +81,8 @@ static int parse_length(struct cuttle_head *head, const char *value, size_t leng
 	return 0;
 }
 
-/* Calls each for every element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it. */
+/* The next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it; empty ones are
+ * none. Returns where to go on, NULL when there are no more. */
 static const char *next_element(const char *at, const char *end, const char **element, size_t *length)
 {
 	const char *stop;
@@ -101,7 +96,7 @@ static const char *next_element(const char *at, const char *end, const char **el
 		stop = end;
 	*element = at;
 	*length = (size_t)(stop - at);
-	while (*length > 0 && (at[*length - 1] == ' ' || at[*length - 1] == '\t'))
+	while (at[*length - 1] == ' ' || at[*length - 1] == '\t')
 		(*length)--;
 	return stop;
 }
@@ -112,36 +107,34 @@ static uint8_t parse_connection(const char *value, size_t length)
 	uint8_t seen = 0;
 
 	while ((at = next_element(at, end, &element, &length))) {
-		if (same(element, length, "close"))
+		if (cuttle_same(element, length, "close"))
 			seen |= SEEN_CLOSE;
-		else if (same(element, length, "keep-alive"))
+		else if (cuttle_same(element, length, "keep-alive"))
 			seen |= SEEN_KEEP_ALIVE;
 	}
 	return seen;
 }
 
-/* RFC 9112, 6.1: chunked, and nothing else, is understood. One chunked that is not alone makes the message's end a
- * matter of opinion. */
+/* RFC 9112, 6.1 and 6.3: chunked, once, ends the list, or nobody knows where the body ends; behind other codings it
+ * is well-formed, but those are not known. */
 static int parse_encoding(struct cuttle_head *head, const char *value, size_t length, uint8_t seen)
 {
 	const char *at = value, *end = value + length, *element;
-	size_t count = 0, element_length;
-	bool chunked = false;
+	size_t count = 0, chunked = 0;
+	bool last = false;
 
-	if (seen & SEEN_ENCODING || length == 0)
+	if (seen & SEEN_ENCODING)
 		return 400;
-	while ((at = next_element(at, end, &element, &element_length))) {
-		if (chunked)
-			return 400;
-		chunked = same(element, element_length, "chunked");
-		if (!chunked && cuttle_span(element, element_length, CUTTLE_TOKEN) != element_length)
-			return 400;
+	if (cuttle_same(value, length, "chunked")) {
+		head->chunked = true;
+		return 0;
+	}
+	while ((at = next_element(at, end, &element, &length))) {
+		last = cuttle_same(element, length, "chunked");
+		chunked += last;
 		count++;
 	}
-	if (count != 1 || !chunked || length != 7)
-		return count == 1 && chunked ? 400 : 501;
-	head->chunked = true;
-	return 0;
+	return last && chunked == 1 && count > 1 ? 501 : 400;
 }
 
 static int parse_known_field(struct cuttle_head_state *state, struct cuttle_head *head, const char *base,
@@ -152,29 +145,29 @@ static int parse_known_field(struct cuttle_head_state *state, struct cuttle_head
 
 	switch (name_length) {
 	case 4:
-		if (same(name, 4, "host")) {
+		if (cuttle_same(name, 4, "host")) {
 			seen = SEEN_HOST;
 			failed = state->seen & SEEN_HOST ? 400 : cuttle_parse_host(head, base, value, length);
 		}
 		break;
 	case 6:
-		if (same(name, 6, "expect")) {
+		if (cuttle_same(name, 6, "expect")) {
 			seen = SEEN_EXPECT;
-			failed = same(value, length, "100-continue") ? 0 : 417;
+			failed = cuttle_same(value, length, "100-continue") ? 0 : 417;
 		}
 		break;
 	case 10:
-		if (same(name, 10, "connection"))
+		if (cuttle_same(name, 10, "connection"))
 			seen = parse_connection(value, length);
 		break;
 	case 14:
-		if (same(name, 14, "content-length")) {
+		if (cuttle_same(name, 14, "content-length")) {
 			seen = SEEN_LENGTH;
 			failed = parse_length(head, value, length, state->seen);
 		}
 		break;
 	case 17:
-		if (same(name, 17, "transfer-encoding")) {
+		if (cuttle_same(name, 17, "transfer-encoding")) {
 			seen = SEEN_ENCODING;
 			failed = parse_encoding(head, value, length, state->seen);
 		}
@@ -194,7 +187,7 @@ static int parse_field(struct cuttle_head_state *state, struct cuttle_head *head
 	if (head->field_count == CUTTLE_LIMIT_FIELDS)
 		return 431;
 	value = colon + 1;
-	if (cuttle_span(value, (size_t)(end - value), CUTTLE_VALUE) != (size_t)(end - value))
+	if (!cuttle_is_value(value, (size_t)(end - value)))
 		return 400;
 	while (value < end && (*value == ' ' || *value == '\t'))
 		value++;
@@ -217,35 +210,59 @@ static int conclude(const struct cuttle_head_state *state, struct cuttle_head *h
 	return 0;
 }
 
-static void begin(struct cuttle_head *head)
+/* Octets that the line at hand may take, with its CRLF. */
+static size_t line_room(const struct cuttle_head_state *state)
 {
-	memset(head, 0, offsetof(struct cuttle_head, fields));
+	size_t line = state->phase == FIELDS ? CUTTLE_LIMIT_FIELD_LINE : CUTTLE_LIMIT_REQUEST_LINE;
+	size_t head = CUTTLE_LIMIT_HEAD - state->line;
+
+	return line + 2 < head ? line + 2 : head;
 }
 
-/* A line that is too long, or holds what no line may: told before its end has come. */
-static int check_unfinished(const struct cuttle_head_state *state, const char *line, size_t length)
+static int too_long(const struct cuttle_head_state *state, const char *line)
 {
-	if (memchr(line, '\0', length))
-		return 400;
-	if (state->phase != FIELDS && length > CUTTLE_LIMIT_REQUEST_LINE)
-		return memchr(line, ' ', METHOD_LIMIT + 1) ? 414 : 501;
-	return state->phase == FIELDS && length > CUTTLE_LIMIT_FIELD_LINE ? 431 : 0;
+	if (state->phase == FIELDS)
+		return 431;
+	return memchr(line, ' ', METHOD_LIMIT + 1) ? 414 : 501;
+}
+
+/* What a line must not begin with is said at once, for a peer that speaks another protocol may never send its end.
+ * An empty line ends the fields, and is forgiven once before a request line (RFC 9112, 2.2). */
+static bool valid_start(const struct cuttle_head_state *state, const char *line, size_t length)
+{
+	if (cuttle_is(*line, CUTTLE_TOKEN))
+		return true;
+	return *line == '\r' && state->phase != BLANK && (length == 1 || line[1] == '\n');
+}
+
+/* Octets that the line takes, with its CRLF; 0 when it is incomplete, -status when it can't become one. Octets beyond
+ * its room are not looked at, so that it does not matter whether they are there. */
+static int measure_line(struct cuttle_head_state *state, const char *line, size_t length)
+{
+	size_t room = line_room(state);
+	const char *newline;
+
+	if (length > room)
+		length = room;
+	if (length > 0 && !valid_start(state, line, length))
+		return -400;
+	newline = memchr(line + state->scanned, '\n', length - state->scanned);
+	if (newline) /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
+		return newline[-1] == '\r' ? (int)(newline + 1 - line) : -400;
+	state->scanned = (uint32_t)length;
+	return length == room ? -too_long(state, line) : 0;
 }
 
 static int parse_line(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *line,
 		      const char *end)
 {
-	int failed = check_unfinished(state, line, (size_t)(end - line));
-
-	if (failed)
-		return failed;
 	if (state->phase == FIELDS)
 		return parse_field(state, head, base, line, end);
-	if (state->phase == START && line == end) { /* RFC 9112, 2.2: one empty line before a request is forgiven */
+	if (line == end) {
 		state->phase = BLANK;
 		return 0;
 	}
-	begin(head);
+	memset(head, 0, offsetof(struct cuttle_head, fields));
 	state->phase = FIELDS;
 	return parse_request_line(head, base, line, end);
 }
@@ -253,25 +270,16 @@ static int parse_line(struct cuttle_head_state *state, struct cuttle_head *head,
 int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head, const char *bytes, size_t length)
 {
 	for (;;) {
-		const char *line = bytes + state->line, *from = line + state->scanned;
-		const char *newline = memchr(from, '\n', length - state->line - state->scanned);
-		bool last;
-		int failed;
+		const char *line = bytes + state->line;
+		int size = measure_line(state, line, length - state->line), failed;
+		bool last = size == 2 && state->phase == FIELDS;
 
-		if (!newline) {
-			failed = check_unfinished(state, line, length - state->line);
-			state->scanned = (uint32_t)(length - state->line);
-			return length > CUTTLE_LIMIT_HEAD && !failed ? -431 : -failed;
-		}
-		if (newline == line || newline[-1] != '\r') /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
-			return -400;
-		last = state->phase == FIELDS && newline - 1 == line;
-		failed = last ? conclude(state, head) : parse_line(state, head, bytes, line, newline - 1);
-		state->line = (uint32_t)(newline + 1 - bytes);
+		if (size <= 0)
+			return size;
+		state->line += (uint32_t)size;
 		state->scanned = 0;
+		failed = last ? conclude(state, head) : parse_line(state, head, bytes, line, line + size - 2);
 		if (failed || last)
 			return failed ? -failed : (int)state->line;
-		if (state->line > CUTTLE_LIMIT_HEAD)
-			return -431;
 	}
 }

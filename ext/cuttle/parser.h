@@ -11,13 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The limits, in octets unless said otherwise. */
-#define CUTTLE_LIMIT_REQUEST_LINE 16384 /* 414 above (431 where it is not the target that is long) */
+/* The limits, in octets unless said otherwise; those of lines without their CRLF. */
+#define CUTTLE_LIMIT_REQUEST_LINE 16384 /* 414 above (501 where it is the method that is long) */
 #define CUTTLE_LIMIT_FIELD_LINE 16384   /* 431 above */
 #define CUTTLE_LIMIT_FIELDS 128         /* count; 431 above */
 #define CUTTLE_LIMIT_HEAD 65536         /* whole head; 431 above */
-#define CUTTLE_LIMIT_CHUNK_LINE 4096    /* a chunk's size and extensions; 400 above */
-#define CUTTLE_LIMIT_TRAILER 16384      /* all trailer fields of a body; 431 above */
+#define CUTTLE_LIMIT_CHUNK_LINE 4096    /* a chunk's size and extensions, with CRLF; 400 above */
+#define CUTTLE_LIMIT_TRAILER 16384      /* the trailer section of a body, with its CRLFs; 431 above */
 
 /* A run of octets in the buffer. */
 struct cuttle_slice {
@@ -31,13 +31,13 @@ struct cuttle_field {
 /* A request head. Slices are into the buffer that was parsed, counted from the request's first octet. */
 struct cuttle_head {
 	struct cuttle_slice method, target;
-	struct cuttle_slice path, query; /* parts of target; path is "*" for OPTIONS *, "/" of no length for an empty one in absolute-form */
+	struct cuttle_slice path, query; /* parts of target; path is "*" for OPTIONS *, empty for "http://host" */
 	struct cuttle_slice host, port;  /* of the authority that applies: target's before Host's; port without the colon */
 	uint64_t content_length;         /* 0 where there is no body, or it is chunked */
 	uint32_t field_count;
 	uint8_t minor;                   /* of HTTP/1.minor: 0 or 1 (a higher one reads as 1) */
 	bool has_query;                  /* there was a "?", maybe with nothing behind it */
-	bool has_host;
+	bool has_host;                   /* its value may be empty (RFC 9112, 3.2) */
 	bool has_length;                 /* a Content-Length was sent */
 	bool chunked;
 	bool keep_alive;                 /* the client lets the connection persist */
@@ -55,7 +55,9 @@ struct cuttle_head_state {
 
 /* Parses the head that begins at bytes[0].
  * Returns the octets it took (> 0) when the head is complete; 0 when it needs more; -status when the peer broke the
- * protocol, status being what to answer (400, 414, 417, 431, 501, 505). head is only valid after a return > 0. */
+ * protocol, status being what to answer (400, 414, 417, 431, 501, 505). What it returns in the end does not depend on
+ * how the octets were cut into pieces. head is only valid after a return > 0, and the state of no use after one
+ * that is not 0. */
 int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head, const char *bytes, size_t length);
 
 /* What the chunk decoder remembers between calls; zero it before a body's first octet. */
@@ -63,14 +65,14 @@ struct cuttle_chunk_state {
 	uint64_t left;    /* data octets left in this chunk */
 	uint32_t line;    /* octets taken of the present size line or trailer section: their limits */
 	uint8_t phase;
-	uint8_t quoted;
+	uint8_t extension;
 };
 
 /* Decodes the next piece of a chunked body (RFC 9112, 7.1), in the order of the input.
  * Consumes *length octets at most and sets *length to those consumed; *data is a run of body octets among them
  * (length 0: none), as offset into bytes. Call it again until it consumes nothing.
  * Returns 1 when the body and its trailer section are complete (trailer fields are checked and dropped), 0 to go on,
- * -status when the peer broke the protocol. */
+ * -status when the peer broke the protocol (400, 431); the state is of no use then. */
 int cuttle_parse_chunks(struct cuttle_chunk_state *state, const char *bytes, size_t *length, struct cuttle_slice *data);
 
 /* The reason phrase of a status code (RFC 9110, 15), "" for one that is not registered. */

@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum {
 	CUTTLE_TOKEN = 1,    /* tchar */
 	CUTTLE_VALUE = 2,    /* field-vchar, obs-text, SP and TAB */
 	CUTTLE_TARGET = 4,   /* what a request target may hold: visible ASCII but "#" (browsers send more than RFC 3986 has) */
-	CUTTLE_REG_NAME = 8, /* unreserved, sub-delims and "%" */
+	CUTTLE_REG_NAME = 8, /* unreserved, sub-delims and "%", but ",": two Hosts that were made one have it */
 	CUTTLE_DIGIT = 16,
 	CUTTLE_HEX = 32,
 	CUTTLE_QUOTED = 64,  /* qdtext */
@@ -31,6 +32,41 @@ static inline size_t cuttle_span(const char *octets, size_t length, int class)
 	while (at < length && cuttle_is(octets[at], class))
 		at++;
 	return at;
+}
+
+/* Eight octets at once: whether one of them is a control character. TAB counts as one. */
+static inline bool cuttle_has_control(const char *octets)
+{
+	const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
+	uint64_t word, delete;
+
+	memcpy(&word, octets, sizeof word);
+	delete = word ^ (ones * 0x7f);
+	return (((word - ones * 0x20) & ~word) | ((delete - ones) & ~delete)) & high;
+}
+
+/* Whether all octets are of CUTTLE_VALUE. */
+static inline bool cuttle_is_value(const char *octets, size_t length)
+{
+	size_t at = 0;
+
+	for (; length - at >= 8; at += 8)
+		if (cuttle_has_control(octets + at) && cuttle_span(octets + at, 8, CUTTLE_VALUE) != 8)
+			return false;
+	return cuttle_span(octets + at, length - at, CUTTLE_VALUE) == length - at;
+}
+
+/* Whether octets are this word, in any case. The word is in lower case, of letters, digits and "-"; the octets are
+ * of CUTTLE_VALUE. No locale has a say in it, as it has in strcasecmp. */
+static inline bool cuttle_same(const char *octets, size_t length, const char *word)
+{
+	size_t at = 0;
+
+	if (length != strlen(word))
+		return false;
+	while (at < length && (octets[at] | 0x20) == word[at])
+		at++;
+	return at == length;
 }
 
 #endif

@@ -2,39 +2,46 @@
 #include "target.h"
 #include "syntax.h"
 
+#include <arpa/inet.h>
 #include <string.h>
-#include <strings.h>
 
 static struct cuttle_slice slice(const char *base, const char *from, const char *to)
 {
 	return (struct cuttle_slice){.offset = (uint32_t)(from - base), .length = (uint32_t)(to - from)};
 }
 
-/* [IPv6] or [vN.anything]: brackets around hexadecimal digits, colons and dots, or RFC 3986's future form. */
+/* RFC 3986's form of addresses to come: v, a version, ".", and what only that version knows. */
+static bool future_address(const char *at, const char *end)
+{
+	const char *dot = at + 1 + cuttle_span(at + 1, (size_t)(end - at - 1), CUTTLE_HEX);
+
+	if ((*at != 'v' && *at != 'V') || dot == at + 1 || dot == end || *dot != '.' || dot + 1 == end)
+		return false;
+	for (at = dot + 1; at < end; at++)
+		if (*at == '%' || (*at != ':' && !cuttle_is(*at, CUTTLE_REG_NAME)))
+			return false;
+	return true;
+}
+
+static bool v6_address(const char *at, const char *end)
+{
+	struct in6_addr address;
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if ((size_t)(end - at) >= sizeof text)
+		return false;
+	memcpy(text, at, (size_t)(end - at));
+	return inet_pton(AF_INET6, text, &address) == 1;
+}
+
+/* Behind the "]" of the address that begins with "[" at; NULL where it is malformed. */
 static const char *ip_literal_end(const char *at, const char *end)
 {
 	const char *close = memchr(at, ']', (size_t)(end - at));
-	int colons = 0;
 
-	if (!close || close - at < 3)
+	if (!close || close == at + 1)
 		return NULL;
-	at++;
-	if (*at == 'v' || *at == 'V') {
-		const char *digits = at + 1, *dot = digits + cuttle_span(digits, (size_t)(close - digits), CUTTLE_HEX);
-
-		if (dot == digits || dot + 1 >= close || *dot != '.')
-			return NULL;
-		for (at = dot + 1; at < close; at++)
-			if ((!cuttle_is(*at, CUTTLE_REG_NAME) && *at != ':') || *at == '%')
-				return NULL;
-		return close + 1;
-	}
-	for (; at < close; at++) {
-		if (!cuttle_is(*at, CUTTLE_HEX) && *at != ':' && *at != '.')
-			return NULL;
-		colons += *at == ':';
-	}
-	return colons >= 2 && colons <= 8 ? close + 1 : NULL;
+	return v6_address(at + 1, close) || future_address(at + 1, close) ? close + 1 : NULL;
 }
 
 static bool percent_encoded_well(const char *at, const char *end)
@@ -108,23 +115,28 @@ static int split_path(struct cuttle_head *head, const char *base, const char *at
 	return 0;
 }
 
-/* "http://authority/path?query"; the path may be empty, which is "/". */
+/* Octets of "http://" or "https://" at the beginning, 0 without either. */
+static size_t scheme_length(const char *at, const char *end)
+{
+	size_t length = (size_t)(end - at);
+
+	if (length < 8 || !cuttle_same(at, 4, "http"))
+		return 0;
+	if (memcmp(at + 4, "://", 3) == 0)
+		return 7;
+	return (at[4] | 0x20) == 's' && memcmp(at + 5, "://", 3) == 0 ? 8 : 0;
+}
+
+/* "http://authority/path?query"; the path may be empty, the host not (RFC 9110, 4.2.1). */
 static int parse_absolute(struct cuttle_head *head, const char *base, const char *at, const char *end)
 {
-	size_t scheme = (size_t)(end - at) > 7 && strncasecmp(at, "http://", 7) == 0    ? 7
-			: (size_t)(end - at) > 8 && strncasecmp(at, "https://", 8) == 0 ? 8
-											: 0;
+	size_t scheme = scheme_length(at, end);
 	const char *authority = at + scheme, *authority_end = authority;
-	int failed;
 
-	if (!scheme)
-		return 400;
 	while (authority_end < end && *authority_end != '/' && *authority_end != '?')
 		authority_end++;
-	failed = authority == authority_end
-			 ? 400
-			 : parse_authority(&head->host, &head->port, base, authority, authority_end);
-	if (failed || head->host.length == 0)
+	if (!scheme || parse_authority(&head->host, &head->port, base, authority, authority_end) ||
+	    head->host.length == 0)
 		return 400;
 	head->has_host = true;
 	return split_path(head, base, authority_end, end);
@@ -141,10 +153,7 @@ int cuttle_parse_target(struct cuttle_head *head, const char *base)
 		return split_path(head, base, at, end);
 	if (*at != '*')
 		return parse_absolute(head, base, at, end);
-	if (end - at != 1)
+	if (end - at != 1 || head->method.length != 7 || memcmp(method, "OPTIONS", 7) != 0)
 		return 400;
-	if (head->method.length == 7 && memcmp(method, "OPTIONS", 7) == 0)
-		return split_path(head, base, at, end);
-	/* The HTTP/2 preface, "PRI * HTTP/2.0", has fallen on its version already. */
-	return 400;
+	return split_path(head, base, at, end);
 }

@@ -12,7 +12,7 @@ module Cuttle
         class Chunks
           name = "[#{Syntax::TOKEN}]+"
           quoted = "\"(?:[#{Syntax::QUOTED}]|\\\\[#{Syntax::VALUE}])*"
-          extensions = "(?>(?:;#{name}(?:=(?:#{name}|#{quoted}\"))?)*)"
+          extensions = "(?:;#{name}(?:=(?:#{name}|#{quoted}\"))?)*"
           SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
           SIZE_BEGINNING = /\A(\h+(?:#{extensions}(?:\r|;(?:#{name}(?:=(?:#{quoted}\\?)?)?)?)?)?)?\z/n.freeze
           TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n.freeze

@@ -21,7 +21,7 @@ module Cuttle
           # The next line without its CRLF, "" for the one that ends the head; nil while it is incomplete.
           def next(bytes)
             return unless begun?(bytes)
-            return finish(bytes) if bytes.getbyte(@position) == 13
+            return finish(bytes) if bytes.getbyte(@position) == 13 && (@started || !@blank)
 
             check_start(bytes)
             newline = bytes.index("\n", [@searched, @position].max)
@@ -68,8 +68,6 @@ module Cuttle
           end
 
           def forgive(bytes)
-            raise ParseError, "empty lines before a request" if @blank
-
             @blank = true
             take(bytes, @position + 2)
             self.next(bytes)

@@ -1,0 +1,60 @@
+# frozen_string_literal: true
+
+require_relative "conversation"
+require_relative "parser_rows"
+
+# What a complete parser has to do, on octets that come whole, in two pieces cut anywhere, and one by one.
+# Whoever includes it has a method +parser+, the class.
+module ParserContract
+  # A longer input is cut here and there, and near its ends.
+  CUT_EVERYWHERE = 300
+
+  ParserRows.all.each do |row|
+    title = "test_#{row.title}"
+    raise "two rows are called #{title}" if method_defined?(title)
+
+    define_method(title) do
+      check(row, Conversation.cut(parser, row.octets))
+      cuts(row.octets).each { |cut| check(row, Conversation.cut(parser, row.octets, [cut]), "cut at #{cut}") }
+      check(row, Conversation.bytewise(parser, row.octets), "octet by octet")
+    end
+  end
+
+  def test_is_for_production
+    refute_predicate parser, :study_only?
+  end
+
+  def test_a_parser_is_good_for_the_next_request_of_its_connection
+    instance = parser.new
+    2.times do
+      octets = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".b
+      assert_nil instance.head(octets.byteslice(0, 30))
+      assert_equal octets.bytesize, instance.head(octets).bytesize
+      assert_equal [1, "", false], instance.chunks("2".b)
+      assert_equal [4, "a", false], instance.chunks("\r\na".b).tap { |result| result[0] += 1 }
+      assert_equal [8, "b", true], instance.chunks("b\r\n0\r\n\r\nGET".b)
+    end
+  end
+
+  def test_strings_are_binary_and_the_callers_own
+    head = parser.new.head("GET http://b:1/x?y HTTP/1.1\r\nHost: a\r\nFoo: \u00fc\r\n\r\n".b)
+    strings = [head.http_method, head.target, head.path, head.query, head.host, head.port, *head.fields.flatten]
+    assert_equal [Encoding::BINARY], strings.map(&:encoding).uniq
+    assert(strings.none?(&:frozen?))
+  end
+
+  private
+
+  def cuts(octets)
+    size = octets.bytesize
+    size > CUT_EVERYWHERE ? [1, 2, *(1..7).map { |part| size * part / 8 }, *(size - 4)...size] : 1...size
+  end
+
+  def check(row, conversation, how = "whole")
+    assert_equal row.want, conversation.ending, "#{row.title}, #{how}: #{row.octets[0, 200].inspect}"
+    return assert_equal row.served, conversation.heads.size, how unless row.check
+
+    actual, expected = row.check.call(conversation.heads, conversation.bodies)
+    assert_equal expected, actual, how
+  end
+end
