@@ -72,7 +72,7 @@ static int parse_length(struct cuttle_head *head, const char *value, size_t leng
 	for (size_t at = 0; at < length; at++) {
 		unsigned digit = (unsigned)(value[at] - '0');
 
-		if (number > (INT64_MAX - digit) / 10)
+		if (number > ((uint64_t)INT64_MAX - digit) / 10)
 			return 400;
 		number = number * 10 + digit;
 	}
