@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # Two results side by side: ratios (other / one) of their rates and percentiles, each with a 95% bootstrap interval
+    # over the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
+    class Comparison
+      # unit: :rate or :time. low and high are nil where there are too few seconds to tell.
+      Row = Struct.new(:name, :unit, :one, :other, :ratio, :low, :high) do
+        def difference?
+          low && !(low..high).cover?(1.0)
+        end
+      end
+
+      PERCENTILES = [50, 90, 99, 99.9].freeze
+      SECONDS = 5 # whole ones that each run must have
+      ROUNDS = 1000
+      SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read mix].freeze
+
+      attr_reader :one, :other
+
+      def initialize(one, other)
+        @one = one
+        @other = other
+      end
+
+      def rows
+        @rows ||= figures.each_with_index.map do |(name, unit, before, after), index|
+          low, high = intervals && intervals[index]
+          Row.new(name, unit, before, after, before.zero? ? 0.0 : after.fdiv(before), low, high)
+        end
+      end
+
+      # Names of settings in which the runs differ: what is compared then is not one thing only.
+      def different_settings
+        SETTINGS.reject { |name| one.settings[name] == other.settings[name] }
+      end
+
+      def enough_seconds?
+        seconds.all? { |windows| windows.length >= SECONDS }
+      end
+
+      private
+
+      # [name, unit, one's, other's] of what both runs have.
+      def figures
+        @figures ||= [["rate", :rate, one.rate, other.rate]] + percentiles.map do |percentile|
+          ["p#{percentile}", :time, *[one, other].map { |result| result.percentile(percentile) }]
+        end
+      end
+
+      def percentiles
+        @percentiles ||= PERCENTILES.select { |percentile| one.percentile(percentile) && other.percentile(percentile) }
+      end
+
+      def seconds
+        @seconds ||= [one, other].map { |result| result.windows.select(&:whole?) }
+      end
+
+      def intervals
+        return unless enough_seconds?
+
+        @intervals ||= begin
+          histograms = seconds.map { |windows| windows.map(&:histogram) }
+          Statistics.bootstrap(*seconds.map(&:length), rounds: ROUNDS) do |*picks|
+            before, after = picks.each_with_index.map { |pick, run| figures_of(pick, seconds[run], histograms[run]) }
+            after.zip(before).map { |value, base| base.zero? ? 0.0 : value.fdiv(base) }
+          end
+        end
+      end
+
+      # Rate and percentiles of the seconds at +pick+'s indexes.
+      def figures_of(pick, windows, histograms)
+        sum = pick.tally.each_with_object(Histogram.new) { |(index, times), whole| whole.add(histograms[index], times) }
+        [Statistics.mean(windows.map(&:rate).values_at(*pick)), *percentiles.map { |percentile| sum.value_at(percentile) }]
+      end
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Reports
+      # A Comparison as text.
+      module Comparison
+        HEADER = ["", "A", "B", "B / A", "95% interval", ""].freeze
+
+        module_function
+
+        def render(comparison)
+          [runs(comparison), table(comparison), notes(comparison)].reject(&:empty?).join("\n\n") << "\n"
+        end
+
+        def runs(comparison)
+          { "A" => comparison.one, "B" => comparison.other }.map do |name, result|
+            "#{name}  #{result.settings["url"]}  #{result.settings["load"]}, #{Units.duration(result.elapsed.round(3))}, " \
+              "#{result.started_at.utc.strftime("%Y-%m-%d %H:%M")} UTC"
+          end.join("\n")
+        end
+
+        def table(comparison)
+          rows = [HEADER, *comparison.rows.map { |row| cells(row) }]
+          widths = rows.transpose.map { |column| column.map(&:length).max }
+          rows.map do |cells|
+            [cells[0].ljust(widths[0]), *cells[1..4].zip(widths[1..4]).map { |cell, width| cell.rjust(width) }, cells[5]].join("  ").rstrip
+          end.join("\n")
+        end
+
+        def cells(row)
+          [row.name, *[row.one, row.other].map { |value| figure(row, value) }, format("%.3f", row.ratio), interval(row), verdict(row)]
+        end
+
+        def figure(row, value)
+          row.unit == :rate ? "#{Units.count(value, 1)}/s" : Units.time(value)
+        end
+
+        def interval(row)
+          row.low ? format("%.3f to %.3f", row.low, row.high) : "n/a"
+        end
+
+        def verdict(row)
+          return "too few seconds to tell" unless row.low
+          return "no measurable difference" unless row.difference?
+
+          percent = ((row.ratio - 1) * 100).abs
+          "#{row.ratio > 1 ? "higher" : "lower"} by #{format(percent < 10 ? "%.1f" : "%.0f", percent)}%"
+        end
+
+        def notes(comparison)
+          lines = comparison.different_settings.map { |name| "! the runs differ in #{name}: #{both(comparison, name)}" }
+          lines << "! an interval needs #{Load::Comparison::SECONDS} whole seconds in each run" unless comparison.enough_seconds?
+          { "A" => comparison.one, "B" => comparison.other }.each do |name, result|
+            lines.concat(result.marks.map { |mark| "! #{name}: #{mark.text}" })
+          end
+          lines.join("\n")
+        end
+
+        def both(comparison, name)
+          return "other requests" if name == "mix"
+
+          [comparison.one, comparison.other].map { |result| result.settings[name].inspect.delete('"') }.join(" and ")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,280 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "stringio"
+require "tmpdir"
+
+# Reports, marks, assertions and comparisons, of results made for the purpose.
+class TestLoadReports < Minitest::Test
+  Load = Cuttle::Load
+  Reports = Cuttle::Load::Reports
+  NO_ERRORS = Load::Result::ERRORS.to_h { |name| [name, 0] }.freeze
+  SETTINGS = {
+    "url" => "http://127.0.0.1:80/x", "schedule" => { "name" => "closed" }, "loop" => "closed", "load" => "closed loop",
+    "connections" => 4, "threads" => 1, "duration" => nil, "requests" => nil, "warmup" => 0, "think" => 0, "keep_alive" => true,
+    "pipeline" => 1, "timeout" => 10, "slow_read" => nil, "seed" => 1, "mix" => []
+  }.freeze
+  OPEN = { "loop" => "open", "load" => "1,000/s", "schedule" => { "name" => "constant", "pieces" => [[nil, 1000, 1000]], "poisson" => false } }.freeze
+
+  def window(second, latencies, errors: {}, draining: false)
+    histogram = latencies.each_with_object(Load::Histogram.new) { |value, sum| sum.record(value) }
+    Load::Window.new(from: second * 10**9, to: (second + 1) * 10**9, draining: draining, sent: latencies.length, responses: latencies.length,
+                     octets: 100 * latencies.length, errors: NO_ERRORS.merge(errors), latency: Load::Histograms.to_h(histogram))
+  end
+
+  # seconds: for each the latencies of its responses, in nanoseconds.
+  def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false)
+    windows = seconds.each_with_index.map { |latencies, second| window(second, latencies, errors: second.zero? ? errors : {}) }
+    histograms = Load::Result::HISTOGRAMS.to_h { |name| [name, Load::Histogram.new] }
+    lag.each { |value| histograms[:lag].record(value) }
+    length = seconds.length * 10**9
+    Load::Result.new(
+      settings: SETTINGS.merge("duration" => seconds.length).merge(settings), environment: {}, started_at: Time.at(0), interrupted: interrupted,
+      offered: nil, windows: windows, histograms: histograms,
+      threads: [{ cpu: (cpu * length).round, wall: length, gaps: gaps, last_response: length, opened: opened, unfinished: 0, late: 0 }]
+    )
+  end
+
+  # Exponential times of that mean, the same for the same seed.
+  def exponential(count, mean, seed)
+    random = Random.new(seed)
+    Array.new(count) { (-Math.log(1 - random.rand) * mean).round }
+  end
+
+  def quiet
+    @quiet ||= result(Array.new(8) { |second| exponential(2000, 1_000_000, second) })
+  end
+
+  # --- marks ---
+
+  def marks(*arguments, **options)
+    result(*arguments, **options).marks.map(&:name)
+  end
+
+  def test_nothing_to_be_said
+    assert_empty quiet.marks
+    assert_includes Reports::Text.render(quiet), "nothing to be said against these figures"
+  end
+
+  def test_few_samples
+    assert_equal [:few_samples], marks([[1] * 999])
+    assert_equal [], marks([[1] * 1000])
+  end
+
+  def test_a_busy_client
+    assert_equal [:busy], marks([[1] * 1000], cpu: 0.81)
+    assert_equal [], marks([[1] * 1000], cpu: 0.8)
+  end
+
+  def test_send_lag
+    slow = [[100_000_000] * 1000]
+
+    assert_equal [], marks(slow, settings: OPEN, lag: [900_000] * 1000)
+    assert_equal %i[lag late], marks(slow, settings: OPEN, lag: [900_000] * 980 + [1_200_000] * 20)
+    assert_equal [:late], marks(slow, settings: OPEN, lag: [900_000] * 998 + [1_200_000] * 2)
+    assert_equal [:lag], marks([[1_000_000] * 1000], settings: OPEN, lag: [60_000] * 1000)
+  end
+
+  def test_a_cap_on_connections_is_said_where_it_matters
+    marks = result([[1_000_000] * 1000], settings: OPEN, lag: [5_000_000] * 1000, opened: 4).marks
+
+    assert(marks.all? { |mark| mark.text.include?("all 4 connections were in use") })
+  end
+
+  def test_freezes
+    gap = [[500_000_000, 1_000_000_000]]
+
+    assert_equal [:frozen], marks([[1_000_000] * 1000] * 2, gaps: gap)
+    assert_equal [], marks([[1_000_000] * 1000] * 2, gaps: [[500_000_000, 590_000_000]])
+    assert_equal [], marks([[400_000_000] * 1000] * 2, gaps: gap), "as slow as always"
+    assert_equal [], marks([[1_000_000] * 1000] * 2, gaps: gap, settings: OPEN)
+  end
+
+  # Another thread had responses meanwhile.
+  def test_a_gap_of_one_thread_is_no_freeze
+    one = { gaps: [[0, 400], [600, 900]], cpu: 0, wall: 1 }
+    other = { gaps: [[300, 700]], cpu: 0, wall: 1 }
+    both = Load::Result.new(settings: SETTINGS, environment: {}, started_at: Time.at(0), interrupted: false, offered: nil, windows: [], threads: [one, other], histograms: {})
+
+    assert_equal [300 / 1e9, 400 / 1e9], both.longest_gap
+  end
+
+  def test_drift
+    assert_equal [:drift], marks((1..9).map { |second| [1000] * (1000 + 100 * second) })
+    assert_equal [:drift], marks((1..9).map { |second| [1000 + 100 * second] * 1000 })
+    assert_equal [], marks((1..9).map { |second| [1000] * (1000 + 5 * second) })
+    assert_equal [], marks([[1000] * 1000] * 4 + [[1000] * 2000])
+    ramp = { "loop" => "open", "schedule" => { "name" => "ramp", "pieces" => [[9, 1, 9]], "poisson" => false } }
+    assert_equal [], marks((1..9).map { |second| [1000] * (1000 + 100 * second) }, settings: ramp)
+  end
+
+  def test_interruption
+    assert_equal [:interrupted], marks([[1] * 1000], interrupted: true)
+  end
+
+  # --- percentiles ---
+
+  def test_percentiles_that_mean_nothing_are_not_said
+    few = result([[1_000_000] * 999])
+
+    assert_nil few.percentile(99)
+    assert_equal 1_000_000, few.percentile(95)
+    assert_equal 1_000_000, result([[1_000_000] * 1000]).percentile(99)
+    assert_match(/^response +1\.00 ms +1\.00 ms +1\.00 ms +1\.00 ms +n\/a +n\/a +n\/a/, Reports::Text.render(few))
+  end
+
+  # --- assertions ---
+
+  def unmet(text, of = quiet)
+    Load::Assertions.new(text).failures(of)
+  end
+
+  def test_assertions_that_hold
+    assert_empty unmet("p99<50ms, errors=0,rate>1000 , max>=1us, errors<1%, timeout = 0, mean<2ms, p50!=0, responses==16000, p100<1s")
+  end
+
+  def test_assertions_that_do_not
+    assert_equal ["rate>1000000: it is 2,000.0", "errors != 0: it is 0"], unmet("rate>1000000, p99<1h, errors != 0")
+    assert_match(/\Ap99<1us: it is 4\.\d\d ms\z/, unmet("p99<1us").first)
+    bad = result([[1000] * 1000], errors: { reset: 20 })
+    assert_equal ["errors<1%: it is 2.000%", "reset=0: it is 20"], unmet("errors<1%, errors<=2%, reset=0, timeout=0", bad)
+  end
+
+  def test_assertions_that_can_not_be_told
+    assert_equal ["p99.99<1s: too few samples to tell", "lag.p99<1s: too few samples to tell"], unmet("p99.99<1s, lag.p99<1s")
+  end
+
+  def test_wrong_assertions_are_refused
+    ["", "p99", "p99<", "p101<1s", "speed>1", "p99<fast", "rate>1x", "errors<x%", "foo.p99<1s", "p99<50ms; rate>1"].each do |text|
+      assert_raises(Cuttle::UsageError, text) { Load::Assertions.new(text) }
+    end
+  end
+
+  # --- comparison ---
+
+  def test_a_run_is_like_itself
+    other = result(Array.new(8) { |second| exponential(2000, 1_000_000, 100 + second) })
+    rows = Load::Comparison.new(quiet, other).rows
+
+    assert_equal %w[rate p50 p90 p99 p99.9], rows.map(&:name)
+    assert(rows.none?(&:difference?), rows.inspect)
+    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, other)), "no measurable difference"
+  end
+
+  def test_a_difference_is_seen
+    slower = result(Array.new(8) { |second| exponential(1500, 1_300_000, 200 + second) })
+    rows = Load::Comparison.new(quiet, slower).rows.to_h { |row| [row.name, row] }
+
+    assert_in_delta 0.75, rows["rate"].ratio, 0.001
+    assert_in_delta 1.3, rows["p50"].ratio, 0.06
+    assert rows["p50"].difference?
+    assert_operator rows["p50"].low, :<, rows["p50"].ratio
+    assert_operator rows["p50"].high, :>, rows["p50"].ratio
+    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, slower)), "lower by 25%"
+  end
+
+  def test_too_few_seconds_are_said
+    text = Reports::Comparison.render(Load::Comparison.new(quiet, result([[1_000_000] * 2000] * 3)))
+
+    assert_includes text, "too few seconds to tell"
+    refute_includes text, "no measurable"
+  end
+
+  def test_other_settings_are_said
+    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, result([[1_000_000] * 2000] * 8, settings: { "connections" => 9 }))),
+                    "the runs differ in connections: 4 and 9"
+  end
+
+  # --- layouts ---
+
+  def test_hgrm
+    lines = Reports::Hgrm.render(quiet).lines.map(&:split)
+    rows = lines.select { |cells| cells.length.between?(3, 4) && cells[0].match?(/\A\d/) }
+
+    assert_equal %w[Value Percentile TotalCount 1/(1-Percentile)], lines.first
+    assert_equal ["16000", "1.000000000000"], [rows.last[2], rows.last[1]]
+    [0, 1, 2].each { |column| assert_equal rows.map { |row| row[column].to_f }, rows.map { |row| row[column].to_f }.sort, column }
+    assert_includes rows.map { |row| row[1] }, "0.500000000000"
+    assert_equal ["Total", "count", "=", "16000]"], lines[-2].last(4)
+  end
+
+  def test_csv
+    header, *rows = Reports::Csv.render(quiet).lines.map { |line| line.chomp.split(",", -1) }
+
+    assert_equal [header.length] * 8, rows.map(&:length)
+    assert_equal %w[0 1 2000], rows.first.values_at(0, 1, 2)
+    assert_equal "2000.000", rows.first[header.index("rate")]
+    assert_equal "", Reports::Csv.render(result([[]])).lines[1].split(",", -1)[header.index("p99_ms")]
+  end
+
+  def test_ab
+    text = Reports::Ab.render(quiet)
+
+    assert_match(/^Requests per second:    2000\.00 \[#\/sec\] \(mean\)$/, text)
+    assert_match(/^Complete requests: +16000$/, text)
+    assert_match(/^Failed requests: +0$/, text)
+    assert_match(/^ +99% +4\.\d+$/, text)
+    assert_match(/\(Connect: 0, Receive: 3, Length: 2, Exceptions: 0\)/, Reports::Ab.render(result([[1] * 5], errors: { reset: 3, length: 2 })))
+  end
+
+  def test_chart_counts_everything
+    shares = Reports::Text.chart(quiet.latency).scan(/([\d.]+)%/).sum { |share,| share.to_f }
+
+    assert_in_delta 100, shares, 0.1
+  end
+
+  def test_errors_are_named
+    text = Reports::Text.render(result([[1] * 5], errors: { early_close: 3, status_5xx: 1000 }))
+
+    assert_match(/^errors +1,003$/, text)
+    assert_match(/^  closed too early +3$/, text)
+    assert_match(/^  status 5xx +1,000$/, text)
+  end
+
+  def test_json_can_be_read_again
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "a.json")
+      File.write(path, Reports::Json.render(quiet))
+
+      assert_equal quiet.latency.pairs, Reports::Json.read(path).latency.pairs
+      File.write(path, "{}")
+      assert_includes assert_raises(Cuttle::UsageError) { Reports::Json.read(path) }.message, "#{path}: not a result"
+    end
+  end
+
+  # --- the panel ---
+
+  def panel(plan, tty:)
+    out = StringIO.new
+    out.define_singleton_method(:tty?) { tty }
+    yield Reports::Panel.new(out, plan)
+    out.string
+  end
+
+  def test_lines_where_there_is_no_terminal
+    plan = Load::Plan.build("http://127.0.0.1/", rate: 2000, duration: 8)
+    text = panel(plan, tty: false) do |panel|
+      panel.tick(0.5, [1000, 1000, 0, 4, 3])
+      quiet.windows.first(2).each { |window| panel.window(window) }
+      panel.finish
+    end
+
+    assert_equal 2, text.lines.length
+    assert_match(/\A +1\.0 of 8 s  offered 2,000\/s  achieved 2,000\/s  p50 6\d\d us  p99 4\.\d\d ms  errors 0  in flight 3\n/, text)
+  end
+
+  def test_one_line_that_lives_on_a_terminal
+    text = panel(Load::Plan.build("http://127.0.0.1/", duration: 8, warmup: 1), tty: true) do |panel|
+      panel.tick(0.5, [0, 0, 0, 0, 0])
+      panel.window(quiet.windows.first)
+      panel.tick(2.5, [9, 9, 2, 1, 1])
+      panel.finish
+    end
+
+    refute_includes text, "\n"
+    assert_equal ["", "warm-up 0.5 s  -/s  errors 0  in flight 0"], text.split("\r\e[K")[0, 2]
+    assert_match(/  1\.5 of 8 s  2,000\/s .*errors 2/, text)
+    assert text.end_with?("\r\e[K")
+  end
+end
