@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Cuttle
+  module Load
+    # A generator that others use: `cuttle load --agent LISTEN`. One run at a time, one caller after the other.
+    #
+    #   caller                          agent
+    #   plan (Plan#to_wire)         ->
+    #                               <-  ready, or error
+    #   go                          ->
+    #                               <-  tick, window … once a second
+    #   stop (sooner or never)      ->
+    #                               <-  result, or error
+    class Agent
+      ANSWER = 60 # seconds for a caller to say go
+
+      # listen: "HOST:PORT" or "PORT" (all addresses). Raises UsageError and Failure.
+      def initialize(listen, token:)
+        raise UsageError, "--agent needs a token: --token-file, or CUTTLE_LOAD_TOKEN" if token.to_s.empty?
+
+        @token = token
+        @server = open(listen)
+        @stopped = false
+      end
+
+      def port
+        @server.local_address.ip_port
+      end
+
+      # Serves callers until #stop. The block gets a line of what happens.
+      def run(&log)
+        until @stopped
+          socket = accept or next
+          serve(socket, log || ->(_) {})
+        end
+      ensure
+        @server.close
+      end
+
+      # Ends #run once the caller that is being served is done. Signal-safe.
+      def stop
+        @stopped = true
+      end
+
+      private
+
+      def open(listen)
+        host, port = split(listen)
+        TCPServer.new(host, port)
+      rescue SystemCallError => error
+        raise Failure, "#{listen}: #{Load.reason(error)}"
+      rescue SocketError
+        raise Failure, "#{listen}: no such address here"
+      end
+
+      def split(listen)
+        match = /\A(?:(?<host>.+):)?(?<port>\d{1,5})\z/.match(listen.to_s) or
+          raise UsageError, "--agent: [HOST:]PORT, not #{listen.inspect}"
+        [match[:host]&.delete_prefix("[")&.delete_suffix("]"), match[:port].to_i]
+      end
+
+      def accept
+        @server.accept if @server.wait_readable(0.2)
+      end
+
+      def serve(socket, log)
+        wire = Wire.new(socket, socket.remote_address.inspect_sockaddr)
+        wire.authenticate(@token, "agent")
+        log.call("#{wire.name}: #{load(wire)}")
+      rescue Wire::Lost => error
+        log.call(error.message)
+      ensure
+        socket.close
+      end
+
+      # Runs one plan; says what came of it.
+      def load(wire)
+        generator = Generator.new(Plan.from_wire(wire.demand.fetch("plan"))).prepare
+        wire.put("ready" => true)
+        return "did not start" unless wire.get(timeout: ANSWER)&.key?("go")
+
+        result = measure(generator, wire)
+        wire.put("result" => result.to_h)
+        "#{Units.count(result.responses)} responses"
+      rescue Wire::Lost
+        raise
+      rescue Error, KeyError, TypeError, NoMethodError => error
+        wire.put("error" => error.is_a?(Error) ? error.message : "the plan is not understood")
+        "refused: #{error.message}"
+      end
+
+      def measure(generator, wire)
+        generator.run(on_window: ->(window) { wire.put("window" => window.to_h) }, on_tick: lambda do |elapsed, live|
+          wire.put("tick" => [elapsed, live])
+          generator.interrupt if @stopped || wire.get(timeout: 0)&.key?("stop")
+        end)
+      end
+    end
+  end
+end

@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "digest"
+require "json"
+require "securerandom"
+require "socket"
+
+module Cuttle
+  module Load
+    # What generators say to each other: JSON, a message a line, over TCP.
+    #
+    # Law: nothing is done for a peer that has not shown that it knows the token. Each sends the other a nonce, and both
+    # answer with HMAC-SHA256 of it (RFC 2104) under the token, with their own role in front, so that no answer can be
+    # played back. The line itself is neither secret nor signed: it is for machines of one's own network.
+    class Wire
+      # The peer is gone, silent, or not to be trusted.
+      class Lost < Failure; end
+
+      VERSION = 1
+      LIMIT = 256 << 20 # octets in a message
+      BLOCK = 64 # octets of SHA-256's block
+
+      attr_reader :name
+
+      def initialize(socket, name)
+        @socket = socket
+        @name = name
+        @buffer = +"".b
+      end
+
+      # Sends a message (a Hash). Raises Lost.
+      def put(message)
+        @socket.write(JSON.generate(message), "\n")
+      rescue SystemCallError, IOError => error
+        raise Lost, "#{name}: #{error.is_a?(IOError) ? "the connection is closed" : Load.reason(error)}"
+      end
+
+      # The next message, or nil where none came within +timeout+ seconds. Raises Lost.
+      def get(timeout: nil, limit: LIMIT)
+        deadline = timeout && now + timeout
+        until (line = @buffer.slice!(/\A[^\n]*\n/n))
+          raise Lost, "#{name}: a message without an end" if @buffer.bytesize > limit
+          return if deadline && !@socket.wait_readable([deadline - now, 0].max)
+
+          fill
+        end
+        parse(line)
+      end
+
+      # The next message, which must be there in time.
+      def demand(timeout: 10, limit: LIMIT)
+        get(timeout: timeout, limit: limit) or raise Lost, "#{name}: no answer"
+      end
+
+      # Proves both sides to each other. role: "agent" or "caller". Raises Lost.
+      def authenticate(token, role)
+        other = role == "agent" ? "caller" : "agent"
+        mine = SecureRandom.hex(16)
+        put("cuttle-load" => VERSION, "nonce" => mine)
+        theirs = demand(limit: 1000)
+        raise Lost, "#{name}: speaks another version" unless theirs["cuttle-load"] == VERSION && theirs["nonce"].is_a?(String)
+
+        put("proof" => proof(token, role, theirs["nonce"]))
+        return if same?(demand(limit: 1000)["proof"].to_s, proof(token, other, mine))
+
+        raise Lost, "#{name}: has another token"
+      end
+
+      def close
+        @socket.close
+      end
+
+      private
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+
+      def fill
+        @buffer << @socket.readpartial(1 << 20)
+      rescue EOFError, SystemCallError, IOError
+        raise Lost, "#{name}: the connection is closed"
+      end
+
+      def parse(line)
+        message = JSON.parse(line)
+        message.is_a?(Hash) ? message : raise(Lost, "#{name}: speaks something else")
+      rescue JSON::ParserError
+        raise Lost, "#{name}: speaks something else"
+      end
+
+      def proof(token, role, nonce)
+        key = token.b
+        key = Digest::SHA256.digest(key) if key.bytesize > BLOCK
+        key = key.ljust(BLOCK, "\0")
+        inner = Digest::SHA256.digest(mask(key, 0x36) + "#{role} #{nonce}")
+        Digest::SHA256.hexdigest(mask(key, 0x5c) + inner)
+      end
+
+      def mask(key, octet)
+        key.each_byte.map { |byte| (byte ^ octet).chr }.join.b
+      end
+
+      # In a time that says nothing of where they differ.
+      def same?(one, other)
+        one.bytesize == other.bytesize && one.bytes.zip(other.bytes).reduce(0) { |sum, (a, b)| sum | (a ^ b) }.zero?
+      end
+    end
+  end
+end

@@ -1,0 +1,167 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+
+# Several generators as one, on this machine.
+class TestLoadAgents < Minitest::Test
+  Load = Cuttle::Load
+  TOKEN = "a secret of the tests"
+
+  # Yields the addresses of +count+ agents.
+  def agents(count, token: TOKEN)
+    all = Array.new(count) { Load::Agent.new("127.0.0.1:0", token: token) }
+    threads = all.map { |agent| Thread.new { agent.run } }
+    yield all.map { |agent| "127.0.0.1:#{agent.port}" }
+  ensure
+    all&.each(&:stop)
+    threads&.each(&:join)
+  end
+
+  def run_agents(addresses, server, token: TOKEN, on_window: nil, **options)
+    Load::Agents.new(Load::Plan.build(server.url, **options), addresses, token: token).run(on_window: on_window)
+  end
+
+  def test_they_send_what_one_would
+    agents(3) do |addresses|
+      Load::TestServers.open do |server|
+        result = run_agents(addresses, server, rate: 300, duration: 1)
+
+        assert_equal [300, 300, 300, 0], [result.offered, result.sent, result.responses, result.failures]
+        assert_equal 300, result.latency.count
+        assert_equal 3, result.threads.length
+        assert_equal addresses, result.settings["agents"]
+        assert_equal 300, server.requests
+      end
+    end
+  end
+
+  def test_they_split_requests_and_connections
+    agents(2) do |addresses|
+      Load::TestServers.open do |server|
+        result = run_agents(addresses, server, requests: 101, connections: 5)
+
+        assert_equal [101, 5], [result.responses, result.opened]
+      end
+    end
+  end
+
+  def test_windows_are_merged_as_they_come
+    seen = []
+    agents(2) do |addresses|
+      Load::TestServers.open { |server| run_agents(addresses, server, rate: 200, duration: 2, on_window: ->(window) { seen << window }) }
+    end
+
+    assert_equal [0.0, 1.0], seen.reject(&:draining?).map(&:from)
+    assert_equal 400, seen.sum(&:responses)
+  end
+
+  def test_a_mix_travels
+    agents(2) do |addresses|
+      Load::TestServers.open do |server|
+        mix = [Load::Request.new(path: "/a", body: "\xFF\0".b, method: "POST", expect: 404), Load::Request.new(path: "/b", expect: 404)]
+
+        assert_equal 50, run_agents(addresses, server, requests: 50, mix: mix).errors[:status_unexpected]
+      end
+    end
+  end
+
+  # The same latencies, whether one histogram had them all or two were merged.
+  def test_results_merge_exactly
+    results = Array.new(2) { Load::TestServers.open { |server| Load.run(server.url, rate: 200, duration: 1.5, threads: 1) } }
+    merged = Load::Result.merge(results, settings: results.first.settings)
+
+    assert_equal Load::Histograms.sum(results.map(&:latency)).pairs, merged.latency.pairs
+    assert_equal Load::Histograms.sum(results.map(&:lag)).pairs, merged.lag.pairs
+    assert_equal results.sum(&:responses), merged.responses
+    assert_equal results.map { |result| result.latency.max }.max, merged.latency.max
+  end
+
+  def test_who_does_not_know_the_token_is_refused
+    agents(1) do |addresses|
+      Load::TestServers.open do |server|
+        error = assert_raises(Load::Failure) { run_agents(addresses, server, token: "guess", requests: 1) }
+
+        assert_match(/another token|closed/, error.message)
+        assert_equal 0, server.requests
+      end
+    end
+  end
+
+  # An agent's own proof, sent back to it, is no proof.
+  def test_a_proof_can_not_be_played_back
+    agents(1) do |addresses|
+      socket = TCPSocket.new(*addresses.first.split(":"))
+      nonce = JSON.parse(socket.gets)["nonce"]
+      socket.puts JSON.generate("cuttle-load" => 1, "nonce" => nonce)
+      socket.puts JSON.generate("proof" => JSON.parse(socket.gets)["proof"])
+
+      assert_nil socket.gets
+    ensure
+      socket&.close
+    end
+  end
+
+  def test_rubbish_does_not_hurt_an_agent
+    agents(1) do |addresses|
+      ["GET / HTTP/1.1\r\n\r\n", "{}\n", "[1]\n", "\0" * 5000, ""].each do |rubbish|
+        socket = TCPSocket.new(*addresses.first.split(":"))
+        socket.write(rubbish)
+        socket.close_write
+        socket.read
+        socket.close
+      end
+      Load::TestServers.open { |server| assert_equal 5, run_agents(addresses, server, requests: 5).responses }
+    end
+  end
+
+  def test_what_an_agent_can_not_reach_is_said
+    port = Load::TestServers.open(&:port)
+    agents(1) do |addresses|
+      plan = Load::Plan.build("http://127.0.0.1:#{port}/")
+      error = assert_raises(Load::Failure) { Load::Agents.new(plan, addresses, token: TOKEN).run }
+
+      assert_match(/agent #{addresses.first}: 127.0.0.1:#{port}: Connection refused/, error.message)
+    end
+  end
+
+  def test_an_agent_that_is_not_there
+    port = Load::TestServers.open(&:port)
+    error = assert_raises(Load::Failure) do
+      Load::Agents.new(Load::Plan.build("http://127.0.0.1:1/"), ["127.0.0.1:#{port}"], token: TOKEN).run
+    end
+
+    assert_match(/agent 127.0.0.1:#{port}: Connection refused/, error.message)
+  end
+
+  def test_interrupting_all
+    agents(2) do |addresses|
+      Load::TestServers.open do |server|
+        group = Load::Agents.new(Load::Plan.build(server.url, rate: 100, duration: 60), addresses, token: TOKEN)
+        result = group.run(on_tick: ->(elapsed, _) { group.interrupt if elapsed > 0.5 })
+
+        assert result.interrupted?
+        assert_operator result.elapsed, :<, 30
+      end
+    end
+  end
+
+  def test_wrong_options_are_refused
+    plan = Load::Plan.build("http://127.0.0.1:1/", connections: 2)
+
+    assert_raises(Cuttle::UsageError) { Load::Agent.new("127.0.0.1:0", token: nil) }
+    assert_raises(Cuttle::UsageError) { Load::Agent.new("nowhere", token: TOKEN) }
+    assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, ["a:1"], token: "") }
+    assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, ["a"], token: TOKEN) }
+    assert_raises(Cuttle::UsageError) { Load::Agents.new(plan, %w[a:1 b:1 c:1], token: TOKEN) }
+  end
+
+  # RFC 4231, test case 2 and 6 (a key longer than a block), of the proof without its role.
+  def test_hmac_of_the_standard
+    wire = Load::Wire.new(nil, "test")
+    {
+      ["Jefe", "what do ya", "want for nothing?"] => "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
+      ["\xaa".b * 131, "Test Using Larger Than", "Block-Size Key - Hash Key First"] => "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+    }.each { |(key, role, nonce), digest| assert_equal digest, wire.send(:proof, key, role, nonce) }
+  end
+end
