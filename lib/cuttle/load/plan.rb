@@ -32,6 +32,7 @@ module Cuttle
       end
 
       def initialize(target, options, requests: nil, schedule: nil, part: 0, parts: nil)
+        check_counts(options)
         @target = target
         @schedule = schedule || Schedules.build(**options.slice(:rate, :steps, :ramp, :trace, :poisson))
         @in_order = !options[:har].nil?
@@ -193,7 +194,7 @@ module Cuttle
       # --- checks ---
 
       def check
-        check_counts
+        check_numbers
         check_times
         check_combinations
         raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
@@ -204,12 +205,14 @@ module Cuttle
       NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
       private_constant :NO_TLS
 
-      def check_counts
-        { connections: connections, threads: threads, pipeline: pipeline, requests: limit }.each do |name, value|
-          next if value.nil? && name == :requests
-
+      # Before anything is made of them.
+      def check_counts(options)
+        options.slice(:connections, :threads, :pipeline, :requests).compact.each do |name, value|
           raise UsageError, "#{name}: a whole number above 0, not #{value.inspect}" unless value.is_a?(Integer) && value.positive?
         end
+      end
+
+      def check_numbers
         raise UsageError, "threads: no more than connections (#{connections})" if threads > connections
         raise UsageError, "pipeline: no more than 1024" if pipeline > 1024
         raise UsageError, "seed: a whole number from 0 on" unless seed.is_a?(Integer) && seed.between?(0, 2**64 - 1)

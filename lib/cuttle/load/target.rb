@@ -74,6 +74,7 @@ module Cuttle
         uri = URI.parse(url.include?("://") ? url : "http://#{url}")
         raise UsageError, "URL: http, https or unix, not #{uri.scheme}" unless uri.is_a?(URI::HTTP)
         raise UsageError, "URL: no host in #{url.inspect}" if uri.hostname.to_s.empty?
+        raise UsageError, "URL: a user has no place in it; use -H 'Authorization: …'" if uri.userinfo
 
         @scheme = uri.scheme
         @host = uri.hostname

@@ -1,0 +1,160 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "open3"
+require "rbconfig"
+require "stringio"
+require "timeout"
+require "tmpdir"
+
+# The command line of `cuttle load`: options, outputs, exit statuses, signals.
+class TestLoadCommand < Minitest::Test
+  Load = Cuttle::Load
+  EXE = File.expand_path("../../exe/cuttle", __dir__)
+  LIB = File.expand_path("../../lib", __dir__)
+
+  def cuttle(*arguments)
+    out = StringIO.new
+    err = StringIO.new
+    status = Cuttle::CLI.new(out: out, err: err).run(["load", *arguments])
+    [status, out.string, err.string]
+  end
+
+  def with_server(kind = :null, **options, &block)
+    Load::TestServers.open(kind, **options, &block)
+  end
+
+  def test_a_run_and_its_outputs
+    Dir.mktmpdir do |directory|
+      files = %w[json hgrm csv ab].flat_map { |name| ["--#{name}", File.join(directory, name)] }
+      status, out, err = with_server { |server| cuttle(server.url, "-n", "200", "-c", "2", *files) }
+
+      assert_equal 0, status, err
+      assert_match(/^responses +200 of 200 sent$/, out)
+      assert_equal 200, JSON.parse(File.read(File.join(directory, "json")))["responses"]
+      %w[hgrm csv ab].each { |name| refute_empty File.read(File.join(directory, name)) }
+    end
+  end
+
+  def test_json_to_standard_output_is_only_that
+    _, out, = with_server { |server| cuttle(server.url, "-n", "20", "--json", "-") }
+
+    assert_equal "cuttle-load/1", JSON.parse(out)["schema"]
+  end
+
+  def test_options_are_heard
+    _, out, = with_server do |server|
+      cuttle(server.url, "--rate", "100", "--poisson", "-d", "500ms", "-c", "7", "-t", "1", "--warmup", "100ms", "--timeout", "2s",
+             "--no-keepalive", "--seed", "5", "-X", "PUT", "-H", "A: b", "--body", "c", "--expect", "200", "-q", "--json", "-")
+    end
+    result = JSON.parse(out)
+
+    assert_equal({ "load" => "Poisson, 100/s", "duration" => 0.5, "connections" => 7, "threads" => 1, "warmup" => 0.1, "timeout" => 2.0,
+                   "keep_alive" => false, "seed" => 5 },
+                 result["settings"].slice("load", "duration", "connections", "threads", "warmup", "timeout", "keep_alive", "seed"))
+    assert_equal [{ "method" => "PUT", "path" => "/", "weight" => 1, "expect" => 200 }], result["settings"]["mix"]
+  end
+
+  def test_assertions_decide_the_exit_status
+    with_server do |server|
+      assert_equal 0, cuttle(server.url, "-n", "50", "-q", "--assert", "errors=0")[0]
+      status, _, err = cuttle(server.url, "-n", "50", "-q", "--assert", "errors=0, rate<1")
+
+      assert_equal 3, status
+      assert_match(/\Acuttle: assertion failed: rate<1: it is [\d,.]+\n\z/, err)
+    end
+  end
+
+  def test_nothing_answered
+    status, out, err = with_server(:closing) { |server| cuttle(server.url, "-n", "5", "-q") }
+
+    assert_equal [1, "cuttle: nothing was answered\n"], [status, err]
+    assert_match(/^  closed too early +5$/, out)
+  end
+
+  def test_failures_are_one_line
+    port = with_server(&:port)
+    { "http://127.0.0.1:#{port}/" => /\Acuttle: 127.0.0.1:#{port}: Connection refused\n\z/, "http://no.invalid/" => /\Acuttle: no.invalid: the name can't be resolved\n\z/,
+      "unix:///no/such" => %r{\Acuttle: /no/such: No such file or directory\n\z} }.each do |url, line|
+      status, _, err = cuttle(url)
+
+      assert_equal 1, status
+      assert_match line, err
+    end
+    status, _, err = with_server(:babbling) { |server| cuttle(server.url, "-q") }
+    assert_equal 1, status
+    assert_match(/\Acuttle: .*the answer is not HTTP.*\n\z/, err)
+  end
+
+  def test_wrong_usage
+    [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"], ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
+     ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"], ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
+     ["http://a/", "--mix", "/no/such"], ["http://a/", "--body-file", "/no/such"], ["compare"], ["compare", "/no/a", "/no/b"], ["self-test", "now"],
+     ["http://127.0.0.1:1/", "--token-file", "/no/such"]].each do |arguments|
+      status, _, err = cuttle(*arguments)
+
+      assert_equal 2, status, arguments.inspect
+      assert_match(/\Acuttle: .+\nUsage: cuttle load --help\n\z/, err)
+    end
+  end
+
+  def test_help
+    [["--help"], ["compare", "--help"], ["self-test", "--help"]].each do |arguments|
+      status, out, = cuttle(*arguments)
+
+      assert_equal 0, status
+      assert_match(/\AUsage: cuttle load/, out)
+    end
+  end
+
+  def test_compare
+    Dir.mktmpdir do |directory|
+      paths = %w[a b].map { |name| File.join(directory, name) }
+      with_server { |server| paths.each { |path| cuttle(server.url, "-d", "300ms", "-q", "--json", path) } }
+      status, out, = cuttle("compare", *paths)
+
+      assert_equal 0, status
+      assert_match(/^rate /, out)
+      assert_includes out, "an interval needs 5 whole seconds"
+    end
+  end
+
+  # Runs the command as a process, yields its pid once it says that it runs, and returns its exit status and output.
+  def process(*arguments, until_it_says:)
+    Open3.popen3(RbConfig.ruby, "-I#{LIB}", EXE, "load", *arguments) do |input, out, err, thread|
+      input.close
+      line = Timeout.timeout(20) { (until_it_says == :out ? out : err).gets }
+      yield thread.pid, line
+      said = Timeout.timeout(20) { [out.read, err.read] }
+      return [thread.value.exitstatus, *said]
+    end
+  end
+
+  def test_an_interrupt_prints_what_there_is
+    status, out, = with_server do |server|
+      process(server.url, "-d", "60s", "-c", "2", until_it_says: :err) { |pid, _| Process.kill("INT", pid) }
+    end
+
+    assert_equal 130, status
+    assert_match(/^responses +[1-9]/, out)
+    assert_match(/^  ! interrupted after \d/, out)
+  end
+
+  def test_agents_as_processes
+    Dir.mktmpdir do |directory|
+      token = File.join(directory, "token")
+      File.write(token, "secret\n")
+      status, = process("--agent", "127.0.0.1:0", "--token-file", token, until_it_says: :out) do |pid, line|
+        address = "127.0.0.1:#{line[/port (\d+)/, 1]}"
+        ran, out, err = with_server { |server| cuttle(server.url, "-n", "30", "-q", "--agents", address, "--token-file", token) }
+
+        assert_equal 0, ran, err
+        assert_match(/^responses +30 of 30/, out)
+        Process.kill("TERM", pid)
+      end
+
+      assert_equal 0, status
+    end
+  end
+end

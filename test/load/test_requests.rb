@@ -1,0 +1,176 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "tmpdir"
+
+# What is sent: requests, mixes, HAR files, and how plans and targets are read.
+class TestLoadRequests < Minitest::Test
+  Load = Cuttle::Load
+  Request = Cuttle::Load::Request
+
+  def in_file(text, name = "file")
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, name)
+      File.binwrite(path, text)
+      yield path
+    end
+  end
+
+  def test_octets
+    assert_equal "GET / HTTP/1.1\r\nHost: a:1\r\n\r\n", Request.new.octets("a:1")
+    assert_equal "POST /x HTTP/1.1\r\nHost: b\r\nA: c\r\nConnection: close\r\nContent-Length: 2\r\n\r\n\xFF\0".b,
+                 Request.new(method: "POST", path: "/x", headers: [%w[host b], %w[A c]], body: "\xFF\0").octets("a", close: true).sub("host", "Host")
+    assert_equal "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", Request.new(method: "PUT").octets("a")
+    assert_equal "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+                 Request.new(method: "POST", headers: [%w[Transfer-Encoding chunked]], body: "0\r\n\r\n").octets("a")
+  end
+
+  def test_wrong_requests_are_refused
+    [{ method: "G T" }, { method: "CONNECT" }, { method: 5 }, { path: "x" }, { path: "/a b" }, { path: "/\r\nX: y" }, { headers: [["a b", "c"]] },
+     { headers: [["A", "b\r\nC: d"]] }, { expect: 99 }, { expect: "200" }, { weight: 0 }, { weight: "1" }].each do |options|
+      assert_raises(Cuttle::UsageError, options.inspect) { Request.new(**options) }
+    end
+  end
+
+  def test_mixes
+    text = <<~MIX
+      # the front page, mostly
+      {"path": "/", "weight": 9}
+
+      {"method": "POST", "path": "/p", "headers": {"Accept": ["a", "b"]}, "body": "hello", "status": 201}
+    MIX
+    in_file(text) do |path|
+      front, post = Load::Mix.read(path)
+
+      assert_equal ["GET", "/", 9, nil], [front.method, front.path, front.weight, front.expect]
+      assert_equal ["POST", "hello", 201, [%w[Accept a], %w[Accept b]]], [post.method, post.body, post.expect, post.headers]
+    end
+  end
+
+  def test_bodies_from_files
+    in_file("\x00\xFFbody", "body") do |body|
+      File.write("#{File.dirname(body)}/mix", %({"method": "PUT", "body_file": "body"}\n))
+
+      assert_equal "\x00\xFFbody".b, Load::Mix.read("#{File.dirname(body)}/mix").first.body
+    end
+  end
+
+  def test_wrong_mixes_are_refused_by_their_line
+    { "{}\nnonsense" => "2: not JSON", "[1]" => "1: a JSON object", '{"pth": "/"}' => '1: no key "pth"', '{"status": 1}' => "1: expected status",
+      '{"body": "a", "body_file": "b"}' => "1: body or body_file", '{"body_file": "/no/such"}' => "1: body_file: /no/such: No such file",
+      '{"headers": 5}' => "1: headers", "# nothing\n" => "no requests", '{"path": "//x y"}' => "1: path", '{"weight": -1}' => "1: weight" }.each do |text, said|
+      in_file(text) do |path|
+        error = assert_raises(Cuttle::UsageError, text) { Load::Mix.read(path) }
+        assert_includes error.message, said
+      end
+    end
+    assert_raises(Cuttle::UsageError) { Load::Mix.read("/no/such/file") }
+  end
+
+  def har(*requests)
+    JSON.generate("log" => { "entries" => requests.map { |request| { "request" => request } } })
+  end
+
+  def test_har
+    text = har({ "method" => "GET", "url" => "https://a.test/x?y=1", "headers" => [{ "name" => ":authority", "value" => "a" }, { "name" => "Accept", "value" => "b" },
+                                                                                     { "name" => "Connection", "value" => "c" }] },
+               { "method" => "GET", "url" => "https://cdn.test/lib.js", "headers" => [] },
+               { "method" => "POST", "url" => "https://A.test/form", "headers" => [], "postData" => { "params" => [{ "name" => "n", "value" => "v w" }] } },
+               { "method" => "POST", "url" => "https://a.test/json", "headers" => [], "postData" => { "text" => "{}" } })
+    in_file(text) do |path|
+      plan = Load::Plan.build("http://a.test:8080/", har: path)
+
+      assert plan.in_order
+      assert_equal [["GET", "/x?y=1", nil], ["POST", "/form", "n=v+w"], ["POST", "/json", "{}"]], plan.requests.map { |request| [request.method, request.path, request.body] }
+      assert_equal [%w[Accept b]], plan.requests.first.headers
+    end
+  end
+
+  def test_wrong_hars_are_refused
+    ["", "{}", "[]", '{"log": 5}', har, har({ "method" => "GET", "url" => "http://b/", "headers" => [] })].each do |text|
+      in_file(text) { |path| assert_raises(Cuttle::UsageError, text) { Load::Plan.build("http://a.test/", har: path) } }
+    end
+  end
+
+  # What a server hears of a mix: its weights, and the same for the same seed.
+  def heard(**options)
+    paths = Queue.new
+    listener = TCPServer.new("127.0.0.1", 0)
+    thread = Thread.new { loop { answer(listener.accept, paths) } }
+    Load.run("http://127.0.0.1:#{listener.local_address.ip_port}/", connections: 1, threads: 1, **options)
+    Array.new(paths.length) { paths.pop }
+  ensure
+    thread&.kill
+    listener&.close
+  end
+
+  def answer(socket, paths)
+    while (line = socket.gets)
+      paths << line[/ (\S+)/, 1] if line.start_with?("GET")
+      socket.write(Load::TestServers::ANSWER) if line == "\r\n"
+    end
+  end
+
+  def test_a_mix_has_its_weights_and_a_seed_repeats_it
+    mix = [Request.new(path: "/a", weight: 3), Request.new(path: "/b")]
+    first = heard(mix: mix, requests: 400, seed: 4)
+
+    assert_equal first, heard(mix: mix, requests: 400, seed: 4)
+    refute_equal first, heard(mix: mix, requests: 400, seed: 5)
+    assert_in_delta 300, first.count("/a"), 45
+  end
+
+  def test_a_har_is_sent_in_its_order
+    in_file(har(*%w[/1 /2 /3].map { |path| { "method" => "GET", "url" => "http://127.0.0.1#{path}", "headers" => [] } })) do |path|
+      assert_equal %w[/1 /2 /3 /1 /2], heard(har: path, requests: 5)
+    end
+  end
+
+  def test_targets
+    assert_equal ["h", 80, "/", "h", false], Load::Target.new("http://h").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
+    assert_equal ["h", 443, "/p?q", "h", true], Load::Target.new("https://h/p?q#f").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
+    assert_equal ["::1", "[::1]:8080"], Load::Target.new("http://[::1]:8080/").then { |t| [t.host, t.authority] }
+    assert_equal ["h:81", "/"], Load::Target.new("h:81").then { |t| [t.authority, t.path] }
+    assert_equal ["localhost", "/uri?x"], Load::Target.new("unix:///run/s.sock:/uri?x").then { |t| [t.authority, t.path] }
+    assert_equal "/", Load::Target.new("unix:///run/s.sock").path
+  end
+
+  def test_wrong_targets_are_refused
+    ["", "ftp://h/", "http://", "http:///x", "http://h:x/", "http://a b/", "unix://", "unix:relative", "unix:///#{"s" * 108}", "mailto:a@b"].each do |url|
+      assert_raises(Cuttle::UsageError, url.inspect) { Load::Target.new(url) }
+    end
+  end
+
+  def test_wrong_plans_are_refused
+    [{ connections: 0 }, { connections: "many" }, { threads: 3, connections: 2 }, { duration: 0 }, { duration: -1 }, { requests: 0 }, { timeout: 0 }, { timeout: 7200 },
+     { pipeline: 2, rate: 1 }, { pipeline: 2, keep_alive: false }, { think: 1, rate: 1 }, { think: -1 }, { pipeline: 4, think: 1 }, { warmup: -1 },
+     { warmup: 1, trace: [1] }, { seed: -1 }, { slow_read: 0 }, { connections: 10**8 }, { mix: [], har: "x" }, { mix: "x", body: "y" }, { speed: 1 },
+     { headers: [["a", "b\n"]] }, { method: "" }, { expect: 0 }].each do |options|
+      assert_raises(Cuttle::UsageError, options.inspect) { Load::Plan.build("http://127.0.0.1/", **options) }
+    end
+  end
+
+  def test_plans_split_without_loss
+    plan = Load::Plan.build("http://127.0.0.1/", connections: 11, threads: 3, requests: 100)
+    parts = plan.split(2)
+
+    assert_equal [11, 3, 100], %i[connections threads limit].map { |name| parts.sum(&name) }
+    assert_equal [[0, 3], [2, 3]], parts.map { |part| [part.part, part.parts] }
+  end
+
+  def test_plans_survive_a_journey
+    plan = Load::Plan.build("http://127.0.0.1/x", rate: 10, poisson: true, body: "\xFF", headers: [%w[A b]], timeout: 3, seed: 9)
+    copy = Load::Plan.from_wire(JSON.parse(JSON.generate(plan.to_wire)))
+
+    assert_equal plan.to_core("address"), copy.to_core("address")
+    assert_equal plan.settings, copy.settings
+  end
+
+  def test_units
+    assert_equal [10, 0.5, 120, 0.00025, 3, 1.5], %w[10s 500ms 2m 250us 3 1.5].map { |text| Load::Units.seconds(text, "x").round(9) }
+    assert_equal [16_000, 1024, 5], %w[16k 1KiB 5].map { |text| Load::Units.octets(text, "x") }
+    %w[s 10x -1 1e9y].each { |text| assert_raises(Cuttle::UsageError, text) { Load::Units.seconds(text, "x") } }
+    assert_equal ["999 ns", "1.00 us", "12.3 ms", "123 ms", "2.00 s", "3600 s"], [999, 1000, 12_345_678, 123_456_789, 2e9, 3600e9].map { |time| Load::Units.time(time) }
+  end
+end

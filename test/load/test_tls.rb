@@ -1,0 +1,141 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "openssl"
+require "tmpdir"
+
+# https, against a server with a certificate made for the test.
+class TestLoadTls < Minitest::Test
+  Load = Cuttle::Load
+
+  def setup
+    skip "built without OpenSSL" unless Load::TLS_AVAILABLE
+
+    @key = OpenSSL::PKey::EC.generate("prime256v1")
+    @certificate = certificate(@key)
+  end
+
+  def certificate(key, names = "DNS:localhost,IP:127.0.0.1")
+    certificate = OpenSSL::X509::Certificate.new
+    certificate.version = 2
+    certificate.serial = 1
+    certificate.subject = certificate.issuer = OpenSSL::X509::Name.parse("/CN=localhost")
+    certificate.public_key = key
+    certificate.not_before = Time.now - 60
+    certificate.not_after = Time.now + 3600
+    factory = OpenSSL::X509::ExtensionFactory.new(certificate, certificate)
+    certificate.add_extension(factory.create_extension("basicConstraints", "CA:TRUE", true))
+    certificate.add_extension(factory.create_extension("subjectAltName", names))
+    certificate.sign(key, "SHA256")
+  end
+
+  # Yields the port of a server that answers +answer+ to whatever it reads.
+  def serving(answer = Load::TestServers::ANSWER)
+    context = OpenSSL::SSL::SSLContext.new
+    context.cert = @certificate
+    context.key = @key
+    listener = TCPServer.new("127.0.0.1", 0)
+    threads = []
+    acceptor = Thread.new { loop { threads << serve(listener.accept, context, answer) } }
+    yield listener.local_address.ip_port
+  ensure
+    acceptor&.kill
+    threads&.each(&:kill)
+    listener&.close
+  end
+
+  def serve(socket, context, answer)
+    Thread.new do
+      ssl = OpenSSL::SSL::SSLSocket.new(socket, context)
+      ssl.sync_close = true
+      ssl.accept
+      ssl.write(answer) while ssl.readpartial(10_000)
+    rescue OpenSSL::SSL::SSLError, SystemCallError, EOFError
+      ssl&.close
+    end
+  end
+
+  def authorities
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "ca.pem")
+      File.write(path, @certificate.to_pem)
+      yield path
+    end
+  end
+
+  def test_requests_over_tls
+    serving do |port|
+      result = Load.run("https://127.0.0.1:#{port}/", requests: 200, connections: 4, threads: 2, insecure: true)
+
+      assert_equal [200, 0, 4], [result.responses, result.failures, result.opened]
+    end
+  end
+
+  def test_large_responses
+    body = "x" * 300_000
+    serving("HTTP/1.1 200 OK\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}") do |port|
+      result = Load.run("https://127.0.0.1:#{port}/", requests: 20, connections: 2, insecure: true)
+
+      assert_equal [20, 0], [result.responses, result.failures]
+      assert_operator result.octets, :>=, 20 * body.bytesize
+    end
+  end
+
+  def test_large_requests
+    serving do |port|
+      result = Load.run("https://127.0.0.1:#{port}/", requests: 3, connections: 1, insecure: true, keep_alive: false, body: "y" * 8000)
+
+      assert_equal 3, result.responses
+    end
+  end
+
+  def test_an_open_loop_with_a_connection_each
+    serving do |port|
+      result = Load.run("https://127.0.0.1:#{port}/", rate: 50, duration: 0.5, insecure: true, keep_alive: false)
+
+      assert_equal [25, 25], [result.responses, result.opened]
+    end
+  end
+
+  def test_certificates_are_checked
+    serving do |port|
+      error = assert_raises(Load::Failure) { Load.run("https://127.0.0.1:#{port}/", requests: 1, connections: 1) }
+
+      assert_match(/TLS: certificate: self.signed certificate/, error.message)
+      authorities do |path|
+        assert_equal 5, Load.run("https://localhost:#{port}/", requests: 5, connections: 1, authorities: path).responses
+        assert_equal 5, Load.run("https://127.0.0.1:#{port}/", requests: 5, connections: 1, authorities: path).responses
+      end
+    end
+  end
+
+  def test_names_are_checked
+    @certificate = certificate(@key, "DNS:elsewhere.test")
+    serving do |port|
+      authorities do |path|
+        ["localhost", "127.0.0.1"].each do |host|
+          error = assert_raises(Load::Failure) { Load.run("https://#{host}:#{port}/", requests: 1, connections: 1, authorities: path) }
+
+          assert_match(/TLS: certificate: (hostname|IP address) mismatch/, error.message)
+        end
+      end
+    end
+  end
+
+  def test_a_server_without_tls
+    listener = TCPServer.new("127.0.0.1", 0)
+    thread = Thread.new { loop { listener.accept.tap { |socket| socket.write("HTTP/1.1 400 Bad Request\r\n\r\n") if socket.wait_readable(1) }.close } }
+    error = assert_raises(Load::Failure) { Load.run("https://127.0.0.1:#{listener.local_address.ip_port}/", requests: 1, connections: 1) }
+
+    assert_match(/TLS: handshake failed: wrong version/, error.message)
+  ensure
+    thread&.kill
+    listener&.close
+  end
+
+  def test_authorities_that_are_none
+    error = assert_raises(Load::Failure) { serving { |port| Load.run("https://127.0.0.1:#{port}/", authorities: "/no/such/file") } }
+
+    assert_match(/certificate authorities/, error.message)
+  end
+end
