@@ -40,7 +40,7 @@ module Cuttle
 
         # See Parsers. There are no chunks here.
         def chunks(_bytes)
-          raise ParseError.new("chunks are not recognized", status: 501)
+          refuse("chunks are not recognized")
         end
 
         private
@@ -49,7 +49,7 @@ module Cuttle
           method, target, path, query, minor, lines = match.captures
           fields = lines.scan(FIELD)
           raise ParseError.new("too many fields", status: 431) if fields.size > Syntax::FIELDS_LIMIT
-          raise ParseError.new("beyond what is recognized", status: 501) if one(fields, "transfer-encoding") || one(fields, "expect")
+          refuse("too much to ask") if one(fields, "transfer-encoding") || one(fields, "expect")
 
           host, port = authority(one(fields, "host"), minor)
           Head.new(http_method: method, target: target, path: path, query: query, host: host, port: port || "",
@@ -85,8 +85,12 @@ module Cuttle
           when nil, "upgrade" then minor == "1"
           when "close" then false
           when "keep-alive" then true
-          else raise ParseError.new("connection options beyond what is recognized", status: 501)
+          else refuse("connection options that are not recognized")
           end
+        end
+
+        def refuse(what)
+          raise ParseError.new(what, status: 501)
         end
       end
     end

@@ -14,7 +14,7 @@ module Cuttle
           quoted = "\"(?:[#{Syntax::QUOTED}]|\\\\[#{Syntax::VALUE}])*"
           extensions = "(?:;#{name}(?:=(?:#{name}|#{quoted}\"))?)*"
           SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
-          SIZE_BEGINNING = /\A(\h+(?:#{extensions}(?:\r|;(?:#{name}(?:=(?:#{quoted}\\?)?)?)?)?)?)?\z/n.freeze
+          SIZE_BEGINNING = /\A(?:(?<size>\h+)#{extensions}(?:\r|;(?:#{name}(?:=(?:#{quoted}\\?)?)?)?)?)?\z/n.freeze
           TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n.freeze
           TRAILER_BEGINNING = /\A(?:\r|#{name}(?::[#{Syntax::VALUE}]*\r?)?)?\z/n.freeze
           private_constant :SIZE_LINE, :SIZE_BEGINNING, :TRAILER_LINE, :TRAILER_BEGINNING
@@ -43,9 +43,7 @@ module Cuttle
 
           def size
             digits = line(SIZE_LINE, SIZE_BEGINNING, Syntax::CHUNK_LINE_LIMIT, 400) or return
-            raise ParseError, "a chunk's size is too large" if digits.hex > Syntax::LENGTH_LIMIT
-
-            @left = digits.hex
+            @left = check_size(digits)
             @phase = @left.zero? ? :trailer : :data
           end
 
@@ -88,12 +86,21 @@ module Cuttle
           end
 
           def unfinished(beginning, limit, status)
-            text = @octets.byteslice(@at, limit)
-            digits = text[/\A\h+/n] if beginning == SIZE_BEGINNING
-            if !beginning.match?(text) || (digits && digits.hex > Syntax::LENGTH_LIMIT)
-              raise ParseError, "a line of the chunked coding is malformed"
-            end
-            raise ParseError.new("a line of the chunked coding is too long", status: status) if @octets.bytesize - @at > limit
+            match = @octets.byteslice(@at, limit).match(beginning)
+            raise ParseError, "a line of the chunked coding is malformed" unless match
+
+            check_size(match[:size]) if @phase == :size
+            return if @octets.bytesize - @at <= limit
+
+            raise ParseError.new("a line of the chunked coding is too long", status: status)
+          end
+
+          # Digits, maybe not all of them, as a number.
+          def check_size(digits)
+            number = (digits || "").hex
+            return number if number <= Syntax::LENGTH_LIMIT
+
+            raise ParseError, "a chunk's size is too large"
           end
         end
       end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "conversation"
+
+# What the recognizer recognizes, and that it says so where it does not. (That it accepts nothing that the native
+# parser refuses is in test_parser_differences.rb.)
+class TestRecognizer < Minitest::Test
+  Recognizer = Cuttle::Http::Parsers::Recognizer
+
+  def test_is_for_study
+    assert_predicate Recognizer, :study_only?
+  end
+
+  def test_requests_with_and_without_a_body
+    octets = "POST /a?b=c HTTP/1.1\r\nHost: x:81\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.0\r\n\r\n".b
+    [Conversation.cut(Recognizer, octets), Conversation.bytewise(Recognizer, octets)].each do |conversation|
+      assert_equal Conversation.cut(Cuttle::Http::Parsers::Native, octets).to_a, conversation.to_a
+      assert_equal %w[hello], conversation.bodies.first(1)
+    end
+  end
+
+  def test_what_it_does_not_know_is_501
+    ["Transfer-Encoding: chunked", "Expect: 100-continue", "Connection: close, x"].each do |line|
+      assert_equal 501, status("GET / HTTP/1.1\r\nHost: a\r\n#{line}\r\n\r\n"), line
+    end
+    error = assert_raises(Cuttle::Http::ParseError) { Recognizer.new.chunks("0\r\n\r\n".b) }
+    assert_equal 501, error.status
+  end
+
+  def test_what_it_does_not_recognize_is_400
+    [
+      "BREW / HTTP/1.1\r\nHost: a", "GET / HTTP/1.1", "GET / HTTP/1.1\r\nHost: [::1]",
+      "GET http://a/ HTTP/1.1\r\nHost: a", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: x",
+      "GET / HTTP/1.1\r\nHost: a\r\nHost: a"
+    ].each do |head|
+      assert_equal 400, status("#{head}\r\n\r\n"), head
+    end
+  end
+
+  def test_large_heads_are_431
+    assert_equal 431, status("GET / HTTP/1.1\r\nHost: a\r\nA: #{"b" * 20_000}")
+    assert_equal 431, status("GET / HTTP/1.1\r\nHost: a\r\n#{"A: b\r\n" * 128}\r\n")
+  end
+
+  private
+
+  def status(octets)
+    Conversation.cut(Recognizer, octets.b).ending
+  end
+end
