@@ -105,7 +105,8 @@ struct cuttle_response_head {
 /* Renders status line and fields, without the empty line. Raises Cuttle::InvalidResponse. */
 void cuttle_head_render(struct cuttle_response_head *head, int status, VALUE fields);
 void cuttle_head_add(struct cuttle_response_head *head, const char *octets, size_t length);
-void cuttle_head_add_number(struct cuttle_response_head *head, const char *name, uint64_t number);
+/* The Content-Length field. */
+void cuttle_head_add_length(struct cuttle_response_head *head, uint64_t length);
 /* A status as Rack gives it (Integer, or its three digits): 200 to 599, else InvalidResponse. */
 int cuttle_status(VALUE status);
 

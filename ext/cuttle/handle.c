@@ -159,10 +159,12 @@ static void end(struct cuttle_handle *handle, bool complete)
 				loop->busy++; /* cuttle_loop_close counts it down */
 		}
 		handle->step = step;
-		if (loop)
+		if (loop) {
 			cuttle_loop_route(loop, connection, step);
-		else if (step == CUTTLE_STEP_CLOSE)
+			cuttle_loop_pass_on(loop); /* this thread may not ask for work again soon */
+		} else if (step == CUTTLE_STEP_CLOSE) {
 			cuttle_connection_close(connection);
+		}
 	}
 	cuttle_handle_unlock(handle);
 	close_input(handle);

@@ -36,12 +36,16 @@ void cuttle_head_add(struct cuttle_response_head *head, const char *octets, size
 	head->length += length;
 }
 
-void cuttle_head_add_number(struct cuttle_response_head *head, const char *name, uint64_t number)
+void cuttle_head_add_length(struct cuttle_response_head *head, uint64_t length)
 {
-	char text[96];
-	int length = snprintf(text, sizeof text, "%s: %llu\r\n", name, (unsigned long long)number);
+	char text[24] = {[22] = '\r', [23] = '\n'};
+	size_t at = 22;
 
-	cuttle_head_add(head, text, (size_t)length);
+	do
+		text[--at] = (char)('0' + length % 10);
+	while (length /= 10);
+	cuttle_head_add(head, "content-length: ", 16);
+	cuttle_head_add(head, text + at, sizeof text - at);
 }
 
 static bool all_of(const bool *allowed, const char *octets, long length)

@@ -57,7 +57,8 @@ struct cuttle_loop {
 	uint32_t registration_room, generation;
 	struct cuttle_link pending, ready, unparsed, watches, fired, parked;
 	struct cuttle_seat *waiter; /* in the kernel, or on its way from there to the GVL */
-	bool waiter_in_kernel;
+	bool waiter_in_kernel;  /* and not told to come back */
+	bool waiter_asleep;     /* in the kernel, told or not */
 	bool listeners_ready;   /* some listener was reported */
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
 	bool woken;             /* cuttle_loop_wake was called */
@@ -111,7 +112,7 @@ int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr
 /* Returns what was seen of it. */
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
 
-/* Keeps the law above, for a thread that leaves the free ones. */
+/* Keeps the law above, for a thread that leaves the free ones or has made work. */
 void cuttle_loop_pass_on(struct cuttle_loop *loop);
 
 /* Waits, without the GVL, until there may be work, the seat is interrupted, or until (0: for ever; monotonic

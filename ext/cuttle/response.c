@@ -68,11 +68,11 @@ static void frame(struct cuttle_handle *handle, struct cuttle_response_head *hea
 		handle->measured = !handle->bodiless;
 		handle->left = head->content_length;
 		if (!no_content)
-			cuttle_head_add_number(head, "content-length", head->content_length);
+			cuttle_head_add_length(head, head->content_length);
 	} else if (length >= 0 && !handle->bodiless) {
 		handle->measured = true;
 		handle->left = (uint64_t)length;
-		cuttle_head_add_number(head, "content-length", (uint64_t)length);
+		cuttle_head_add_length(head, (uint64_t)length);
 	} else if (!handle->bodiless && minor_version(handle) == 1) {
 		handle->chunked = true;
 		cuttle_head_add(head, "transfer-encoding: chunked\r\n", 28);
@@ -474,7 +474,7 @@ static VALUE connection_upgrade(VALUE self, VALUE status, VALUE headers)
 	cuttle_head_render(&head, code, headers);
 	handle->connection->keep_alive = code == 101; /* no "connection: close" beside the app's "upgrade" */
 	if (head.has_length)
-		cuttle_head_add_number(&head, "content-length", head.content_length);
+		cuttle_head_add_length(&head, head.content_length);
 	complete_head(handle, &head);
 	handle->status = code;
 	part = (struct iovec){.iov_base = head.at, .iov_len = head.length};
