@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+require "uri"
+
+module Bench
+  # Load generators: how each is called, and what it says. Each runs as one process of one thread where it can be told so.
+  #
+  # A Tool answers
+  #   name, version, unavailable     nil, or why it can't be run here
+  #   command(url, connections:, seconds:, rate:) => argv
+  #   figures(output)                => { rate:, p50:, p99:, max: } (per second; seconds; nil: it does not say)
+  module LoadTools
+    CUTTLE = [RbConfig.ruby, "-I", File.join(ROOT, "lib"), File.join(ROOT, "exe/cuttle"), "load"].freeze
+    MANY = 5_000_000 # requests, where a tool wants a number beside the time (ab reserves memory for each)
+
+    # open: has intended times, and needs a rate. idle: argv of a run that does next to nothing, whose CPU time is that of
+    # starting the tool; nil where that is too little to count.
+    Tool = Struct.new(:name, :program, :version_argument, :open, :build, :read, :idle, keyword_init: true) do
+      def version
+        Program.version(program, version_argument)
+      end
+
+      def unavailable
+        "#{program} is not installed" unless Program.path(program) || File.executable?(program)
+      end
+
+      def command(url, connections:, seconds:, rate: nil)
+        build.call(url, connections, seconds, rate)
+      end
+
+      def figures(output)
+        read.call(output)
+      end
+    end
+
+    # What the servers answer: ab speaks HTTP/1.0, where a connection persists only if the server says so.
+    ANSWER = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 13\r\n\r\nHello, world!"
+
+    # The canned responder with that answer.
+    class Responder < Canned
+      private
+
+      def copy_response
+        File.join(TMP, "load-response").tap { |path| File.binwrite(path, ANSWER) }
+      end
+    end
+
+    module_function
+
+    # "12.3us", "4.5ms", "1.9s" in seconds, or nil.
+    def seconds(text)
+      match = /\A([\d.]+)\s*(us|µs|ms|s|m)\z/.match(text.to_s) or return
+      match[1].to_f * { "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1, "m" => 60 }.fetch(match[2])
+    end
+
+    def number(text, factor = 1)
+      text && text.to_f * factor
+    end
+
+    def cuttle(output)
+      result = JSON.parse(output)
+      latency = result["summary"]["latency"]
+      lag = result["summary"]["lag"]["percentiles"]["99"]
+      { rate: result["rate"], p50: number(latency["percentiles"]["50"], 1e-3), p99: number(latency["percentiles"]["99"], 1e-3),
+        max: latency["max"] / 1e3, warning: result["marks"].map { |mark| mark["name"] }.join(" "), lag_p99: lag && lag / 1e3 }
+    end
+
+    def wrk(output)
+      { rate: number(output[%r{Requests/sec:\s+([\d.]+)}, 1]), p50: seconds(output[/50%\s+(\S+)/, 1]), p99: seconds(output[/99%\s+(\S+)/, 1]),
+        max: seconds(output[/Latency\s+\S+\s+\S+\s+(\S+)/, 1]) }
+    end
+
+    def ab(output)
+      { rate: number(output[/Requests per second:\s+([\d.]+)/, 1]), p50: number(output[/^\s+50%\s+(\d+)/, 1], 1e-3),
+        p99: number(output[/^\s+99%\s+(\d+)/, 1], 1e-3), max: number(output[/^\s*100%\s+(\d+)/, 1], 1e-3) }
+    end
+
+    def hey(output)
+      { rate: number(output[%r{Requests/sec:\s+([\d.]+)}, 1]), p50: number(output[/50%+ in ([\d.]+) secs/, 1]),
+        p99: number(output[/99%+ in ([\d.]+) secs/, 1]), max: number(output[/Slowest:\s+([\d.]+)/, 1]) }
+    end
+
+    def h2load(output)
+      { rate: number(output[%r{([\d.]+) req/s}, 1]), p50: nil, p99: nil, max: seconds(output[/^time for request:\s+\S+\s+(\S+)/, 1]) }
+    end
+
+    def siege(output)
+      text = output.scan(/\{.*\}/m).last or return { rate: nil }
+      result = JSON.parse(text)
+      { rate: result["transaction_rate"], p50: nil, p99: nil, max: result["longest_transaction"] }
+    end
+
+    def httperf(output)
+      total = output.match(/ replies (\d+) test-duration ([\d.]+) s/)
+      { rate: total && total[1].to_f / total[2].to_f, p50: number(output[/^Connection time \[ms\]: min .*? median ([\d.]+)/, 1], 1e-3), p99: nil,
+        max: number(output[/^Connection time \[ms\]: min .*? max ([\d.]+)/, 1], 1e-3) }
+    end
+
+    def httperf_command(url, seconds, rate)
+      uri = URI(url)
+      ["httperf", "--hog", "--server", uri.host, "--port", uri.port.to_s, "--uri", uri.path, "--rate", rate.to_s, "--num-conns", (rate * seconds).to_s]
+    end
+
+    # All there are; those with open: true need a rate.
+    def all
+      json = ["-q", "--json", "-", "-t", "1"]
+      [
+        Tool.new(name: "cuttle load", program: CUTTLE.first, version_argument: "-v", read: method(:cuttle),
+                 build: ->(url, connections, seconds, _) { [*CUTTLE, url, "-c", connections.to_s, "-d", "#{seconds}s", *json] },
+                 idle: ->(url) { [*CUTTLE, url, "-n", "1", "-c", "1", *json] }),
+        Tool.new(name: "cuttle load --rate", program: CUTTLE.first, version_argument: "-v", open: true, read: method(:cuttle),
+                 build: ->(url, _, seconds, rate) { [*CUTTLE, url, "--rate", rate.to_s, "-d", "#{seconds}s", *json] },
+                 idle: ->(url) { [*CUTTLE, url, "-n", "1", "-c", "1", *json] }),
+        Tool.new(name: "wrk", program: "wrk", version_argument: "-v", read: method(:wrk),
+                 build: ->(url, connections, seconds, _) { ["wrk", "-t1", "-c#{connections}", "-d#{seconds}s", "--latency", url] }),
+        Tool.new(name: "ab -k", program: "ab", version_argument: "-V", read: method(:ab),
+                 build: ->(url, connections, seconds, _) { ["ab", "-q", "-k", "-c", connections.to_s, "-t", seconds.to_s, "-n", MANY.to_s, url] }),
+        Tool.new(name: "hey", program: "hey", version_argument: "-h", read: method(:hey),
+                 build: ->(url, connections, seconds, _) { ["hey", "-z", "#{seconds}s", "-c", connections.to_s, "-cpus", "1", url] }),
+        Tool.new(name: "h2load --h1", program: "h2load", version_argument: "--version", read: method(:h2load),
+                 build: ->(url, connections, seconds, _) { ["h2load", "--h1", "-t1", "-c#{connections}", "-D#{seconds}", url] }),
+        Tool.new(name: "siege -b", program: "siege", version_argument: "-V", read: method(:siege),
+                 build: ->(url, connections, seconds, _) { ["siege", "-b", "-q", "-j", "-c#{connections}", "-t#{seconds}S", url] }),
+        Tool.new(name: "httperf --rate", program: "httperf", version_argument: "--version", open: true, read: method(:httperf),
+                 build: ->(url, _, seconds, rate) { httperf_command(url, seconds, rate) })
+      ]
+    end
+
+    # Those that are wanted and installed; the others are named with their reasons.
+    def usable(options, tools = all)
+      tools.select { |tool| options.wants?(tool.name) }.reject do |tool|
+        warn "#{tool.name}: #{tool.unavailable}" if tool.unavailable
+        tool.unavailable
+      end
+    end
+
+    # Runs a command on the load's core; returns [its output, its CPU seconds].
+    def run(command, cores, &while_running)
+      before = Wrk.children_cpu
+      reader, writer = IO.pipe
+      pid = Process.spawn(*cores.pin(cores.load, command), out: writer, err: File::NULL, in: File::NULL)
+      writer.close
+      thread = while_running && Thread.new(&while_running)
+      output = reader.read
+      Process.wait(pid)
+      thread&.join
+      [output, Wrk.children_cpu - before]
+    ensure
+      reader&.close
+    end
+
+    # Rows of cells as a Markdown table.
+    def table(header, rows)
+      [header, header.map { "---" }, *rows].map { |cells| "| #{cells.join(" | ")} |" }.join("\n")
+    end
+
+    def milliseconds(seconds)
+      seconds ? format(seconds < 0.1 ? "%.3f" : "%.0f", seconds * 1000) : "-"
+    end
+  end
+end
