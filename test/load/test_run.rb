@@ -144,6 +144,18 @@ class TestLoadRun < Minitest::Test
     assert_match(%r{/no/such/socket: No such file}, assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
   end
 
+  # A server that ends in the midst of a run: what came is told, and why the rest failed.
+  def test_a_server_that_goes_away
+    server = Servers::Known.new
+    generator = Load::Generator.new(Load::Plan.build(server.url, connections: 3, threads: 1, duration: 1))
+    result = generator.run(on_tick: ->(elapsed, _) { server.close if elapsed > 0.4 })
+
+    assert_operator result.responses, :>, 0
+    assert_operator result.errors[:connect], :>, 0
+    assert_equal "Connection refused", result.connect_error
+    assert_match(/could not connect +\d+ \(Connection refused\)/, Load::Reports::Text.render(result))
+  end
+
   def test_a_freeze_is_in_the_percentiles_of_an_open_loop
     result = load(server: { freeze_at: 0.5, freeze: 1 }, rate: 300, duration: 2.5)
 

@@ -67,7 +67,7 @@ module Cuttle
       def finish(on_window)
         collect(on_window)
         rest.each { |parts| add(parts, on_window) }
-        figures = Array.new(plan.threads) { |thread| @core.figures(thread) }
+        figures = Array.new(plan.threads) { |thread| explain(@core.figures(thread)) }
         result = Result.build(plan: plan, started_at: @started_at, interrupted: @interrupted, windows: @windows,
                               figures: figures)
         refuse(result, figures)
@@ -117,16 +117,16 @@ module Cuttle
           sample = figures.map { |each| each[:sample] }.find { |octets| !octets.empty? }
           "the answer is not HTTP: it begins #{sample.to_s[0, 32].inspect}"
         elsif result.errors[:connect].positive?
-          connect_reason(figures)
+          result.connect_error || "no connection could be made"
         end
       end
 
-      def connect_reason(figures)
-        tls = figures.map { |each| each[:tls_error] }.find { |message| !message.empty? }
-        return "TLS: #{tls}" if tls
-
-        errno = figures.map { |each| each[:connect_error] }.find(&:positive?)
-        errno ? Load.reason(SystemCallError.new(nil, errno)) : "no connection could be made"
+      # A thread's figures with the reason of its first failed connection in words, if there was one.
+      def explain(figures)
+        reason = if !figures[:tls_error].empty? then "TLS: #{figures[:tls_error]}"
+                 elsif figures[:connect_error].positive? then Load.reason(SystemCallError.new(nil, figures[:connect_error]))
+                 end
+        figures.merge(connect_error: reason)
       end
     end
   end

@@ -11,7 +11,7 @@ module Cuttle
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected].freeze
       # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
-      THREAD = %i[cpu wall last_response opened unfinished late gaps].freeze
+      THREAD = %i[cpu wall last_response opened unfinished late gaps connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
       ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
 
@@ -114,6 +114,11 @@ module Cuttle
       # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
       def percentile(percentile, histogram = latency)
         histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
+      end
+
+      # Why the first connection that failed did, or nil.
+      def connect_error
+        threads.filter_map { |thread| thread[:connect_error] }.first
       end
 
       # Of the busiest thread: CPU time by time, 0 to 1.

@@ -141,8 +141,12 @@ module Cuttle
           return "errors      none" if result.failures.zero?
 
           counts = result.errors.select { |_, count| count.positive? }
-          lines = counts.map { |name, count| "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}" }
+          lines = counts.map { |name, count| "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}#{reason(name, result)}" }
           ["errors      #{Units.count(result.failures)}", *lines].join("\n")
+        end
+
+        def reason(name, result)
+          " (#{result.connect_error})" if name == :connect && result.connect_error
         end
 
         def marks(result)
