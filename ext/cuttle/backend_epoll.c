@@ -98,7 +98,7 @@ static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_even
 		if (found[index].data.u64) {
 			events[kept].token = found[index].data.u64;
 			events[kept++].ready = readiness(found[index].events);
-		} else {
+		} else if (timeout != 0) { /* a look leaves a wake to those who sleep */
 			uint64_t wakes;
 
 			(void)!read(backend->event, &wakes, sizeof wakes);

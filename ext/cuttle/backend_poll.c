@@ -236,7 +236,8 @@ static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event
 
 	pthread_mutex_lock(&backend->lock);
 	backend->waiting--;
-	if (count > 0 && copy[0].revents)
+	/* A wake is for everyone who waits, with a copy that may be old: the last one takes it away. */
+	if (count > 0 && copy[0].revents && timeout != 0 && backend->waiting == 0)
 		while (read(backend->waker[0], drained, sizeof drained) == (ssize_t)sizeof drained)
 			continue;
 	if (count > 0)

@@ -140,7 +140,7 @@ static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 
 static inline bool cuttle_loop_has_work(const struct cuttle_loop *loop)
 {
-	return loop->listeners_ready || (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
+	return loop->woken || loop->listeners_ready || (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
 	       !cuttle_list_empty(&loop->unparsed) || !cuttle_list_empty(&loop->fired) || cuttle_loop_over(loop);
 }
 

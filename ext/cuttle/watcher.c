@@ -40,6 +40,8 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_watcher *watcher)
 		cuttle_loop_note(loop, events, count);
 	}
 	cuttle_loop_pass_on(loop); /* what was reported to this thread last is for those who are back */
+	if (loop->waiter && loop->waiter->summoned)
+		loop->type->wake(loop->backend); /* and so may be the wake that it took */
 }
 
 static void *watch(void *argument)
