@@ -200,15 +200,29 @@ struct cuttle_source *cuttle_source_of(VALUE object)
 	return cuttle_poller_source(object);
 }
 
+/* Whether neither the stop nor a crowd ends the connection. After the stop, one that has not asked yet has a moment
+ * left to do so. */
+static bool spared(struct acceptor *acceptor, struct cuttle_connection *connection, uint64_t now)
+{
+	if (connection->state != CUTTLE_IDLE)
+		return true;
+	if (connection->times[CUTTLE_FIRST_OCTET] || !atomic_load(&acceptor->source.core->stopping))
+		return false;
+	if (connection->deadline_kind != CUTTLE_UNTIL_LINGERED)
+		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LINGERED, now);
+	return true;
+}
+
 /* Waits for what the connection needs next: its descriptor, its deadline, the stop or (when it idles longer than
  * grace nanoseconds) somebody at the door. Returns false when it should end. */
 static bool await(struct acceptor *acceptor, struct cuttle_connection *connection, uint64_t idle_since, int64_t grace)
 {
 	struct pollfd descriptors[MOST_LISTENERS + 2];
-	bool output = !cuttle_outbox_empty(&connection->out), idle = connection->state == CUTTLE_IDLE;
-	uint64_t now = cuttle_now(), left = connection->deadline > now ? connection->deadline - now : 0;
+	uint64_t now = cuttle_now(), left;
+	bool output = !cuttle_outbox_empty(&connection->out), idle = !spared(acceptor, connection, now);
 	int count = 1;
 
+	left = connection->deadline > now ? connection->deadline - now : 0;
 	descriptors[0] = (struct pollfd){
 		.fd = connection->fd,
 		.events = (short)((output ? POLLOUT : 0) | (connection->state == CUTTLE_DRAIN ? 0 : POLLIN)),
@@ -224,7 +238,7 @@ static bool await(struct acceptor *acceptor, struct cuttle_connection *connectio
 		return true;
 	if (descriptors[0].revents & (POLLIN | POLLHUP | POLLERR))
 		connection->readable = true;
-	return descriptors[0].revents != 0;
+	return descriptors[0].revents != 0 || spared(acceptor, connection, now);
 }
 
 /* A last look at a connection that should end: what was sent in time is still answered. */

@@ -37,7 +37,8 @@ struct cuttle_backend_type {
 	int (*watch)(struct cuttle_backend *, int fd, uint64_t token, uint32_t wanted);
 	void (*arm)(struct cuttle_backend *, int fd, uint32_t wanted);
 	void (*remove)(struct cuttle_backend *, int fd);
-	/* Fills events; waits at most timeout nanoseconds (0: not at all; < 0: for ever), or until wake. Returns their count. */
+	/* Fills events; waits at most timeout nanoseconds (0: not at all; < 0: for ever), or until wake. Returns their
+	 * count, -1 when a signal came. */
 	int (*wait)(struct cuttle_backend *, struct cuttle_event *events, int room, int64_t timeout);
 	void (*wake)(struct cuttle_backend *); /* async-signal-safe */
 };

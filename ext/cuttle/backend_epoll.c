@@ -104,7 +104,7 @@ static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_even
 			(void)!read(backend->event, &wakes, sizeof wakes);
 		}
 	}
-	return kept;
+	return count < 0 ? -1 : kept;
 }
 
 static void epoll_backend_wake(struct cuttle_backend *backend)

@@ -215,6 +215,7 @@ static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event
 	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
 	struct pollfd *copy;
 	int count, kept = 0;
+	bool interrupted;
 	char drained[64];
 
 	pthread_mutex_lock(&backend->lock);
@@ -231,7 +232,8 @@ static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event
 	backend->waiting++;
 	pthread_mutex_unlock(&backend->lock);
 
-	if (poll(copy, (nfds_t)count, milliseconds > 60000 ? 60000 : (int)milliseconds) < 0)
+	interrupted = poll(copy, (nfds_t)count, milliseconds > 60000 ? 60000 : (int)milliseconds) < 0;
+	if (interrupted)
 		count = 0;
 
 	pthread_mutex_lock(&backend->lock);
@@ -244,7 +246,7 @@ static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event
 		kept = collect(backend, copy, count, events, room);
 	pthread_mutex_unlock(&backend->lock);
 	free(copy);
-	return kept;
+	return interrupted ? -1 : kept;
 }
 
 const struct cuttle_backend_type cuttle_poll_backend = {

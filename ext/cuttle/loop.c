@@ -388,15 +388,23 @@ static void close_idle(struct cuttle_loop *loop, uint64_t now)
 		cuttle_list_remove(&connection->work);
 		connection->readable = true; /* a request may have come that was not reported yet: it is answered */
 		step = cuttle_connection_step(connection, now);
-		cuttle_loop_route(loop, connection, connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : step);
+		if (connection->state == CUTTLE_IDLE && connection->times[CUTTLE_FIRST_OCTET])
+			step = CUTTLE_STEP_CLOSE;
+		else if (connection->state == CUTTLE_IDLE)
+			cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LINGERED, now);
+		cuttle_loop_route(loop, connection, step);
 	}
+}
+
+void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->listeners_ready = true;
+	accept_some(loop, INT_MAX, now);
 }
 
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
-	loop->listeners_ready = true;
-	accept_some(loop, INT_MAX, now);
-	cuttle_loop_remove_listeners(loop);
 	close_idle(loop, now);
 	loop->shut = true;
 }

@@ -98,8 +98,9 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
-/* After stop: accepts what already waits at the listeners (it would be reset otherwise), leaves them, and gives idle
- * connections that have sent nothing their end. */
+/* After stop, first: accepts what already waits at the listeners (it would be reset otherwise), and leaves them. */
+void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now);
+/* Then, when they are closed: ends idle connections. One that has not asked yet has a moment left to do so. */
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now);
 
 /* Takes a connection out of the loop, without closing it. Returns its descriptor. */

@@ -160,8 +160,6 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	loop->full = full;
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
-	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
-		cuttle_loop_shut(loop, now);
 	poller->round = 0;
 	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
 		poller->round++;
@@ -252,13 +250,21 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 	rb_thread_check_ints();
 }
 
-/* Ruby closes the listeners once the loop has left them. */
-static void close_listeners(struct poller *poller)
+/* After stop: the listeners close before anyone is sent away, so that nobody comes back to them. */
+static void shut(struct poller *poller)
 {
-	if (poller->source.loop->shut && !poller->listeners_closed) {
-		poller->listeners_closed = true;
-		cuttle_source_close_listeners(&poller->source);
-	}
+	struct cuttle_loop *loop = poller->source.loop;
+
+	if (poller->listeners_closed)
+		return; /* another thread is at it */
+	poller->listeners_closed = true;
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_leave_listeners(loop, cuttle_now());
+	pthread_mutex_unlock(&loop->lock);
+	cuttle_source_close_listeners(&poller->source);
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_shut(loop, cuttle_now());
+	pthread_mutex_unlock(&loop->lock);
 }
 
 /* A fired watch's token; Qundef where none has fired. Under the lock. */
@@ -276,6 +282,8 @@ static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, b
 	VALUE token = Qundef;
 	bool unparsed;
 
+	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
+		shut(poller);
 	pthread_mutex_lock(&loop->lock);
 	connection = take(poller, full, cuttle_now());
 	if (!connection)
@@ -291,8 +299,6 @@ static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, b
 		cuttle_watcher_alert(loop);
 	pthread_mutex_unlock(&loop->lock);
 
-	if (loop->shut)
-		close_listeners(poller);
 	if (unparsed)
 		parse_unparsed(self, loop);
 	if (!connection)

@@ -70,7 +70,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_lock(&loop->lock);
 	loop->waiter_in_kernel = loop->waiter_asleep = false;
 	cuttle_loop_note(loop, events, count);
-	return count > 0 || loop->woken;
+	return count != 0 || loop->woken; /* a signal is Ruby's to look at: perhaps nobody else does */
 }
 
 void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)

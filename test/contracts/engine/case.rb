@@ -1,0 +1,165 @@
+# frozen_string_literal: true
+
+require "digest"
+require "tmpdir"
+require_relative "../../support/serving"
+require_relative "../../support/wire_client"
+
+module EngineContract
+  # What differs between engines by design. +at_once+: requests that one process has in the app at the same time;
+  # +evented+: a connection costs no thread; +inline+: while the app runs, nothing else does.
+  Traits = Struct.new(:at_once, :evented, :inline, keyword_init: true) do
+    alias_method :evented?, :evented
+    alias_method :inline?, :inline
+  end
+
+  TRAITS = {
+    "single" => Traits.new(at_once: 1, evented: false, inline: true),
+    "threads" => Traits.new(at_once: 3, evented: false, inline: false),
+    "reactor" => Traits.new(at_once: 1, evented: true, inline: true),
+    "hybrid" => Traits.new(at_once: 3, evented: true, inline: false),
+    "fibers" => Traits.new(at_once: 8, evented: true, inline: false)
+  }.freeze
+
+  # Seconds that anything may take; only what hangs takes as long.
+  DEADLINE = 10
+
+  # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one poller back end. Most
+  # tests share a server, which the first of them starts.
+  class Case < Minitest::Test
+    include Eventually
+
+    APP = File.expand_path("app.ru", __dir__)
+
+    class << self
+      attr_reader :engine, :workers, :backend
+
+      # A suite of +contracts+ (modules of tests) for one way to run an engine.
+      def for(engine, workers, backend, contracts)
+        Class.new(self) do
+          @engine = engine
+          @workers = workers
+          @backend = backend
+          contracts.each { |contract| include contract }
+        end
+      end
+
+      def traits = TRAITS.fetch(engine)
+
+      def name
+        return super unless engine
+
+        "TestEngine(#{[engine, workers.zero? ? "alone" : "clustered", backend].compact.join(", ")})"
+      end
+      alias to_s name
+
+      # The server that tests share.
+      def shared
+        @shared ||= start.tap { |server| Minitest.after_run { server.finish } }
+      end
+
+      # A server of its own: the command line's with +flags+, or +script+ with its arguments.
+      def start(*flags, script: serve(flags))
+        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend }.compact
+        Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
+      end
+
+      def serve(flags)
+        threads = %w[threads hybrid].include?(engine) ? ["-t", "3:3"] : []
+        ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
+         "-w", workers.to_s, *threads, *flags]
+      end
+
+      def gates
+        @gates ||= Dir.mktmpdir("cuttle").tap { |path| Minitest.after_run { FileUtils.remove_entry(path) } }
+      end
+    end
+
+    def setup
+      @clients = []
+      @held = 0
+    end
+
+    def teardown = leave
+
+    # Nothing of this test stays in the server.
+    def leave
+      open_gates
+      @clients.each(&:close)
+    end
+
+    def traits = self.class.traits
+    def clustered? = self.class.workers.positive?
+    def server = @server || self.class.shared
+    def port = server.port
+
+    # The processes that serve.
+    def serving_pids = clustered? ? server.workers : [server.pid]
+
+    # Requests that all processes together have in the app at once.
+    def capacity = traits.at_once * [self.class.workers, 1].max
+
+    # Runs the block against a server of its own (see Case.start).
+    def with_server(*flags, **script)
+      @server = self.class.start(*flags, **script)
+      assert @server.running?, @server.err
+      yield @server
+      leave
+      @server.stop
+      assert_equal [0, ""], [@server.status.exitstatus, @server.err]
+    ensure
+      leave
+      @server&.finish
+      @server = nil
+    end
+
+    # A client that is closed when the test ends.
+    def connect(**options)
+      WireClient.new(port, deadline: DEADLINE, **options).tap { |client| @clients << client }
+    end
+
+    def get(target, *lines) = "GET #{target} HTTP/1.1\r\nHost: a\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n"
+
+    def post(target, body) = "POST #{target} HTTP/1.1\r\nHost: a\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}".b
+
+    # The body that +target+ is answered with, on a connection of its own.
+    def fetch(target)
+      WireClient.open(port, deadline: DEADLINE) { |client| client.ask(get(target, "Connection: close")).body }
+    end
+
+    def assert_serves = assert_equal("hello", fetch("/"))
+
+    # A client whose request is in the app, and stays there until its gate is opened.
+    def hold(client = connect)
+      gate = "#{self.class.object_id}-#{object_id}-#{@held += 1}"
+      client.write(get("/hold?#{gate}"))
+      entered(gate)
+      client
+    end
+
+    # Waits until the app is where the gate says; returns what it left there.
+    def entered(gate)
+      path = "#{self.class.gates}/#{gate}.in"
+      eventually("a request in the app at gate #{gate}") { File.exist?(path) }
+      File.read(path)
+    end
+
+    # Every request that may be in the app is.
+    def hold_all = Array.new(capacity) { hold }
+
+    def open_gate(gate) = FileUtils.touch("#{self.class.gates}/#{gate}.go")
+
+    def open_gates
+      Dir.glob("#{self.class.gates}/*.in").each { |path| open_gate(File.basename(path, ".in")) }
+    end
+
+    # The next answer on a connection that the server may have ended since the last one; then on a new one.
+    def ask_again(client, bytes)
+      client.ask(bytes)
+    rescue WireClient::Truncated => e
+      raise unless e.received.empty?
+
+      connect.ask(bytes)
+    end
+  end
+end

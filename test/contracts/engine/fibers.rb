@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # Waiting in the app costs a fiber, not the thread: each of these would stop the engine if its wait didn't yield.
+  module Fibers
+    MANY = 50
+
+    def test_sleep_yields
+      clients = Array.new(MANY) { hold }
+      open_gates
+      clients.each { |client| assert_equal "held", client.response.body }
+    end
+
+    # The service answers nobody before all have asked.
+    def test_sockets_yield
+      TCPServer.open("127.0.0.1", 0) do |service|
+        clients = Array.new(MANY) { connect.write(get("/fetch?127.0.0.1:#{service.addr[1]}")) }
+        questions = Array.new(MANY) { service.accept }
+        questions.each { |socket| assert_equal "a question\n", socket.gets }
+        questions.each { |socket| socket.puts("an answer") || socket.close }
+        clients.each { |client| assert_equal "an answer\n", client.response.body }
+      end
+    end
+
+    def test_names_resolve
+      assert_match(/\b(127\.0\.0\.1|::1)\b/, fetch("/resolve?localhost"))
+      TCPServer.open("127.0.0.1", 0) do |service|
+        client = connect.write(get("/fetch?localhost:#{service.addr[1]}"))
+        service.accept.then { |socket| socket.puts("found") || socket.close }
+        assert_equal "found\n", client.response.body
+      end
+    end
+
+    def test_waiting_for_a_process_yields
+      assert_yields("child", "7")
+    end
+
+    def test_a_mutex_yields
+      assert_yields("lock", "held") { |gate| connect.write(get("/lock?#{gate}-second")) }
+    end
+
+    def test_a_thread_to_join_yields
+      assert_yields("join", "held")
+    end
+
+    def test_a_queue_yields
+      assert_wakes("pop", "push?it", "it")
+    end
+
+    def test_a_condition_variable_yields
+      assert_wakes("await", "signal", "signalled")
+    end
+
+    def test_max_fibers_is_a_bound
+      with_server("--max-fibers", "2") do
+        clients = Array.new(7) { connect.write(get("/nap?0.02")) }
+        clients.each { |client| assert_equal 200, client.response.status }
+        assert_equal "2", fetch("/most")
+      end
+    end
+
+    private
+
+    # While one request waits in +action+, others are answered.
+    def assert_yields(action, answer)
+      gate = "#{self.class.object_id}-#{action}"
+      client = connect.write(get("/#{action}?#{gate}"))
+      entered(gate)
+      second = yield(gate) if block_given?
+      3.times { assert_serves }
+      open_gate(gate)
+      open_gate("#{gate}-second")
+      assert_equal answer, client.response.body
+      assert_equal answer, second.response.body if second
+    end
+
+    # As above, and another request ends the wait.
+    def assert_wakes(action, other, answer)
+      gate = "#{self.class.object_id}-#{action}"
+      client = connect.write(get("/#{action}?#{gate}"))
+      entered(gate)
+      assert_serves
+      fetch("/#{other}")
+      assert_equal answer, client.response.body
+    end
+  end
+end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # How many requests are in the app at once, and what goes on meanwhile.
+  module Shares
+    # All of them are in the app together before the first may leave.
+    def test_requests_run_at_once
+      clients = hold_all
+      open_gates
+      clients.each { |client| assert_equal "held", client.response.body }
+    end
+
+    # With two workers one of them is full, and must leave new connections to the other.
+    def test_quick_requests_overtake_those_that_wait
+      skip "the app runs on the one thread" if traits.inline? && !clustered?
+
+      Array.new(capacity - 1) { hold }
+      20.times { assert_serves }
+    end
+
+    def test_the_app_runs_no_more_often_at_once_than_asked_for
+      skip "each worker counts for itself" if clustered?
+
+      limit = ["--max-fibers", traits.at_once.to_s] if self.class.engine == "fibers"
+      with_server(*limit) do
+        clients = Array.new(traits.at_once * 3) { connect.write(get("/nap?0.02")) }
+        clients.each { |client| assert_equal 200, client.response.status }
+        assert_equal traits.at_once, fetch("/most").to_i
+      end
+    end
+  end
+
+  # What must go on while every thread is in the app; for engines that promise it.
+  module GoesOn
+    def test_slow_readers_drain_while_every_thread_is_in_the_app
+      reader = connect(receive_buffer: 4_096).write(get("/large?8000000"))
+      assert reader.heard?(DEADLINE)
+      hold_all
+      assert_equal 8_000_000, reader.response.body.bytesize
+    end
+
+    def test_deadlines_fire_while_every_thread_is_in_the_app
+      with_server("--request-timeout", "1", "--idle-timeout", "1") do
+        late = connect
+        idle = connect
+        [late, idle].each { |client| client.ask(get("/")) }
+        late.write("GET / HTTP/1.1\r\n")
+        hold_all
+        assert_match(%r{\A(HTTP/1\.1 408 .*)?\z}m, late.rest)
+        assert_equal :closed, idle.ending
+      end
+    end
+
+    def test_a_body_arrives_while_every_thread_is_in_the_app
+      upload = connect
+      upload.ask(get("/"))
+      holders = hold_all
+      upload.write(post("/digest", "z" * 8_000_000)) # more than sockets hold, so somebody reads
+      open_gates
+      holders.each(&:response)
+      assert_match(/\A8000000 /, upload.response.body)
+    end
+  end
+end

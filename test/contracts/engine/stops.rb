@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # Graceful stop: the listener first, idle connections at once, requests under way answered, then the process ends.
+  module Stops
+    def test_stop_answers_what_is_in_the_app_and_closes_the_rest
+      skip "its one thread is in the app, so nothing else can be seen" if traits.inline?
+
+      with_server do |server|
+        idle = idle_connection
+        held = hold
+        Process.kill("TERM", server.pid)
+        assert_equal :closed, idle.ending
+        assert_refused
+        open_gates
+        assert_answered_last held
+        assert_ends server
+      end
+    end
+
+    # A client whose connection was closed comes back, and must not find a door behind which nobody is.
+    def test_stop_closes_the_listener_before_idle_connections
+      skip "of one thread or worker, which says nothing of the others" if clustered? || !traits.evented?
+
+      with_server do |server|
+        idle = idle_connection
+        Process.kill("TERM", server.pid)
+        assert_equal :closed, idle.ending
+        assert_raises(Errno::ECONNREFUSED) { connect }
+        assert_ends server
+      end
+    end
+
+    def test_stop_waits_for_a_request_that_is_arriving_and_a_reader_that_is_slow
+      with_server do |server|
+        reader = connect(receive_buffer: 4_096).write(get("/large?4000000"))
+        assert reader.heard?(DEADLINE)
+        writer = connect.write(post("/echo?late", "body")[0..-2]) if traits.evented?
+        assert_serves if traits.evented? # so the half request has been seen
+        Process.kill("TERM", server.pid)
+        assert_refused if traits.evented?
+        assert_equal 4_000_000, reader.response.body.bytesize
+        assert_answered_last writer.write("y") if writer
+        assert_ends server
+      end
+    end
+
+    # Each client asks on a new connection, again and again. A refused connection is the end; anything else that goes
+    # without its answer is lost.
+    def test_stop_loses_nothing
+      with_server do |server|
+        answers = Queue.new
+        clients = Array.new(3) { Thread.new { ask_until_refused(answers) } }
+        20.times { answers.pop }
+        Process.kill("TERM", server.pid)
+        assert_equal [], clients.map(&:value).compact
+        assert_ends server
+      end
+    end
+
+    def test_stop_from_a_trap_handler
+      skip "the supervisor's signals are its own" if clustered?
+
+      with_server(script: ["#{__dir__}/trap.rb", self.class.engine]) do |server|
+        idle = idle_connection
+        idle.close unless traits.evented? # its thread would wait for another request
+        held = hold
+        Process.kill("TERM", server.pid)
+        eventually("the signal") { server.out.include?("stopping") }
+        open_gates
+        assert_answered_last held
+        assert_ends server
+        assert_match(/^ended$/, server.out)
+      end
+    end
+
+    private
+
+    # Kept alive, and asked nothing more.
+    def idle_connection
+      client = connect
+      refute client.ask(get("/")).close?
+      client
+    end
+
+    def assert_answered_last(client)
+      response = client.response
+      assert_equal 200, response.status
+      assert response.close?, "no Connection: close after the stop"
+      assert_equal :closed, client.ending
+    end
+
+    def assert_refused
+      eventually("a refused connection") { refused? }
+    end
+
+    def refused?
+      Socket.tcp("127.0.0.1", port).close
+    rescue Errno::ECONNREFUSED
+      true
+    else
+      false
+    end
+
+    def assert_ends(server) = eventually("the server's end") { !server.running? }
+
+    # nil when the server stopped listening, what went wrong otherwise.
+    def ask_until_refused(answers)
+      loop { answers << fetch("/") }
+    rescue Errno::ECONNREFUSED
+      nil
+    rescue StandardError => e
+      e
+    end
+  end
+end

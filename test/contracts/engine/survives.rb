@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # Whatever apps and clients do, the engine serves on, with all its threads and no descriptor more.
+  module Survives
+    ROUNDS = 12
+
+    def test_survives_exceptions
+      %w[/fail /fail_badly].each do |target|
+        ROUNDS.times do
+          WireClient.open(port, deadline: DEADLINE) { |client| assert_equal 500, client.ask(get(target)).status }
+        end
+      end
+      ROUNDS.times { assert_raises(WireClient::Truncated) { fetch("/break_off") } }
+      assert_whole
+    end
+
+    def test_survives_timeouts_in_the_app
+      ROUNDS.times { assert_equal "timed out", fetch("/time_out") }
+      assert_whole
+    end
+
+    def test_survives_the_death_of_its_threads
+      skip "the app runs on the process's main thread" if traits.inline? || self.class.engine == "fibers"
+
+      ROUNDS.times do
+        WireClient.open(port, deadline: DEADLINE) { |client| client.write(get("/kill", "Connection: close")).rest }
+      end
+      assert_whole
+    end
+
+    def test_clients_that_vanish_leave_nothing_behind
+      assert_whole
+      before = possessions
+      ROUNDS.times { aborts.each(&:call) }
+      assert_whole
+      eventually("as many descriptors and threads as before: #{before}, now #{possessions}") { at_most?(before) }
+    end
+
+    private
+
+    # Every thread that may run the app does.
+    def assert_whole
+      clients = hold_all
+      open_gates
+      clients.each { |client| assert_equal "held", client.response.body }
+      clients.each(&:close)
+      assert_serves
+    end
+
+    # Ways to go, at every stage of an exchange.
+    def aborts
+      upload = post("/digest", "z" * 300_000)
+      [-> { vanish("") }, -> { vanish("GET / HT") }, -> { vanish(get("/")) }, -> { vanish(upload[0, 250_000]) },
+       -> { vanish(upload) }, -> { vanish(get("/large?2000000"), heard: true) },
+       -> { vanish(get("/stream?2000000"), heard: true) }, -> { connect.write(get("/")[0..-3]).half_close.rest }]
+    end
+
+    def vanish(bytes, heard: false)
+      client = connect(receive_buffer: 4_096).write(bytes)
+      client.heard?(DEADLINE) if heard
+      client.reset
+    end
+
+    # Open descriptors and native threads of each process.
+    def possessions
+      serving_pids.to_h { |pid| [pid, %w[fd task].map { |kind| Dir.children("/proc/#{pid}/#{kind}").size }] }
+    end
+
+    # Ruby keeps a native thread for later, so one more may stay.
+    def at_most?(before)
+      fetch("/") # what is left over goes when somebody looks
+      possessions.all? { |pid, (files, threads)| files <= before[pid][0] && threads <= before[pid][1] + 1 }
+    end
+  end
+end

@@ -1,0 +1,18 @@
+# frozen_string_literal: true
+
+# A program that stops its server from a trap handler, where locks and most of Ruby are out of bounds.
+# ARGV: the engine's name. Says its URL and that it is ready, then "stopping" and "ended".
+require "cuttle"
+require "rack"
+
+$stdout.sync = true
+app = Rack::Builder.parse_file("#{__dir__}/app.ru")
+app = app.first if app.is_a?(Array) # Rack 2
+server = Cuttle::Server.new(app, engine: ARGV.fetch(0), keep_alive: true)
+trap("TERM") do
+  server.stop_soon
+  $stdout.syswrite("stopping\n")
+end
+puts server.url, "Ctrl-C stops"
+server.run
+puts "ended"

@@ -1,0 +1,374 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "rack"
+require "tempfile"
+
+# The Rack SPEC, as the server's side of it: what becomes of the app's answer. See test_rack.rb.
+class TestRackResponse < HttpCase
+  RACK3 = Gem::Version.new(Rack.release) >= Gem::Version.new("3")
+  PLAIN = { "content-type" => "text/plain" }.freeze
+
+  # Answers from inside Rack::Lint, so that nothing here is the app's fault.
+  def lint(&block)
+    self.class.app = Rack::Lint.new(block)
+  end
+
+  def answer(bytes = request, head: false) = open_client { |client| client.ask(bytes, head: head) }
+
+  def test_status_fields_and_body
+    lint { [201, PLAIN.merge("x-foo" => "bar", "x-empty" => ""), %w[a b c]] }
+    response = answer
+    assert_equal [201, "Created", "abc"], [response.status, response.reason, response.body]
+    assert_equal ["text/plain", "bar", "", "3"], %w[content-type x-foo x-empty content-length].map { |name| response[name] }
+  end
+
+  def test_a_date_once
+    lint { [200, PLAIN.dup, []] }
+    assert_match(/\A\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\z/, answer["date"])
+    lint { [200, PLAIN.merge("date" => "Thu, 01 Jan 1970 00:00:00 GMT"), []] }
+    assert_equal ["Thu, 01 Jan 1970 00:00:00 GMT"], answer.all("date")
+  end
+
+  def test_an_unusual_status
+    lint { [418, PLAIN.dup, ["short and stout"]] }
+    assert_equal [418, "short and stout"], [answer.status, answer.body]
+    lint { [599, PLAIN.dup, ["what"]] }
+    assert_equal 599, answer.status
+  end
+
+  def test_the_apps_length_is_kept
+    lint { [200, PLAIN.merge("content-length" => "5"), Bodies::Parts.new("hel", "lo")] }
+    assert_equal ["5", "hello", :length], [answer["content-length"], answer.body, answer.framing]
+  end
+
+  def test_an_empty_body
+    lint { [200, PLAIN.dup, []] }
+    assert_equal ["0", ""], [answer["content-length"], answer.body]
+  end
+
+  def test_octets_are_counted_and_not_characters
+    parts = ["h\u00e9llo", "\xFF\xFE".b, "\u65e5".encode("UTF-16LE")]
+    app { [200, PLAIN.dup, parts] }
+    assert_equal parts.map(&:b).join, answer.body
+    app { [200, PLAIN.dup, Bodies::Parts.new(*parts)] }
+    assert_equal parts.map(&:b).join, answer.body
+  end
+
+  def test_many_parts
+    parts = Array.new(5_000) { |i| "part #{i}\n" }
+    [parts, Bodies::Parts.new(*parts), Bodies::Parts.new("", *parts, "")].each do |body|
+      app { [200, PLAIN.dup, body] }
+      assert_equal parts.join, answer.body
+    end
+  end
+
+  def test_a_large_body_to_a_slow_reader
+    large = Random.new(1).bytes(5_000_000)
+    app { [200, PLAIN.dup, [large]] }
+    open_client(receive_buffer: 4_096) { |client| assert_equal large, client.ask(request).body }
+  end
+
+  def test_what_is_frozen_is_left_alone
+    app { [200, { "x-foo" => "bar".freeze, "set-cookie" => %w[a=1 b=2].freeze }.freeze, ["hello".freeze].freeze].freeze }
+    response = answer
+    assert_equal ["hello", %w[a=1 b=2]], [response.body, response.all("set-cookie")]
+  end
+
+  def test_headers_that_came_in_capitals
+    app { [200, { "Content-Type" => "text/html", "Content-Length" => "5", "Connection" => "close" }, ["hello"]] }
+    response = answer
+    assert_equal [%w[text/html], %w[5], "hello", true],
+                 [response.all("content-type"), response.all("content-length"), response.body, response.close?]
+  end
+
+  def test_rack_2_newlines_are_several_fields
+    app { [200, { "set-cookie" => "a=1\nb=2\nc=3" }, ["hello"]] }
+    assert_equal %w[a=1 b=2 c=3], answer.all("set-cookie")
+  end
+
+  def test_what_is_for_the_server_is_not_sent
+    app { [200, { "rack.private" => "x", "x-foo" => "bar" }, ["hello"]] }
+    assert_empty answer.fields.select { |name, _| name.start_with?("rack.") }
+  end
+
+  def test_each_is_sent_as_it_is_made
+    more = Queue.new
+    body = Bodies::Parts.new
+    body.define_singleton_method(:each) do |&part|
+      3.times do |i|
+        part.call("part #{i}")
+        more.pop
+      end
+    end
+    lint { [200, PLAIN.dup, body] }
+    open_client do |client|
+      client.write(request)
+      client.fill until client.buffered.include?("part 0")
+      refute_includes client.buffered, "part 1"
+      3.times { more << true }
+      assert_equal "part 0part 1part 2", client.response.body
+    end
+    assert_equal 1, body.closes
+  end
+
+  def test_to_ary
+    body = Bodies::Parts.new("hel", "lo")
+    body.define_singleton_method(:to_ary) { %w[hel lo].tap { close } }
+    app { [200, PLAIN.dup, body] }
+    assert_equal "hello", answer.body
+  end
+
+  def test_an_enumerator
+    app { [200, PLAIN.dup, %w[a b c].each] }
+    assert_equal "abc", answer.body
+  end
+
+  def test_chunks_are_not_for_http_1_0
+    app { [200, PLAIN.dup, Bodies::Parts.new("hel", "lo")] }
+    open_client do |client|
+      response = client.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+      assert_equal [:close, "hello"], [response.framing, response.body]
+    end
+  end
+
+  def test_to_path
+    with_file(text = Random.new(2).bytes(1_000_000)) do |path|
+      body = Bodies::OfFile.new(path, text)
+      lint { [200, PLAIN.merge("content-length" => text.bytesize.to_s), body] }
+      assert_equal text, answer.body
+      assert_equal 1, body.closes
+    end
+  end
+
+  def test_to_path_without_a_length_and_by_head
+    with_file("hello") do |path|
+      app { [200, PLAIN.dup, Bodies::OfFile.new(path, "hello")] }
+      assert_equal "hello", answer.body
+      open_client do |client|
+        client.ask(request("HEAD / HTTP/1.1"), head: true)
+        assert_equal "hello", client.ask(request).body
+      end
+    end
+  end
+
+  # A part of a file, as Rack::Files gives for a Range: the body knows which, the path doesn't.
+  def test_to_path_of_a_part
+    with_file("hello world") do |path|
+      app { [206, PLAIN.merge("content-length" => "5", "content-range" => "bytes 6-10/11"), Bodies::OfFile.new(path, "world")] }
+      assert_equal "world", answer.body
+    end
+  end
+
+  def test_to_path_of_nothing_falls_back
+    app { [200, PLAIN.dup, Bodies::OfFile.new("/nonexistent", "hello")] }
+    assert_equal "hello", answer.body
+    app { [200, PLAIN.dup, Bodies::OfFile.new(nil, "hello")] }
+    assert_equal "hello", answer.body
+  end
+
+  def test_racks_own_file_app
+    with_file("hello world") do |path|
+      self.class.app = Rack::Lint.new(Rack::Files.new(File.dirname(path)))
+      name = File.basename(path)
+      assert_equal "hello world", answer(request("GET /#{name} HTTP/1.1")).body
+      response = answer(request("GET /#{name} HTTP/1.1", "Range: bytes=6-10"))
+      assert_equal [206, "world"], [response.status, response.body]
+      assert_equal 416, answer(request("GET /#{name} HTTP/1.1", "Range: bytes=20-")).status
+    end
+  end
+
+  if RACK3
+    def test_a_streaming_body
+      body = Bodies::Streaming.new do |stream|
+        stream.write("hel")
+        stream << "l" << "o"
+        stream.flush
+        stream.close
+      end
+      lint { [200, PLAIN.dup, body] }
+      open_client do |client|
+        assert_equal "hello", client.ask(request).body
+        assert_equal "hello", client.ask(request).body
+      end
+      assert_equal [true, 2], [body.stream.closed?, body.closes]
+    end
+
+    def test_a_stream_may_outlive_its_call
+      go_on = Queue.new
+      body = Bodies::Streaming.new { |stream| Thread.new { go_on.pop && stream.write("late") && stream.close } }
+      lint { [200, PLAIN.dup, body] }
+      open_client do |client|
+        client.write(request)
+        go_on << true
+        assert_equal "late", client.response.body
+        go_on << true
+        assert_equal "late", client.ask(request).body
+      end
+    end
+
+    def test_a_stream_that_raises_is_cut_off
+      app { [200, PLAIN.dup, Bodies::Streaming.new { |stream| stream.write("hello") && raise("halfway") }] }
+      bytes = open_client { |client| client.write(request).rest }
+      assert_match(/\A.* 200 .*hello\r\n\z/m, bytes)
+      assert_alive
+    end
+
+    def test_a_stream_reads_the_requests_body
+      app { |_env| [200, PLAIN.dup, Bodies::Streaming.new { |stream| stream.write(stream.read.upcase) && stream.close }] }
+      assert_equal "HELLO", answer(request("POST / HTTP/1.1", "Content-Length: 5", body: "hello")).body
+    end
+
+    # Rack SPEC 3.1: with environment, status, headers and error; the last first; what they raise harms nobody.
+    def test_response_finished
+      calls = Queue.new
+      lint do |env|
+        env["rack.response_finished"] << ->(*args) { calls << [:first, *args] } << ->(*) { raise "in a callback" } <<
+          ->(*args) { calls << [:last, *args] }
+        [202, PLAIN.dup, ["hello"]]
+      end
+      assert_equal "hello", answer.body
+      last, first = Array.new(2) { calls.pop }
+      assert_equal [:last, 202, "text/plain", nil], [last[0], last[2], last[3]["content-type"], last[4]]
+      assert_equal [:first, "/"], [first[0], first[1]["PATH_INFO"]]
+      assert_alive
+    end
+
+    def test_response_finished_tells_of_the_error
+      failures = { before: -> { raise "early" }, stream: -> { [200, {}, Bodies::Parts.new("a", error: "late")] } }
+      failures.each_value do |failure|
+        errors = Queue.new
+        app do |env|
+          env["rack.response_finished"] << ->(_env, _status, _headers, error) { errors << error }
+          failure.call
+        end
+        open_client { |client| client.write(request("GET / HTTP/1.1", "Connection: close")).rest }
+        assert_match(/early|late/, errors.pop.message)
+      end
+    end
+
+    def test_response_finished_for_every_kind_of_body
+      with_file("hello") do |path|
+        [["hello"], Bodies::Parts.new("hello"), Bodies::OfFile.new(path, "hello"),
+         Bodies::Streaming.new { |stream| stream.write("hello") && stream.close }].each do |body|
+          done = Queue.new
+          app do |env|
+            env["rack.response_finished"] << ->(*args) { done << args.last }
+            [200, PLAIN.dup, body]
+          end
+          assert_equal "hello", answer.body
+          assert_nil done.pop
+          assert_empty done
+        end
+      end
+    end
+  end
+
+  def test_full_hijack_by_the_env
+    lint do |env|
+      io = env["rack.hijack"].call
+      io.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nhi")
+      io.close
+      [500, PLAIN.dup, []]
+    end
+    open_client do |client|
+      assert_equal "hi", client.ask(request).body
+      assert_equal :closed, client.ending
+    end
+  end
+
+  def test_partial_hijack
+    body = Bodies::Parts.new("ignored")
+    hijack = lambda do |io|
+      io.write("a line: #{io.gets}")
+      io.close
+    end
+    app { [200, PLAIN.merge("rack.hijack" => hijack), body] }
+    open_client do |client|
+      bytes = client.write("#{request}said\r\n").rest
+      head, rest = bytes.split("\r\n\r\n", 2)
+      assert_match(%r{\AHTTP/1\.1 200 }, head)
+      refute_match(/rack\.hijack|transfer-encoding/i, head)
+      assert_equal "a line: said\r\n", rest
+    end
+    assert_equal 1, body.closes
+  end
+
+  def test_an_upgrade
+    hijack = lambda do |io|
+      io.write(io.readpartial(4).upcase)
+      io.close
+    end
+    app { [101, { "upgrade" => "shout", "connection" => "upgrade", "rack.hijack" => hijack }, []] }
+    open_client do |client|
+      client.write(request("GET / HTTP/1.1", "Connection: upgrade", "Upgrade: shout"))
+      response = client.response
+      assert_equal [101, "shout"], [response.status, response["upgrade"]]
+      assert_equal "PING", client.write("ping").exactly(4)
+      assert_equal :closed, client.ending
+    end
+  end
+
+  def test_early_hints
+    link = "</style.css>; rel=preload"
+    lint do |env|
+      env["rack.early_hints"]&.call({ "link" => RACK3 ? [link, "</x>"] : "#{link}\n</x>" })
+      [200, PLAIN.dup, ["hello"]]
+    end
+    hints = []
+    open_client do |client|
+      assert_equal "hello", client.write(request).final_response { |interim| hints << interim }.body
+      assert_equal "hello", client.ask(request).body
+    end
+    assert_equal [[103, [link, "</x>"]]], hints.map { |hint| [hint.status, hint.all("link")] }
+  end
+
+  # CVE-2020-5249.
+  def test_early_hints_are_validated
+    ["a\r\nX-Injected: 1", "a\r\n\r\nHTTP/1.1 200 OK", "a\0b"].each do |value|
+      app do |env|
+        env["rack.early_hints"].call({ "link" => value })
+        [200, {}, ["hello"]]
+      end
+      bytes = open_client { |client| client.write(request("GET / HTTP/1.1", "Connection: close")).rest }
+      refute_match(/injected|\0|HTTP.*HTTP.*HTTP/im, bytes)
+      assert_equal 1, bytes.scan(%r{^HTTP/1\.1 [2-5]}).size
+    end
+  end
+
+  def test_http_1_0_gets_no_early_hints
+    app do |env|
+      env["rack.early_hints"]&.call({ "link" => "</x>" })
+      [200, {}, ["hello"]]
+    end
+    open_client { |client| assert_equal 200, client.write("GET / HTTP/1.0\r\n\r\n").response.status }
+  end
+
+  def test_the_apps_connection_close_is_kept
+    lint { [200, PLAIN.merge("connection" => "close"), ["hello"]] }
+    open_client do |client|
+      assert client.ask(request).close?
+      assert_equal :closed, client.ending
+    end
+  end
+
+  def test_an_array_body_that_knows_close_is_closed
+    body = ["hello"]
+    closes = 0
+    body.define_singleton_method(:close) { closes += 1 }
+    app { [200, PLAIN.dup, body] }
+    assert_equal "hello", answer.body
+    assert_alive
+    assert_equal 1, closes
+  end
+
+  private
+
+  def with_file(content)
+    Tempfile.create("cuttle", binmode: true) do |file|
+      file.write(content)
+      file.flush
+      yield file.path
+    end
+  end
+end

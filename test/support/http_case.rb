@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "minitest"
+require "rack/lint"
+require_relative "wire_client"
+require_relative "recorder"
+
+# Tests of what a server does on the wire. Each suite runs twice, over one engine of each kind of source, for the two
+# sides of the core read requests and write responses on their own; it starts one server a suite and engine, in this
+# process, whose app each test chooses.
+class HttpCase < Minitest::Test
+  ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
+  DEADLINE = 5
+
+  class << self
+    attr_accessor :engine
+
+    # A suite becomes one class an engine; each inherits the tests that the suite is about to define.
+    def inherited(suite)
+      super
+      return unless suite.superclass == HttpCase
+
+      suite.engine, *others = ENGINES
+      others.each { |name| Class.new(suite).engine = name }
+    end
+
+    def name = superclass == HttpCase || self == HttpCase ? super : superclass.name
+    def to_s = self == HttpCase ? super : "#{name}(#{engine})"
+    def inspect = to_s
+
+    # The server of this suite: started by the first test that asks, stopped when all have run.
+    def server
+      @server ||= Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options).start.tap do |server|
+        Minitest.after_run { server.stop }
+      end
+    end
+
+    # What a suite asks of its server beyond the usual.
+    def server_options = {}
+
+    # The app that answers from now on.
+    attr_writer :app
+  end
+
+  attr_reader :recorder
+
+  def setup
+    @recorder = Recorder.new
+    self.class.app = Rack::Lint.new(recorder)
+  end
+
+  # Answers with the block instead of the recorder.
+  def app(&block)
+    self.class.app = block
+  end
+
+  def port = self.class.server.port
+
+  def open_client(**options, &block) = WireClient.open(port, deadline: DEADLINE, **options, &block)
+
+  # A request with a valid Host: its start line, further field lines, and its body.
+  def request(start = "GET / HTTP/1.1", *lines, body: "")
+    ["#{start}\r\nHost: example.test\r\n", *lines.map { |line| "#{line}\r\n" }, "\r\n", body].map(&:b).join
+  end
+
+  # A POST in the chunked coding, whose body comes as given.
+  def chunked(coded, *lines) = request("POST / HTTP/1.1", "Transfer-Encoding: chunked", *lines, body: coded)
+
+  # The server answers with one of +statuses+ and closes, and the app never hears of it; sent whole, and octet by octet.
+  def assert_refused(bytes, with: 400, deliveries: %i[write dribble])
+    deliveries.each do |delivery|
+      open_client do |client|
+        response = client.public_send(delivery, bytes).response
+        assert_includes Array(with), response.status, context(bytes, delivery)
+        assert_ended client, bytes, delivery
+      end
+    end
+    assert_empty recorder.seen, context(bytes)
+  end
+
+  # The app gets one request, complete, and the client its 200. Returns what the app saw, and the response.
+  def assert_served(bytes, head: false)
+    recorder.seen.clear
+    response = open_client { |client| client.ask(bytes, head: head) }
+    assert_equal 200, response.status, context(bytes)
+    assert_equal 1, recorder.seen.size, context(bytes)
+    [recorder.seen.last, response]
+  end
+
+  # What came back tells of no success: nothing at all, or an error.
+  def assert_no_success(octets)
+    refute_match(/\AHTTP\S+ [23]/n, octets)
+  end
+
+  # The server serves on: whatever came before did no harm to it.
+  def assert_alive
+    app { [200, {}, ["alive"]] }
+    assert_equal "alive", open_client { |client| client.ask(request) }.body
+  end
+
+  private
+
+  # Octets still under way when a server closes may turn its end into a reset; only a request sent whole rules that out.
+  def assert_ended(client, bytes, delivery)
+    allowed = delivery == :write && bytes.bytesize < 2_000 ? %i[closed] : %i[closed reset]
+    assert_includes allowed, client.ending, context(bytes, delivery)
+  end
+
+  def context(bytes, delivery = nil)
+    "#{self.class.engine}#{delivery && ", #{delivery}"}: #{bytes.bytesize < 500 ? bytes.inspect : bytes[0, 200].inspect}"
+  end
+end

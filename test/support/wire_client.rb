@@ -1,0 +1,189 @@
+# frozen_string_literal: true
+
+require "socket"
+require_relative "response_reader"
+
+# A client that sends exactly the octets it is given and reads responses strictly. It shares no code with the server,
+# keeps a deadline on every wait, and tells a connection closed in order from one reset and from one still open.
+class WireClient
+  # The peer did nothing until the deadline.
+  class Silence < StandardError; end
+
+  # The peer closed before what was awaited was complete; +reset?+ where it came as a reset.
+  class Truncated < StandardError
+    attr_reader :received
+
+    def initialize(received, reset)
+      super("connection #{reset ? "reset" : "closed"} inside a message, after #{received.inspect[0, 300]}")
+      @received = received
+      @reset = reset
+    end
+
+    def reset? = @reset
+  end
+
+  READ = 256 * 1024
+
+  attr_reader :socket
+
+  # Opens a connection, yields the client and closes it after.
+  def self.open(address, **options)
+    client = new(address, **options)
+    yield client
+  ensure
+    client&.close
+  end
+
+  # +address+ is a port on 127.0.0.1 or the path of a Unix socket; +deadline+ the seconds that any one wait may take;
+  # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server.
+  def initialize(address, deadline: 10, receive_buffer: nil)
+    @deadline = deadline
+    @buffer = String.new(encoding: Encoding::BINARY)
+    @ended = nil
+    @socket = connect(address, receive_buffer)
+  end
+
+  # Sends the octets; a peer that hung up is no error here, for reading tells how it ended.
+  def write(bytes)
+    bytes = bytes.b
+    until_deadline do |left|
+      until bytes.empty?
+        sent = @socket.write_nonblock(bytes, exception: false)
+        if sent.is_a?(Integer)
+          bytes = bytes.byteslice(sent..)
+        elsif !@socket.wait_writable(left.call)
+          raise Silence, "the peer read nothing for #{@deadline} s"
+        end
+      end
+    end
+    self
+  rescue Errno::EPIPE, Errno::ECONNRESET
+    self
+  end
+
+  # Sends the octets one a packet.
+  def dribble(bytes)
+    bytes.b.each_char { |octet| write(octet) }
+    self
+  end
+
+  # Says that nothing more will be sent (FIN), and goes on reading.
+  def half_close
+    @socket.shutdown(Socket::SHUT_WR)
+    self
+  rescue Errno::ENOTCONN
+    self
+  end
+
+  # Ends with a reset, as a client that vanished.
+  def reset
+    @socket.setsockopt(Socket::Option.linger(true, 0))
+    close
+  end
+
+  def close = @socket.close
+
+  # The next response, interim ones (1xx) included. +head+: it answers a HEAD.
+  def response(head: false) = ResponseReader.new(self).read(head: head)
+
+  # The next final response; interim ones before it are given to the block.
+  def final_response(head: false)
+    loop do
+      response = self.response(head: head)
+      return response unless response.interim?
+
+      yield response if block_given?
+    end
+  end
+
+  # Sends a request and reads its final response.
+  def ask(bytes, head: false) = write(bytes).final_response(head: head)
+
+  # How the connection stands once the peer has had +seconds+: :closed, :reset or :open. Octets that come instead
+  # of an end are an error, as nothing more may come.
+  def ending(seconds = @deadline)
+    fill(seconds) until @ended || !@buffer.empty?
+    raise ResponseReader::Malformed, "surplus octets: #{@buffer.inspect[0, 300]}" unless @buffer.empty?
+
+    @ended
+  rescue Silence
+    :open
+  end
+
+  # Everything the peer sends until it ends the connection, unparsed.
+  def rest
+    fill until @ended
+    take(@buffer.bytesize)
+  end
+
+  # True where an octet, or the end of the connection, comes within +seconds+.
+  def heard?(seconds)
+    fill(seconds) if @buffer.empty? && !@ended
+    true
+  rescue Silence
+    false
+  end
+
+  # The octets up to the first CRLF, without it.
+  def line
+    fill_or_truncated until (stop = @buffer.index("\r\n"))
+    take(stop + 2).chomp("\r\n")
+  end
+
+  # The next +count+ octets.
+  def exactly(count)
+    fill_or_truncated while @buffer.bytesize < count
+    take(count)
+  end
+
+  # The octets up to the orderly end of the connection.
+  def to_end
+    fill until @ended
+    raise Truncated.new(@buffer, true) if @ended == :reset
+
+    take(@buffer.bytesize)
+  end
+
+  # What has been received and not yet been read as part of a message.
+  def buffered = @buffer.dup
+
+  # Receives once, for at most +seconds+; for a client that reads at its own speed.
+  def fill(seconds = @deadline, most: READ)
+    octets = @socket.read_nonblock(most, exception: false)
+    if octets == :wait_readable
+      raise Silence, "the peer sent nothing for #{seconds} s" unless @socket.wait_readable(seconds)
+
+      return fill(seconds, most: most)
+    end
+    octets ? @buffer << octets : @ended = :closed
+  rescue Errno::ECONNRESET
+    @ended = :reset
+  end
+
+  private
+
+  def connect(address, receive_buffer)
+    return UNIXSocket.new(address) if address.is_a?(String)
+
+    socket = Socket.new(:INET, :STREAM)
+    socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
+    socket.setsockopt(:TCP, :NODELAY, true)
+    socket.connect(Socket.sockaddr_in(address, "127.0.0.1"))
+    socket
+  end
+
+  def until_deadline
+    ends = now + @deadline
+    yield -> { [ends - now, 0].max }
+  end
+
+  def fill_or_truncated
+    raise Truncated.new(@buffer, @ended == :reset) if @ended
+
+    fill
+  end
+
+  def take(count) = @buffer.slice!(0, count)
+
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+end
