@@ -367,9 +367,6 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 
 	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
 	loop->polls++;
-	/* The look may have swallowed the word that was on its way to the waiting thread: it still sleeps then. */
-	if (loop->waiter && loop->waiter_asleep && loop->waiter->summoned)
-		loop->type->wake(loop->backend);
 	accept_some(loop, limit, now);
 	cuttle_loop_step_pending(loop, now);
 }

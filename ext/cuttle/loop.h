@@ -58,7 +58,6 @@ struct cuttle_loop {
 	struct cuttle_link pending, ready, unparsed, watches, fired, parked;
 	struct cuttle_seat *waiter; /* in the kernel, or on its way from there to the GVL */
 	bool waiter_in_kernel;  /* and not told to come back */
-	bool waiter_asleep;     /* in the kernel, told or not */
 	bool listeners_ready;   /* some listener was reported */
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
 	bool woken;             /* cuttle_loop_wake was called */

@@ -64,11 +64,11 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 		return true;
 	if (until && (patience < 0 || now + (uint64_t)patience > until))
 		patience = until > now ? (int64_t)(until - now) : 0;
-	loop->waiter_in_kernel = loop->waiter_asleep = true;
+	loop->waiter_in_kernel = true;
 	pthread_mutex_unlock(&loop->lock);
 	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 	pthread_mutex_lock(&loop->lock);
-	loop->waiter_in_kernel = loop->waiter_asleep = false;
+	loop->waiter_in_kernel = false;
 	cuttle_loop_note(loop, events, count);
 	return count != 0 || loop->woken; /* a signal is Ruby's to look at: perhaps nobody else does */
 }
