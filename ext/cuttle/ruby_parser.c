@@ -3,6 +3,7 @@
 #include "cuttle.h"
 
 #include <stdlib.h>
+#include <strings.h>
 
 static VALUE parse_error;
 
@@ -32,9 +33,15 @@ static VALUE get(VALUE head, const char *name)
 	return rb_funcall(head, rb_intern(name), 0);
 }
 
+static bool is_content_length(VALUE name)
+{
+	return RSTRING_LEN(name) == 14 && strncasecmp(RSTRING_PTR(name), "content-length", 14) == 0;
+}
+
 static void copy_fields(struct cuttle_head *into, struct copy *copy, VALUE fields)
 {
 	Check_Type(fields, T_ARRAY);
+	into->has_length = false;
 	if (RARRAY_LEN(fields) > CUTTLE_LIMIT_FIELDS)
 		rb_raise(rb_eArgError, "a parser's head has too many fields");
 	into->field_count = (uint32_t)RARRAY_LEN(fields);
@@ -43,6 +50,7 @@ static void copy_fields(struct cuttle_head *into, struct copy *copy, VALUE field
 
 		into->fields[index].name = append(copy, rb_ary_entry(field, 0));
 		into->fields[index].value = append(copy, rb_ary_entry(field, 1));
+		into->has_length = into->has_length || is_content_length(rb_ary_entry(field, 0));
 	}
 }
 
@@ -60,7 +68,6 @@ static void copy_head(struct cuttle_head *into, struct copy *copy, VALUE head)
 	into->has_host = !NIL_P(host);
 	into->chunked = RTEST(get(head, "chunked"));
 	into->content_length = NIL_P(length) ? 0 : NUM2ULL(length);
-	into->has_length = into->content_length > 0;
 	into->minor = (uint8_t)NUM2INT(get(head, "minor"));
 	into->keep_alive = RTEST(get(head, "keep_alive"));
 	into->expect_continue = RTEST(get(head, "expect_continue"));

@@ -14,6 +14,7 @@ module Cuttle
 
     # Returns the exit status. Raises Error where there is nothing to serve, or no way to listen.
     def run
+      $stdout.sync = true # what an app prints is there when it is needed, and once, however many processes fork
       export_environment
       check_docroot
       @app ||= Rack::Loader.load(@settings.path)
@@ -37,6 +38,7 @@ module Cuttle
     # What apps ask for their environment. -e overrules all three names, where they are set.
     def export_environment
       ENV["RACK_ENV"] = @settings.environment
+      ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, and isolate by fiber or thread
       return unless @settings.origin(:environment) == :flag
 
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }
