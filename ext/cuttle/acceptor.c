@@ -144,6 +144,8 @@ static VALUE acceptor_accept(VALUE self)
 			return cuttle_connection_wrap(self, connection);
 		}
 		if (stopping || acceptor->closed) {
+			if (!acceptor->closed)
+				cuttle_stop_listening(acceptor->descriptors, acceptor->count);
 			acceptor->closed = true;
 			cuttle_source_close_listeners(&acceptor->source);
 			return Qnil;

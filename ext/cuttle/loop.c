@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 static uint64_t token_of(int fd, uint32_t generation)
 {
@@ -328,6 +329,19 @@ int cuttle_accept(int listener)
 	return fd;
 }
 
+void cuttle_stop_listening(const int *listeners, int count)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (nothing < 0)
+		return; /* Ruby's close will do */
+	for (int index = 0; index < count; index++) {
+		dup2(nothing, listeners[index]);
+		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
+	}
+	close(nothing);
+}
+
 static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 {
 	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, now);
@@ -398,6 +412,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	cuttle_loop_remove_listeners(loop);
 	loop->listeners_ready = true;
 	accept_some(loop, INT_MAX, now);
+	cuttle_stop_listening(loop->listeners, loop->listener_count);
 }
 
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)

@@ -132,6 +132,10 @@ void cuttle_loop_wake(struct cuttle_loop *loop);
  * Returns its descriptor, or -1 with errno. */
 int cuttle_accept(int listener);
 
+/* Ends listening at once, for what connects between the last accept and the end is reset. The descriptors stay valid
+ * (as /dev/null), so that Ruby, whose they are, can close them in its own time. */
+void cuttle_stop_listening(const int *listeners, int count);
+
 /* Stopped, and every connection has ended. */
 static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 {

@@ -57,7 +57,10 @@ class WireClient
       end
     end
     self
-  rescue Errno::EPIPE, Errno::ECONNRESET
+  rescue Errno::EPIPE
+    self
+  rescue Errno::ECONNRESET
+    @ended = :reset # the system tells it once
     self
   end
 
