@@ -87,12 +87,15 @@ static int size_octet(struct cuttle_chunk_state *state, char octet)
 			return 400;
 		state->phase = octet == ';' ? EXTENSION : SIZE_LF;
 		state->extension = AFTER_SEMICOLON;
-		return 0;
+		state->extensions += octet == ';';
+		return state->extensions > CUTTLE_LIMIT_EXTENSIONS ? 400 : 0;
 	case EXTENSION:
 		if (octet == '\r' && extension_may_end(state->extension)) {
 			state->phase = SIZE_LF;
 			return 0;
 		}
+		if (++state->extensions > CUTTLE_LIMIT_EXTENSIONS)
+			return 400;
 		return extension_octet(&state->extension, octet) ? 0 : 400;
 	default: /* SIZE_LF */
 		if (octet != '\n')

@@ -17,6 +17,7 @@
 #define CUTTLE_LIMIT_FIELDS 128         /* count; 431 above */
 #define CUTTLE_LIMIT_HEAD 65536         /* whole head; 431 above */
 #define CUTTLE_LIMIT_CHUNK_LINE 4096    /* a chunk's size and extensions, with CRLF; 400 above */
+#define CUTTLE_LIMIT_EXTENSIONS 16384   /* chunk extensions of a body, all together; 400 above */
 #define CUTTLE_LIMIT_TRAILER 16384      /* the trailer section of a body, with its CRLFs; 431 above */
 
 /* A run of octets in the buffer. */
@@ -64,6 +65,7 @@ int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head,
 struct cuttle_chunk_state {
 	uint64_t left;    /* data octets left in this chunk */
 	uint32_t line;    /* octets taken of the present size line or trailer section: their limits */
+	uint32_t extensions; /* octets taken of the body's extensions: their limit */
 	uint8_t phase;
 	uint8_t extension;
 };

@@ -213,6 +213,11 @@ module ParserRows
     [bodies, ["hello"]]
   end
   refuse(82, "a chunk line of 4097 octets", chunks("5;#{"a" * 4093}\r\nhello\r\n0\r\n\r\n"), served: 1)
+  many = "5;#{"a" * 4_090}\r\nhello\r\n" * 4 # with their semicolons 16,364 octets of extensions
+  accept(82, "16 KB of extensions", chunks("#{many}1;#{"a" * 19}\r\n!\r\n0\r\n\r\n")) do |_, bodies|
+    [bodies, ["#{"hello" * 4}!"]]
+  end
+  refuse(82, "an octet more than 16 KB of extensions", chunks("#{many}1;#{"a" * 20}\r\n!\r\n0\r\n\r\n"), served: 1)
   refuse(82, "64 KB of extension", chunks("5;a=\"#{"a" * 65_536}"), served: 1)
   refuse(83, "no CRLF behind the data", chunks("5\r\nhello0\r\n\r\n"), served: 1)
   refuse(83, "an LF behind the data", chunks("5\r\nhello\n0\r\n\r\n"), served: 1)

@@ -18,6 +18,7 @@ class TestHostAndTarget < HttpCase
 
   def test_case_091_a_list_of_hosts
     assert_refused get("a, b")
+    assert_refused get("a,b")
     assert_refused get("a b")
   end
 

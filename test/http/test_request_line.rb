@@ -37,7 +37,7 @@ class TestRequestLine < HttpCase
 
   def test_case_007_bare_cr_line_ends
     assert_refused "GET / HTTP/1.1\rHost: a\r\n\r\n"
-    assert_refused "GET / HTTP/1.1\rHost: a\r\r"
+    assert_refused "GET / HTTP/1.1\r\rHost: a\r\n\r\n"
   end
 
   def test_case_008_http_0_9

@@ -18,6 +18,7 @@ module Cuttle
         HEAD_LIMIT = 65_536
         METHOD_LIMIT = 64
         CHUNK_LINE_LIMIT = 4096
+        EXTENSIONS_LIMIT = 16_384
         TRAILER_LIMIT = 16_384
         LENGTH_LIMIT = (2**63) - 1
       end

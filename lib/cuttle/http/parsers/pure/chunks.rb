@@ -22,8 +22,9 @@ module Cuttle
           def initialize
             @phase = :size
             @rest = "".b # of an incomplete line
-            @trailer = 0 # octets of the trailer section so far
-            @left = 0    # octets of the chunk's data to come
+            @trailer = 0    # octets of the trailer section so far
+            @extensions = 0 # octets of the extensions so far
+            @left = 0       # octets of the chunk's data to come
           end
 
           # See Parsers#chunks. Everything is consumed, up to the body's end.
@@ -42,7 +43,9 @@ module Cuttle
           # Each phase is true when it came to its end.
 
           def size
+            before = @at
             digits = line(SIZE_LINE, SIZE_BEGINNING, Syntax::CHUNK_LINE_LIMIT, 400) or return
+            @extensions = check_extensions(@at - before - 2 - digits.bytesize)
             @left = check_size(digits)
             @phase = @left.zero? ? :trailer : :data
           end
@@ -89,10 +92,20 @@ module Cuttle
             match = @octets.byteslice(@at, limit).match(beginning)
             raise ParseError, "a line of the chunked coding is malformed" unless match
 
-            check_size(match[:size]) if @phase == :size
+            if @phase == :size
+              check_size(match[:size])
+              check_extensions(match[0].chomp("\r").bytesize - match[:size].to_s.bytesize)
+            end
             return if @octets.bytesize - @at <= limit
 
             raise ParseError.new("a line of the chunked coding is too long", status: status)
+          end
+
+          # The body's extensions with +octets+ more of them. Each is skipped, and all would cost without an end.
+          def check_extensions(octets)
+            return @extensions + octets if @extensions + octets <= Syntax::EXTENSIONS_LIMIT
+
+            raise ParseError, "the chunks' extensions are too long"
           end
 
           # Digits, maybe not all of them, as a number.
