@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #define MOST_LISTENERS 64
+#define FIRST_GRACE ((int64_t)CUTTLE_SECOND) /* nanoseconds that a connection has for its first request, at least */
 
 struct acceptor {
 	struct cuttle_source source; /* first: see cuttle_source_of */
@@ -224,6 +225,8 @@ static bool await(struct acceptor *acceptor, struct cuttle_connection *connectio
 	bool output = !cuttle_outbox_empty(&connection->out), idle = !spared(acceptor, connection, now);
 	int count = 1;
 
+	if (grace >= 0 && grace < FIRST_GRACE && !connection->times[CUTTLE_FIRST_OCTET])
+		grace = FIRST_GRACE;
 	left = connection->deadline > now ? connection->deadline - now : 0;
 	descriptors[0] = (struct pollfd){
 		.fd = connection->fd,

@@ -31,6 +31,7 @@ struct cuttle_handle {
 	VALUE source;
 	VALUE parser;  /* the Ruby parser's instance, nil for the native one */
 	VALUE input;   /* the request body's IO, nil without one */
+	VALUE env;     /* of the request under way, nil before it was asked for */
 	VALUE address; /* the peer's, nil until asked for */
 	VALUE hijack, early_hints; /* callables, made once */
 	uint64_t times[CUTTLE_TIMES], bytes_sent; /* of the response that was finished last */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-static VALUE socket_class;
+static VALUE socket_class, hijack_io;
 
 static void handle_mark(void *data)
 {
@@ -18,6 +18,7 @@ static void handle_mark(void *data)
 	rb_gc_mark(handle->source);
 	rb_gc_mark(handle->parser);
 	rb_gc_mark(handle->input);
+	rb_gc_mark(handle->env);
 	rb_gc_mark(handle->text);
 	rb_gc_mark(handle->address);
 	rb_gc_mark(handle->hijack);
@@ -75,7 +76,7 @@ VALUE cuttle_connection_wrap(VALUE source, struct cuttle_connection *connection)
 	handle = ZALLOC(struct cuttle_handle);
 	handle->connection = connection;
 	handle->loop = origin->loop;
-	handle->input = handle->text = handle->address = Qnil;
+	handle->input = handle->text = handle->env = handle->address = Qnil;
 	handle->hijack = handle->early_hints = Qnil;
 	handle->step = CUTTLE_STEP_AGAIN;
 	handle->source = source;
@@ -107,7 +108,7 @@ void cuttle_handle_unlock(struct cuttle_handle *handle)
 
 void cuttle_handle_begin(struct cuttle_handle *handle)
 {
-	handle->input = handle->text = Qnil;
+	handle->input = handle->text = handle->env = Qnil;
 	handle->status = 0;
 	handle->left = 0;
 	handle->finished = false;
@@ -117,12 +118,12 @@ void cuttle_handle_begin(struct cuttle_handle *handle)
 				      "HEAD", 4) == 0;
 }
 
-/* The spooled body's file is the request's: it goes with it. */
-static void close_input(struct cuttle_handle *handle)
+/* What is the request's goes with it: its env, and its spooled body's file. */
+static void let_go(struct cuttle_handle *handle)
 {
 	VALUE input = handle->input;
 
-	handle->input = Qnil;
+	handle->input = handle->env = Qnil;
 	if (RB_TYPE_P(input, T_FILE))
 		rb_io_close(input);
 }
@@ -167,7 +168,7 @@ static void end(struct cuttle_handle *handle, bool complete)
 		}
 	}
 	cuttle_handle_unlock(handle);
-	close_input(handle);
+	let_go(handle);
 }
 
 void cuttle_handle_finish(struct cuttle_handle *handle)
@@ -199,7 +200,10 @@ static VALUE slice(struct cuttle_handle *handle, struct cuttle_slice slice)
  * The request as a Rack env: a new one each time, so ask once. Raises IOError when the connection holds none. */
 static VALUE connection_env(VALUE self)
 {
-	return cuttle_env(taken(self));
+	struct cuttle_handle *handle = taken(self);
+
+	RB_OBJ_WRITE(self, &handle->env, cuttle_env(handle));
+	return handle->env;
 }
 
 /* call-seq: request_method -> String */
@@ -355,11 +359,13 @@ static VALUE release(struct cuttle_handle *handle)
 
 /* call-seq: hijack -> Socket
  *
- * Gives the socket to the caller, whose it is from now on (Rack SPEC, Hijacking). What was queued is sent first. */
+ * Gives the socket to the caller, whose it is from now on (Rack SPEC, Hijacking). What was queued is sent first. The
+ * env has it as rack.hijack_io from now on (Rack 2). */
 static VALUE connection_hijack(VALUE self)
 {
 	struct cuttle_handle *handle = taken(self);
 	struct cuttle_connection *connection = handle->connection;
+	VALUE io;
 
 	while (!cuttle_outbox_empty(&connection->out)) {
 		if (!cuttle_wait_writable(handle, connection->core->timeouts[CUTTLE_UNTIL_WRITTEN]))
@@ -368,7 +374,10 @@ static VALUE connection_hijack(VALUE self)
 					&connection->bytes_sent) == CUTTLE_BROKEN)
 			rb_raise(rb_eIOError, "the connection is broken");
 	}
-	return release(handle);
+	io = release(handle);
+	if (!NIL_P(handle->env))
+		rb_hash_aset(handle->env, hijack_io, io);
+	return io;
 }
 
 void Init_cuttle_connection(void)
@@ -379,6 +388,8 @@ void Init_cuttle_connection(void)
 	rb_require("socket");
 	socket_class = rb_const_get(rb_cObject, rb_intern("Socket"));
 	rb_gc_register_mark_object(socket_class);
+	hijack_io = rb_str_freeze(rb_usascii_str_new_cstr("rack.hijack_io"));
+	rb_gc_register_mark_object(hijack_io);
 	rb_undef_alloc_func(class);
 	rb_define_method(class, "env", connection_env, 0);
 	rb_define_method(class, "request_method", connection_request_method, 0);

@@ -21,7 +21,7 @@ class TestAppErrors < HttpCase
     body = Bodies::Parts.new("first", "second", error: "halfway")
     app { [200, {}, body] }
     assert_cut_off(/first/)
-    assert_equal 1, body.closes
+    assert_closed body
   end
 
   def test_case_123_each_raises_under_a_length
@@ -215,9 +215,7 @@ class TestAppErrors < HttpCase
       assert client.heard?(DEADLINE)
       client.reset
     end
-    Eventually.eventually("the body's close") { body.closes.positive? }
-    assert_alive
-    assert_equal 1, body.closes
+    assert_closed body
   end
 
   def test_a_close_that_raises_harms_nobody
@@ -228,8 +226,7 @@ class TestAppErrors < HttpCase
     end
     app { [200, { "content-length" => "5" }, body] }
     assert_equal "hello", open_client { |client| client.ask(request) }.body
-    assert_alive
-    assert_equal 1, body.closes
+    assert_closed body
   end
 
   def test_parts_that_are_no_strings_break_no_framing
@@ -308,8 +305,6 @@ class TestAppErrors < HttpCase
   def assert_closed_once(body, method = "GET", status = 200, headers = {})
     app { [status, headers, body] }
     open_client { |client| client.write(request("#{method} / HTTP/1.1", "Connection: close")).rest }
-    assert_alive
-    Eventually.eventually("the body's close") { body.closes.positive? }
-    assert_equal 1, body.closes, [method, status, headers].inspect
+    assert_closed body, 1, [method, status, headers].inspect
   end
 end

@@ -14,13 +14,18 @@ class TestRackResponse < HttpCase
     self.class.app = Rack::Lint.new(block)
   end
 
+  # Rack 2's Lint hides that a body is an Array, and its length with it.
+  def known(length)
+    length if RACK3
+  end
+
   def answer(bytes = request, head: false) = open_client { |client| client.ask(bytes, head: head) }
 
   def test_status_fields_and_body
     lint { [201, PLAIN.merge("x-foo" => "bar", "x-empty" => ""), %w[a b c]] }
     response = answer
     assert_equal [201, "Created", "abc"], [response.status, response.reason, response.body]
-    assert_equal ["text/plain", "bar", "", "3"], %w[content-type x-foo x-empty content-length].map { |name| response[name] }
+    assert_equal ["text/plain", "bar", "", known("3")], %w[content-type x-foo x-empty content-length].map { |name| response[name] }
   end
 
   def test_a_date_once
@@ -44,7 +49,7 @@ class TestRackResponse < HttpCase
 
   def test_an_empty_body
     lint { [200, PLAIN.dup, []] }
-    assert_equal ["0", ""], [answer["content-length"], answer.body]
+    assert_equal [known("0"), ""], [answer["content-length"], answer.body]
   end
 
   def test_octets_are_counted_and_not_characters
@@ -109,7 +114,7 @@ class TestRackResponse < HttpCase
       3.times { more << true }
       assert_equal "part 0part 1part 2", client.response.body
     end
-    assert_equal 1, body.closes
+    assert_closed body
   end
 
   def test_to_ary
@@ -137,7 +142,7 @@ class TestRackResponse < HttpCase
       body = Bodies::OfFile.new(path, text)
       lint { [200, PLAIN.merge("content-length" => text.bytesize.to_s), body] }
       assert_equal text, answer.body
-      assert_equal 1, body.closes
+      assert_closed body
     end
   end
 
@@ -191,7 +196,8 @@ class TestRackResponse < HttpCase
         assert_equal "hello", client.ask(request).body
         assert_equal "hello", client.ask(request).body
       end
-      assert_equal [true, 2], [body.stream.closed?, body.closes]
+      assert_closed body, 2
+      assert_predicate body.stream, :closed?
     end
 
     def test_a_stream_may_outlive_its_call
@@ -291,7 +297,7 @@ class TestRackResponse < HttpCase
       refute_match(/rack\.hijack|transfer-encoding/i, head)
       assert_equal "a line: said\r\n", rest
     end
-    assert_equal 1, body.closes
+    assert_closed body
   end
 
   def test_an_upgrade

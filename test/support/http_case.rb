@@ -2,6 +2,7 @@
 
 require "minitest"
 require "rack/lint"
+require_relative "eventually"
 require_relative "wire_client"
 require_relative "recorder"
 
@@ -90,6 +91,13 @@ class HttpCase < Minitest::Test
   # What came back tells of no success: nothing at all, or an error.
   def assert_no_success(octets)
     refute_match(/\AHTTP\S+ [23]/n, octets)
+  end
+
+  # The body was closed once (or +times+); its close comes after the last octet, so the client may be ahead of it.
+  def assert_closed(body, times = 1, message = nil)
+    Eventually.eventually("the body's close") { body.closes >= times }
+    assert_alive
+    assert_equal times, body.closes, message
   end
 
   # The server serves on: whatever came before did no harm to it.

@@ -40,6 +40,7 @@ class WireClient
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
     @ended = nil
+    @sent = false
     @socket = connect(address, receive_buffer)
   end
 
@@ -50,6 +51,7 @@ class WireClient
       until bytes.empty?
         sent = @socket.write_nonblock(bytes, exception: false)
         if sent.is_a?(Integer)
+          @sent = true
           bytes = bytes.byteslice(sent..)
         elsif !@socket.wait_writable(left.call)
           raise Silence, "the peer read nothing for #{@deadline} s"
@@ -58,9 +60,10 @@ class WireClient
     end
     self
   rescue Errno::EPIPE
+    @ended = :reset unless @sent # the system tells of a reset once, and has told connect
     self
   rescue Errno::ECONNRESET
-    @ended = :reset # the system tells it once
+    @ended = :reset
     self
   end
 
