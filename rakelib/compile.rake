@@ -10,9 +10,9 @@ def extension(target, source, variant = nil)
   build = "tmp/#{RUBY_ENGINE}-#{RUBY_VERSION}/#{source}#{variant}"
 
   file target => FileList["#{source}/*.{c,h,rb}"] do
-    mkdir_p [build, File.dirname(target)], verbose: false
     makefile = "#{build}/Makefile"
-    rm_f makefile, verbose: false if File.exist?(makefile) && outdated?(makefile, source)
+    rm_rf build, verbose: false if File.exist?(makefile) && outdated?(makefile, source) # objects know no new flags
+    mkdir_p [build, File.dirname(target)], verbose: false
     Dir.chdir(build) { ruby "#{__dir__}/../#{source}/extconf.rb", verbose: false } unless File.exist?(makefile)
     sh "make", "-C", build, "-j2", "--quiet", verbose: false
     replace "#{build}/#{File.basename(target)}", target

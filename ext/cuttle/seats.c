@@ -1,5 +1,5 @@
 /* Who waits, among the threads that ask a loop for work; the law is in loop.h. */
-#include "loop.h"
+#include "watcher.h"
 
 static void call(struct cuttle_loop *loop, bool to_work)
 {
@@ -79,7 +79,9 @@ void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_
 		loop->waiter = seat;
 	else if (!park(loop, seat, until))
 		return;
-	/* Here this seat is the waiter, and stays it on its way to the GVL. */
+	/* Here this seat is the waiter, and stays it on its way to the GVL. The watcher may have come on duty since this
+	 * thread looked for work; two that wait would be one too many, for the watcher leaves the listeners alone. */
+	cuttle_watcher_relieve(loop);
 	while (!seat->summoned && !seat->interrupted && !(until && cuttle_now() >= until))
 		if (wait_in_kernel(loop, until))
 			break;

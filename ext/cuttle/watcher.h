@@ -8,7 +8,7 @@
 
 #include "loop.h"
 
-/* Starts the loop's watcher. Returns 0, or an errno. Under the lock. */
+/* Starts the loop's watcher, from one thread at a time. Returns 0, or an errno. Not under the lock. */
 int cuttle_watcher_start(struct cuttle_loop *loop);
 
 /* A thread leaves with work: the watcher may be needed. Under the lock. */
