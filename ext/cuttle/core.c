@@ -8,7 +8,6 @@ VALUE cuttle_module, cuttle_connection_class;
 RUBY_FUNC_EXPORTED void Init_core(void)
 {
 	cuttle_module = rb_define_module("Cuttle");
-	Init_cuttle_head();
 	Init_cuttle_env();
 	Init_cuttle_connection();
 	Init_cuttle_response();

@@ -20,6 +20,7 @@ struct cuttle_source {
 	VALUE env;                /* what each request's env begins as */
 	VALUE parser;             /* a Ruby parser's class, nil for the native one */
 	VALUE server_name, sent_port; /* the authority seen last, for it seldom changes; it stands in env */
+	uint32_t authority;           /* its number: how often it has changed */
 	VALUE local_name, local_port; /* where a request names no authority */
 };
 
@@ -29,11 +30,15 @@ struct cuttle_handle {
 	struct cuttle_loop *loop; /* NULL on the blocking side */
 	VALUE self;               /* the object around this; not marked */
 	VALUE source;
+	struct cuttle_source *origin; /* that object's structure */
 	VALUE parser;  /* the Ruby parser's instance, nil for the native one */
 	VALUE input;   /* the request body's IO, nil without one */
 	VALUE env;     /* of the request under way, nil before it was asked for */
+	VALUE model;   /* what its next env begins as; nil where that is the source's env */
+	uint32_t authority; /* of model, by the source's count */
 	VALUE address; /* the peer's, nil until asked for */
-	VALUE hijack, early_hints; /* callables, made once */
+	VALUE callbacks;    /* rack.response_finished of env and model */
+	bool uncalled;      /* no app has callbacks any more, and it is empty */
 	uint64_t times[CUTTLE_TIMES], bytes_sent; /* of the response that was finished last */
 	uint64_t left;             /* octets that the response still owes its Content-Length */
 	enum cuttle_step step;     /* on the blocking side: what the connection waits for */
@@ -82,6 +87,8 @@ void cuttle_handle_abort(struct cuttle_handle *handle);
 void cuttle_env_prepare(VALUE env);
 /* The Rack env of the request that a connection holds. */
 VALUE cuttle_env(struct cuttle_handle *handle);
+/* Whether the app wants to be told of the response's end (rack.response_finished). */
+bool cuttle_env_has_callbacks(struct cuttle_handle *handle);
 
 /* Parses what a connection has buffered with its Ruby parser. Runs without the loop's lock, on a connection that is in
  * no list. */
@@ -114,7 +121,6 @@ int cuttle_status(VALUE status);
 void Init_cuttle_poller(void);
 void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);
-void Init_cuttle_head(void);
 void Init_cuttle_response(void);
 void Init_cuttle_env(void);
 void Init_cuttle_ruby_parser(void);

@@ -4,6 +4,7 @@
  * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
  * others are the app's own. All are binary, with every octet as it came. */
 #include "cuttle.h"
+#include "syntax.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,7 @@
 
 static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
 static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
-static VALUE empty, http_1_0, http_1_1, http_host, port_80, local_address;
+static VALUE empty, http_1_0, http_1_1, http_host, port_80;
 static VALUE string_io;
 
 /* Known fields, by a hash of their names in lower case. */
@@ -92,26 +93,21 @@ static VALUE key_of(const char *name, size_t length)
 	return entry->name ? entry->key : rb_enc_interned_str(text, (long)length + 5, rb_usascii_encoding());
 }
 
-static bool is_named(const char *name, size_t length, const char *wanted)
-{
-	return length == strlen(wanted) && strncasecmp(name, wanted, length) == 0;
-}
-
 /* Fields that have a variable of their own, or none: their values are the framing's, or would pass for the server's word. */
 static bool is_special(VALUE env, const char *name, struct cuttle_slice at, VALUE (*value)(void *), void *context)
 {
 	switch (at.length) {
 	case 7:
-		return is_named(name, 7, "version");
+		return cuttle_same(name, 7, "version");
 	case 12:
-		if (!is_named(name, 12, "content-type"))
+		if (!cuttle_same(name, 12, "content-type"))
 			return false;
 		rb_hash_aset(env, content_type, value(context));
 		return true;
 	case 14:
-		return is_named(name, 14, "content-length");
+		return cuttle_same(name, 14, "content-length");
 	case 17:
-		return is_named(name, 17, "transfer-encoding");
+		return cuttle_same(name, 17, "transfer-encoding");
 	default:
 		return false;
 	}
@@ -156,7 +152,7 @@ static void add_fields(VALUE env, struct cuttle_inbox *inbox)
 		if (memchr(name, '_', field->name.length))
 			underscores = true;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
-			 !(field->name.length == 4 && is_named(name, 4, "host")))
+			 !(field->name.length == 4 && cuttle_same(name, 4, "host")))
 			add_field(env, key_of(name, field->name.length), &value);
 	}
 	/* A name with "_" must not pass for one with "-": it is heard where no such field is there, and means nothing
@@ -172,7 +168,7 @@ static void add_fields(VALUE env, struct cuttle_inbox *inbox)
 			continue;
 		for (uint32_t at = 0; at < field->name.length; at++)
 			dashed[at] = name[at] == '_' ? '-' : name[at];
-		if (is_named(dashed, field->name.length, "content-type") ||
+		if (cuttle_same(dashed, field->name.length, "content-type") ||
 		    is_special(env, dashed, field->name, make_value, &value))
 			continue;
 		key = key_of(name, field->name.length);
@@ -220,6 +216,7 @@ static void learn_authority(VALUE owner, struct cuttle_source *source, struct cu
 
 	if (RSTRING_LEN(port) > 0)
 		host = rb_str_freeze(rb_str_append(rb_str_cat_cstr(rb_str_dup(name), ":"), port));
+	source->authority++;
 	RB_OBJ_WRITE(owner, &source->server_name, name);
 	RB_OBJ_WRITE(owner, &source->sent_port, port);
 	rb_hash_aset(source->env, http_host, host);
@@ -260,16 +257,55 @@ static void add_input(VALUE env, struct cuttle_handle *handle)
 	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
 }
 
-static void add_callables(VALUE env, struct cuttle_handle *handle)
+static VALUE callable(struct cuttle_handle *handle, const char *method)
 {
-	if (NIL_P(handle->hijack)) {
-		RB_OBJ_WRITE(handle->self, &handle->hijack, rb_obj_method(handle->self, ID2SYM(rb_intern("hijack"))));
-		RB_OBJ_WRITE(handle->self, &handle->early_hints,
-			     rb_obj_method(handle->self, ID2SYM(rb_intern("early_hints"))));
+	return rb_obj_method(handle->self, ID2SYM(rb_intern(method)));
+}
+
+/* Callbacks are called once, so only a list that no app has put any into is given to another. */
+static void renew_callbacks(VALUE env, struct cuttle_handle *handle)
+{
+	RB_OBJ_WRITE(handle->self, &handle->callbacks, rb_ary_new());
+	rb_hash_aset(env, response_finished, handle->callbacks);
+}
+
+/* Enters what is the connection's. */
+static void introduce(VALUE env, struct cuttle_handle *handle)
+{
+	rb_hash_aset(env, remote_address, cuttle_remote_address(handle));
+	rb_hash_aset(env, hijack_key, callable(handle, "hijack"));
+	rb_hash_aset(env, early_hints_key, callable(handle, "early_hints"));
+	renew_callbacks(env, handle);
+}
+
+/* What the request's env begins as. A connection that asks again has a model of its own, where its requests have one
+ * authority. */
+static VALUE begin(struct cuttle_handle *handle, struct cuttle_source *source)
+{
+	VALUE env;
+
+	if (handle->authority != source->authority) {
+		handle->authority = source->authority;
+		handle->model = Qnil;
+		env = rb_hash_dup(source->env);
+		introduce(env, handle);
+		return env;
 	}
-	rb_hash_aset(env, hijack_key, handle->hijack);
-	rb_hash_aset(env, early_hints_key, handle->early_hints);
-	rb_hash_aset(env, response_finished, rb_ary_new());
+	if (NIL_P(handle->model)) {
+		RB_OBJ_WRITE(handle->self, &handle->model, rb_hash_dup(source->env));
+		introduce(handle->model, handle);
+	} else if (!handle->uncalled) {
+		renew_callbacks(handle->model, handle);
+	}
+	return rb_hash_dup(handle->model);
+}
+
+bool cuttle_env_has_callbacks(struct cuttle_handle *handle)
+{
+	VALUE callbacks = NIL_P(handle->env) ? Qnil : rb_hash_lookup2(handle->env, response_finished, Qnil);
+
+	handle->uncalled = callbacks == handle->callbacks && RARRAY_LEN(callbacks) == 0;
+	return RTEST(callbacks) && !handle->uncalled;
 }
 
 void cuttle_env_prepare(VALUE env)
@@ -279,7 +315,7 @@ void cuttle_env_prepare(VALUE env)
 	rb_hash_aset(env, query_string, empty);
 	rb_hash_aset(env, request_uri, empty);
 	rb_hash_aset(env, server_protocol, http_1_1);
-	rb_hash_aset(env, remote_address, local_address);
+	rb_hash_aset(env, remote_address, empty);
 	rb_hash_aset(env, server_name, empty);
 	rb_hash_aset(env, server_port, port_80);
 	rb_hash_aset(env, http_host, empty);
@@ -290,15 +326,15 @@ void cuttle_env_prepare(VALUE env)
 
 VALUE cuttle_env(struct cuttle_handle *handle)
 {
-	struct cuttle_source *source = cuttle_source_of(handle->source);
+	struct cuttle_source *source = handle->origin;
 	struct cuttle_inbox *inbox = handle->connection->inbox;
 	struct cuttle_head *head = &inbox->head;
 	bool authority = head->has_host && head->host.length > 0;
-	VALUE env, method = method_of(inbox), address = cuttle_remote_address(handle);
+	VALUE env, method = method_of(inbox);
 
 	if (authority && !same_authority(source, inbox))
 		learn_authority(handle->source, source, inbox);
-	env = rb_hash_dup(source->env);
+	env = begin(handle, source);
 	if (method != methods[0])
 		rb_hash_aset(env, request_method, method);
 	rb_hash_aset(env, path_info, head->path.length ? binary(inbox, head->path) : rb_str_new_lit("/"));
@@ -307,13 +343,11 @@ VALUE cuttle_env(struct cuttle_handle *handle)
 	rb_hash_aset(env, request_uri, binary(inbox, head->target));
 	if (!head->minor)
 		rb_hash_aset(env, server_protocol, http_1_0);
-	if (address != local_address)
-		rb_hash_aset(env, remote_address, address);
 	if (!authority)
 		use_local_authority(env, source);
 	add_fields(env, inbox);
 	add_input(env, handle);
-	add_callables(env, handle);
+	handle->uncalled = false;
 	return env;
 }
 
@@ -351,7 +385,6 @@ void Init_cuttle_env(void)
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
 	port_80 = interned("80");
-	local_address = interned("127.0.0.1");
 	empty = interned("");
 	rb_require("stringio");
 	string_io = rb_const_get(rb_cObject, rb_intern("StringIO"));

@@ -2,6 +2,7 @@
  *
  * A connection belongs to the thread (or fiber) that got it from next or accept, until its response is finished. */
 #include "cuttle.h"
+#include "syntax.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -21,8 +22,8 @@ static void handle_mark(void *data)
 	rb_gc_mark(handle->env);
 	rb_gc_mark(handle->text);
 	rb_gc_mark(handle->address);
-	rb_gc_mark(handle->hijack);
-	rb_gc_mark(handle->early_hints);
+	rb_gc_mark(handle->model);
+	rb_gc_mark(handle->callbacks);
 }
 
 static void handle_free(void *data)
@@ -77,9 +78,11 @@ VALUE cuttle_connection_wrap(VALUE source, struct cuttle_connection *connection)
 	handle->connection = connection;
 	handle->loop = origin->loop;
 	handle->input = handle->text = handle->env = handle->address = Qnil;
-	handle->hijack = handle->early_hints = Qnil;
+	handle->model = handle->callbacks = Qnil;
 	handle->step = CUTTLE_STEP_AGAIN;
 	handle->source = source;
+	handle->origin = origin;
+	handle->authority = origin->authority - 1; /* no model yet */
 	handle->parser = parser;
 	self = TypedData_Wrap_Struct(cuttle_connection_class, &handle_type, handle);
 	RB_OBJ_WRITTEN(self, Qundef, source);
@@ -222,26 +225,28 @@ static VALUE connection_path(VALUE self)
 	return slice(handle, handle->connection->inbox->head.path);
 }
 
-static bool same_name(const char *name, const char *wanted, size_t length)
-{
-	return strncasecmp(name, wanted, length) == 0;
-}
-
-/* call-seq: header(name) -> String or nil, the value of the first field of that name */
+/* call-seq: header(name) -> String or nil
+ *
+ * The value of the fields of that name, which is given in lower case; several are one list (RFC 9110, 5.3). */
 static VALUE connection_header(VALUE self, VALUE name)
 {
 	struct cuttle_handle *handle = taken(self);
 	struct cuttle_inbox *inbox = handle->connection->inbox;
+	const char *wanted = StringValueCStr(name);
+	VALUE value = Qnil;
 
-	StringValue(name);
 	for (uint32_t index = 0; index < inbox->head.field_count; index++) {
 		struct cuttle_field *field = &inbox->head.fields[index];
 
-		if (field->name.length == (size_t)RSTRING_LEN(name) &&
-		    same_name(cuttle_inbox_at(inbox, field->name), RSTRING_PTR(name), field->name.length))
-			return slice(handle, field->value);
+		if (!cuttle_same(cuttle_inbox_at(inbox, field->name), field->name.length, wanted))
+			continue;
+		if (NIL_P(value))
+			value = slice(handle, field->value);
+		else
+			rb_str_append(rb_str_cat_cstr(value, ", "), slice(handle, field->value));
 	}
-	return Qnil;
+	RB_GC_GUARD(name);
+	return value;
 }
 
 /* call-seq: head? -> true or false, whether the request's method is HEAD */

@@ -1,13 +1,11 @@
 /* Renders a response's status line and fields, and checks each octet of them on the way. */
 #include "cuttle.h"
+#include "syntax.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 VALUE cuttle_invalid_response;
-
-static bool token_octet[256], value_octet[256];
 
 static void invalid(const char *what, VALUE culprit)
 {
@@ -48,28 +46,14 @@ void cuttle_head_add_length(struct cuttle_response_head *head, uint64_t length)
 	cuttle_head_add(head, text + at, sizeof text - at);
 }
 
-static bool all_of(const bool *allowed, const char *octets, long length)
-{
-	bool good = true;
-
-	for (long index = 0; index < length; index++)
-		good &= allowed[(unsigned char)octets[index]];
-	return good;
-}
-
-static bool named(const char *name, long length, const char *wanted)
-{
-	return (size_t)length == strlen(wanted) && strncasecmp(name, wanted, (size_t)length) == 0;
-}
-
 /* RFC 9110, 8.6: digits only, and the same number if there are two. */
-static void note_length(struct cuttle_response_head *head, const char *value, long length, VALUE culprit)
+static void note_length(struct cuttle_response_head *head, const char *value, size_t length, VALUE culprit)
 {
 	uint64_t number = 0;
 
 	if (length == 0 || length > 18)
 		invalid("content-length is no number", culprit);
-	for (long index = 0; index < length; index++) {
+	for (size_t index = 0; index < length; index++) {
 		if (value[index] < '0' || value[index] > '9')
 			invalid("content-length is no number", culprit);
 		number = number * 10 + (uint64_t)(value[index] - '0');
@@ -80,38 +64,41 @@ static void note_length(struct cuttle_response_head *head, const char *value, lo
 	head->content_length = number;
 }
 
-static bool lists_close(const char *value, long length)
+static bool lists_close(const char *value, size_t length)
 {
-	for (long at = 0; at + 5 <= length; at++)
-		if (strncasecmp(value + at, "close", 5) == 0)
+	const char *at = value, *end = value + length, *element;
+
+	while ((at = cuttle_next_element(at, end, &element, &length)))
+		if (cuttle_same(element, length, "close"))
 			return true;
 	return false;
 }
 
 /* Fields that say how the message goes over the wire are taken as the app's wish, and written by the server. */
-static bool is_framing(struct cuttle_response_head *head, const char *name, long length, const char *value,
-		       long value_length, VALUE culprit)
+static bool is_framing(struct cuttle_response_head *head, VALUE key, const char *value, size_t length)
 {
-	switch (length) {
+	const char *name = RSTRING_PTR(key);
+
+	switch (RSTRING_LEN(key)) {
 	case 4:
-		head->has_date = head->has_date || named(name, length, "date");
+		head->has_date = head->has_date || cuttle_same(name, 4, "date");
 		return false;
 	case 10:
-		if (!named(name, length, "connection"))
-			return named(name, length, "keep-alive");
-		if (lists_close(value, value_length))
+		if (!cuttle_same(name, 10, "connection"))
+			return cuttle_same(name, 10, "keep-alive");
+		if (lists_close(value, length))
 			head->close = true;
-		return head->close || named(value, value_length, "keep-alive");
+		return head->close || cuttle_same(value, length, "keep-alive");
 	case 14:
-		if (!named(name, length, "content-length"))
+		if (!cuttle_same(name, 14, "content-length"))
 			return false;
-		note_length(head, value, value_length, culprit);
+		note_length(head, value, length, key);
 		return true;
 	case 17:
-		if (!named(name, length, "transfer-encoding"))
+		if (!cuttle_same(name, 17, "transfer-encoding"))
 			return false;
-		if (!named(value, value_length, "chunked"))
-			invalid("a transfer-encoding other than chunked", culprit);
+		if (!cuttle_same(value, length, "chunked"))
+			invalid("a transfer-encoding other than chunked", key);
 		head->chunked = true;
 		return true;
 	default:
@@ -119,23 +106,22 @@ static bool is_framing(struct cuttle_response_head *head, const char *name, long
 	}
 }
 
-static void add_field(struct cuttle_response_head *head, VALUE key, const char *value, long length)
+static void add_field(struct cuttle_response_head *head, VALUE key, const char *value, size_t length)
 {
-	const char *name = RSTRING_PTR(key);
-	long name_length = RSTRING_LEN(key);
+	size_t name_length = (size_t)RSTRING_LEN(key);
 	char *at;
 
-	if (!all_of(value_octet, value, length))
+	if (!cuttle_is_value(value, length))
 		invalid("control character in the value of a header", key);
-	if (is_framing(head, name, name_length, value, length, key))
+	if (is_framing(head, key, value, length))
 		return;
-	reserve(head, (size_t)(name_length + length) + 4);
+	reserve(head, name_length + length + 4);
 	at = head->at + head->length;
-	memcpy(at, name, (size_t)name_length);
+	memcpy(at, RSTRING_PTR(key), name_length);
 	at += name_length;
 	*at++ = ':';
 	*at++ = ' ';
-	memcpy(at, value, (size_t)length);
+	memcpy(at, value, length);
 	at += length;
 	*at++ = '\r';
 	*at++ = '\n';
@@ -150,7 +136,7 @@ static void add_lines(struct cuttle_response_head *head, VALUE key, VALUE value)
 	for (;;) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
-		add_field(head, key, at, (newline ? newline : end) - at);
+		add_field(head, key, at, (size_t)((newline ? newline : end) - at));
 		if (!newline)
 			break;
 		at = newline + 1;
@@ -177,10 +163,11 @@ static int add_pair(VALUE key, VALUE value, VALUE data)
 	if (RB_TYPE_P(key, T_SYMBOL))
 		key = rb_sym2str(key);
 	if (!RB_TYPE_P(key, T_STRING) || RSTRING_LEN(key) == 0 ||
-	    !all_of(token_octet, RSTRING_PTR(key), RSTRING_LEN(key)))
+	    cuttle_span(RSTRING_PTR(key), (size_t)RSTRING_LEN(key), CUTTLE_TOKEN) != (size_t)RSTRING_LEN(key))
 		invalid("a header's name is no token", key);
 	if (RSTRING_LEN(key) > 5 && memcmp(RSTRING_PTR(key), "rack.", 5) == 0) { /* for the server, not for the wire */
-		head->hijack = head->hijack || (named(RSTRING_PTR(key), RSTRING_LEN(key), "rack.hijack") && RTEST(value));
+		if (RSTRING_LEN(key) == 11 && memcmp(RSTRING_PTR(key), "rack.hijack", 11) == 0 && RTEST(value))
+			head->hijack = true;
 		return ST_CONTINUE;
 	}
 	if (!NIL_P(value))
@@ -243,16 +230,4 @@ int cuttle_status(VALUE status)
 	if (number < 200 || number > 599)
 		invalid("status is no final status code", status);
 	return (int)number;
-}
-
-void Init_cuttle_head(void)
-{
-	const char *signs = "!#$%&'*+-.^_`|~";
-
-	for (int octet = 0; octet < 256; octet++) {
-		bool letter = (octet >= '0' && octet <= '9') || ((octet | 32) >= 'a' && (octet | 32) <= 'z');
-
-		token_octet[octet] = letter || (octet && strchr(signs, octet));
-		value_octet[octet] = octet >= 32 ? octet != 127 : octet == '\t';
-	}
 }

@@ -81,32 +81,12 @@ static int parse_length(struct cuttle_head *head, const char *value, size_t leng
 	return 0;
 }
 
-/* The next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it; empty ones are
- * none. Returns where to go on, NULL when there are no more. */
-static const char *next_element(const char *at, const char *end, const char **element, size_t *length)
-{
-	const char *stop;
-
-	while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
-		at++;
-	if (at == end)
-		return NULL;
-	stop = memchr(at, ',', (size_t)(end - at));
-	if (!stop)
-		stop = end;
-	*element = at;
-	*length = (size_t)(stop - at);
-	while (at[*length - 1] == ' ' || at[*length - 1] == '\t')
-		(*length)--;
-	return stop;
-}
-
 static uint8_t parse_connection(const char *value, size_t length)
 {
 	const char *at = value, *end = value + length, *element;
 	uint8_t seen = 0;
 
-	while ((at = next_element(at, end, &element, &length))) {
+	while ((at = cuttle_next_element(at, end, &element, &length))) {
 		if (cuttle_same(element, length, "close"))
 			seen |= SEEN_CLOSE;
 		else if (cuttle_same(element, length, "keep-alive"))
@@ -129,7 +109,7 @@ static int parse_encoding(struct cuttle_head *head, const char *value, size_t le
 		head->chunked = true;
 		return 0;
 	}
-	while ((at = next_element(at, end, &element, &length))) {
+	while ((at = cuttle_next_element(at, end, &element, &length))) {
 		last = cuttle_same(element, length, "chunked");
 		chunked += last;
 		count++;

@@ -201,31 +201,20 @@ static int merge(struct cuttle_response_head *head, struct iovec *pieces, int co
 	return 1;
 }
 
-/* call-seq: respond(status, headers, parts) -> true or false
- *
- * Sends the whole response, parts being an Array of Strings, and is done with the request: a client that reads slowly
- * holds no thread. Returns false, with nothing sent, where the response asks for more than that: parts of another class,
- * a status of 101, a rack.hijack among the headers, a connection that is not the server's any more. Raises Cuttle::InvalidResponse before
- * anything was sent. */
-static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE parts)
+/* Returns false, with nothing sent, where the app wants the socket behind the head. */
+static bool respond(struct cuttle_handle *handle, VALUE status, VALUE headers, VALUE parts)
 {
-	struct cuttle_handle *handle;
 	struct cuttle_response_head head;
 	struct iovec pieces[MOST_PARTS + 2];
+	int64_t length = total_length(parts);
 	int count = 1;
-	int64_t length;
 
-	if (!RB_TYPE_P(parts, T_ARRAY) || RBASIC_CLASS(parts) != rb_cArray || status == INT2FIX(101) ||
-	    cuttle_handle_of(self)->finished)
-		return Qfalse;
-	handle = unanswered(self);
-	length = total_length(parts);
 	if (RARRAY_LEN(parts) > MOST_PARTS)
 		parts = rb_ary_new_from_args(1, rb_ary_join(parts, Qnil));
 	begin(handle, &head, status, headers, length);
 	if (head.hijack) {
 		handle->status = 0;
-		return Qfalse;
+		return false;
 	}
 	for (long index = 0; index < RARRAY_LEN(parts) && !handle->bodiless; index++) {
 		VALUE part = RARRAY_AREF(parts, index);
@@ -245,7 +234,34 @@ static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE p
 	cuttle_handle_finish(handle);
 	RB_GC_GUARD(head.spill);
 	RB_GC_GUARD(parts);
-	return Qtrue;
+	return true;
+}
+
+/* call-seq: respond(status, headers, parts)
+ *
+ * Sends the whole response, parts being an Array of Strings, and is done with the request: a client that reads slowly
+ * holds no thread. Raises Cuttle::InvalidResponse before anything was sent. */
+static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE parts)
+{
+	struct cuttle_handle *handle = unanswered(self);
+
+	Check_Type(parts, T_ARRAY);
+	if (!respond(handle, status, headers, parts))
+		rb_raise(cuttle_invalid_response, "rack.hijack among the headers, and a body");
+	return Qnil;
+}
+
+/* call-seq: answer(status, headers, body) -> true or false
+ *
+ * Responds, where that is all there is to do. Returns false, with nothing sent, where the response asks for more: a body
+ * that is no plain Array, a status of 101, a rack.hijack among the headers, callbacks to be told of the response's end,
+ * or a connection that is not the server's any more. Raises Cuttle::InvalidResponse before anything was sent. */
+static VALUE connection_answer(VALUE self, VALUE status, VALUE headers, VALUE body)
+{
+	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) ||
+	    cuttle_handle_of(self)->finished || cuttle_env_has_callbacks(cuttle_handle_of(self)))
+		return Qfalse;
+	return RBOOL(respond(unanswered(self), status, headers, body));
 }
 
 /* call-seq: start(status, headers)
@@ -490,6 +506,7 @@ void Init_cuttle_response(void)
 	cuttle_invalid_response = rb_define_class_under(cuttle_module, "InvalidResponse", error);
 	disconnected = rb_define_class_under(cuttle_module, "Disconnected", rb_eIOError);
 	rb_define_method(class, "respond", connection_respond, 3);
+	rb_define_method(class, "answer", connection_answer, 3);
 	rb_define_method(class, "start", connection_start, 2);
 	rb_define_method(class, "write", connection_write, 1);
 	rb_define_method(class, "finish", connection_finish, 0);

@@ -1,6 +1,7 @@
 /* Lets a Ruby parser stand in for the native one: its Http::Head becomes a cuttle_head, whose slices are into a copy
  * of its strings. */
 #include "cuttle.h"
+#include "syntax.h"
 
 #include <stdlib.h>
 #include <strings.h>
@@ -35,7 +36,7 @@ static VALUE get(VALUE head, const char *name)
 
 static bool is_content_length(VALUE name)
 {
-	return RSTRING_LEN(name) == 14 && strncasecmp(RSTRING_PTR(name), "content-length", 14) == 0;
+	return cuttle_same(RSTRING_PTR(name), (size_t)RSTRING_LEN(name), "content-length");
 }
 
 static void copy_fields(struct cuttle_head *into, struct copy *copy, VALUE fields)

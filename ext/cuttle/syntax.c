@@ -19,3 +19,21 @@ const uint8_t cuttle_syntax[256] = {
 	66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66,
 	66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66,
 };
+
+const char *cuttle_next_element(const char *at, const char *end, const char **element, size_t *length)
+{
+	const char *stop;
+
+	while (at < end && (*at == ' ' || *at == '\t' || *at == ','))
+		at++;
+	if (at == end)
+		return NULL;
+	stop = memchr(at, ',', (size_t)(end - at));
+	if (!stop)
+		stop = end;
+	*element = at;
+	*length = (size_t)(stop - at);
+	while (at[*length - 1] == ' ' || at[*length - 1] == '\t')
+		(*length)--;
+	return stop;
+}

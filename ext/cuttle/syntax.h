@@ -69,4 +69,8 @@ static inline bool cuttle_same(const char *octets, size_t length, const char *wo
 	return at == length;
 }
 
+/* The next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it; empty ones are
+ * none. Returns where to go on, NULL when there are no more. */
+const char *cuttle_next_element(const char *at, const char *end, const char **element, size_t *length);
+
 #endif

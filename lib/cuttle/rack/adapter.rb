@@ -16,12 +16,7 @@ module Cuttle
       # Answers the request that +connection+ holds, whose env may have been made already. Returns true.
       def call(connection, env = connection.env)
         status, headers, body = @app.call(env)
-        if connection.respond(status, headers, body)
-          finished = env["rack.response_finished"]
-          Completion.run(finished, env, status, headers, nil) unless finished.empty?
-        else
-          Reply.new(connection, env, status, headers, body).deliver
-        end
+        Reply.new(connection, env, status, headers, body).deliver unless connection.answer(status, headers, body)
         answered = true
       rescue SignalException => error
         raise error
