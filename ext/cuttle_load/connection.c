@@ -222,7 +222,7 @@ static bool complete(struct worker *worker, struct connection *connection, size_
 	return false;
 }
 
-/* Octets that are no response. After a complete one they are octets beyond its length. false: the connection is closed. */
+/* Octets that are no response; after a complete one, octets beyond its length. false: the connection is closed. */
 static bool refuse(struct worker *worker, struct connection *connection, const char *octets, size_t length)
 {
 	bool beyond = connection->served && !connection->response.begun;
@@ -420,7 +420,7 @@ static void connected(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Opens a connection for a request meant for +intended+; +fresh+: the request's time begins when the connection stands. */
+/* Opens a connection for a request meant for +intended+; +fresh+: whose time begins when the connection stands. */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh)
 {
 	connection->first = connection->count = connection->unsent = connection->offset = 0;

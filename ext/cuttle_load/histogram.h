@@ -2,7 +2,7 @@
  * A histogram of times: the layout of HdrHistogram (log-linear), for 1 us to 1 h with 3 significant digits.
  *
  * Law: slots are 1 ns wide up to 2047 ns, then every doubling is cut into 1024, so a slot is never wider than 1/1024 of
- * the values in it. Two histograms add up slot by slot, so merging loses nothing. One thread writes a histogram. No Ruby.
+ * the values in it. Two histograms add up slot by slot, so merging loses nothing. One thread writes one. No Ruby.
  */
 #ifndef CUTTLE_LOAD_HISTOGRAM_H
 #define CUTTLE_LOAD_HISTOGRAM_H
@@ -13,7 +13,7 @@
 
 #define HISTOGRAM_HALF_BITS 10
 #define HISTOGRAM_MAX INT64_C(3600000000000)
-/* The doubling that holds HISTOGRAM_MAX is number 31 (2^41 to 2^42 ns); each has 1024 slots, and the first one 1024 more. */
+/* The doubling that holds HISTOGRAM_MAX is number 31 (2^41 to 2^42 ns); each has 1024 slots, the first 1024 more. */
 #define HISTOGRAM_SLOTS ((31 + 2) << HISTOGRAM_HALF_BITS)
 
 struct histogram {
@@ -32,7 +32,7 @@ void histogram_add(struct histogram *into, const struct histogram *from, uint64_
 /* +count+ values in slot +index+, which must be below HISTOGRAM_SLOTS; min, max and sums are the caller's to set. */
 void histogram_fill(struct histogram *histogram, size_t index, uint64_t count);
 
-/* The value below or at which +percentile+ (0..100) of the values lie, by nearest rank; the highest its slot stands for. */
+/* The value that +percentile+ (0..100) of the values do not exceed, by nearest rank; the highest of its slot. */
 int64_t histogram_value_at(const struct histogram *histogram, double percentile);
 
 /* How many values lie in slots at or below that of +value+. */

@@ -1,8 +1,8 @@
 /*
  * The requests of a run: octets ready to be sent, and which one comes next.
  *
- * Law: request number n is a function of the seed and n alone, so a mix is the same whichever thread sends it and however
- * many there are. Read only while a run lasts; every thread reads. No Ruby.
+ * Law: request number n is a function of the seed and n alone, so a mix is the same whichever thread sends it and
+ * however many there are. Read only while a run lasts; every thread reads. No Ruby.
  */
 #ifndef CUTTLE_LOAD_MIX_H
 #define CUTTLE_LOAD_MIX_H

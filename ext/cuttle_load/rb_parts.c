@@ -19,7 +19,7 @@ static VALUE head_to_ruby(const struct response *response, size_t taken)
 
 /*
  * parse(pieces, head) -> [status, keep alive, octets taken] of the first response in the pieces (Strings, fed one after
- * the other); :malformed; or, where they end before it: :early_close, :length or :done, what the connection's end means.
+ * the other); :malformed; or, where they end before it, what the connection's end means: :early_close, :length, :done.
  */
 static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 {
@@ -45,7 +45,7 @@ static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 	return end_name(&response);
 }
 
-/* statuses(octets) -> the status of each response in +octets+, one after the other through one memo, as a worker does. */
+/* statuses(octets) -> the status of each response in +octets+, one after the other through one memo. */
 static VALUE statuses(VALUE module, VALUE octets)
 {
 	struct response_memo memo = { 0 };

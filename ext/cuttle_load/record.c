@@ -1,6 +1,6 @@
 /*
- * What a worker writes down. Only what was meant to be sent since measuring began counts; a warm-up leaves no trace but in
- * the live counters. See worker.h and stats.h.
+ * What a worker writes down. Only what was meant to be sent since measuring began counts; a warm-up leaves no trace
+ * but in the live counters. See worker.h and stats.h.
  */
 #include "worker.h"
 

@@ -1,8 +1,8 @@
 /*
  * The response parser: octets in; a complete response, "more", or "malformed" out.
  *
- * Law: strict RFC 9112 (CRLF only, no folding, one framing that makes sense), incremental (any split of the octets gives
- * the same answer), and nothing is kept but what framing needs. No Ruby, no allocation. One thread uses one parser.
+ * Law: strict RFC 9112 (CRLF only, no folding, one framing that makes sense), incremental (any split of the octets
+ * gives the same answer), and nothing is kept but what framing needs. No Ruby, no allocation; one thread uses one.
  *
  *	STATUS -> FIELD* -> LENGTH   (Content-Length)        -> done
  *	                 -> CHUNK* -> TRAILER*  (chunked)    -> done
@@ -46,8 +46,8 @@ struct response {
 };
 
 /*
- * The last head parsed in one piece. Most responses of a server begin with the same octets, and the same octets parse to
- * the same head: comparing them is far cheaper than parsing them.
+ * The last head parsed in one piece. Most responses of a server begin with the same octets, and the same octets parse
+ * to the same head: comparing them is far cheaper than parsing them.
  */
 struct response_memo {
 	size_t length;

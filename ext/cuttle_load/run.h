@@ -1,7 +1,7 @@
 /*
  * A run: its plan, its workers, and the end of them.
  *
- * Law: made, started, waited for and freed by one thread (Ruby's); run_stop and run_nudge may be called by any. No Ruby.
+ * Law: made, started, waited for and freed by one thread (Ruby's); run_stop and run_nudge may be called by any.
  */
 #ifndef CUTTLE_LOAD_RUN_H
 #define CUTTLE_LOAD_RUN_H

@@ -1,9 +1,9 @@
 /*
  * Arrival schedules: when each request of an open loop is meant to be sent.
  *
- * Law: a schedule is a rate over time (pieces that are straight lines), and arrival k is where the area under it reaches
- * k; with poisson, where it reaches a sum of exponential draws, so every shape has its Poisson twin. A trace is a list of
- * times. Thread +part+ of +parts+ takes every parts-th arrival (of a Poisson schedule its share of the rate), so the
+ * Law: a schedule is a rate over time (pieces that are straight lines), and arrival k is where the area under it
+ * reaches k; with poisson, where it reaches a sum of exponential draws, so every shape has its Poisson twin. A trace is
+ * a list of times. Thread +part+ of +parts+ takes every parts-th arrival (of a Poisson schedule its share of the rate), so the
  * threads' arrivals together are the schedule's, however many there are. No Ruby; one thread asks one schedule.
  */
 #ifndef CUTTLE_LOAD_SCHEDULE_H

@@ -1,8 +1,8 @@
 /*
  * Servers to test the generator with: one thread each on 127.0.0.1, whose every fault is known.
  *
- * Law: a server answers each request (whatever ends with an empty line) with the same octets: at once, or after delays that
- * are given, or in one of the ways in which servers fail. No HTTP is understood beyond that. No Ruby.
+ * Law: a server answers each request (whatever ends with an empty line) with the same octets: at once, or after delays
+ * that are given, or in one of the ways in which servers fail. No HTTP is understood beyond that. No Ruby.
  */
 #ifndef CUTTLE_LOAD_SERVER_H
 #define CUTTLE_LOAD_SERVER_H

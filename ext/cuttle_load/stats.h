@@ -1,8 +1,8 @@
 /*
  * What a thread measures.
  *
- * Law: one thread writes, with no lock and no shared cache line. It publishes a window a second, whole and never changed
- * again; other threads read published windows, and the rest only after the thread has ended. No Ruby.
+ * Law: one thread writes, with no lock and no shared cache line. It publishes a window a second, whole and never
+ * changed again; other threads read published windows, and the rest only after the thread has ended. No Ruby.
  */
 #ifndef CUTTLE_LOAD_STATS_H
 #define CUTTLE_LOAD_STATS_H

@@ -16,14 +16,15 @@ struct tls_session;
 
 extern const bool tls_available;
 
-/* +host+ is asked for by SNI and, if +verify+, must be in the certificate; +authorities+ is a PEM file or NULL for the system's. */
+/* +host+ is asked for by SNI and, if +verify+, must be in the certificate; +authorities+: a PEM file, NULL: the system's. */
 struct tls *tls_new(const char *host, bool verify, const char *authorities, char *error, size_t error_size);
 void tls_free(struct tls *tls);
 const char *tls_version(void);
 
 struct tls_session *tls_open(struct tls *tls, int descriptor);
 void tls_close(struct tls_session *session);
-int tls_handshake(struct tls_session *session, char *error, size_t error_size); /* 1: done, 0: again later, -1: failed */
+/* 1: done, 0: again later, -1: failed, and +error+ says why */
+int tls_handshake(struct tls_session *session, char *error, size_t error_size);
 ssize_t tls_read(struct tls_session *session, void *buffer, size_t size);
 ssize_t tls_write(struct tls_session *session, const void *octets, size_t length);
 

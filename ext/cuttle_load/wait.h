@@ -1,8 +1,8 @@
 /*
  * Waiting for sockets or for a time, whichever is first, to the microsecond and without spinning.
  *
- * Law: epoll_pwait2 where the C library and the kernel have it; else epoll_wait with a timer descriptor. The thread's timer
- * slack is set to nothing. One thread waits on one waiter; waiter_wake may be called by any.
+ * Law: epoll_pwait2 where the C library and the kernel have it; else epoll_wait with a timer descriptor. The thread's
+ * timer slack is set to nothing. One thread waits on one waiter; waiter_wake may be called by any.
  */
 #ifndef CUTTLE_LOAD_WAIT_H
 #define CUTTLE_LOAD_WAIT_H

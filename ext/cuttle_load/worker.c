@@ -58,7 +58,8 @@ static void begin_schedule(struct worker *worker)
 	struct plan *plan = worker->plan;
 	uint64_t seed = random_at(plan->seed, plan->warmup && !worker->warm ? 1 : 2);
 
-	schedule_start(&worker->schedule, worker->warm ? &plan->shape : &plan->warm_shape, seed, worker->index, plan->parts);
+	schedule_start(&worker->schedule, worker->warm ? &plan->shape : &plan->warm_shape, seed, worker->index,
+		       plan->parts);
 }
 
 /* Sets the time of the next arrival: those of the warm-up, then those that are measured. */
@@ -80,7 +81,7 @@ static void next_arrival(struct worker *worker)
 	worker->next = offset == NEVER || plan->measure + offset >= plan->end ? NEVER : plan->measure + offset;
 }
 
-/* Counts an arrival against the requests to send; it is of the measured ones if it is meant for when measuring has begun. */
+/* Counts an arrival against the requests to send, if it is meant for when measuring has begun. */
 static bool claim_arrival(struct worker *worker)
 {
 	struct plan *plan = worker->plan;

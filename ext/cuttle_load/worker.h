@@ -1,8 +1,9 @@
 /*
  * A worker: one thread of the generator, with its event loop, its connections and its figures.
  *
- * Law: a worker shares nothing that is written but plan->left and plan->stop. Nothing is allocated once it runs, but a window
- * a second. worker.c is the loop and the arrivals, connection.c what happens on a connection, record.c what is written down.
+ * Law: a worker shares nothing that is written but plan->left and plan->stop. Nothing is allocated once it runs, but a
+ * window a second. worker.c is the loop and the arrivals, connection.c what happens on a connection, record.c what is
+ * written down.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H

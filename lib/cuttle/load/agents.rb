@@ -4,8 +4,8 @@ require "socket"
 
 module Cuttle
   module Load
-    # Several generators as one: `cuttle load URL --agents host:port,…`. Has the shape of Generator. The plan is split, all
-    # start together, windows are merged as they come, and the results in the end, exactly.
+    # Several generators as one: `cuttle load URL --agents host:port,…`. Has the shape of Generator. The plan is split,
+    # all start together, windows are merged as they come, and the results in the end, exactly.
     class Agents
       CONNECT = 5 # seconds
       SILENCE = 15 # seconds without a word, after which an agent is lost
@@ -130,7 +130,7 @@ module Cuttle
       end
 
       def settings
-        @plan.settings.merge("threads" => @plans.sum(&:threads), "agents" => @addresses.map { |host, port| "#{host}:#{port}" })
+        @plan.settings.merge("threads" => @plans.sum(&:threads), "agents" => @addresses.map { |pair| pair.join(":") })
       end
     end
   end

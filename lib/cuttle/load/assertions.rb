@@ -35,7 +35,8 @@ module Cuttle
         metric, operator, value = PATTERN.match(part)&.captures
         raise UsageError, "--assert: METRIC OPERATOR VALUE such as p99<50ms, not #{part.strip.inspect}" unless metric
 
-        kind = kind_of(metric) or raise UsageError, "--assert: no metric #{metric} (p50, p99 …, min, mean, sd, max, rate, errors …)"
+        kind = kind_of(metric) or
+          raise UsageError, "--assert: no metric #{metric} (p50, p99 …, min, mean, sd, max, rate, errors …)"
         share = kind == :error && value.end_with?("%")
         Assertion.new(part.strip, metric, OPERATORS.fetch(operator), number(value, kind, share), share)
       end

@@ -72,7 +72,8 @@ module Cuttle
       # Rate and percentiles of the seconds at +pick+'s indexes.
       def figures_of(pick, windows, histograms)
         sum = pick.tally.each_with_object(Histogram.new) { |(index, times), whole| whole.add(histograms[index], times) }
-        [Statistics.mean(windows.map(&:rate).values_at(*pick)), *percentiles.map { |percentile| sum.value_at(percentile) }]
+        rate = Statistics.mean(windows.values_at(*pick).map(&:rate))
+        [rate, *percentiles.map { |percentile| sum.value_at(percentile) }]
       end
     end
   end

@@ -29,7 +29,7 @@ module Cuttle
         @core&.close
       end
 
-      # The two halves of #run's beginning, for those who start together with others: after #prepare, #run begins at once.
+      # For those who start together with others: after it, #run begins at once.
       def prepare
         @address ||= plan.target.address
         @core ||= make_core
@@ -78,7 +78,12 @@ module Cuttle
 
       def collect(on_window)
         @pending.each_with_index { |windows, thread| windows.concat(@core.windows(thread)) }
-        add(@pending.map(&:shift), on_window) while @pending.all? { |windows| windows.any? && !windows.first[:draining] }
+        add(@pending.map(&:shift), on_window) while told?
+      end
+
+      # Has every thread told its next second?
+      def told?
+        @pending.all? { |windows| windows.any? && !windows.first[:draining] }
       end
 
       # What threads that ended at different times have left: seconds first, then what came after the end.
@@ -86,8 +91,12 @@ module Cuttle
         draining, seconds = @pending.map { |windows| windows.partition { |window| window[:draining] } }.transpose
         longest = seconds.map(&:length).max
         groups = Array.new(longest) { |index| seconds.filter_map { |windows| windows[index] } }
-        groups << draining.flatten.reject { |window| window[:latency][:count].zero? && window[:errors].values.sum.zero? }
+        groups << draining.flatten.reject { |window| nothing_in?(window) }
         groups.reject(&:empty?)
+      end
+
+      def nothing_in?(window)
+        window[:latency][:count].zero? && window[:errors].values.sum.zero?
       end
 
       def add(parts, on_window)
@@ -123,8 +132,9 @@ module Cuttle
 
       # A thread's figures with the reason of its first failed connection in words, if there was one.
       def explain(figures)
-        reason = if !figures[:tls_error].empty? then "TLS: #{figures[:tls_error]}"
-                 elsif figures[:connect_error].positive? then Load.reason(SystemCallError.new(nil, figures[:connect_error]))
+        tls, errno = figures.values_at(:tls_error, :connect_error)
+        reason = if !tls.empty? then "TLS: #{tls}"
+                 elsif errno.positive? then Load.reason(SystemCallError.new(nil, errno))
                  end
         figures.merge(connect_error: reason)
       end

@@ -8,7 +8,9 @@ module Cuttle
     # The requests of a HAR file (HTTP Archive 1.2, as browsers save it), in its order. Those to other hosts than the
     # load's are left out, and so are fields that belong to the browser's connection and not to the request.
     module Har
-      HOP = %w[host connection content-length transfer-encoding keep-alive proxy-connection te upgrade http2-settings].freeze
+      HOP = %w[
+        host connection content-length transfer-encoding keep-alive proxy-connection te upgrade http2-settings
+      ].freeze
 
       module_function
 

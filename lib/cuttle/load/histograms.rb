@@ -22,6 +22,11 @@ module Cuttle
         histogram.fill(*hash.values_at(:slots, :min, :max, :sum, :squares, :clipped))
       end
 
+      # From to_h.
+      def load(hash)
+        fill(Histogram.new, hash)
+      end
+
       def sum(histograms)
         histograms.each_with_object(Histogram.new) { |histogram, sum| sum.add(histogram) }
       end

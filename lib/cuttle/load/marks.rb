@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Validity marks: what is to be said against a result's figures. Each rule looks at the result and says nothing, or why
-    # its figures can't be trusted and what to do about it.
+    # Validity marks: what is to be said against a result's figures. Each rule looks at the result and says nothing, or
+    # why its figures can't be trusted and what to do about it.
     module Marks
       Mark = Struct.new(:name, :text)
 
@@ -46,9 +46,9 @@ module Cuttle
         return if result.open? || from.nil? || to - from < FREEZE
         return if (to - from) * 1e9 < FREEZE_FACTOR * result.latency.value_at(50)
 
-        "the server stood still for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop sends " \
-          "nothing meanwhile, so its percentiles leave out about #{Units.count(unsent(result, to - from))} requests that " \
-          "would have waited; measure with --rate"
+        "the server stood still for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop " \
+          "sends nothing meanwhile, so its percentiles leave out about " \
+          "#{Units.count(unsent(result, to - from))} requests that would have waited; measure with --rate"
       end
 
       # Requests that would have been sent in that time at the rate of the rest.
@@ -60,8 +60,8 @@ module Cuttle
       def busy(result)
         return if result.client_cpu <= BUSY
 
-        "client CPU: a thread of the generator was busy for #{(result.client_cpu * 100).round}% of the time; use more " \
-          "--threads, or --agents"
+        "client CPU: a thread of the generator was busy for #{(result.client_cpu * 100).round}% of the time; " \
+          "use more --threads, or --agents"
       end
 
       def lag(result)
@@ -71,8 +71,8 @@ module Cuttle
         median = result.latency.value_at(50)
         return if lag <= LAG && lag <= LAG_SHARE * median
 
-        "send lag: p99 is #{Units.time(lag)}#{" (#{(100.0 * lag / median).round}% of p50)" if median.positive?}; it is part " \
-          "of the response times#{full(result)}"
+        share = " (#{(100.0 * lag / median).round}% of p50)" if median.positive?
+        "send lag: p99 is #{Units.time(lag)}#{share}; it is part of the response times#{full(result)}"
       end
 
       def late(result)
@@ -111,12 +111,13 @@ module Cuttle
         return unless before.positive? && (after - before).abs > DRIFT * before
         return if (after - before).abs < 3 * [first, last].map { |values| Statistics.spread(values) }.max
 
-        "not in a steady state: the #{name} changed by #{format("%+d%%", ((after / before - 1) * 100).round)} from the first " \
-          "third of the run to the last; use --warmup, or run longer"
+        "not in a steady state: the #{name} changed by #{format("%+d%%", ((after / before - 1) * 100).round)} from " \
+          "the first third of the run to the last; use --warmup, or run longer"
       end
 
       def clipped(result)
-        "#{result.latency.clipped} response times of more than an hour count as an hour" if result.latency.clipped.positive?
+        clipped = result.latency.clipped
+        "#{clipped} response times of more than an hour count as an hour" if clipped.positive?
       end
     end
   end

@@ -7,6 +7,9 @@ module Cuttle
     # A run's plan: where, what, how much, how long; checked, and frozen. Many generators may share one (see Agents):
     # each then takes its part of the threads, connections and arrivals.
     class Plan
+      autoload :Checks, "cuttle/load/plan/checks"
+      include Checks
+
       DEFAULTS = {
         connections: nil, duration: nil, requests: nil, warmup: 0, threads: nil, # the load
         rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false, think: 0,
@@ -19,7 +22,6 @@ module Cuttle
       OPEN_CONNECTIONS = 1000 # the most there may be
       DURATION = 10
       SLOW_TICK = 0.05 # seconds between two reads of a slow reader
-      SPARE_FILES = 32 # descriptors the process needs for itself
 
       attr_reader :target, :schedule, :requests, :options, :in_order, :part, :parts
 
@@ -97,8 +99,9 @@ module Cuttle
       def self.from_wire(hash)
         options = DEFAULTS.merge(hash["options"].transform_keys(&:to_sym))
         options = options.merge(har: "") if hash["in_order"]
-        new(Target.new(hash["url"]), options, requests: hash["requests"].map { |request| Request.load(request) },
-                                              schedule: Schedules.load(hash["schedule"]), part: hash["part"], parts: hash["parts"])
+        requests = hash["requests"].map { |request| Request.load(request) }
+        new(Target.new(hash["url"]), options, requests: requests, schedule: Schedules.load(hash["schedule"]),
+                                              part: hash["part"], parts: hash["parts"])
       end
 
       # This plan as +count+ plans that together are it: threads number on from one to the next.
@@ -189,64 +192,6 @@ module Cuttle
 
       def nanoseconds(seconds)
         (seconds * 1e9).round
-      end
-
-      # --- checks ---
-
-      def check
-        check_numbers
-        check_times
-        check_combinations
-        raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
-
-        check_files
-      end
-
-      NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
-      private_constant :NO_TLS
-
-      # Before anything is made of them.
-      def check_counts(options)
-        options.slice(:connections, :threads, :pipeline, :requests).compact.each do |name, value|
-          raise UsageError, "#{name}: a whole number above 0, not #{value.inspect}" unless value.is_a?(Integer) && value.positive?
-        end
-      end
-
-      def check_numbers
-        raise UsageError, "threads: no more than connections (#{connections})" if threads > connections
-        raise UsageError, "pipeline: no more than 1024" if pipeline > 1024
-        raise UsageError, "seed: a whole number from 0 on" unless seed.is_a?(Integer) && seed.between?(0, 2**64 - 1)
-      end
-
-      def check_times
-        { duration: duration, timeout: timeout }.each do |name, value|
-          next if value.nil? && name == :duration
-
-          raise UsageError, "#{name}: a time above 0" unless value.is_a?(Numeric) && value.positive? && value < 1e6
-        end
-        { warmup: warmup, think: think }.each do |name, value|
-          raise UsageError, "#{name}: a time" unless value.is_a?(Numeric) && value >= 0 && value < 1e6
-        end
-        raise UsageError, "timeout: an hour at most, as the histograms" if timeout > 3600
-        raise UsageError, "slow-read: octets per second above 0" if slow_read && !slow_read.positive?
-      end
-
-      def check_combinations
-        raise UsageError, "--pipeline is for the closed loop" if pipeline > 1 && open?
-        raise UsageError, "--pipeline needs connections that persist" if pipeline > 1 && !keep_alive
-        raise UsageError, "--pipeline has no pauses to --think in" if pipeline > 1 && think.positive?
-        raise UsageError, "--think is for the closed loop" if think.positive? && open?
-        raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
-      end
-
-      # Every connection is a file.
-      def check_files
-        soft, hard = Process.getrlimit(:NOFILE)
-        needed = connections + SPARE_FILES
-        return if needed <= soft
-        raise UsageError, "connections: at most #{hard - SPARE_FILES}, as this process may open #{hard} files" if needed > hard
-
-        Process.setrlimit(:NOFILE, needed, hard)
       end
     end
   end

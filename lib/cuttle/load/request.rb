@@ -60,7 +60,9 @@ module Cuttle
       end
 
       def check
-        raise UsageError, "method: a token such as GET, not #{method.inspect}" unless method.is_a?(String) && TOKEN.match?(method)
+        unless method.is_a?(String) && TOKEN.match?(method)
+          raise UsageError, "method: a token such as GET, not #{method.inspect}"
+        end
         raise UsageError, "method: CONNECT makes a tunnel, which is no load" if method == "CONNECT"
         unless path.is_a?(String) && PATH.match?(path)
           raise UsageError, "path: begins with / and has neither spaces nor octets that need escaping: #{path.inspect}"

@@ -7,6 +7,9 @@ module Cuttle
     # What a run measured. Histograms are exact sums over threads and agents; to_h is the JSON of --json (docs/load.md
     # has its schema), and load makes the same Result of it again.
     class Result
+      autoload :Document, "cuttle/load/result/document"
+      include Document
+
       SCHEMA = "cuttle-load/1"
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected].freeze
       # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
@@ -26,12 +29,18 @@ module Cuttle
 
       # Of several generators that ran one plan together. settings: the whole plan's.
       def self.merge(results, settings:)
-        windows = results.flat_map(&:windows).group_by { |window| [window.draining? ? 1 : 0, window.draining? ? 0 : window.part[:from]] }
         new(settings: settings, environment: results.first.environment.merge("agents" => results.map(&:environment)),
             started_at: results.map(&:started_at).min, interrupted: results.any?(&:interrupted?), offered: nil,
-            windows: windows.sort.map { |_, group| Window.merge(group.map(&:part)) },
-            threads: results.flat_map(&:threads),
-            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(results.map { |result| result.histograms[name] })] })
+            windows: merge_windows(results.flat_map(&:windows)), threads: results.flat_map(&:threads),
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(results.map(&name))] })
+      end
+
+      # Those of the same second become one, and so do those after the end.
+      def self.merge_windows(windows)
+        draining, seconds = windows.partition(&:draining?)
+        groups = seconds.group_by { |window| window.part[:from] }.sort.map(&:last)
+        groups << draining if draining.any?
+        groups.map { |group| Window.merge(group.map(&:part)) }
       end
 
       # From to_h, or JSON read. Raises Failure where it is none.
@@ -42,7 +51,7 @@ module Cuttle
             interrupted: hash["interrupted"], offered: hash["offered"],
             windows: hash["windows"].map { |window| Window.load(window) },
             threads: hash["threads"].map { |thread| thread.transform_keys(&:to_sym) },
-            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.fill(Histogram.new, hash["histograms"][name.to_s])] })
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.load(hash["histograms"].fetch(name.to_s))] })
       rescue NoMethodError, KeyError, TypeError, ArgumentError, RangeError
         raise Failure, "a damaged result of cuttle load"
       end
@@ -145,20 +154,6 @@ module Cuttle
         @marks ||= Marks.of(self)
       end
 
-      def to_h
-        {
-          "schema" => SCHEMA, "started_at" => started_at.utc.iso8601(3), "interrupted" => interrupted?,
-          "settings" => settings, "environment" => environment, "elapsed" => elapsed, "offered" => offered,
-          "sent" => sent, "responses" => responses, "octets" => octets, "rate" => rate, "opened" => opened,
-          "unfinished" => unfinished, "errors" => errors.transform_keys(&:to_s), "summary" => summary,
-          "client" => { "cpu" => client_cpu, "cpu_per_response" => cpu_per_response },
-          "marks" => marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } },
-          "threads" => threads.map { |thread| thread.transform_keys(&:to_s) },
-          "histograms" => { latency: latency, **histograms }.to_h { |name, each| [name.to_s, hash_of(each)] },
-          "windows" => windows.map(&:to_h)
-        }
-      end
-
       private
 
       def count_offered
@@ -188,25 +183,6 @@ module Cuttle
           both = [[from, other_from].max, [to, other_to].min]
           both if both[0] < both[1]
         end
-      end
-
-      # Milliseconds, for those who don't want to read histograms.
-      def summary
-        { "latency" => latency, **histograms.transform_keys(&:to_s) }.transform_values do |histogram|
-          {
-            "count" => histogram.count, "min" => milliseconds(histogram.min), "mean" => milliseconds(histogram.mean),
-            "deviation" => milliseconds(histogram.deviation), "max" => milliseconds(histogram.max),
-            "percentiles" => PERCENTILES.to_h { |wanted| [wanted.to_s, milliseconds(percentile(wanted, histogram))] }
-          }
-        end
-      end
-
-      def milliseconds(nanoseconds)
-        nanoseconds && (nanoseconds / 1e6).round(6)
-      end
-
-      def hash_of(histogram)
-        Histograms.to_h(histogram).transform_keys(&:to_s)
       end
     end
   end

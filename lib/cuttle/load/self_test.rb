@@ -37,7 +37,8 @@ module Cuttle
         result = TestServers.open { |server| Load.run(server.url, connections: 32, threads: 1, duration: 2) }
         Check.new("ceiling", result.failures.zero? && result.rate.positive?,
                   "#{Units.count(result.rate)} requests/s with 32 connections and 1 thread, " \
-                  "#{Units.time(result.cpu_per_response)} CPU a request; p50 #{Units.time(result.latency.value_at(50))}")
+                  "#{Units.time(result.cpu_per_response)} CPU a request; p50 " \
+                  "#{Units.time(result.latency.value_at(50))}")
       end
 
       # Delays that are known come back as they are.
@@ -45,7 +46,9 @@ module Cuttle
         wanted = exponential_delays(2000)
         count = 2 * wanted.length
         delays = wanted.shuffle(random: Random.new(1))
-        result = TestServers.open(delays: delays) { |server| Load.run(server.url, connections: 20, requests: count, threads: 1) }
+        result = TestServers.open(delays: delays) do |server|
+          Load.run(server.url, connections: 20, requests: count, threads: 1)
+        end
         PERCENTILES.map { |percentile| delay_check(percentile, wanted, result) }
       end
 
@@ -59,14 +62,16 @@ module Cuttle
         actual = result.latency.value_at(percentile)
         allowed = @margin * (TOLERANCE * expected + SLACK)
         Check.new("delays p#{percentile}", (actual - expected).abs <= allowed && result.failures.zero?,
-                  "#{Units.time(actual)}, where the server waits #{Units.time(expected)} (allowed: #{Units.time(allowed)} off)")
+                  "#{Units.time(actual)}, where the server waits #{Units.time(expected)} " \
+                  "(allowed: #{Units.time(allowed)} off)")
       end
 
       # A server that stands still for 2 s makes people wait, whoever measures.
       def freeze_open
         result = frozen_server { |server| Load.run(server.url, rate: 500, threads: 1, duration: 6) }
         p99 = result.latency.value_at(99)
-        Check.new("freeze, open loop", p99 >= 1.5e9, "p99 #{Units.time(p99)} after 2 s of standing still in 6 s (at least 1.50 s)")
+        Check.new("freeze, open loop", p99 >= 1.5e9,
+                  "p99 #{Units.time(p99)} after 2 s of standing still in 6 s (at least 1.50 s)")
       end
 
       def freeze_closed
@@ -82,19 +87,24 @@ module Cuttle
       # What two threads send together is evenly spaced.
       def constant
         gaps = gaps(poisson: false)
-        variation = Statistics.deviation(gaps) / Statistics.mean(gaps)
-        Check.new("constant arrivals", mean_right?(gaps, 0.001) && variation < 0.001,
-                  "mean #{Units.time(Statistics.mean(gaps))} of #{Units.time(1e6)}, coefficient of variation #{format("%.4f", variation)} of 0")
+        Check.new("constant arrivals", mean_right?(gaps, 0.001) && variation(gaps) < 0.001, "#{describe(gaps)} of 0")
       end
 
       # What two threads send together is random, with exponential gaps (Kolmogorov-Smirnov).
       def poisson
         gaps = gaps(poisson: true)
-        variation = Statistics.deviation(gaps) / Statistics.mean(gaps)
         _, chance = Statistics.kolmogorov_smirnov(gaps) { |gap| 1 - Math.exp(-gap / 1e6) }
-        Check.new("Poisson arrivals", mean_right?(gaps, 0.03) && (variation - 1).abs < 0.05 && chance > CHANCE,
-                  "mean #{Units.time(Statistics.mean(gaps))} of #{Units.time(1e6)}, coefficient of variation #{format("%.3f", variation)} of 1, " \
-                  "p #{format("%.3f", chance)}")
+        passed = mean_right?(gaps, 0.03) && (variation(gaps) - 1).abs < 0.05 && chance > CHANCE
+        Check.new("Poisson arrivals", passed, "#{describe(gaps)} of 1, p #{format("%.3f", chance)}")
+      end
+
+      def variation(gaps)
+        Statistics.deviation(gaps) / Statistics.mean(gaps)
+      end
+
+      def describe(gaps)
+        "mean #{Units.time(Statistics.mean(gaps))} of #{Units.time(1e6)}, coefficient of variation " \
+          "#{format("%.4f", variation(gaps))}"
       end
 
       # Nanoseconds between arrivals at 1000/s of two threads.
@@ -114,9 +124,12 @@ module Cuttle
       end
 
       def fault(kind, wanted)
-        result = TestServers.open(kind) { |server| Load.run(server.url, connections: 2, threads: 1, requests: 20, timeout: 0.2) }
+        result = TestServers.open(kind) do |server|
+          Load.run(server.url, connections: 2, threads: 1, requests: 20, timeout: 0.2)
+        end
         counted = result.errors.select { |_, count| count.positive? }
-        Check.new("#{kind} server", counted == { wanted => 20 }, "20 requests: #{counted.map { |name, count| "#{count} #{name}" }.join(", ")}")
+        said = counted.map { |name, count| "#{count} #{name}" }.join(", ")
+        Check.new("#{kind} server", counted == { wanted => 20 }, "20 requests: #{said}")
       end
 
       def no_http

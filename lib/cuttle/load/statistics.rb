@@ -34,8 +34,9 @@ module Cuttle
         median(values.map { |value| (value - center).abs })
       end
 
-      # A bootstrap interval of +confidence+ for what the block makes of resamples of +one+ and +other+ (Efron's percentile
-      # method). The block gets two Arrays of indexes, and returns an Array of numbers; so does this: [[low, high], …].
+      # Bootstrap intervals of +confidence+ (Efron's percentile method) for the numbers that the block makes of
+      # resamples of two samples, whose sizes are +one+ and +other+. The block gets two Arrays of indexes.
+      # Returns [[low, high], …].
       def bootstrap(one, other, rounds: 1000, confidence: 0.95, random: Random.new(1))
         rows = Array.new(rounds) { yield resample(one, random), resample(other, random) }
         tail = (1 - confidence) / 2
@@ -46,8 +47,8 @@ module Cuttle
         Array.new(length) { random.rand(length) }
       end
 
-      # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and how likely one as large
-      # is by chance (Stephens' form of the asymptotic distribution): [distance, p].
+      # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and how likely one as
+      # large is by chance (Stephens' form of the asymptotic distribution): [distance, p].
       def kolmogorov_smirnov(values)
         count = values.length
         distance = values.sort.each_with_index.map do |value, index|

@@ -28,8 +28,9 @@ module Cuttle
         # delays: seconds, one after the other; freeze_at and freeze: seconds.
         def initialize(kind = :null, delays: [], freeze_at: 0, freeze: 0, **options)
           super()
-          times = { delays: delays.map { |delay| nanoseconds(delay) }, freeze_at: nanoseconds(freeze_at), freeze: nanoseconds(freeze) }
-          start(DEFAULTS.merge(KINDS.fetch(kind), options, times))
+          start(DEFAULTS.merge(KINDS.fetch(kind), options, delays: delays.map { |delay| nanoseconds(delay) },
+                                                           freeze_at: nanoseconds(freeze_at),
+                                                           freeze: nanoseconds(freeze)))
         end
 
         def url

@@ -4,15 +4,21 @@ module Cuttle
   module Load
     # Numbers with units, read and written: "500ms", "10s", "1,234.5/s", "1.25 ms".
     module Units
-      SECONDS = { "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0, "m" => 60.0, "min" => 60.0, "h" => 3600.0 }.freeze
-      OCTETS = { "" => 1, "b" => 1, "k" => 1000, "kb" => 1000, "kib" => 1024, "m" => 1_000_000, "mb" => 1_000_000, "mib" => 1 << 20 }.freeze
+      SECONDS = {
+        "ns" => 1e-9, "us" => 1e-6, "µs" => 1e-6, "ms" => 1e-3, "s" => 1.0, "m" => 60.0, "min" => 60.0, "h" => 3600.0
+      }.freeze
+      OCTETS = {
+        "" => 1, "b" => 1, "k" => 1000, "kb" => 1000, "kib" => 1024, "m" => 1_000_000, "mb" => 1_000_000,
+        "mib" => 1 << 20
+      }.freeze
 
       module_function
 
       # Seconds, of "10s", "1.5m", "250ms", or of a bare number. Raises UsageError, naming +what+.
       def seconds(text, what)
         number, unit = split(text) || raise(UsageError, "#{what}: a time such as 10s, 500ms or 2m, not #{text.inspect}")
-        factor = SECONDS[unit.empty? ? "s" : unit] or raise UsageError, "#{what}: no unit #{unit.inspect} (ns us ms s m h)"
+        factor = SECONDS[unit.empty? ? "s" : unit] or
+          raise UsageError, "#{what}: no unit #{unit.inspect} (ns us ms s m h)"
         number * factor
       end
 

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # A second of a run, of all threads (and all agents): what came in it. from and to are seconds since measuring began.
-    # draining: after the last request was sent. latency: a Hash, from which #histogram is made.
+    # A second of a run, of all threads (and all agents): what came in it. from and to are seconds since measuring
+    # began. draining: after the last request was sent. part: as Run#windows says it, times in nanoseconds.
     class Window
       COUNTERS = %i[sent responses octets].freeze
 
@@ -23,8 +23,8 @@ module Cuttle
       # From to_h.
       def self.load(hash)
         hash = hash.transform_keys(&:to_sym)
-        new(hash.merge(from: (hash[:from] * 1e9).round, to: (hash[:to] * 1e9).round,
-                       errors: hash[:errors].transform_keys(&:to_sym), latency: hash[:latency].transform_keys(&:to_sym)))
+        errors, latency = hash.values_at(:errors, :latency).map { |each| each.transform_keys(&:to_sym) }
+        new(hash.merge(from: (hash[:from] * 1e9).round, to: (hash[:to] * 1e9).round, errors: errors, latency: latency))
       end
 
       def initialize(part)
@@ -71,12 +71,13 @@ module Cuttle
 
       # The latencies, as a Histogram of its own.
       def histogram
-        Histograms.fill(Histogram.new, part[:latency])
+        Histograms.load(part[:latency])
       end
 
       def to_h
         { "from" => from, "to" => to, "draining" => draining?, "sent" => sent, "responses" => responses,
-          "octets" => octets, "errors" => errors.transform_keys(&:to_s), "latency" => part[:latency].transform_keys(&:to_s) }
+          "octets" => octets, "errors" => errors.transform_keys(&:to_s),
+          "latency" => part[:latency].transform_keys(&:to_s) }
       end
     end
   end

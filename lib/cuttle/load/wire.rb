@@ -58,7 +58,9 @@ module Cuttle
         mine = SecureRandom.hex(16)
         put("cuttle-load" => VERSION, "nonce" => mine)
         theirs = demand(limit: 1000)
-        raise Lost, "#{name}: speaks another version" unless theirs["cuttle-load"] == VERSION && theirs["nonce"].is_a?(String)
+        unless theirs["cuttle-load"] == VERSION && theirs["nonce"].is_a?(String)
+          raise Lost, "#{name}: speaks another version"
+        end
 
         put("proof" => proof(token, role, theirs["nonce"]))
         return if same?(demand(limit: 1000)["proof"].to_s, proof(token, other, mine))

@@ -7,8 +7,8 @@ module Cuttle
       class Compare
         USAGE = <<~TEXT
           Usage: cuttle load compare A.json B.json
-          Ratios of rates and percentiles (B / A) of two results of cuttle load --json, with 95% bootstrap intervals over
-          their seconds.
+          Ratios of rates and percentiles (B / A) of two results of cuttle load --json, with 95% bootstrap intervals
+          over their seconds.
         TEXT
 
         def initialize(out:, err:)

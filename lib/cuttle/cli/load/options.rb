@@ -7,7 +7,14 @@ module Cuttle
     class Load
       # The command line of `cuttle load`, read: what Load::Plan takes, and what is to become of the result.
       class Options
-        FILES = %i[json hgrm csv ab].freeze
+        BANNER = <<~TEXT.chomp
+          Usage: cuttle load URL [OPTION …]
+                 cuttle load compare A.json B.json
+                 cuttle load self-test
+          URL is http://…, https://… or unix:///path/of/socket:/path. Times are 10s, 500ms, 2m …
+        TEXT
+        STATUSES = "Exit status: 0 done, 1 nothing could be measured, 2 wrong usage, 3 an assertion failed, " \
+                   "130 interrupted."
 
         attr_reader :url, :plan, :files, :assertions, :agents, :listen, :token, :quiet, :help
 
@@ -40,10 +47,9 @@ module Cuttle
         def parser
           OptionParser.new do |parser|
             parser.require_exact = true
-            parser.banner = "Usage: cuttle load URL [OPTION …]\n       cuttle load compare A.json B.json\n       cuttle load self-test"
-            parser.separator "URL is http://…, https://… or unix:///path/of/socket:/path. Times are 10s, 500ms, 2m …"
+            parser.banner = BANNER
             groups(parser)
-            parser.separator "\nExit status: 0 done, 1 nothing could be measured, 2 wrong usage, 3 an assertion failed, 130 interrupted."
+            parser.separator "\n#{STATUSES}"
           end
         end
 
@@ -85,7 +91,8 @@ module Cuttle
           keep(parser, :body, "--body TEXT")
           parser.on("--body-file FILE") { |path| @plan[:body] = read(path, "--body-file") }
           count(parser, :expect, "--expect STATUS", "the right status (any below 400)")
-          keep(parser, :mix, "--mix FILE", "several requests, a JSON object a line: method, path, headers,", "body or body_file, status, weight")
+          keep(parser, :mix, "--mix FILE", "several requests, a JSON object a line: method, path,",
+               "headers, body or body_file, status, weight")
           keep(parser, :har, "--har FILE", "the requests a browser saved, in their order")
           count(parser, :seed, "--seed N", "another seed, another sequence of a mix and of --poisson (1)")
         end

@@ -20,8 +20,8 @@ module Cuttle
           failed = checks.reject(&:passed)
           return 0 if failed.empty?
 
-          @err.puts "cuttle: self-test: #{failed.length} of #{checks.length} checks failed: measurements on this machine, " \
-                    "as busy as it is, can't be trusted to that"
+          @err.puts "cuttle: self-test: #{failed.length} of #{checks.length} checks failed: measurements on this " \
+                    "machine, as busy as it is, can't be trusted to that"
           1
         end
 
@@ -40,7 +40,9 @@ module Cuttle
           OptionParser.new do |parser|
             parser.require_exact = true
             parser.banner = "Usage: cuttle load self-test [OPTION …]"
-            parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") { |factor| @margin = factor }
+            parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") do |factor|
+              @margin = factor
+            end
             parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
           end
         end

@@ -11,7 +11,7 @@ module Cuttle
         module_function
 
         def render(result)
-          [server(result), totals(result), speed(result), connection_times(result), percentiles(result)].join("\n\n") << "\n"
+          %i[server totals speed connection_times percentiles].map { |part| send(part, result) }.join("\n\n") << "\n"
         end
 
         def server(result)
@@ -35,16 +35,18 @@ module Cuttle
         def failures(errors)
           receive = errors.values_at(:reset, :early_close, :timeout).sum
           exceptions = errors.values_at(:malformed, :status_4xx, :status_5xx, :status_unexpected).sum
-          "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, Exceptions: #{exceptions})"
+          "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, " \
+            "Exceptions: #{exceptions})"
         end
 
         def speed(result)
           mean = result.latency.mean / 1e6
           across = result.rate.positive? ? 1000 / result.rate : 0
+          speed = result.octets / 1024.0 / [result.elapsed, 1e-9].max
           table("Requests per second:" => format("%.2f [#/sec] (mean)", result.rate),
                 "Time per request:" => format("%.3f [ms] (mean)", mean)) << "\n" <<
             table("Time per request:" => format("%.3f [ms] (mean, across all concurrent requests)", across),
-                  "Transfer rate:" => format("%.2f [Kbytes/sec] received", result.octets / 1024.0 / [result.elapsed, 1e-9].max))
+                  "Transfer rate:" => format("%.2f [Kbytes/sec] received", speed))
         end
 
         def connection_times(result)
@@ -60,9 +62,10 @@ module Cuttle
         end
 
         def percentiles(result)
-          rows = PERCENTILES.map { |percentile| format("%5d%% %7.3f", percentile, result.latency.value_at(percentile) / 1e6) }
+          latency = result.latency
+          rows = PERCENTILES.map { |wanted| format("%5d%% %7.3f", wanted, latency.value_at(wanted) / 1e6) }
           ["Percentage of the requests served within a certain time (ms)", *rows,
-           format("%5d%% %7.3f (longest request)", 100, result.latency.max / 1e6)].join("\n")
+           format("%5d%% %7.3f (longest request)", 100, latency.max / 1e6)].join("\n")
         end
 
         def table(lines)

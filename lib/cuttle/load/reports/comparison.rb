@@ -15,21 +15,26 @@ module Cuttle
 
         def runs(comparison)
           { "A" => comparison.one, "B" => comparison.other }.map do |name, result|
-            "#{name}  #{result.settings["url"]}  #{result.settings["load"]}, #{Units.duration(result.elapsed.round(3))}, " \
-              "#{result.started_at.utc.strftime("%Y-%m-%d %H:%M")} UTC"
+            "#{name}  #{result.settings["url"]}  #{result.settings["load"]}, " \
+              "#{Units.duration(result.elapsed)}, #{result.started_at.utc.strftime("%Y-%m-%d %H:%M")} UTC"
           end.join("\n")
         end
 
         def table(comparison)
           rows = [HEADER, *comparison.rows.map { |row| cells(row) }]
           widths = rows.transpose.map { |column| column.map(&:length).max }
-          rows.map do |cells|
-            [cells[0].ljust(widths[0]), *cells[1..4].zip(widths[1..4]).map { |cell, width| cell.rjust(width) }, cells[5]].join("  ").rstrip
-          end.join("\n")
+          rows.map { |cells| line(cells, widths) }.join("\n")
+        end
+
+        def line(cells, widths)
+          name, *figures, verdict = cells
+          figures = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
+          [name.ljust(widths.first), *figures, verdict].join("  ").rstrip
         end
 
         def cells(row)
-          [row.name, *[row.one, row.other].map { |value| figure(row, value) }, format("%.3f", row.ratio), interval(row), verdict(row)]
+          figures = [row.one, row.other].map { |value| figure(row, value) }
+          [row.name, *figures, format("%.3f", row.ratio), interval(row), verdict(row)]
         end
 
         def figure(row, value)
@@ -50,7 +55,8 @@ module Cuttle
 
         def notes(comparison)
           lines = comparison.different_settings.map { |name| "! the runs differ in #{name}: #{both(comparison, name)}" }
-          lines << "! an interval needs #{Load::Comparison::SECONDS} whole seconds in each run" unless comparison.enough_seconds?
+          enough = Load::Comparison::SECONDS
+          lines << "! an interval needs #{enough} whole seconds in each run" unless comparison.enough_seconds?
           { "A" => comparison.one, "B" => comparison.other }.each do |name, result|
             lines.concat(result.marks.map { |mark| "! #{name}: #{mark.text}" })
           end

@@ -12,15 +12,21 @@ module Cuttle
 
         def render(result)
           header = [*HEADER, *PERCENTILES.map { |percentile| "p#{percentile}_ms" }, *Result::ERRORS]
-          [header, *result.windows.reject(&:draining?).map { |window| row(window) }].map { |cells| "#{cells.join(",")}\n" }.join
+          rows = result.windows.reject(&:draining?).map { |window| row(window) }
+          [header, *rows].map { |cells| "#{cells.join(",")}\n" }.join
         end
 
         def row(window)
-          histogram = window.histogram
-          times = [histogram.min, histogram.mean, histogram.max, *PERCENTILES.map { |percentile| histogram.value_at(percentile) }]
-          times = times.map { |time| histogram.count.zero? ? nil : format("%.6f", time / 1e6) }
           [format("%g", window.from), format("%g", window.length.round(6)), window.sent, window.responses,
-           format("%.3f", window.rate), window.octets, *times, *Result::ERRORS.map { |name| window.errors.fetch(name, 0) }]
+           format("%.3f", window.rate), window.octets, *times(window.histogram),
+           *Result::ERRORS.map { |name| window.errors.fetch(name, 0) }]
+        end
+
+        def times(histogram)
+          percentiles = PERCENTILES.map { |percentile| histogram.value_at(percentile) }
+          [histogram.min, histogram.mean, histogram.max, *percentiles].map do |time|
+            format("%.6f", time / 1e6) unless histogram.count.zero?
+          end
         end
       end
     end

@@ -11,7 +11,7 @@ module Cuttle
 
         def render(result)
           histogram = result.latency
-          lines = ["#{"Value".rjust(12)} #{"Percentile".rjust(14)} #{"TotalCount".rjust(10)} #{"1/(1-Percentile)".rjust(14)}", ""]
+          lines = [format("%12s %14s %10s %14s", "Value", "Percentile", "TotalCount", "1/(1-Percentile)"), ""]
           lines.concat(rows(histogram)) if histogram.count.positive?
           lines.concat(footer(histogram)).join("\n") << "\n"
         end

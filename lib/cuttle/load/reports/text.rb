@@ -11,9 +11,9 @@ module Cuttle
           lag: "send lag", connect: "connect"
         }.freeze
         ERRORS = {
-          connect: "could not connect", reset: "connection reset", early_close: "closed too early", timeout: "timed out",
-          malformed: "malformed response", length: "body length mismatch", status_4xx: "status 4xx",
-          status_5xx: "status 5xx", status_unexpected: "unexpected status"
+          connect: "could not connect", reset: "connection reset", early_close: "closed too early",
+          timeout: "timed out", malformed: "malformed response", length: "body length mismatch",
+          status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status"
         }.freeze
         BARS = 12
         WIDTH = 44
@@ -44,9 +44,11 @@ module Cuttle
         end
 
         def totals(result)
+          speed = Units.size((result.octets / [result.elapsed, 1e-9].max).round)
           lines = ["rate        #{rate_line(result)}",
-                   "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent#{unfinished(result)}",
-                   "received    #{Units.size(result.octets)}, #{Units.size((result.octets / [result.elapsed, 1e-9].max).round)}/s"]
+                   "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent" \
+                   "#{unfinished(result)}",
+                   "received    #{Units.size(result.octets)}, #{speed}/s"]
           if result.cpu_per_response
             lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
                      "#{Units.time(result.cpu_per_response)} a response"
@@ -86,15 +88,16 @@ module Cuttle
         end
 
         def line(cells, widths)
-          "#{cells.first.ljust(widths.first)}  #{cells.drop(1).zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }.join("  ")}"
-            .rstrip
+          name, *figures = cells
+          figures = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
+          [name.ljust(widths.first), *figures].join("  ").rstrip
         end
 
         def figures(result, histogram)
           percentiles = Result::PERCENTILES.map { |percentile| time_or_na(result.percentile(percentile, histogram)) }
           return [*percentiles, *COLUMNS.map { "n/a" }] if histogram.count.zero?
 
-          [*percentiles, *[histogram.min, histogram.mean, histogram.deviation, histogram.max].map { |value| Units.time(value) }]
+          [*percentiles, *%i[min mean deviation max].map { |figure| Units.time(histogram.public_send(figure)) }]
         end
 
         def time_or_na(nanoseconds)
@@ -110,7 +113,9 @@ module Cuttle
           most = counts.max
           labels = bounds.map { |bound| "≤ #{Units.time(bound)}" }
           width = labels.map(&:length).max
-          labels.zip(counts).map { |label, count| "#{label.rjust(width)} #{bar(count.fdiv(most))} #{share(count, histogram)}".rstrip }.join("\n")
+          labels.zip(counts).map do |label, count|
+            "#{label.rjust(width)} #{bar(count.fdiv(most))} #{share(count, histogram)}".rstrip
+          end.join("\n")
         end
 
         def bounds(histogram)
@@ -141,7 +146,9 @@ module Cuttle
           return "errors      none" if result.failures.zero?
 
           counts = result.errors.select { |_, count| count.positive? }
-          lines = counts.map { |name, count| "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}#{reason(name, result)}" }
+          lines = counts.map do |name, count|
+            "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}#{reason(name, result)}"
+          end
           ["errors      #{Units.count(result.failures)}", *lines].join("\n")
         end
 

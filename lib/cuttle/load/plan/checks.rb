@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    class Plan
+      # What a plan must be before it is run. Each check raises UsageError, and says which option is wrong.
+      module Checks
+        SPARE_FILES = 32 # descriptors the process needs for itself
+        NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
+
+        private
+
+        def check
+          check_numbers
+          check_times
+          check_combinations
+          raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
+
+          check_files
+        end
+
+        # Before anything is made of them.
+        def check_counts(options)
+          options.slice(:connections, :threads, :pipeline, :requests).compact.each do |name, value|
+            next if value.is_a?(Integer) && value.positive?
+
+            raise UsageError, "#{name}: a whole number above 0, not #{value.inspect}"
+          end
+        end
+
+        def check_numbers
+          raise UsageError, "threads: no more than connections (#{connections})" if threads > connections
+          raise UsageError, "pipeline: no more than 1024" if pipeline > 1024
+          raise UsageError, "seed: a whole number from 0 on" unless seed.is_a?(Integer) && seed.between?(0, 2**64 - 1)
+        end
+
+        def check_times
+          { duration: duration, timeout: timeout }.each do |name, value|
+            next if value.nil? && name == :duration
+
+            raise UsageError, "#{name}: a time above 0" unless value.is_a?(Numeric) && value.positive? && value < 1e6
+          end
+          { warmup: warmup, think: think }.each do |name, value|
+            raise UsageError, "#{name}: a time" unless value.is_a?(Numeric) && value >= 0 && value < 1e6
+          end
+          raise UsageError, "timeout: an hour at most, as the histograms" if timeout > 3600
+          raise UsageError, "slow-read: octets per second above 0" if slow_read && !slow_read.positive?
+        end
+
+        def check_combinations
+          raise UsageError, "--pipeline is for the closed loop" if pipeline > 1 && open?
+          raise UsageError, "--pipeline needs connections that persist" if pipeline > 1 && !keep_alive
+          raise UsageError, "--pipeline has no pauses to --think in" if pipeline > 1 && think.positive?
+          raise UsageError, "--think is for the closed loop" if think.positive? && open?
+          raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
+        end
+
+        # Every connection is a file.
+        def check_files
+          soft, hard = Process.getrlimit(:NOFILE)
+          needed = connections + SPARE_FILES
+          return if needed <= soft
+
+          most = hard - SPARE_FILES
+          raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if needed > hard
+
+          Process.setrlimit(:NOFILE, needed, hard)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,45 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    class Result
+      # A result as JSON has it: the schema is in docs/load.md.
+      module Document
+        def to_h
+          {
+            "schema" => SCHEMA, "started_at" => started_at.utc.iso8601(3), "interrupted" => interrupted?,
+            "settings" => settings, "environment" => environment, "elapsed" => elapsed, "offered" => offered,
+            "sent" => sent, "responses" => responses, "octets" => octets, "rate" => rate, "opened" => opened,
+            "unfinished" => unfinished, "errors" => errors.transform_keys(&:to_s), "summary" => summary,
+            "client" => { "cpu" => client_cpu, "cpu_per_response" => cpu_per_response },
+            "marks" => marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } },
+            "threads" => threads.map { |thread| thread.transform_keys(&:to_s) },
+            "histograms" => { latency: latency, **histograms }.to_h { |name, each| [name.to_s, hash_of(each)] },
+            "windows" => windows.map(&:to_h)
+          }
+        end
+
+        private
+
+        # Milliseconds, for those who don't want to read histograms.
+        def summary
+          { "latency" => latency, **histograms.transform_keys(&:to_s) }.transform_values do |histogram|
+            {
+              "count" => histogram.count, "min" => milliseconds(histogram.min), "mean" => milliseconds(histogram.mean),
+              "deviation" => milliseconds(histogram.deviation), "max" => milliseconds(histogram.max),
+              "percentiles" => PERCENTILES.to_h { |wanted| [wanted.to_s, milliseconds(percentile(wanted, histogram))] }
+            }
+          end
+        end
+
+        def milliseconds(nanoseconds)
+          nanoseconds && (nanoseconds / 1e6).round(6)
+        end
+
+        def hash_of(histogram)
+          Histograms.to_h(histogram).transform_keys(&:to_s)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    module Schedules
+      # Rates over time, as straight pieces: [seconds or nil, rate at its beginning, rate at its end].
+      class Pieces
+        attr_reader :name, :pieces, :poisson
+
+        def initialize(name, pieces, poisson: false)
+          @name = name
+          @pieces = pieces.freeze
+          @poisson = poisson
+          freeze
+        end
+
+        def open?
+          true
+        end
+
+        # Offered at one rate from the beginning to the end.
+        def steady?
+          pieces.length == 1 && pieces[0][1] == pieces[0][2]
+        end
+
+        # Seconds, or nil where only --duration or --requests ends it.
+        def length
+          pieces.sum(&:first) unless pieces.any? { |seconds,| seconds.nil? }
+        end
+
+        # Arrivals expected until +time+ seconds after the beginning.
+        def offered(time)
+          pieces.reduce(0.0) do |sum, (seconds, from, to)|
+            spent = [seconds || time, time].min
+            time -= spent
+            slope = seconds ? (to - from) / seconds : 0
+            sum + from * spent + slope * spent * spent / 2
+          end
+        end
+
+        # The rate the warm-up keeps: the one this begins with.
+        def warm
+          Pieces.new("constant", [[nil, pieces.first[1], pieces.first[1]]], poisson: poisson)
+        end
+
+        def shape
+          { segments: pieces, times: nil, poisson: poisson }
+        end
+
+        def to_h
+          { "name" => name, "pieces" => pieces, "poisson" => poisson }
+        end
+
+        def to_s
+          "#{"Poisson, " if poisson}#{describe}"
+        end
+
+        private
+
+        def describe
+          rates = pieces.flat_map { |_, from, to| [from, to] }.chunk_while { |one, other| one == other }
+          rates = rates.map { |same| Units.count(same.first) }
+          case name
+          when "constant" then "#{rates.first}/s"
+          when "ramp" then "#{rates.first} to #{rates.last}/s in #{Units.duration(pieces[0][0])}"
+          else "#{pieces.map { |_, from,| Units.count(from) }.join(", ")}/s for #{Units.duration(pieces[0][0])} each"
+          end
+        end
+      end
+    end
+  end
+end
