@@ -111,8 +111,6 @@ static void add_field(struct cuttle_response_head *head, VALUE key, const char *
 	size_t name_length = (size_t)RSTRING_LEN(key);
 	char *at;
 
-	if (!cuttle_is_value(value, length))
-		invalid("control character in the value of a header", key);
 	if (is_framing(head, key, value, length))
 		return;
 	reserve(head, name_length + length + 4);
@@ -129,18 +127,32 @@ static void add_field(struct cuttle_response_head *head, VALUE key, const char *
 }
 
 /* A value with newlines means several fields (Rack 2). */
-static void add_lines(struct cuttle_response_head *head, VALUE key, VALUE value)
+static void add_lines(struct cuttle_response_head *head, VALUE key, const char *at, size_t length)
 {
-	const char *at = RSTRING_PTR(value), *end = at + RSTRING_LEN(value);
+	const char *end = at + length;
 
 	for (;;) {
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
-		add_field(head, key, at, (size_t)((newline ? newline : end) - at));
+		length = (size_t)((newline ? newline : end) - at);
+		if (!cuttle_is_value(at, length))
+			invalid("control character in the value of a header", key);
+		add_field(head, key, at, length);
 		if (!newline)
 			break;
 		at = newline + 1;
 	}
+}
+
+static void add_text(struct cuttle_response_head *head, VALUE key, VALUE value)
+{
+	const char *octets = RSTRING_PTR(value);
+	size_t length = (size_t)RSTRING_LEN(value);
+
+	if (cuttle_is_value(octets, length))
+		add_field(head, key, octets, length);
+	else
+		add_lines(head, key, octets, length);
 	RB_GC_GUARD(value);
 }
 
@@ -153,7 +165,7 @@ static void add_value(struct cuttle_response_head *head, VALUE key, VALUE value)
 	}
 	if (!RB_TYPE_P(value, T_STRING))
 		value = rb_obj_as_string(value);
-	add_lines(head, key, value);
+	add_text(head, key, value);
 }
 
 static int add_pair(VALUE key, VALUE value, VALUE data)
