@@ -38,7 +38,6 @@ module Cuttle
 
       def options(flags)
         OptionParser.new do |options|
-          options.require_exact = true
           options.banner = "Usage: cuttle serve [PATH] [OPTION …]"
           options.separator "PATH is a rackup file, or a directory of files; without it, config.ru here."
           groups(options, flags)
@@ -73,9 +72,7 @@ module Cuttle
            "0: one per connection (engine threads)")
         on(options, flags, :max_fibers, "--max-fibers N", "requests at once in a process of engine fibers (1024)")
         on(options, flags, :parser, "--parser NAME", "native, or one of the parsers below")
-        # Two options: Ruby 3.1's parser, told to be exact, doesn't know the two names of one --[no-]keep-alive.
-        on(options, flags, :keep_alive, "--keep-alive", "let connections persist (the default, but for engine single)")
-        on(options, flags, :keep_alive, "--no-keep-alive", "close each after its response")
+        on(options, flags, :keep_alive, "--[no-]keep-alive", "let connections persist (yes, but for engine single)")
         on(options, flags, :like, "--like SERVER", "that server's model and habits; see below")
       end
 

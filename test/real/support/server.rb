@@ -27,7 +27,7 @@ module Real
       @port = free_port
       @log = Tempfile.create("real-server")
       @command = command ? yield(port) : default_command
-      @pid = start({ "CUTTLE_ENGINE" => way.engine }.merge(app.environment, environment))
+      @pid = start(app.environment.merge(environment))
     end
 
     def url

@@ -46,7 +46,6 @@ module Cuttle
 
         def parser
           OptionParser.new do |parser|
-            parser.require_exact = true
             parser.banner = BANNER
             groups(parser)
             parser.separator "\n#{STATUSES}"

@@ -38,7 +38,6 @@ module Cuttle
 
         def parser
           OptionParser.new do |parser|
-            parser.require_exact = true
             parser.banner = "Usage: cuttle load self-test [OPTION …]"
             parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") do |factor|
               @margin = factor
