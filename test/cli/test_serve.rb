@@ -40,6 +40,12 @@ class TestServe < Minitest::Test
     end
   end
 
+  def test_values_behind_an_equals_sign
+    serving_process(rackup(HELLO), "--bind=tcp://127.0.0.1:0", "--engine=threads", "--threads=2:4") do |process|
+      assert_equal %w[threads 2:4], process.out.scan(/^  (?:engine|threads) +(.*)$/).flatten
+    end
+  end
+
   def test_the_stopping_signals
     inheriting("HUP", "DEFAULT") do # who runs these tests may ignore it
       %w[INT TERM QUIT HUP].each do |signal|
