@@ -10,7 +10,8 @@ struct poller {
 	struct cuttle_source source; /* first: see cuttle_source_of */
 	bool watch;
 	bool listeners_closed;
-	uint32_t round; /* ready connections to hand out before the next look for others */
+	uint32_t round; /* ready connections to hand out before the next look for others, */
+	uint32_t batch; /* of as many that the last look found */
 };
 
 static void poller_mark(void *data)
@@ -148,11 +149,22 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
+/* How many connections to accept: one for each free thread, so that other workers get what this one can't serve at
+ * once; but where more requests wait than threads are free, as many as were handed out since the last look, so that
+ * neither the connections that are here starve, nor those at the door. */
+static int welcome(const struct poller *poller)
+{
+	const struct cuttle_loop *loop = poller->source.loop;
+	uint32_t free = loop->parked_count + (loop->waiter ? 1 : 0) + 1;
+
+	return (int)(poller->batch > free ? poller->batch : free);
+}
+
 /* Looks for work, without waiting. Under the lock. */
 static void look(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	int limit = full ? 0 : (int)loop->parked_count + (loop->waiter ? 1 : 0) + 1;
+	int limit = full ? 0 : welcome(poller);
 
 	cuttle_watcher_relieve(loop);
 	if (full != loop->full)
@@ -163,6 +175,7 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	poller->round = 0;
 	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
 		poller->round++;
+	poller->batch = poller->round;
 }
 
 static struct cuttle_connection *shift(struct cuttle_link *list)

@@ -40,13 +40,14 @@ module Cuttle
 
       private
 
+      # What has come in and what is due take turns, or those who slept would all be served before those who just came.
       def work
         until (found = @source.next(@scheduler.patience, @fibers >= @max)).nil?
           case found
           when Connection then start(found)
           when Scheduler::Wait then @scheduler.ready(found)
           end
-          @scheduler.turn
+          @scheduler.turn(found ? 1 : nil)
         end
       end
 

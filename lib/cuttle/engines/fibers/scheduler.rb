@@ -28,10 +28,10 @@ module Cuttle
           at && [at - now, 0].max
         end
 
-        # Resumes whom other fibers, threads and time have let go on.
-        def turn
+        # Resumes whom other fibers and threads have let go on, and whose time has come: +limit+ of those, nil for all.
+        def turn(limit = nil)
           @unblocked.length.times { resume(@unblocked.pop, true) }
-          @timers.fire(now) if @timers.earliest
+          @timers.fire(now, limit) if @timers.earliest
         end
 
         # The descriptor of +wait+ was reported: resumes those whose events it has, and watches on for the others.

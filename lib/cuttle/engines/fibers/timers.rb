@@ -28,11 +28,14 @@ module Cuttle
           @heap.first&.at
         end
 
-        # Calls what was due at +now+, in order of time.
-        def fire(now)
-          while (timer = @heap.first) && timer.at <= now
+        # Calls what was due at +now+, in order of time; no more than +limit+, if there is one.
+        def fire(now, limit = nil)
+          while limit != 0 && (timer = @heap.first) && timer.at <= now
             remove_first
-            timer.action&.call
+            next unless (action = timer.action)
+
+            action.call
+            limit -= 1 if limit
           end
         end
 
