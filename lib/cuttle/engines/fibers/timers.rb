@@ -4,35 +4,37 @@ module Cuttle
   module Engines
     class Fibers
       # What is to happen when: a binary heap, the earliest on top. A cancelled timer stays until its time has come.
+      #
+      # The times are in an Array of their own, for a heap of a thousand sleepers is mostly comparisons of them.
       class Timers
-        # +at+ is in seconds on the monotonic clock; +action+ is called when it has come.
-        Timer = Struct.new(:at, :action) do
+        # What is called when its time has come.
+        Timer = Struct.new(:action) do
           def cancel
             self.action = nil
           end
         end
 
         def initialize
-          @heap = []
+          @times = []
+          @timers = []
         end
 
-        # Returns the Timer.
+        # +at+: seconds on the monotonic clock. Returns the Timer, which calls the block.
         def add(at, &action)
-          timer = Timer.new(at, action)
-          rise(@heap.length, timer)
+          timer = Timer.new(action)
+          rise(@times.length, at, timer)
           timer
         end
 
         # The earliest timer's time; nil without any.
         def earliest
-          @heap.first&.at
+          @times.first
         end
 
         # Calls what was due at +now+, in order of time; no more than +limit+, if there is one.
         def fire(now, limit = nil)
-          while limit != 0 && (timer = @heap.first) && timer.at <= now
-            remove_first
-            next unless (action = timer.action)
+          while limit != 0 && (at = @times.first) && at <= now
+            next unless (action = shift.action)
 
             action.call
             limit -= 1 if limit
@@ -41,29 +43,39 @@ module Cuttle
 
         private
 
-        def rise(index, timer)
-          while index.positive? && timer.at < @heap[parent = (index - 1) / 2].at
-            @heap[index] = @heap[parent]
-            index = parent
-          end
-          @heap[index] = timer
+        def shift
+          first = @timers.first
+          at = @times.pop
+          last = @timers.pop
+          rise(sink, at, last) unless @times.empty?
+          first
         end
 
-        def remove_first
-          last = @heap.pop
-          sink(last) unless @heap.empty?
+        # Moves the hole at the top down to where it has no children: what fills it comes from down there, and seldom has
+        # far to rise again. Returns where that is.
+        def sink
+          times, timers, hole, child = @times, @timers, 0, 1
+          while (time = times[child])
+            if (other = times[child + 1]) && other < time
+              child += 1
+              time = other
+            end
+            times[hole] = time
+            timers[hole] = timers[child]
+            hole = child
+            child = 2 * hole + 1
+          end
+          hole
         end
 
-        def sink(timer)
-          index = 0
-          while (child = 2 * index + 1) < @heap.length
-            child += 1 if child + 1 < @heap.length && @heap[child + 1].at < @heap[child].at
-            break if timer.at <= @heap[child].at
-
-            @heap[index] = @heap[child]
-            index = child
+        def rise(hole, at, timer)
+          while hole.positive? && at < @times[parent = (hole - 1) / 2]
+            @times[hole] = @times[parent]
+            @timers[hole] = @timers[parent]
+            hole = parent
           end
-          @heap[index] = timer
+          @times[hole] = at
+          @timers[hole] = timer
         end
       end
     end
