@@ -24,6 +24,7 @@ module Cuttle
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
   autoload :Load, "cuttle/load"
+  autoload :Lab, "cuttle/lab"
   autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).

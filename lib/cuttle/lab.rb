@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # The measuring lab: which concurrency model is right for an app. One app, unchanged, under every engine and under
+  # other servers, a fresh server for every run, and what was measured in a file that nothing is ever lost from.
+  #
+  # Its law: a server is a process, ours is one more peer. The lab knows Cuttle::Load as a library, and no other room.
+  module Lab
+    # What can't be measured, read or written here: one line, exit code 1.
+    class Failure < Error; end
+
+    # What was measured: the file, its reader, and what follows from it.
+    autoload :Store, "cuttle/lab/store"
+    autoload :Results, "cuttle/lab/results"
+    autoload :Run, "cuttle/lab/run"
+    autoload :Analysis, "cuttle/lab/analysis"
+    autoload :Statistics, "cuttle/lab/statistics"
+    autoload :Verdict, "cuttle/lab/verdict"
+
+    # Servers: how each is called, and proof that it is what was asked for.
+    autoload :Peers, "cuttle/lab/peers"
+    autoload :Setup, "cuttle/lab/setup"
+    autoload :Server, "cuttle/lab/server"
+    autoload :ProcessTree, "cuttle/lab/process_tree"
+    autoload :Proof, "cuttle/lab/proof"
+
+    # What they serve, and what that needs.
+    autoload :WorkApp, "cuttle/lab/work_app"
+    autoload :Services, "cuttle/lab/services"
+    autoload :Relay, "cuttle/lab/relay"
+    autoload :Apps, "cuttle/lab/apps"
+
+    # Carrying it out.
+    autoload :Options, "cuttle/lab/options"
+    autoload :Plan, "cuttle/lab/plan"
+    autoload :Cell, "cuttle/lab/cell"
+    autoload :Budget, "cuttle/lab/budget"
+    autoload :Runner, "cuttle/lab/runner"
+    autoload :Progress, "cuttle/lab/progress"
+    autoload :Machine, "cuttle/lab/machine"
+    autoload :Cores, "cuttle/lab/cores"
+    autoload :Warnings, "cuttle/lab/warnings"
+    autoload :Fairness, "cuttle/lab/fairness"
+    autoload :Lock, "cuttle/lab/lock"
+
+    # Telling of it.
+    autoload :Report, "cuttle/lab/report"
+  end
+end
