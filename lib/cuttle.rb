@@ -10,6 +10,7 @@ module Cuttle
   class UsageError < Error; end
 
   autoload :VERSION, "cuttle/version"
+  autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
   autoload :Launcher, "cuttle/launcher"
   autoload :Listeners, "cuttle/listeners"

@@ -13,38 +13,16 @@ module Cuttle
   # An engine ignores the options that say nothing to it. service.call(connection) answers one request and never raises
   # a StandardError.
   module Engines
-    TABLE = {
+    extend Catalogue
+
+    autoload :Pool, "cuttle/engines/pool"
+
+    list "engine", "cuttle/engines", {
       "single" => ["Single", "one connection at a time: a Unicorn worker; with -w N behind a buffering proxy, or for CPU-bound apps"],
       "threads" => ["Threads", "a thread per connection (-t 0) or from a pool: few clients, apps that wait a lot, blocking I/O throughout"],
       "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait; the least overhead"],
       "hybrid" => ["Hybrid", "evented I/O, the app on N threads: the default, right for Rails and most apps; -w N for more cores"],
       "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait on sockets, sleep or other services"]
-    }.freeze
-
-    class << self
-      # Names of the engines there are.
-      def names
-        TABLE.keys
-      end
-
-      # When to use an engine, in one line. Raises UsageError for an unknown name.
-      def describe(name)
-        entry(name).last
-      end
-
-      # An engine's class. Raises UsageError for an unknown name.
-      def fetch(name)
-        const_get(entry(name).first)
-      end
-
-      private
-
-      def entry(name)
-        TABLE.fetch(name.to_s) { raise UsageError, "unknown engine #{name.inspect}: #{names.join(", ")}" }
-      end
-    end
-
-    autoload :Pool, "cuttle/engines/pool"
-    TABLE.each { |name, (constant, _)| autoload constant, "cuttle/engines/#{name}" }
+    }
   end
 end

@@ -8,7 +8,7 @@ class TestImports < Minitest::Test
   LIB = File.expand_path("../../lib", __dir__)
   EXT = File.expand_path("../../ext", __dir__)
 
-  # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION and InvalidResponse are everybody's.)
+  # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are everybody's.)
   ROOMS = {
     "core" => %w[Connection Poller Acceptor Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
@@ -23,6 +23,7 @@ class TestImports < Minitest::Test
     "static" => %w[core],
     "telemetry" => [],
     "listeners" => [],
+    "catalogue" => [],
     "signals" => [],
     "load" => [],
     "lab" => %w[load],
