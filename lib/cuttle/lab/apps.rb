@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # The apps that a lab can serve: ours by name, anybody's by the path of a rackup file or of a directory that has a
+    # config.ru. An App is found without doing anything; #prepare makes it ready to be served.
+    #
+    #   app = Apps.find("work", profile: { cpu_ms: 5, iowait_ms: 20 })
+    #   services = app.services.to_h { |name| [name, Services.find(name).start] }
+    #   app = app.prepare(directory, services: services)
+    #   app.rackup, app.environment, app.mix      # to serve it, and to load it
+    module Apps
+      autoload :App, "cuttle/lab/apps/app"
+      autoload :Forum, "cuttle/lab/apps/forum"
+      autoload :Work, "cuttle/lab/apps/work"
+
+      ROOT = File.expand_path("../../..", __dir__)
+      EXAMPLES = "#{ROOT}/examples"
+
+      # Name => what it is.
+      NAMES = {
+        "work" => "computes and waits as long as it is told to",
+        "hello" => "answers Hello, world!",
+        "forum" => "a Rails forum on PostgreSQL, with the four actions of Rails Ruby Bench",
+        "forum-sqlite" => "the same on SQLite"
+      }.freeze
+
+      module_function
+
+      # The App of that name or path. profile: parameters of the work app. Raises UsageError.
+      def find(name, profile: {})
+        raise UsageError, "a profile (#{profile.keys.join(", ")}) is for the work app" if profile.any? && name != "work"
+
+        case name
+        when "work" then Work.build(profile)
+        when "hello" then App.new(name: name, rackup: "#{EXAMPLES}/hello.ru")
+        when "forum" then Forum.build(name, %w[postgres])
+        when "forum-sqlite" then Forum.build(name, [])
+        else at(name)
+        end
+      end
+
+      # Variables that give a process the environment which was there before a bundle of ours was loaded.
+      def clean
+        return {} unless defined?(Bundler)
+
+        plain = Bundler.unbundled_env
+        ENV.reject { |name, value| plain[name] == value }.to_h { |name, _| [name, plain[name]] }
+      end
+
+      def at(path)
+        rackup = File.expand_path(File.directory?(path) ? "#{path}/config.ru" : path)
+        names = NAMES.keys.join(", ")
+        raise UsageError, "no app #{path}: neither a rackup file nor one of #{names}" unless File.file?(rackup)
+
+        directory = File.dirname(rackup)
+        gemfile = "#{directory}/Gemfile"
+        App.new(name: File.basename(directory), rackup: rackup, directory: directory,
+                gemfile: (gemfile if File.file?(gemfile)))
+      end
+    end
+  end
+end

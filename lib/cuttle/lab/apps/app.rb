@@ -1,0 +1,71 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+require "tempfile"
+
+module Cuttle
+  module Lab
+    module Apps
+      # An app, and what it is served with. Frozen.
+      #   rackup       its rackup file
+      #   directory    the server's working directory
+      #   environment  variables for the server
+      #   gemfile      of its own bundle; nil where it needs no gem but Rack
+      #   services     names of the Services that it needs
+      #   mix          path of its requests for `cuttle load --mix`; nil: GET /
+      #   profile      parameters of the work app
+      class App
+        ATTRIBUTES = %i[name rackup directory environment gemfile services mix profile].freeze
+
+        attr_reader(*ATTRIBUTES)
+
+        def initialize(name:, rackup:, directory: File.dirname(rackup), environment: {}, gemfile: nil, services: [],
+                       mix: nil, profile: {})
+          @name = name
+          @rackup = rackup
+          @directory = directory
+          @environment = environment.freeze
+          @gemfile = gemfile
+          @services = services.freeze
+          @mix = mix
+          @profile = profile.freeze
+          freeze
+        end
+
+        # This app with other attributes.
+        def with(**changes)
+          self.class.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)
+        end
+
+        # nil, or why it can't be served here, and what to do.
+        def unavailable
+          return "#{rackup} is not there" unless File.file?(rackup)
+
+          services.filter_map { |name| Services.find(name).unavailable }.first
+        end
+
+        # The app, ready to be served: its data made below +workspace+, an empty directory of the lab's, and its
+        # environment complete. services: those that it needs, started, by name. ruby: the one that will serve it.
+        # Raises Lab::Failure.
+        def prepare(_workspace, services: {}, **)
+          with(environment: environment.merge(*self.services.map { |name| services.fetch(name).environment }))
+        end
+
+        private
+
+        # Runs a program of the app's, in its directory and with its bundle and nobody else's. Raises Lab::Failure with
+        # the last line of what it said.
+        def run(*command, environment: self.environment, output: File::NULL)
+          log = Tempfile.new("cuttle-app")
+          bundle = gemfile ? { "BUNDLE_GEMFILE" => gemfile } : {}
+          done = system(Apps.clean.merge(environment, bundle), *command, chdir: directory, out: output, err: log.path)
+          return if done
+
+          raise Failure, "#{name}: #{File.basename(command.first)}: #{log.read.lines.map(&:strip).grep(/\S/).last}"
+        ensure
+          log&.close!
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Relay
+      # Octets from one socket to another, over a line. What is under way is a queue of [arrival, octets]; after the
+      # last octets stands :end (the source said that it sends no more) or :reset (it is gone).
+      #
+      #   open -> ended: nothing more comes from the source, and what says so is under way -> done: it was delivered
+      #   any  -> broken: the sink takes no more; nothing is read or delivered, until the flow the other way has seen
+      #           its source, which is our sink, end, and resets us
+      class Flow
+        GONE = [Errno::ECONNRESET, Errno::EPIPE, Errno::ETIMEDOUT, Errno::EHOSTUNREACH, Errno::ENOTCONN].freeze
+
+        # The block is called with :done or :reset, once what that says has been delivered to the sink, or with :broken.
+        def initialize(events, source, sink, line, &report)
+          @events = events
+          @source = source
+          @sink = sink
+          @line = line
+          @report = report
+          @queue = []
+          @under_way = 0
+          @expect_reset = false
+          read_on
+        end
+
+        # The sink of the other direction, which is our source, took no more: our source's end will not be an orderly
+        # one.
+        def expect_reset
+          @expect_reset = true
+          put(:reset, 0) if @ended
+        end
+
+        private
+
+        def read_on
+          @events.on_read(@source) { read } unless @ended || @broken
+        end
+
+        def read
+          octets = @source.read_nonblock(@line.portion, exception: false)
+          return if octets == :wait_readable
+          return finish(@expect_reset ? :reset : :end) if octets.nil?
+
+          put(octets, octets.bytesize)
+        rescue *GONE
+          finish(:reset)
+        end
+
+        def finish(how)
+          @ended = true
+          @events.on_read(@source)
+          put(how, 0)
+        end
+
+        def put(item, size)
+          now = EventLoop.now
+          @queue << [@line.carry(size, now), item]
+          @under_way += size
+          @events.on_read(@source) if @under_way >= @line.capacity
+          deliver if @queue.size == 1
+        end
+
+        # Everything that has arrived.
+        def deliver
+          until @queue.empty? || @sink.closed?
+            arrival, item = @queue.first
+            return @events.at(arrival) { deliver } if arrival > EventLoop.now
+            return unless item.is_a?(String) ? write(item) : signal(item)
+          end
+        end
+
+        # False where the sink takes no more for now.
+        def write(octets)
+          sent = @sink.write_nonblock(octets, exception: false)
+          return wait_for_sink if sent == :wait_writable
+
+          @under_way -= sent
+          read_on if @under_way < @line.capacity
+          return @queue.shift if sent == octets.bytesize
+
+          @queue.first[1] = octets.byteslice(sent..)
+          wait_for_sink
+        rescue *GONE
+          break_off
+        end
+
+        def wait_for_sink
+          @events.on_write(@sink) do
+            @events.on_write(@sink)
+            deliver
+          end
+          false
+        end
+
+        def signal(how)
+          @queue.clear
+          @sink.shutdown(Socket::SHUT_WR) if how == :end
+          @report.call(how == :end ? :done : :reset)
+          false
+        rescue *GONE
+          break_off
+        end
+
+        def break_off
+          @broken = true
+          @queue.clear
+          @events.on_read(@source)
+          @report.call(:broken)
+          false
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # What an app needs beside its server, started for the time of a lab: each a process of its own that ends with the
+    # lab's, however that ends. A service has `start` (Lab::Failure where it doesn't come up), `environment` (variables
+    # for the app), `stop`, and `unavailable` (nil, or why it can't be had here, and what to do).
+    module Services
+      autoload :Child, "cuttle/lab/services/child"
+      autoload :Postgres, "cuttle/lab/services/postgres"
+      autoload :Upstream, "cuttle/lab/services/upstream"
+
+      # The class called +name+ ("postgres", "upstream").
+      def self.find(name)
+        { "postgres" => Postgres, "upstream" => Upstream }.fetch(name.to_s) do
+          raise UsageError, "no service #{name} (postgres, upstream)"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class WorkApp
+      # Queries to PostgreSQL, over a pool of connections. The pg gem is the app's affair: nothing of Cuttle needs it.
+      class Database
+        BUCKETS = 500
+        ROWS = 20 # in a bucket
+
+        # SQL that makes the table which #read reads; whoever starts a database runs it (Lab::Services::Postgres).
+        TABLE = <<~SQL
+          CREATE TABLE work_items (id integer PRIMARY KEY, bucket integer NOT NULL,
+                                   title text NOT NULL, body text NOT NULL);
+          INSERT INTO work_items SELECT id, id % #{BUCKETS}, 'Item ' || id, repeat(md5(id::text), 8)
+            FROM generate_series(0, #{BUCKETS * ROWS - 1}) AS id;
+          CREATE INDEX work_items_bucket ON work_items (bucket);
+          ANALYZE work_items;
+        SQL
+
+        # Raises Unavailable where the gem is missing.
+        def self.require_driver
+          require "pg"
+        rescue LoadError
+          raise Unavailable.new(503, "query: the pg gem is missing (gem install pg)")
+        end
+
+        # +url+ as libpq takes it.
+        def initialize(url, size)
+          self.class.require_driver
+          raise Unavailable.new(503, "query: WORK_DATABASE does not say where PostgreSQL is") if url.to_s.empty?
+
+          @pool = Pool.new(size) { PG.connect(url) }
+        end
+
+        # Waits in the database.
+        def sleep(seconds)
+          ask("SELECT pg_sleep($1)", seconds)
+        end
+
+        # The rows of a bucket, at random.
+        def read
+          ask("SELECT id, title, body FROM work_items WHERE bucket = $1 ORDER BY id", rand(BUCKETS))
+        end
+
+        private
+
+        def ask(sql, value)
+          @pool.with { |connection| connection.exec_params(sql, [value]).values }
+        rescue PG::Error => error
+          raise Unavailable.new(503, "query: #{error.message.lines.first.to_s.strip}")
+        end
+      end
+    end
+  end
+end

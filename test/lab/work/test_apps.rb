@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+# Apps by name and by path.
+class TestApps < Minitest::Test
+  Apps = Cuttle::Lab::Apps
+
+  def test_the_named_ones_are_there
+    Apps::NAMES.each_key do |name|
+      app = Apps.find(name)
+      assert_equal name, app.name
+      assert_path_exists app.rackup
+      assert_path_exists app.gemfile if app.gemfile
+    end
+    assert_equal [["postgres"], [], []], %w[forum forum-sqlite hello].map { |name| Apps.find(name).services }
+  end
+
+  def test_a_profile_becomes_the_work_apps_environment
+    app = Apps.find("work", profile: { cpu_ms: 5, "cv" => 0.5 })
+    assert_equal({ "WORK_CPU_MS" => "5", "WORK_CV" => "0.5" }, app.environment)
+    assert_empty app.services
+  end
+
+  def test_a_profile_says_what_services_are_needed
+    assert_equal %w[postgres upstream], Apps.find("work", profile: { query: "table", upstream: true }).services
+    given = Apps.find("work", profile: { upstream: "http://127.0.0.1:1/" })
+    assert_equal [[], "http://127.0.0.1:1/"], [given.services, given.environment["WORK_UPSTREAM"]]
+  end
+
+  def test_wrong_profiles
+    assert_match(/\Aprofile: cpu_ms: .*not "x"\z/, usage_error { Apps.find("work", profile: { cpu_ms: "x" }) })
+    assert_match(/no parameter "io"/, usage_error { Apps.find("work", profile: { io: 1 }) })
+    assert_match(/for the work app/, usage_error { Apps.find("hello", profile: { cpu_ms: 1 }) })
+  end
+
+  def test_services_complete_the_environment
+    service = Struct.new(:environment).new({ "WORK_UPSTREAM" => "http://127.0.0.1:9/" })
+    app = Apps.find("work", profile: { upstream: true, cpu_ms: 1 }).prepare(Dir.tmpdir, services: { "upstream" => service })
+    assert_equal({ "WORK_UPSTREAM" => "http://127.0.0.1:9/", "WORK_CPU_MS" => "1" }, app.environment)
+  end
+
+  def test_anybodys_app_by_its_path
+    Dir.mktmpdir do |directory|
+      File.write("#{directory}/config.ru", "")
+      assert_equal ["#{directory}/config.ru", directory, nil], parts(Apps.find(directory))
+      File.write("#{directory}/Gemfile", "")
+      app = Apps.find("#{directory}/config.ru")
+      assert_equal ["#{directory}/config.ru", directory, "#{directory}/Gemfile"], parts(app)
+    end
+  end
+
+  def test_what_is_no_app
+    assert_match(/\Ano app nowhere\.ru: .*work, hello, forum/, usage_error { Apps.find("nowhere.ru") })
+    assert_match(/\Ano app /, usage_error { Apps.find(Dir.tmpdir) })
+  end
+
+  private
+
+  def parts(app)
+    [app.rackup, app.directory, app.gemfile]
+  end
+
+  def usage_error(&block)
+    assert_raises(Cuttle::UsageError, &block).message
+  end
+end
