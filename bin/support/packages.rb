@@ -60,6 +60,8 @@ module Packages
   # The tests' clients, and what the examples' gems may have to be compiled against.
   TEST = [
     header("sqlite3.h", "libsqlite3-dev", "the example forum's database"),
+    header("postgresql/libpq-fe.h", "libpq-dev", "apps on PostgreSQL"),
+    Package.new("postgresql", "apps on PostgreSQL", -> { Dir["/usr/lib/postgresql/*/bin/initdb"].any? }),
     header("yaml.h", "libyaml-dev", "gems that read YAML"),
     program("curl", "curl", "tests with real clients"),
     program("wrk", "wrk", "tests with real clients"),

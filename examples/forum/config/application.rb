@@ -9,12 +9,14 @@ require "action_view/railtie"
 require_relative "../lib/patient_sqlite"
 
 module Forum
-  # Topics and posts on SQLite: small, but a real Rails app.
+  # What is kept per request belongs to a fiber where a fiber answers each request, or two requests would share it.
+  ISOLATION = ENV.fetch("FORUM_ISOLATION") { ENV["CUTTLE_ENGINE"] == "fibers" ? "fiber" : "thread" }.to_sym
+
+  # Topics and posts on SQLite or PostgreSQL: small, but a real Rails app.
   class Application < Rails::Application
     config.load_defaults 7.2
 
-    # What is kept per request belongs to a fiber where a fiber answers each request, or two requests would share it.
-    config.active_support.isolation_level = ENV["CUTTLE_ENGINE"] == "fibers" ? :fiber : :thread
+    config.active_support.isolation_level = ISOLATION
 
     # Whatever the forum writes lies below one directory: the database and the attachments.
     config.x.storage = Pathname(ENV.fetch("FORUM_STORAGE", root.join("storage").to_s))

@@ -4,15 +4,14 @@ class TopicsController < ApplicationController
   PAGE = 20
 
   def index
-    @page = [params[:page].to_i, 1].max
-    @topics = Topic.latest.offset((@page - 1) * PAGE).limit(PAGE + 1).to_a
+    @topics = Topic.latest.offset((page - 1) * PAGE).limit(PAGE + 1).to_a
     @more = @topics.size > PAGE
     @topics = @topics.first(PAGE)
   end
 
   def show
     @topic = Topic.find(params[:id])
-    @posts = @topic.posts.includes(:attachment)
+    @posts = @topic.posts_on(page)
     @post = Post.new
   end
 
