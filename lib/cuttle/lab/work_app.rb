@@ -1,9 +1,5 @@
 # frozen_string_literal: true
 
-require_relative "work_app/parameters"
-require_relative "work_app/burner"
-require_relative "work_app/lognormal"
-
 module Cuttle
   module Lab
     # A Rack app whose work is known: it computes, waits, locks, allocates and answers as much as it is asked to, so
@@ -14,6 +10,10 @@ module Cuttle
     # Cuttle, and Rack only by its interface. A request changes nothing but what the pools hold, so any number of
     # threads, fibers and forked processes may call.
     class WorkApp
+      require_relative "work_app/parameters"
+      require_relative "work_app/burner"
+      require_relative "work_app/lognormal"
+
       autoload :Database, "#{__dir__}/work_app/database"
       autoload :Pool, "#{__dir__}/work_app/pool"
       autoload :Upstream, "#{__dir__}/work_app/upstream"

@@ -37,7 +37,8 @@ class TestApps < Minitest::Test
 
   def test_services_complete_the_environment
     service = Struct.new(:environment).new({ "WORK_UPSTREAM" => "http://127.0.0.1:9/" })
-    app = Apps.find("work", profile: { upstream: true, cpu_ms: 1 }).prepare(Dir.tmpdir, services: { "upstream" => service })
+    app = Apps.find("work", profile: { upstream: true, cpu_ms: 1 })
+    app = app.prepare(Dir.tmpdir, services: { "upstream" => service })
     assert_equal({ "WORK_UPSTREAM" => "http://127.0.0.1:9/", "WORK_CPU_MS" => "1" }, app.environment)
   end
 

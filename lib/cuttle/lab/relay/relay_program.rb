@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The process behind Lab::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets a second, 0 for any). It says
-# the port that it listens on, and ends when its standard input does.
+# The process behind Lab::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets a second, 0 for any). It
+# says the port that it listens on, and ends when its standard input does.
 
 require "socket"
 require_relative "../event_loop"

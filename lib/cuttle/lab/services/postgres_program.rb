@@ -26,8 +26,8 @@ def leave_root
   Process::UID.change_privilege(account.uid)
 end
 
-# The server.
-class Cluster
+# The server, from the making of its cluster to the removal.
+class Keeper
   def initialize(programs, user, connections)
     @programs = programs
     @user = user
@@ -106,4 +106,4 @@ end
 
 Dir.chdir("/")
 leave_root if Process.euid.zero?
-Cluster.new(*ARGV.values_at(0, 1, 2)).run
+Keeper.new(*ARGV.values_at(0, 1, 2)).run
