@@ -5,7 +5,7 @@
 SANITIZED = "tmp/sanitized"
 
 # Everything that reaches the native code within the tests' process or a server's. What only takes long is left out.
-SANITIZED_TESTS = "test/{contracts,http,rack,static,unit,cluster,load}/**/test_*.rb"
+SANITIZED_TESTS = "test/{contracts,engines,http,rack,static,cluster,load}/**/test_*.rb"
 
 namespace :sanitize do
   task :environment do
