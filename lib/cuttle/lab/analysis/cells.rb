@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # The values of a lab by configuration, load and block; which of them are compared, and how restless they are.
+      class Cells
+        attr_reader :configurations
+
+        def initialize(results)
+          @loads = results.loads
+          @values = Hash.new { |_, _| {} }
+          results.runs.select(&:valid?).each { |run| add(run, Measure.of(results.load(run.load))) }
+          @configurations = results.configurations.select do |each|
+            @loads.any? { |load| @values.key?([each.id, load.id]) }
+          end
+        end
+
+        def configuration(id)
+          configurations.find { |each| each.id == id }
+        end
+
+        def load(id)
+          @loads.find { |each| each.id == id }
+        end
+
+        # { block => value }
+        def values(configuration, load)
+          @values[[configuration, load]]
+        end
+
+        # Those that repeat another which was measured.
+        def controls
+          configurations.select { |each| each.control_of && configuration(each.control_of) }
+        end
+
+        # [configuration, base, load] (ids) of what the lab set out to compare: all with the reference, and each control
+        # with what it repeats.
+        def planned(reference)
+          compared = originals.reject { |each| each == reference }.map { |each| [each.id, reference.id] }
+          everywhere(compared + controls.map { |each| [each.id, each.control_of] })
+        end
+
+        # The same of every pair.
+        def pairs
+          compared = originals.combination(2).map { |base, other| [other.id, base.id] }
+          everywhere(compared + controls.map { |each| [each.id, each.control_of] })
+        end
+
+        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair under a load
+        # only, so that they are independent.
+        def noise(measure)
+          @noise ||= {}
+          @noise[measure] ||= Statistics::Noise.of(spreads(@loads.select { |load| Measure.of(load) == measure }))
+        end
+
+        private
+
+        def add(run, measure)
+          value = measure.value(run)
+          key = [run.configuration, run.load]
+          @values[key] = @values[key].merge(run.block => value) if value
+        end
+
+        def originals
+          configurations.reject(&:control_of)
+        end
+
+        def everywhere(pairs)
+          @loads.flat_map { |load| pairs.map { |pair| [*pair, load.id] } }
+        end
+
+        def spreads(loads)
+          loads.flat_map do |load|
+            there = configurations.map { |each| values(each.id, load.id) }.reject(&:empty?)
+            there.each_slice(2).filter_map { |one, other| Statistics::Paired.of(one, other).spread if other }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # A configuration beside a base, under one load.
+      class Comparison
+        # Less than this is no difference even where it is no chance: the layout of memory alone is worth as much.
+        LEAST = 0.01
+
+        # measure: by which they are compared (Measure). p: adjusted for the family, nil of one block only.
+        # rank_p: the same of the Mann-Whitney test, which looks at the runs without their blocks. level: what its own
+        # p had to be below. family: how many comparisons were corrected together.
+        attr_reader :configuration, :base, :load, :measure, :p, :rank_p, :level, :family
+
+        # values: { block => value } of base and configuration.
+        def initialize(configuration:, base:, load:, measure:, values:, paired:, p:, level:, rank_p:, family:)
+          @configuration = configuration
+          @base = base
+          @load = load
+          @measure = measure
+          @values = values
+          @paired = paired
+          @p = p
+          @level = level
+          @rank_p = rank_p
+          @family = family
+        end
+
+        # configuration / base: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
+        def ratio
+          @ratio ||= @paired.estimate
+        end
+
+        # configuration - base, without regard to blocks: the Hodges-Lehmann Estimate in measure.unit.
+        def shift
+          @shift ||= Statistics.hodges_lehmann(*@values.map(&:values))
+        end
+
+        # p that is not adjusted, or nil.
+        def own_p
+          @paired.p
+        end
+
+        # Blocks in which both ran.
+        def blocks
+          @paired.count
+        end
+
+        def different?
+          !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
+        end
+
+        # Whether the configuration is measurably better than the base.
+        def better?
+          different? && measure.goodness(ratio.value) > measure.goodness(1)
+        end
+
+        # The smallest difference of the ratio from 1 (0.04 for 4%) that would have been found in 9 of 10 labs, or nil.
+        def detectable
+          @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
+        end
+
+        # The base beside the configuration.
+        def inverse
+          Comparison.new(configuration: base, base: configuration, load: load, measure: measure,
+                         values: @values.reverse, paired: @paired.inverse,
+                         p: p, level: level, rank_p: rank_p, family: family)
+        end
+      end
+    end
+  end
+end

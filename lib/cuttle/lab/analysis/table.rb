@@ -1,0 +1,93 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # The rows of a lab's table.
+      module Table
+        ENOUGH = 10 # values that must lie beyond a percentile, as in Load::Result
+
+        module_function
+
+        # In the plan's order, load by load.
+        def rows(results)
+          results.loads.product(results.configurations).filter_map do |load, configuration|
+            runs = results.runs(configuration: configuration, load: load)
+            failed = results.failures.select { |each| [each.configuration, each.load] == [configuration.id, load.id] }
+            next if runs.empty? && failed.empty?
+
+            row(configuration, load, runs, failed.length)
+          end
+        end
+
+        def row(configuration, load, runs, failed)
+          valid, invalid = runs.partition(&:valid?)
+          Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
+                  **faults(runs), **validity(valid, invalid), failed_runs: failed, marks: marks(valid))
+        end
+
+        def validity(valid, invalid)
+          { valid_runs: valid.length, invalid_runs: invalid.length, reasons: invalid.flat_map(&:reasons).compact.uniq,
+            unsteady_runs: valid.count { |run| run.steady == false } }
+        end
+
+        def speed(runs)
+          { rate: (Statistics.median_interval(runs.map(&:rate)) if runs.any?),
+            p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
+        end
+
+        # Milliseconds. Of runs of which one has too few responses to tell it alone, by all their responses.
+        def percentile(runs, percentile)
+          times = runs.map { |run| run.time("p#{percentile}") }
+          return if times.empty?
+
+          times.all? ? Statistics.median_interval(times) : together(runs.filter_map(&:histogram), percentile)
+        end
+
+        # As wide as both chances, that within the responses and that between the starts.
+        def together(histograms, percentile)
+          histograms = histograms.reject { |each| each.count.zero? }
+          sum = Load::Histograms.sum(histograms)
+          return if sum.count * (100 - percentile) / 100.0 < ENOUGH
+
+          within = Statistics.percentile_interval(sum, percentile)
+          between = Statistics.median_interval(histograms.map { |each| each.value_at(percentile) })
+          bounds = [[within.low, between.low], [within.high, between.high]].map { |pair| pair if pair.all? }
+          milliseconds(within.value, bounds[0]&.min, bounds[1]&.max, histograms.length)
+        end
+
+        def milliseconds(*nanoseconds, count)
+          Statistics::Estimate.new(*nanoseconds.map { |each| each && each / 1e6 }, count)
+        end
+
+        def costs(runs, configuration)
+          servers = runs.filter_map(&:server)
+          { boot: median(runs.map(&:boot)), cpu_us: median(servers.map { |each| each["cpu_us"] }),
+            switches: median(servers.map { |each| each["switches"] }),
+            pss_total: median(servers.map { |each| each["pss_total"] }),
+            pss_worker: median(servers.map { |each| worker(each["pss"], configuration.workers) }) }
+        end
+
+        # The memory of a worker: processes beside the workers (a supervisor) are the smaller ones.
+        def worker(pss, workers)
+          Load::Statistics.mean(pss.max([workers || 0, 1].max)) if pss&.any?
+        end
+
+        def median(values)
+          known = values.compact
+          Statistics.median(known) unless known.empty?
+        end
+
+        def faults(runs)
+          errors = runs.sum(&:failures)
+          sent = runs.sum { |run| run.sent || 0 }
+          { errors: errors, error_share: sent.positive? ? errors.fdiv(sent) : 0.0 }
+        end
+
+        def marks(runs)
+          runs.flat_map { |run| [*run.marks, *run.warnings] }.uniq { |mark| mark["name"] }
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  module Lab
+    # What a lab wrote down, read back: of a directory, finished or not. Frozen.
+    class Results
+      autoload :Lines, "cuttle/lab/results/lines"
+
+      SCHEMA = "cuttle-lab/1"
+
+      # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
+      # once, over all processes; nil: unbounded.
+      Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
+                                :control_of)
+      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive)
+        # Sent at a rate, whatever the server does: then not its rate but its times are its own.
+        def open?
+          self.loop == "open"
+        end
+      end
+      # A configuration that was never measured, and why.
+      Missing = Record.of(:configuration, :reason)
+      # A run that came to nothing.
+      RunFailure = Record.of(:configuration, :load, :block, :at, :reason)
+      Warning = Record.of(:at, :name, :text, :advice)
+      # What could not be read: the number of the line, and why.
+      Damage = Struct.new(:line, :reason)
+
+      # Of a directory, or of its file. Raises Failure where there are none, or where the header can't be read; any
+      # other line that can't be is left out, and is in damages.
+      def self.read(directory)
+        path = File.directory?(directory) ? File.join(directory, Store::FILE) : directory
+        lines = Lines.read(path)
+        new(lines, path)
+      rescue Errno::ENOENT
+        raise Failure, "no results in #{directory}: #{Store::FILE} is missing"
+      rescue SystemCallError => e
+        raise Failure, "can't read #{path}: #{Load.reason(e)}"
+      end
+
+      attr_reader :path, :header, :configurations, :loads, :missing, :failures, :warnings, :damages
+
+      def initialize(lines, path)
+        @path = path
+        @header = lines.header
+        @configurations, @loads = of(Configuration, header["configurations"]), of(LoadSpec, header["loads"])
+        sort(lines)
+        @damages = lines.damages.sort_by(&:line).freeze
+        freeze
+      end
+
+      %w[id command app environment fairness cut seed rounds duration warmup schema started_at].each do |key|
+        define_method(key) { header[key] }
+      end
+
+      def directory
+        File.dirname(path)
+      end
+
+      # Runs in the order they were made, or those of one configuration, of one load (each by its id or itself).
+      def runs(configuration: nil, load: nil)
+        configuration, load = [configuration, load].map { |each| each.respond_to?(:id) ? each.id : each }
+        @runs.select do |run|
+          (configuration.nil? || run.configuration == configuration) && (load.nil? || run.load == load)
+        end
+      end
+
+      # Whether there is a run of it (ids, and the block's number).
+      def run?(configuration, load, block)
+        @keys.key?([configuration, load, block])
+      end
+
+      def configuration(id)
+        configurations.find { |each| each.id == id }
+      end
+
+      def load(id)
+        loads.find { |each| each.id == id }
+      end
+
+      # Whether the lab did not come to its end.
+      def interrupted?
+        @interrupted
+      end
+
+      private
+
+      def sort(lines)
+        records = lines.records.group_by { |record| record["type"] }
+        @keys = keep(records.fetch("run", []), lines).freeze
+        @runs = @keys.values.freeze
+        @missing = of(Missing, records["missing"]).reject { |each| runs(configuration: each.configuration).any? }.freeze
+        @failures = of(RunFailure, records["failure"])
+        @warnings = of(Warning, records["warning"])
+        @interrupted = lines.records.last&.fetch("type") != "end" || lines.records.last["interrupted"] != false
+      end
+
+      # By what they are known by; the later of two.
+      def keep(records, lines)
+        records.each_with_object({}) do |hash, runs|
+          reason = Run::Shape.damage(hash) || stranger(hash)
+          next lines.damaged(hash, "a run #{reason}") if reason
+
+          run = Run.new(hash)
+          runs[run.key] = run
+        end
+      end
+
+      def stranger(hash)
+        return "of an unknown configuration" unless configuration(hash["configuration"])
+
+        "of an unknown load" unless load(hash["load"])
+      end
+
+      def of(kind, hashes)
+        (hashes || []).map { |hash| kind.new(hash) }.uniq.freeze
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Statistics
+      # Two things measured in the same blocks, as the logarithms of their ratios, other / one: what a block does to
+      # both falls out, and a share of either weighs the same. Tested by Student's t, for of 5 pairs no test of ranks
+      # by pairs can tell anything (2 / 2**5 is more than 5%); and where both are the same, and their order is by
+      # chance, the differences are symmetric, for which t errs to the safe side. A Noise moderates the variance.
+      class Paired
+        attr_reader :logs
+
+        # Hashes of a value by block, or Arrays in blocks' order. Only blocks in which both are positive count.
+        def self.of(one, other, noise: Noise::NONE)
+          one, other = [one, other].map { |values| by_block(values) }
+          blocks = (one.keys & other.keys).select { |block| one[block]&.positive? && other[block]&.positive? }
+          new(blocks.map { |block| Math.log(other[block].fdiv(one[block])) }, noise)
+        end
+
+        def self.by_block(values)
+          values.is_a?(Hash) ? values : values.each_with_index.to_h { |value, block| [block, value] }
+        end
+
+        def initialize(logs, noise = Noise::NONE)
+          @logs = logs.freeze
+          @noise = noise
+          @variance, @degrees = noise.moderate(own_variance, count - 1) if count > 1
+          freeze
+        end
+
+        def count
+          logs.length
+        end
+
+        # Its own [variance, degrees of freedom], or nil of fewer than two pairs.
+        def spread
+          [own_variance, count - 1] if count > 1
+        end
+
+        # The ratio (a geometric mean) with its interval, or nil where there is no pair.
+        def estimate(confidence = CONFIDENCE)
+          return if logs.empty?
+          return Estimate.new(Math.exp(mean), nil, nil, count) if count < 2
+
+          reach = Student.critical(1 - confidence, @degrees) * error
+          Estimate.new(Math.exp(mean), Math.exp(mean - reach), Math.exp(mean + reach), count)
+        end
+
+        # How likely a ratio as far from 1 is by chance, or nil of fewer than two pairs.
+        def p
+          return if count < 2
+          return mean.zero? ? 1.0 : 0.0 if error.zero?
+
+          Student.two_sided(mean / error, @degrees)
+        end
+
+        # The smallest difference of the ratio from 1 that would have been found, 0.04 for 4%; or nil.
+        def detectable(level:, power: 0.9)
+          return if count < 2
+
+          Math.exp(Power.detectable(Math.sqrt(@variance), count, level: level, power: power, degrees: @degrees)) - 1
+        end
+
+        # one / other.
+        def inverse
+          Paired.new(logs.map(&:-@), @noise)
+        end
+
+        private
+
+        def mean
+          Load::Statistics.mean(logs)
+        end
+
+        def own_variance
+          Load::Statistics.deviation(logs)**2
+        end
+
+        def error
+          Math.sqrt(@variance / count)
+        end
+      end
+    end
+  end
+end
