@@ -13,8 +13,8 @@ Gem::Specification.new do |spec|
   spec.authors = ["The Cuttle team"]
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["lib/**/*.rb", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE", "docs/*.md",
-                   "examples/{hello,work}.ru", "examples/work/Gemfile"]
+  spec.files = Dir["lib/**/*.{rb,css}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE",
+                   "docs/*.md", "examples/{hello,work}.ru", "examples/work/Gemfile"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.extensions = ["ext/cuttle/extconf.rb", "ext/cuttle_load/extconf.rb"]

@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class CLI
+    class Lab
+      # `cuttle lab compare DIR DIR`: what changed from one lab to another.
+      class Compare
+        USAGE = <<~TEXT
+          Usage: cuttle lab compare DIR DIR
+          Rates of the second lab by those of the first, for each configuration and load that both have (by their
+          names), with 95% intervals and Holm's correction for all of them; and in what else the labs differ.
+        TEXT
+
+        def initialize(out:, err:)
+          @out = out
+          @err = err
+        end
+
+        # Returns the exit status; raises UsageError and Error.
+        def run(arguments)
+          if (arguments & %w[-h --help]).any?
+            @out.puts USAGE
+            return 0
+          end
+          raise UsageError, "compare takes two directories" unless arguments.length == 2
+
+          results = arguments.map { |directory| Cuttle::Lab::Results.read(directory) }
+          @out.print Cuttle::Lab::Report::Changes.render(Cuttle::Lab::Changes.new(*results))
+          0
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  class CLI
+    class Lab
+      # `cuttle lab report DIR [--json]`: the report of a lab that ran, or runs still.
+      class Report
+        USAGE = <<~TEXT
+          Usage: cuttle lab report DIR [--json]
+          The table of the lab whose results are in DIR, and DIR/report.html again, one file with everything in it.
+
+                  --json         print the report as JSON, with the raw data, and write nothing
+              -h, --help
+        TEXT
+
+        PAGE = "report.html"
+
+        def initialize(out:, err:)
+          @out = out
+          @err = err
+        end
+
+        # Returns the exit status; raises UsageError and Error.
+        def run(arguments)
+          return help if (arguments & %w[-h --help]).any?
+
+          results = Cuttle::Lab::Results.read(directory(arguments - ["--json"]))
+          analysis = Cuttle::Lab::Analysis.new(results)
+          arguments.include?("--json") ? print_json(results, analysis) : print_table(results, analysis)
+          0
+        end
+
+        # Writes the page of +results+ beside them and returns its path: what `cuttle lab` does at its end.
+        def self.write(results, analysis)
+          path = File.join(results.directory, PAGE)
+          File.write("#{path}.new", Cuttle::Lab::Report.html(results, analysis))
+          File.rename("#{path}.new", path) # whoever reads it has the whole one
+          path
+        rescue SystemCallError => error
+          raise Cuttle::Lab::Failure, "can't write #{path}: #{Cuttle::Load.reason(error)}"
+        end
+
+        private
+
+        def help
+          @out.puts USAGE
+          0
+        end
+
+        def directory(words)
+          unknown = words.find { |word| word.start_with?("-") }
+          raise UsageError, "unknown option #{unknown}" if unknown
+          raise UsageError, "report takes one directory" unless words.length == 1
+
+          words.first
+        end
+
+        def print_json(results, analysis)
+          @out.puts JSON.generate(Cuttle::Lab::Report.json(results, analysis))
+        end
+
+        def print_table(results, analysis)
+          path = self.class.write(results, analysis)
+          @out.print Cuttle::Lab::Report.text(results, analysis)
+          @out.puts "", path
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,76 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      # Lab::Changes as text.
+      module Changes
+        HEADER = ["configuration", "load", "A", "B", "B / A", "95% interval", ""].freeze
+        LEFT = [0, 1, 6].freeze # columns that are words
+
+        module_function
+
+        def render(changes)
+          parts = [labs(changes), table(changes), notes(changes)]
+          Markup.clean(parts.compact.join("\n\n")) << "\n"
+        end
+
+        def labs(changes)
+          { "A" => changes.one, "B" => changes.other }.map do |name, results|
+            rounds = Numbers.plural(results.rounds.to_i, "round")
+            duration = Load::Units.duration(results.duration.to_f)
+            "#{name}  #{results.directory}  #{results.started_at}, #{rounds} of #{duration}"
+          end.join("\n")
+        end
+
+        def table(changes)
+          return "The labs have no configuration and load in common." if changes.to_a.empty?
+
+          rows = [HEADER, *changes.to_a.map { |change| cells(change) }]
+          widths = rows.transpose.map { |column| column.map(&:length).max }
+          rows.map { |cells| line(cells, widths) }.join("\n")
+        end
+
+        def line(cells, widths)
+          cells.map.with_index do |cell, index|
+            LEFT.include?(index) ? cell.ljust(widths[index]) : cell.rjust(widths[index])
+          end.join("  ").rstrip
+        end
+
+        def cells(change)
+          values = [change.one, change.other].map { |value| value(change.measure, value) }
+          [change.configuration.name, change.load.name, *values, format("%.3f", change.ratio.value),
+           interval(change.ratio), verdict(change)]
+        end
+
+        def value(measure, value)
+          measure.name == :rate ? "#{Numbers.rate(value)}/s" : "#{measure.name} #{Numbers.milliseconds(value)}"
+        end
+
+        def interval(ratio)
+          ratio.low ? format("%.3f to %.3f", ratio.low, ratio.high) : Numbers::NONE
+        end
+
+        def verdict(change)
+          return "too few runs to tell" unless change.p
+          return "#{Numbers.change(change.ratio.value)}, #{judged(change)}" if change.different?
+
+          "no measurable difference (#{format("%.1f%%", change.detectable * 100)} would have been seen)"
+        end
+
+        def judged(change)
+          goodness = [change.ratio.value, 1].map { |ratio| change.measure.goodness(ratio) }
+          goodness[0] > goodness[1] ? "better" : "worse"
+        end
+
+        # What else differs: the ratios have it in them.
+        def notes(changes)
+          lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
+          changes.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
+          lines << "The labs ran at different times; what changed with the machine meanwhile is in these ratios."
+          lines.join("\n")
+        end
+      end
+    end
+  end
+end

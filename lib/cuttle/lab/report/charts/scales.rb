@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      module Charts
+        # From values to coordinates: call(value), and ticks, the values worth a label. A scale of one value puts it
+        # in the middle.
+        module Scales
+          # What scales have in common: +position+ is where a value is between low (0) and high (1).
+          class Scale
+            attr_reader :low, :high
+
+            def initialize(low, high, range)
+              @low = low.to_f
+              @high = high.to_f
+              @from, @to = range
+            end
+
+            def call(value)
+              @from + (position(value.to_f) * (@to - @from))
+            end
+
+            private
+
+            def position(value)
+              low == high ? 0.5 : (stretch(value) - stretch(low)) / (stretch(high) - stretch(low))
+            end
+          end
+
+          # Equal steps.
+          class Linear < Scale
+            STEPS = [1, 2, 2.5, 5, 10].freeze
+
+            # Whose ends are round and hold all +values+; with +zero+, it begins there.
+            def self.around(values, range, zero: false)
+              low, high = values.minmax
+              low = 0 if zero
+              high = low + (low.zero? ? 1 : low.abs * 0.1) if high <= low
+              step = step(high - low)
+              new((low / step).floor * step, (high / step).ceil * step, range)
+            end
+
+            # The step that gives about +count+ of them.
+            def self.step(length, count = 4)
+              power = 10.0**Math.log10(length.fdiv(count)).floor
+              STEPS.map { |factor| factor * power }.find { |step| length / step <= count + 0.5 } || (10 * power)
+            end
+
+            def ticks
+              step = self.class.step(high - low)
+              first = (low / step).ceil
+              last = ((high / step) + 1e-9).floor
+              (first..last).map { |number| (number * step).round(12) }
+            end
+
+            private
+
+            def stretch(value)
+              value
+            end
+          end
+
+          # Equal ratios. Values are positive.
+          class Log < Scale
+            MANTISSAS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], (10..99).map { |tenths| tenths / 10.0 }].freeze
+
+            # All of +values+, and a little air.
+            def self.around(values, range, air: 1.15)
+              low, high = values.minmax
+              new(low / air, high * air, range)
+            end
+
+            # At least three, if that can be.
+            def ticks
+              decades = (Math.log10(low).floor..Math.log10(high).ceil)
+              MANTISSAS.each do |mantissas|
+                ticks = decades.flat_map { |power| mantissas.map { |mantissa| mantissa * (10.0**power) } }
+                               .select { |tick| tick.between?(low, high) }
+                return thin(ticks) if ticks.length >= 3 || mantissas.equal?(MANTISSAS.last)
+              end
+            end
+
+            private
+
+            def thin(ticks)
+              ticks.each_slice((ticks.length / 6.0).ceil.clamp(1..)).map(&:first)
+            end
+
+            def stretch(value)
+              Math.log10([value, low].max) # an interval that reaches to zero ends at the axis
+            end
+          end
+
+          # Percentiles by how many nines they have: what happens to one in ten, hundred, thousand has equal room.
+          class Nines < Scale
+            TICKS = [0, 50, 90, 99, 99.9, 99.99, 99.999].freeze
+
+            def ticks
+              TICKS.select { |tick| tick.between?(low, high) }
+            end
+
+            private
+
+            def stretch(percentile)
+              -Math.log10(1 - (percentile / 100.0))
+            end
+          end
+        end
+      end
+    end
+  end
+end

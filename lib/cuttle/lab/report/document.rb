@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      # The report as data: what the page shows (with the fields of Analysis' rows and comparisons), and every run as it
+      # was recorded, histogram and all. Only what JSON has: keys are Strings, numbers finite, text UTF-8.
+      module Document
+        SCHEMA = "cuttle-lab-report/1"
+        HEADER = %i[id started_at command seed rounds duration warmup app environment fairness cut].freeze
+        FIGURES = %i[rate p50 p95 p99 cpu_us pss_total pss_worker switches boot errors valid_runs invalid_runs].freeze
+
+        module_function
+
+        def of(view)
+          plain(header(view).merge(findings(view)).merge(troubles(view)).merge("runs" => view.results.runs))
+        end
+
+        def header(view)
+          results = view.results
+          { "schema" => SCHEMA, **HEADER.to_h { |key| [key.to_s, results.public_send(key)] },
+            "configurations" => results.configurations, "loads" => results.loads }
+        end
+
+        def findings(view)
+          { "verdict" => view.analysis.verdict, "base" => view.base&.id, "control" => comparison(view.control),
+            "rows" => view.loads.flat_map { |load| view.rows(load).map { |row| row_of(row) } },
+            "comparisons" => view.loads.flat_map { |load| view.comparisons(load).map { |each| comparison(each) } } }
+        end
+
+        def troubles(view)
+          results = view.results
+          { "interrupted" => results.interrupted?, "missing" => results.missing, "failures" => results.failures,
+            "warnings" => results.warnings, "damages" => results.damages }
+        end
+
+        def row_of(row)
+          { "configuration" => row.configuration.id, "load" => row.load.id,
+            **FIGURES.to_h { |key| [key.to_s, row.public_send(key)] } }
+        end
+
+        def comparison(comparison)
+          return unless comparison
+
+          { "configuration" => comparison.configuration.id, "base" => comparison.base.id, "load" => comparison.load.id,
+              "measure" => comparison.measure.name, "ratio" => comparison.ratio, "p" => comparison.p,
+            "different" => comparison.different?, "detectable" => comparison.detectable }
+        end
+
+        def plain(value)
+          case value
+          when Struct, Record then plain(value.to_h)
+          when Hash then value.to_h { |key, each| [Markup.clean(key), plain(each)] }
+          when Array then value.map { |each| plain(each) }
+          when Float then value if value.finite?
+          when Integer, true, false, nil then value
+          else Markup.clean(value)
+          end
+        end
+      end
+    end
+  end
+end

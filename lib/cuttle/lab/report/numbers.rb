@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      # Figures as people read them. What isn't there is a dash.
+      module Numbers
+        NONE = "–"
+
+        module_function
+
+        # Requests per second, with the digits that matter.
+        def rate(value)
+          value ? Load::Units.count(value, decimals(value)) : NONE
+        end
+
+        def milliseconds(value)
+          value ? Load::Units.time(value * 1e6) : NONE
+        end
+
+        def microseconds(value)
+          value ? Load::Units.time(value * 1e3) : NONE
+        end
+
+        def seconds(value)
+          value ? Load::Units.time(value * 1e9) : NONE
+        end
+
+        def size(octets)
+          octets ? Load::Units.size(octets.round) : NONE
+        end
+
+        def count(value)
+          value ? Load::Units.count(value, value == value.round ? 0 : decimals(value)) : NONE
+        end
+
+        def ratio(value)
+          value ? format(value < 9.995 ? "%.2f" : "%.1f", value) : NONE
+        end
+
+        # "+3.2%", "-0.4%"
+        def change(ratio)
+          format((ratio - 1).abs < 0.1 ? "%+.1f%%" : "%+.0f%%", (ratio - 1) * 100)
+        end
+
+        # "120 to 126" of an Estimate, or nil where it has no interval. +as+: a method of this module.
+        def interval(estimate, as)
+          "#{public_send(as, estimate.low)} to #{public_send(as, estimate.high)}" if interval?(estimate)
+        end
+
+        def interval?(estimate)
+          estimate && estimate.low && estimate.high
+        end
+
+        # With unit, short, for axes: "50 ms", "1.5 s".
+        def tick_time(milliseconds)
+          return "0" if milliseconds.zero?
+          return "#{short(milliseconds * 1000)} us" if milliseconds < 0.9995
+
+          milliseconds < 999.5 ? "#{short(milliseconds)} ms" : "#{short(milliseconds / 1000)} s"
+        end
+
+        # "950", "1.5k", "20k"
+        def tick_count(value)
+          value < 1000 ? short(value) : "#{short(value / 1000.0)}k"
+        end
+
+        def tick_size(octets)
+          octets.zero? ? "0" : "#{short(octets / 1e6)} MB"
+        end
+
+        def short(value)
+          format("%.3g", value)
+        end
+
+        def plural(count, word)
+          "#{Load::Units.count(count)} #{word}#{"s" unless count == 1}"
+        end
+
+        def decimals(value)
+          if value.abs >= 1000 then 0
+          else value.abs >= 10 ? 1 : 2
+          end
+        end
+      end
+    end
+  end
+end

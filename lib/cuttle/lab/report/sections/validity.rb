@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      module Sections
+        # What is to be held against the figures: runs that don't count, marks on those that do, and the proof that
+        # each server ran as it was told.
+        module Validity
+          extend Markup
+
+          HEADING = "Validity"
+
+          module_function
+
+          def content(view)
+            safe(summary(view), invalid(view), marks(view), proofs(view)) if view.results.runs.any?
+          end
+
+          def summary(view)
+            all = view.results.runs.length
+            valid = all - view.invalid.length
+            unsteady = view.results.runs.count { |run| run.valid? && run.steady == false }
+            said = ["#{valid} of #{Numbers.plural(all, "run")} are valid."]
+            said << "#{Numbers.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
+            tag(:p, said.join(" "))
+          end
+
+          def invalid(view)
+            rows = grouped(view, view.invalid) { |run| run.reasons || [] }
+            Sections.table("Runs that are not valid", ["configuration", "load", "rounds", "why"], rows) if rows.any?
+          end
+
+          def marks(view)
+            valid = view.results.runs.select(&:valid?)
+            rows = grouped(view, valid) { |run| (run.marks || []).map { |mark| mark["name"] } }
+            rows = rows.map { |*where, name| [*where, "#{name.tr("_", " ")}: #{example(view, name)}"] }
+            Sections.table("Marks on valid runs", ["configuration", "load", "rounds", "mark"], rows) if rows.any?
+          end
+
+          # What the first run with such a mark says.
+          def example(view, name)
+            marks = view.results.runs.lazy.flat_map { |run| run.marks || [] }
+            marks.find { |mark| mark["name"] == name }["text"]
+          end
+
+          # A row for each configuration, load and text, with the rounds in which it was so.
+          def grouped(view, runs)
+            rounds = runs.each_with_object({}) do |run, found|
+              yield(run).each { |text| (found[[run.configuration, run.load, text]] ||= []) << (run.block + 1) }
+            end
+            rounds.map do |(configuration, load, text), blocks|
+              [view.name_of_configuration(configuration), view.name_of_load(load), blocks.uniq.join(", "), text]
+            end
+          end
+
+          def proofs(view)
+            rows = view.configurations.flat_map { |configuration| proofs_of(view, configuration) }
+            header = ["configuration", "setting", "wanted", "found", "proved", "how"]
+            Sections.table("Proof that settings took effect", header, rows) if rows.any?
+          end
+
+          def proofs_of(view, configuration)
+            proofs = view.results.runs.select { |run| run.configuration == configuration.id }
+                         .flat_map { |run| run.proof || [] }
+            proofs.group_by { |proof| proof["setting"] }.map do |setting, of_setting|
+              proved = of_setting.count { |proof| proof["proved"] }
+              last = of_setting.find { |proof| !proof["proved"] } || of_setting.last
+              [configuration.name, setting, *last.values_at("wanted", "found").map(&:to_s),
+               outcome(proved, of_setting.length), last["how"].to_s]
+            end
+          end
+
+          def outcome(proved, all)
+            return "yes" if proved == all
+
+            tag(:strong, proved.zero? ? "no" : "in #{proved} of #{Numbers.plural(all, "run")}", class: "bad")
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      # The columns of the table, the same ones on the terminal and on the page.
+      module Table
+        # interval: where in 95 of 100 labs the figure would contain the true one, or nil.
+        Cell = Struct.new(:figure, :interval)
+
+        # meaning: for those who wonder what it is. cell: of a row and the view.
+        Column = Struct.new(:name, :meaning, :cell)
+
+        module_function
+
+        # +row+'s cells, in the order of COLUMNS.
+        def cells(row, view)
+          COLUMNS.map { |column| column.cell.call(row, view) }
+        end
+
+        def estimate(estimate, as)
+          Cell.new(Numbers.public_send(as, estimate&.value), Numbers.interval(estimate, as))
+        end
+
+        def figure(value, as)
+          value = value.value if value.respond_to?(:value)
+          Cell.new(Numbers.public_send(as, value))
+        end
+
+        # Parentheses: no measurable difference.
+        def ratio(row, view)
+          return Cell.new("base") if view.base && row.configuration.id == view.base.id
+
+          comparison = view.comparison(row.configuration, row.load)
+          return Cell.new(Numbers::NONE) unless comparison
+
+          cell = estimate(comparison.ratio, :ratio)
+          cell.figure = "(#{cell.figure})" unless comparison.different?
+          cell
+        end
+
+        def runs(row)
+          valid = row.valid_runs
+          all = valid + row.invalid_runs + row.failed_runs
+          Cell.new(valid == all ? all.to_s : "#{valid} of #{all}")
+        end
+
+        COLUMNS = [
+          Column.new("requests/s", "responses per second", ->(row, _) { estimate(row.rate, :rate) }),
+          Column.new("ratio", "to the base; in parentheses: no measurable difference",
+                     ->(row, view) { ratio(row, view) }),
+          Column.new("p50", "response time of half of the requests", ->(row, _) { estimate(row.p50, :milliseconds) }),
+          Column.new("p95", "19 of 20 were faster", ->(row, _) { estimate(row.p95, :milliseconds) }),
+          Column.new("p99", "99 of 100 were faster", ->(row, _) { estimate(row.p99, :milliseconds) }),
+          Column.new("CPU", "CPU time of the server by response", ->(row, _) { figure(row.cpu_us, :microseconds) }),
+          Column.new("switches", "voluntary context switches by response", ->(row, _) { figure(row.switches, :count) }),
+          Column.new("memory", "proportional set size of all processes", ->(row, _) { figure(row.pss_total, :size) }),
+          Column.new("a worker", "proportional set size of a worker", ->(row, _) { figure(row.pss_worker, :size) }),
+          Column.new("boot", "from the start to the first answer", ->(row, _) { figure(row.boot, :seconds) }),
+          Column.new("errors", "requests that failed, in all runs", ->(row, _) { figure(row.errors, :count) }),
+          Column.new("runs", "valid ones, of all where some are not", ->(row, _) { runs(row) })
+        ].freeze
+      end
+    end
+  end
+end

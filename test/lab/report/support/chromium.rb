@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "json"
+require "tmpdir"
+
+# A headless Chromium, told what to do through a pipe of its own (the DevTools protocol: JSON, ended by a zero octet).
+# It keeps what pages asked for and what they complained about.
+class Chromium
+  NAMES = %w[chromium chromium-browser google-chrome].freeze
+  PATIENCE = 60 # seconds for an answer: a first start on a busy machine is slow
+
+  # The program, or nil.
+  def self.program
+    directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
+    NAMES.product(directories).map { |name, directory| "#{directory}/#{name}" }.find { |path| File.executable?(path) }
+  end
+
+  # URLs of all requests, and texts of errors and warnings of the console, since the last visit.
+  attr_reader :requests, :complaints
+
+  def initialize
+    @profile = Dir.mktmpdir("cuttle-chromium")
+    ours, theirs = IO.pipe, IO.pipe # [read, write]: commands, answers
+    @pid = Process.spawn(self.class.program, *flags, 3 => ours[0], 4 => theirs[1], in: File::NULL, out: File::NULL,
+                                                     err: "#{@profile}/log", pgroup: true)
+    [ours[0], theirs[1]].each(&:close)
+    @commands, @answers = ours[1], theirs[0]
+    @number, @buffer, @events = 0, +"".b, []
+    @requests, @complaints = [], []
+    attach
+  end
+
+  # Opens a file in a window +width+ wide. scheme: "light" or "dark". media: "screen" or "print".
+  def visit(path, width:, scheme:, media: "screen")
+    @requests, @complaints = [], []
+    command("Emulation.setDeviceMetricsOverride", width: width, height: 900, deviceScaleFactor: 1, mobile: width < 500)
+    command("Emulation.setEmulatedMedia", media: media,
+                                          features: [{ name: "prefers-color-scheme", value: scheme }])
+    @events.clear
+    command("Page.navigate", url: "file://#{path}")
+    event("Page.loadEventFired")
+    evaluate("document.fonts.ready.then(() => true)")
+  end
+
+  # The value of a JavaScript expression (or of its promise).
+  def evaluate(expression)
+    answer = command("Runtime.evaluate", expression: expression, returnByValue: true, awaitPromise: true)
+    raise answer["exceptionDetails"].to_s if answer["exceptionDetails"]
+
+    answer["result"]["value"]
+  end
+
+  # A picture of the whole page, or of the part +clip+ ({ x:, y:, width:, height: }).
+  def screenshot(path, clip: nil)
+    clip &&= { scale: 1, **clip }
+    data = command("Page.captureScreenshot", format: "png", captureBeyondViewport: true, **(clip ? { clip: clip } : {}))
+    File.binwrite(path, data["data"].unpack1("m"))
+  end
+
+  def pdf(path)
+    data = command("Page.printToPDF", printBackground: false, preferCSSPageSize: true)
+    File.binwrite(path, data["data"].unpack1("m"))
+  end
+
+  def close
+    Process.kill(:KILL, -@pid) # its whole process group, which we made
+    Process.wait(@pid)
+    [@commands, @answers].each(&:close)
+    FileUtils.rm_rf(@profile)
+  end
+
+  private
+
+  def flags
+    %W[--headless=new --remote-debugging-pipe --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run
+       --disable-background-networking --hide-scrollbars --user-data-dir=#{@profile} about:blank]
+  end
+
+  def attach
+    target = command("Target.createTarget", url: "about:blank")["targetId"]
+    @session = command("Target.attachToTarget", targetId: target, flatten: true)["sessionId"]
+    %w[Page Runtime Log Network].each { |domain| command("#{domain}.enable") }
+  end
+
+  def command(method, **parameters)
+    number = @number += 1
+    message = { id: number, method: method, params: parameters }
+    message[:sessionId] = @session if @session
+    @commands.write("#{JSON.generate(message)}\0")
+    answer = receive { |each| each["id"] == number }
+    raise "#{method}: #{answer["error"]}" if answer["error"]
+
+    answer["result"]
+  end
+
+  # Waits for one that comes, or came since the last command.
+  def event(name)
+    seen = @events.find { |each| each["method"] == name } || receive { |each| each["method"] == name }
+    @events.clear
+    seen
+  end
+
+  def receive
+    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + PATIENCE
+    loop do
+      message = next_message(deadline)
+      note(message)
+      return message if yield message
+    end
+  end
+
+  def next_message(deadline)
+    until (ending = @buffer.index("\0"))
+      left = deadline - Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      raise "Chromium does not answer: #{log}" unless left.positive? && @answers.wait_readable(left)
+
+      @buffer << @answers.readpartial(1 << 16)
+    end
+    JSON.parse(@buffer.slice!(0..ending).chop.force_encoding(Encoding::UTF_8))
+  rescue EOFError
+    raise "Chromium is gone: #{log}"
+  end
+
+  def log
+    File.read("#{@profile}/log").lines.last(3).join
+  end
+
+  def note(message)
+    @events << message if message["method"] == "Page.loadEventFired"
+    parameters = message["params"]
+    case message["method"]
+    when "Network.requestWillBeSent" then @requests << parameters["request"]["url"]
+    when "Log.entryAdded" then @complaints << parameters["entry"]["text"]
+    when "Runtime.exceptionThrown" then @complaints << parameters["exceptionDetails"]["text"]
+    when "Runtime.consoleAPICalled" then @complaints << parameters["args"].to_s
+    end
+  end
+end

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The parts of the charts, each alone.
+class TestLabReportCharts < Minitest::Test
+  Charts = Cuttle::Lab::Report::Charts
+  Scales = Charts::Scales
+  Point = Charts::Series::Point
+
+  def test_linear_scale_has_round_ends_and_ticks
+    scale = Scales::Linear.around([3, 97], [0, 100], zero: true)
+
+    assert_equal [0, 100], [scale.low, scale.high]
+    assert_equal [0, 25, 50, 75, 100], scale.ticks
+    assert_in_delta 25, scale.call(25)
+  end
+
+  def test_linear_scale_without_zero_holds_all_values
+    scale = Scales::Linear.around([103.2, 104.9], [0, 1])
+
+    assert_operator scale.low, :<=, 103.2
+    assert_operator scale.high, :>=, 104.9
+    assert_operator scale.low, :>, 100
+  end
+
+  def test_linear_scale_of_one_value
+    scale = Scales::Linear.around([7], [0, 100])
+    assert scale.call(7).between?(0, 100)
+    refute_empty scale.ticks
+    assert_in_delta 0, Scales::Linear.around([0], [0, 100], zero: true).call(0)
+  end
+
+  def test_a_range_that_goes_up_is_turned
+    assert_in_delta 180, Scales::Linear.new(0, 10, [180, 10]).call(0)
+    assert_in_delta 10, Scales::Linear.new(0, 10, [180, 10]).call(10)
+  end
+
+  def test_log_scale_gives_equal_ratios_equal_room
+    scale = Scales::Log.new(1, 100, [0, 200])
+
+    assert_in_delta 100, scale.call(10)
+    assert_equal [1, 10, 100], scale.ticks
+  end
+
+  def test_log_scale_of_a_narrow_range_still_has_ticks
+    ticks = Scales::Log.new(103, 117, [0, 200]).ticks
+
+    assert_operator ticks.length, :>=, 3
+    assert(ticks.all? { |tick| tick.between?(103, 117) })
+  end
+
+  def test_log_scale_ends_at_its_axis_what_reaches_to_zero
+    assert_in_delta 0, Scales::Log.new(1, 100, [0, 200]).call(0)
+  end
+
+  def test_nines_give_each_further_nine_the_same_room
+    scale = Scales::Nines.new(0, 99.9, [0, 300])
+
+    assert_in_delta 100, scale.call(90)
+    assert_in_delta 200, scale.call(99)
+    assert_equal [0, 50, 90, 99, 99.9], scale.ticks
+  end
+
+  def test_labels_keep_their_distance_and_the_last_one_stays
+    kept = Charts::Axis.apart([[0, "1"], [10, "2"], [50, "3"], [60, "4"], [100, "5"]])
+    assert_equal %w[1 4 5], kept.map(&:last)
+  end
+
+  def test_a_line_never_crosses_a_missing_value
+    scale = Scales::Linear.new(0, 4, [0, 4])
+    points = [[0, 1], [1, 2], [2, nil], [3, 3], [4, 4]].map { |x, y| Point.new(x, y) }
+    line = Charts::Series.new(points, slot: 0, x: scale, y: scale).line
+
+    assert_includes line, "M0 1L1 2M3 3L4 4"
+  end
+
+  def test_nothing_is_drawn_of_nothing
+    scale = Scales::Linear.new(0, 4, [0, 4])
+    assert_empty Charts::Series.new([Point.new(1, nil)], slot: 0, x: scale, y: scale).to_svg
+  end
+
+  def test_an_interval_is_drawn_where_there_is_one
+    scale = Scales::Linear.new(0, 10, [0, 10])
+    svg = Charts::Series.new([Point.new(5, 5, 4, 7, "five & more")], slot: 1, x: scale, y: scale).to_svg
+
+    assert_includes svg, %(class="whisker s2" d="M2 4h6M5 4V7M2 7h6")
+    assert_includes svg, "<title>five &amp; more</title>"
+  end
+
+  def test_series_differ_in_more_than_colour
+    shapes = (0..4).map { |slot| Charts::Marker.at(0, 0, slot)[/d="([^"]+)"/, 1] }
+    assert_equal shapes.uniq, shapes
+  end
+end

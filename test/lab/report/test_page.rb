@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/report_case"
+
+# The page as text: what is in it, and that what comes from outside can't change what it is.
+class TestLabReportPage < Minitest::Test
+  include ReportCase
+
+  EVIL = %(</script><script>alert(1)</script><img src=x onerror="alert(2)">'"&)
+
+  # The embedded JSON.
+  def data(page)
+    JSON.parse(page[%r{<script type="application/json" id="cuttle-lab-data">(.*?)</script>}m, 1])
+  end
+
+  def test_every_section_is_there_and_in_the_contents
+    page = html
+
+    %w[verdict warnings table ratios throughput times percentiles over-time memory runs errors validity missing fairness
+       environment reproduce].each do |anchor|
+      assert_includes page, %(<section id="#{anchor}"), anchor
+      assert_includes page, %(href="##{anchor}"), anchor
+    end
+  end
+
+  def test_the_verdict_comes_first
+    page = html
+    assert_operator page.index(%(<section id="verdict")), :<, page.index("<table")
+  end
+
+  def test_it_loads_nothing_and_runs_nothing
+    page = html
+
+    refute_match(%r{(?:src|href)="(?!#|data:,")}, page)
+    refute_match(/@import|url\(/, page)
+    assert_equal ["script type=\"application/json\" id=\"cuttle-lab-data\""], page.scan(/<(script[^>]*)>/).flatten
+    assert_includes page, "default-src &#39;none&#39;"
+  end
+
+  def test_the_raw_data_is_that_of_the_document
+    path = directory
+    page = Cuttle::Lab::Report.html(*read(path))
+    assert_equal JSON.parse(JSON.generate(Cuttle::Lab::Report.json(*read(path)))), data(page)
+  end
+
+  def test_text_from_outside_stays_text
+    lab = SyntheticLab.new(names: { "c1" => EVIL, "c3" => EVIL, "c13" => EVIL })
+    page = Cuttle::Lab::Report.html(*read(directory(lines: poisoned(lab.lines))))
+
+    refute_match(/<script>|<img/, page)
+    assert_equal 1, page.scan("</script>").length
+    assert_includes page, "&lt;/script&gt;&lt;script&gt;alert(1)"
+    assert_equal EVIL, data(page)["configurations"].first["name"]
+  end
+
+  def poisoned(lines)
+    header = lines.first
+    lines.first["app"] = { "name" => EVIL, "profile" => { EVIL => EVIL } }
+    header["environment"][EVIL] = EVIL
+    header["fairness"] << { "what" => EVIL, "same" => false, "detail" => EVIL }
+    header["command"] << EVIL
+    header["cut"] << EVIL
+    header["loads"].first["name"] = EVIL
+    run = lines.find { |line| line["type"] == "run" }
+    run["errors"][EVIL] = 2
+    run["marks"] << { "name" => EVIL, "text" => EVIL }
+    run["warnings"] << { "name" => EVIL, "text" => EVIL, "advice" => EVIL }
+    run["proof"] << { "setting" => EVIL, "wanted" => EVIL, "found" => EVIL, "proved" => false, "how" => EVIL }
+    lines + [{ "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => EVIL },
+             { "type" => "warning", "name" => "x", "text" => EVIL, "advice" => EVIL }]
+  end
+
+  def test_charts_have_titles_descriptions_and_labels
+    svgs = html.scan(/<svg viewBox="0 0 360 .*?<\/svg>/m)
+
+    refute_empty svgs
+    svgs.each do |svg|
+      assert_match(/role="img" aria-label="[^"]{10,}"/, svg)
+      assert_match(%r{\A<svg[^>]*><title>[^<]{5,}</title><desc>[^<]{5,}</desc>}, svg)
+      assert_match(/<text class="tick/, svg)
+      refute_match(/NaN|Infinity|e-\d/, svg)
+    end
+  end
+
+  def test_every_run_has_a_dot
+    runs = html[/<section id="runs".*?<\/section>/m]
+    assert_equal 14 * 5 * 5, runs.scan(/<path class="marker/).length
+    assert_equal 5, runs.scan(/not valid: 1 of 2 workers was there/).length
+  end
+
+  def test_the_command_is_one_that_a_shell_understands
+    lab = SyntheticLab.new
+    header = lab.header.merge("command" => ["cuttle", "lab", "my app.ru", "--rounds", "5"], "seed" => 7)
+    page = Cuttle::Lab::Report.html(*read(directory(lines: [header, *lab.lines.drop(1)])))
+    assert_includes page, "cuttle lab my\\ app.ru --rounds 5 --seed 7"
+  end
+
+  def test_a_lab_of_one_run
+    lab = SyntheticLab.new(rounds: 1, closed: [5], rates: [])
+    run = lab.lines.find { |line| line["type"] == "run" }
+    page = Cuttle::Lab::Report.html(*read(directory(lines: [lab.header, run])))
+
+    assert_includes page, %(<section id="runs")
+    refute_includes page, %(<section id="throughput")
+    assert_includes page, "did not come to its end"
+  end
+
+  def test_a_lab_without_a_run
+    page = Cuttle::Lab::Report.html(*read(directory(lines: [SyntheticLab.new.header])))
+
+    assert_includes page, %(<section id="environment")
+    refute_includes page, %(<section id="table")
+  end
+
+  def test_a_run_that_has_next_to_nothing
+    lab = SyntheticLab.new(closed: [1, 5], rates: [])
+    bare = { "type" => "run", "configuration" => "c1", "load" => "l1", "block" => 0, "valid" => true, "rate" => 12.0 }
+    failed = { "type" => "run", "configuration" => "c2", "load" => "l2", "block" => 0, "valid" => false }
+    page = Cuttle::Lab::Report.html(*read(directory(lines: [lab.header, bare, failed])))
+
+    assert_includes page, "12.0"
+  end
+end
