@@ -23,7 +23,8 @@ module Cuttle
         end
 
         def findings(view)
-          { "verdict" => view.analysis.verdict, "base" => view.base&.id, "control" => comparison(view.control),
+          { "verdict" => view.analysis.verdict, "base" => view.base&.id,
+            "controls" => view.analysis.controls.map { |each| comparison(each) },
             "rows" => view.loads.flat_map { |load| view.rows(load).map { |row| row_of(row) } },
             "comparisons" => view.loads.flat_map { |load| view.comparisons(load).map { |each| comparison(each) } } }
         end
@@ -40,10 +41,8 @@ module Cuttle
         end
 
         def comparison(comparison)
-          return unless comparison
-
           { "configuration" => comparison.configuration.id, "base" => comparison.base.id, "load" => comparison.load.id,
-              "measure" => comparison.measure.name, "ratio" => comparison.ratio, "p" => comparison.p,
+            "measure" => comparison.measure.name, "ratio" => comparison.ratio, "p" => comparison.p,
             "different" => comparison.different?, "detectable" => comparison.detectable }
         end
 

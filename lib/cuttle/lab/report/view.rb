@@ -49,7 +49,7 @@ module Cuttle
 
         # The one that asks for most: charts that show a single load show this one first.
         def busiest
-          @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate] : [1, load.connections] }
+          @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate.to_f] : [1, load.connections.to_i] }
         end
 
         # Rows of the table of +load+, the highest rate first.
@@ -85,9 +85,9 @@ module Cuttle
           comparisons(load).find { |each| each.configuration.id == configuration.id }
         end
 
-        # The comparison of a configuration with itself that looks worst, or nil.
-        def control
-          analysis.control
+        # The A/A controls under +load+: comparisons of a configuration with itself.
+        def controls(load)
+          analysis.controls.select { |each| each.load.id == load.id }
         end
 
         def sweeps

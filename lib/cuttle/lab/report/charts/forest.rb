@@ -35,12 +35,15 @@ module Cuttle
             items.first.measure.name
           end
 
+          # The controls last, by what they repeat.
           def items
-            @items ||= @view.comparisons(@load)
+            @items ||= @view.comparisons(@load).reject { |each| each.configuration.control_of } + @view.controls(@load)
           end
 
           def name_of(comparison)
-            comparison.configuration.name
+            return comparison.configuration.name unless comparison.configuration.control_of
+
+            "control: #{comparison.base.name} by itself"
           end
 
           def figure_of(comparison)
