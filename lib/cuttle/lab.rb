@@ -17,6 +17,7 @@ module Cuttle
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
     autoload :Verdict, "cuttle/lab/verdict"
+    autoload :Changes, "cuttle/lab/changes"
 
     # Servers: how each is called, and proof that it is what was asked for.
     autoload :Peers, "cuttle/lab/peers"

@@ -14,7 +14,7 @@ class TestLabReportText < Minitest::Test
   def test_a_table_for_each_load_with_every_configuration
     tables = text.split("\n\n").grep(/requests\/s/)
 
-    assert_equal ["1 connections", "5 connections", "20 connections", "100 connections", "150/s"],
+    assert_equal ["1 connection", "5 connections", "20 connections", "100 connections", "150/s"],
                  tables.map { |table| table[/\A(.*?)  /, 1] }
     assert_equal 15, tables[2].lines.length
     assert_match(/^hybrid -w 2 -t 5 +\d+\.\d +\d+\.\d to \d+\.\d +/, tables[2])
@@ -32,7 +32,7 @@ class TestLabReportText < Minitest::Test
     assert_includes said, "! not measured: falcon -w 2: falcon is not installed: cuttle lab peers --install falcon"
     assert_includes said, "! failed: unicorn -w 2, 5 connections, round 2: the server died: undefined method"
     assert_includes said, "! the hypervisor took 3% of the CPU time; measure on a machine of your own"
-    assert_includes said, "! not valid: threads -w 2, 5 runs: 1 of 2 workers was there"
+    assert_includes said, "! not valid: threads -w 2 -t 5, 5 runs: 1 of 2 workers was there"
     assert_includes said, "! left out for the budget: 2 of 7 rounds"
     refute_includes text(clean: true), "!"
   end

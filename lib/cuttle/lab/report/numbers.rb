@@ -35,7 +35,9 @@ module Cuttle
         end
 
         def ratio(value)
-          value ? format(value < 9.995 ? "%.2f" : "%.1f", value) : NONE
+          return NONE unless value
+
+          format(value < 0.0995 ? "%.3f" : "%.2f", value)
         end
 
         # "+3.2%", "-0.4%"
@@ -43,9 +45,14 @@ module Cuttle
           format((ratio - 1).abs < 0.1 ? "%+.1f%%" : "%+.0f%%", (ratio - 1) * 100)
         end
 
-        # "120 to 126" of an Estimate, or nil where it has no interval. +as+: a method of this module.
+        # "120 to 126" of an Estimate, or nil where it has no interval. +as+: a method of this module. A unit that both
+        # ends have is said once.
         def interval(estimate, as)
-          "#{public_send(as, estimate.low)} to #{public_send(as, estimate.high)}" if interval?(estimate)
+          return unless interval?(estimate)
+
+          low, high = [estimate.low, estimate.high].map { |value| public_send(as, value) }
+          unit = high[/ \D+\z/]
+          "#{unit && low.end_with?(unit) ? low.delete_suffix(unit) : low} to #{high}"
         end
 
         def interval?(estimate)

@@ -27,7 +27,7 @@ module Cuttle
               tag(:meta, name: "color-scheme", content: "light dark"),
               tag(:meta, name: "generator", content: "cuttle lab"),
               tag(:link, rel: "icon", href: "data:,"),
-              tag(:title, title(view)), tag(:style, Safe.new(File.read(STYLE))))
+              tag(:title, title(view)), tag(:style, Markup::Safe.new(File.read(STYLE))))
         end
 
         def body(view)
@@ -64,7 +64,7 @@ module Cuttle
         # No text in it can end the element: "<" is written as an escape, which JSON reads back.
         def data(view)
           json = JSON.generate(Document.of(view)).gsub("<", '\u003c')
-          tag(:script, Safe.new(json), type: "application/json", id: DATA)
+          tag(:script, Markup::Safe.new(json), type: "application/json", id: DATA)
         end
       end
     end

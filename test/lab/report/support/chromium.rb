@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "io/nonblock"
+require "io/wait"
 require "json"
 require "tmpdir"
 
@@ -21,14 +23,13 @@ class Chromium
 
   def initialize
     @profile = Dir.mktmpdir("cuttle-chromium")
-    ours, theirs = IO.pipe, IO.pipe # [read, write]: commands, answers
-    @pid = Process.spawn(self.class.program, *flags, 3 => ours[0], 4 => theirs[1], in: File::NULL, out: File::NULL,
-                                                     err: "#{@profile}/log", pgroup: true)
-    [ours[0], theirs[1]].each(&:close)
-    @commands, @answers = ours[1], theirs[0]
     @number, @buffer, @events = 0, +"".b, []
     @requests, @complaints = [], []
+    start
     attach
+  rescue StandardError
+    close
+    raise
   end
 
   # Opens a file in a window +width+ wide. scheme: "light" or "dark". media: "screen" or "print".
@@ -64,13 +65,30 @@ class Chromium
   end
 
   def close
-    Process.kill(:KILL, -@pid) # its whole process group, which we made
-    Process.wait(@pid)
-    [@commands, @answers].each(&:close)
+    stop if @pid
+    [@commands, @answers].compact.each(&:close)
     FileUtils.rm_rf(@profile)
   end
 
   private
+
+  # Descriptor 3 is where it reads commands, 4 where it writes answers. It takes "not now" for an end, and Ruby's pipes
+  # say that.
+  def start
+    commands, @commands = IO.pipe
+    @answers, answers = IO.pipe
+    [commands, answers].each { |io| io.nonblock = false }
+    @pid = Process.spawn(self.class.program, *flags, 3 => commands, 4 => answers, in: File::NULL, out: File::NULL,
+                                                     err: "#{@profile}/log", pgroup: true)
+  ensure
+    [commands, answers].compact.each(&:close)
+  end
+
+  # Its whole process group, which start made.
+  def stop
+    Process.kill(:KILL, -@pid)
+    Process.wait(@pid)
+  end
 
   def flags
     %W[--headless=new --remote-debugging-pipe --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run

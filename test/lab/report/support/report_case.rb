@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "fileutils"
+require "json"
 require "tmpdir"
 require_relative "synthetic_lab"
 
@@ -13,11 +14,19 @@ module ReportCase
 
   # The directory of a lab with these lines, or with SyntheticLab's options.
   def directory(lines: nil, **options)
-    directory = empty_directory
-    return SyntheticLab.new(**options).write(directory) unless lines
+    empty_directory.tap do |directory|
+      File.write("#{directory}/results.jsonl", lines ? written(lines) : ReportCase.lab(options))
+    end
+  end
 
-    File.write("#{directory}/results.jsonl", lines.map { |line| "#{JSON.generate(line)}\n" }.join)
-    directory
+  def written(lines)
+    lines.map { |line| "#{JSON.generate(line)}\n" }.join
+  end
+
+  # The results file of a SyntheticLab, made once.
+  def self.lab(options)
+    @labs ||= {}
+    @labs[options] ||= SyntheticLab.new(**options).lines.map { |line| "#{JSON.generate(line)}\n" }.join
   end
 
   # Until the end of the test.

@@ -1,8 +1,5 @@
 # frozen_string_literal: true
 
-require "fileutils"
-require "json"
-
 # The results file of a lab that never ran: a seeded model of servers (slots, cores, waiting), in the format that a lab
 # writes. It has what a report must be able to show: a control, a server that is missing, runs that aren't valid, one
 # that came to nothing, errors, warnings, and settings that differ.
@@ -26,13 +23,6 @@ class SyntheticLab
     @configurations = configurations(names)
     @loads = loads(closed, rates)
     @header = header_of(seed)
-  end
-
-  # Writes it into +directory+, and returns that.
-  def write(directory)
-    FileUtils.mkdir_p(directory)
-    File.write("#{directory}/results.jsonl", lines.map { |line| "#{JSON.generate(line)}\n" }.join)
-    directory
   end
 
   def lines
@@ -84,7 +74,7 @@ class SyntheticLab
   end
 
   def loads(closed, rates)
-    all = closed.map { |connections| ["#{connections} connections", "closed", connections, nil] } +
+    all = closed.map { |connections| ["#{connections} connection#{"s" if connections > 1}", "closed", connections, nil] } +
           rates.map { |rate| ["#{rate}/s", "open", 1000, rate] }
     all.map.with_index(1) do |(name, loop, connections, rate), number|
       { "id" => "l#{number}", "name" => name, "loop" => loop, "connections" => connections, "rate" => rate,

@@ -4,9 +4,12 @@ module Cuttle
   module Lab
     module Report
       module Charts
-        # The rate of every run under one load: a dot each, hollow where the run is not valid, and the median with its
-        # interval as a line below.
+        # Every run under one load, by how far its rate is from its configuration's median: a dot each, hollow where the
+        # run is not valid, and the median's interval as a line below. Dots of what is not valid may be off the scale:
+        # they stay at its edge.
         class Dots < Rows
+          LEAST = 0.01 # that the scale reaches to either side
+
           def initialize(view, load)
             super()
             @view = view
@@ -20,15 +23,15 @@ module Cuttle
           end
 
           def heading
-            "The rate of every run, #{@load.name}"
+            "Rates of all runs by their configuration's median, #{@load.name}"
           end
 
           def unit
-            "requests/s"
+            "from the configuration's median rate"
           end
 
           def items
-            @items ||= @view.rows(@load).map(&:configuration).select { |each| runs(each).any? }
+            @items ||= @view.rows(@load).select { |row| row.rate&.value&.positive? }.map(&:configuration)
           end
 
           def name_of(configuration)
@@ -46,17 +49,16 @@ module Cuttle
           end
 
           def median(rate, y)
-            return unless rate&.value
-
-            x = Charts.at(scale.call(rate.value))
-            [(whisker(rate.low, rate.high, y, "s1") if Numbers.interval?(rate)),
+            x = Charts.at(scale.call(1))
+            [(whisker(rate.low / rate.value, rate.high / rate.value, y, "s1") if Numbers.interval?(rate)),
              tag(:path, class: "median", d: "M#{x} #{y - 4}v8")]
           end
 
           def dot(run, configuration, y)
             text = "#{configuration.name}, round #{run.block + 1}: #{Numbers.rate(run.rate)}/s"
             text += ", not valid: #{(run.reasons || []).join("; ")}" unless run.valid?
-            Marker.at(scale.call(run.rate), y, run.valid? ? 0 : 1, text, radius: 3.2, hollow: !run.valid?)
+            x = scale.call((run.rate / rate(configuration).value).clamp(scale.low, scale.high))
+            Marker.at(x, y, run.valid? ? 0 : 1, text, radius: 3.2, hollow: !run.valid?)
           end
 
           def runs(configuration)
@@ -68,12 +70,22 @@ module Cuttle
           end
 
           def ticks
-            scale.ticks.map { |tick| [tick, Numbers.tick_count(tick)] }
+            scale.ticks.map { |tick| [tick, (tick - 1).abs < 1e-9 ? "median" : Numbers.change(tick)] }
           end
 
+          # The median in the middle.
           def scale
-            @scale ||= Scales::Linear.around(@view.configurations.flat_map { |each| runs(each).map(&:rate) }, ACROSS,
-                                             zero: true)
+            @scale ||= begin
+              reach = [items.flat_map { |each| shares(each) }.map { |share| (share - 1).abs }.max, LEAST].max * 1.02
+              Scales::Linear.new(1 - reach, 1 + reach, ACROSS)
+            end
+          end
+
+          # Of valid runs, and of the ends of the interval, by the median.
+          def shares(configuration)
+            rate = rate(configuration)
+            valid = runs(configuration).select(&:valid?).map(&:rate)
+            [*valid, rate.low, rate.high].compact.map { |value| value / rate.value }
           end
         end
       end

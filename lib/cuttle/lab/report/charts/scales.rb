@@ -38,20 +38,24 @@ module Cuttle
               low = 0 if zero
               high = low + (low.zero? ? 1 : low.abs * 0.1) if high <= low
               step = step(high - low)
-              new((low / step).floor * step, (high / step).ceil * step, range)
+              new((low / step).floor * step, (high / step).ceil * step, range, step: step)
             end
 
-            # The step that gives about +count+ of them.
-            def self.step(length, count = 4)
-              power = 10.0**Math.log10(length.fdiv(count)).floor
-              STEPS.map { |factor| factor * power }.find { |step| length / step <= count + 0.5 } || (10 * power)
+            # The step that gives about four of them.
+            def self.step(length)
+              power = 10.0**Math.log10(length / 4.0).floor
+              STEPS.map { |factor| factor * power }.find { |step| length / step <= 4.5 } || (10 * power)
+            end
+
+            def initialize(low, high, range, step: self.class.step(high - low))
+              super(low, high, range)
+              @step = step
             end
 
             def ticks
-              step = self.class.step(high - low)
-              first = (low / step).ceil
-              last = ((high / step) + 1e-9).floor
-              (first..last).map { |number| (number * step).round(12) }
+              first = ((low / @step) - 1e-9).ceil
+              last = ((high / @step) + 1e-9).floor
+              (first..last).map { |number| (number * @step).round(12) }
             end
 
             private
@@ -63,7 +67,7 @@ module Cuttle
 
           # Equal ratios. Values are positive.
           class Log < Scale
-            MANTISSAS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7], (10..99).map { |tenths| tenths / 10.0 }].freeze
+            MANTISSAS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]].freeze
 
             # All of +values+, and a little air.
             def self.around(values, range, air: 1.15)
@@ -71,20 +75,24 @@ module Cuttle
               new(low / air, high * air, range)
             end
 
-            # At least three, if that can be.
+            # The roundest that are at least three; equal steps where the range is too narrow for ratios.
             def ticks
-              decades = (Math.log10(low).floor..Math.log10(high).ceil)
-              MANTISSAS.each do |mantissas|
-                ticks = decades.flat_map { |power| mantissas.map { |mantissa| mantissa * (10.0**power) } }
-                               .select { |tick| tick.between?(low, high) }
-                return thin(ticks) if ticks.length >= 3 || mantissas.equal?(MANTISSAS.last)
-              end
+              round = MANTISSAS.lazy.map { |mantissas| multiples(mantissas) }.find { |ticks| ticks.length >= 3 }
+              round ? thin(round) : Linear.new(low, high, nil).ticks
             end
 
             private
 
+            # Of powers of ten.
+            def multiples(mantissas)
+              decades = (Math.log10(low).floor..Math.log10(high).ceil)
+              decades.flat_map { |power| mantissas.map { |mantissa| mantissa * (10.0**power) } }
+                     .select { |tick| tick.between?(low, high) }
+            end
+
+            # At most six.
             def thin(ticks)
-              ticks.each_slice((ticks.length / 6.0).ceil.clamp(1..)).map(&:first)
+              ticks.each_slice((ticks.length / 6.0).ceil).map(&:first)
             end
 
             def stretch(value)

@@ -83,7 +83,7 @@ module Cuttle
           end
 
           def x
-            @x ||= Scales::Linear.around(all.map { |window| window["to"] }, Frame::ACROSS, zero: true)
+            @x ||= Scales::Linear.new(0, all.map { |window| window["to"] }.max, Frame::ACROSS)
           end
 
           def y

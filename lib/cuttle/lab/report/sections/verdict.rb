@@ -14,15 +14,37 @@ module Cuttle
 
           def content(view)
             sentences = view.analysis.verdict
-            told = [headline(view, sentences), *sentences].compact.uniq.map { |sentence| tag(:p, sentence) }
-            safe(tag(:div, told, class: "verdict"), notes(view).map { |note| tag(:p, note, class: "note") })
+            headline = headline(view, sentences)
+            safe(tag(:div, (tag(:p, named(view, headline)) if headline), class: "verdict"),
+                 tag(:dl, by_load(view, sentences).map { |name, said| group(view, name, said) }, class: "sentences"),
+                 notes(view).map { |note| tag(:p, note, class: "note") })
+          end
+
+          # { name of a load, or "the lab" => its sentences, without that name }
+          def by_load(view, sentences)
+            sentences.group_by { |sentence| load_of(view, sentence)&.name || "the lab" }.to_h do |name, said|
+              [name, said.map { |sentence| sentence.delete_prefix("at #{name}: ") }]
+            end
+          end
+
+          def load_of(view, sentence)
+            view.loads.find { |load| sentence.start_with?("at #{load.name}: ") }
+          end
+
+          def group(view, name, sentences)
+            [tag(:dt, name), sentences.map { |sentence| tag(:dd, named(view, sentence)) }]
+          end
+
+          # With the names of configurations kept together.
+          def named(view, sentence)
+            names = view.results.configurations.map(&:name).uniq.sort_by { |name| -name.length }
+            pattern = /(?<![\w-])(#{Regexp.union(names)})(?![\w-])/
+            safe(sentence.split(pattern).map { |part| names.include?(part) ? tag(:b, part, class: "name") : part })
           end
 
           # What is said of the load that asks for most.
           def headline(view, sentences)
-            return unless view.busiest
-
-            sentences.find { |sentence| sentence.start_with?("at #{view.busiest.name}: ") }
+            sentences.find { |sentence| view.busiest && load_of(view, sentence) == view.busiest } || sentences.first
           end
 
           def notes(view)
