@@ -136,8 +136,8 @@ class TestLabReportInChromium < Minitest::Test
       browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
       assert_empty browser.evaluate(CROWDED), view
       assert_operator browser.evaluate("document.querySelectorAll('svg[role=img]').length"), :>, 40, view
-      assert_includes browser.evaluate("document.querySelector('#throughput svg').textContent"), "connections"
-      assert_includes browser.evaluate("document.querySelector('#ratios svg').textContent"), "hybrid -t 5"
+      assert_includes browser.evaluate("document.querySelector('#throughput svg[role=img]').textContent"), "connections"
+      assert_includes browser.evaluate("document.querySelector('#ratios svg[role=img]').textContent"), "hybrid -t 5"
     end
   end
 

@@ -39,7 +39,7 @@ module Cuttle
           def named(view, sentence)
             names = view.results.configurations.map(&:name).uniq.sort_by { |name| -name.length }
             pattern = /(?<![\w-])(#{Regexp.union(names)})(?![\w-])/
-            safe(sentence.split(pattern).map { |part| names.include?(part) ? tag(:b, part, class: "name") : part })
+            safe(sentence.split(pattern).map { |part| names.include?(part) ? tag(:b, part, class: "configuration") : part })
           end
 
           # What is said of the load that asks for most.
