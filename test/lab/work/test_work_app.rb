@@ -30,19 +30,19 @@ class TestWorkApp < Minitest::Test
   def test_cpu_time_burned_is_what_was_asked_for
     app = app(cpu_ms: 40)
     burned = Array.new(4) { Thread.new { cpu_time { ask("", app) } } }.map(&:value)
-    burned.each { |seconds| assert_includes 0.040..0.060, seconds }
+    burned.each { |seconds| assert_includes 0.040..0.080, seconds }
   end
 
   def test_slices_burn_no_more_in_all
     burned = cpu_time { ask("cpu_ms=30&slices=60") }
-    assert_includes 0.030..0.050, burned
+    assert_includes 0.030..0.070, burned
   end
 
   # Each thread counts what it waits as work, so together they compute less than they say.
   def test_a_wall_spin_ends_with_the_clock_on_the_wall
     app = app(cpu_ms: 200, spin: "wall")
     burned = Array.new(4) { Thread.new { cpu_time { ask("", app) } } }.map(&:value)
-    assert_operator burned.sum, :<, 0.6
+    assert_operator burned.sum, :<, 0.75
   end
 
   def test_waits_overlap
@@ -64,7 +64,7 @@ class TestWorkApp < Minitest::Test
   def test_two_apps_have_two_locks
     apps = Array.new(5) { app(lock_ms: 300) }
     took = elapsed { apps.map { |app| Thread.new { ask("", app) } }.each(&:join) }
-    assert_includes 0.3..1.2, took
+    assert_includes 0.3..1.4, took
   end
 
   def test_allocation

@@ -12,7 +12,11 @@ module Cuttle
       class Flow
         GONE = [Errno::ECONNRESET, Errno::EPIPE, Errno::ETIMEDOUT, Errno::EHOSTUNREACH, Errno::ENOTCONN].freeze
 
-        # The block is called with :done or :reset, once what that says has been delivered to the sink, or with :broken.
+        # Linux's TCP_CLOSE, as the first octet of TCP_INFO.
+        CLOSED = 7
+
+        # The block is called with :ended, with :done or :reset once what that says has been delivered to the sink, or with
+        # :broken.
         def initialize(events, source, sink, line, &report)
           @events = events
           @source = source
@@ -30,6 +34,28 @@ module Cuttle
         def expect_reset
           @expect_reset = true
           put(:reset, 0) if @ended
+        end
+
+        # Nothing more comes from the source.
+        def ended?
+          @ended
+        end
+
+        # The sink was told so.
+        def done?
+          @done
+        end
+
+        # A source that has said its end is not read any more, so that it was reset since has to be looked for. Only true
+        # where we have not ended our side of it, for then it is closed too.
+        def source_gone?
+          !@source.closed? && @source.getsockopt(:TCP, :INFO).unpack("C").first == CLOSED
+        end
+
+        # Its reset goes on its way.
+        def lose_source
+          put(:reset, 0) unless @lost
+          @lost = true
         end
 
         private
@@ -51,6 +77,7 @@ module Cuttle
         def finish(how)
           @ended = true
           @events.on_read(@source)
+          @report.call(:ended) if how == :end
           put(how, 0)
         end
 
@@ -97,6 +124,7 @@ module Cuttle
         def signal(how)
           @queue.clear
           @sink.shutdown(Socket::SHUT_WR) if how == :end
+          @done = true
           @report.call(how == :end ? :done : :reset)
           false
         rescue *GONE

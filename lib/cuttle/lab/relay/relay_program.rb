@@ -13,6 +13,9 @@ module Cuttle
     class Relay
       # A client's connection and ours to the server, with a flow each way.
       class Conversation
+        WATCH = 0.05 # seconds between looks at who has said its end and may have gone since
+        WATCHABLE = Socket.const_defined?(:TCP_INFO) && RUBY_PLATFORM.include?("linux")
+
         def initialize(events, client, port, line)
           @events = events
           @client = client
@@ -44,9 +47,22 @@ module Cuttle
         # +other+: the flow the other way.
         def report(what, other)
           case what
-          when :done then (@done = @done.to_i + 1) == 2 && close
+          when :ended then watch if WATCHABLE && !other.ended?
+          when :done then close if other.done?
           when :reset then reset
           when :broken then other.expect_reset
+          end
+        end
+
+        # For as long as one side has ended and the other has not been heard to the end.
+        def watch
+          @events.at(EventLoop.now + WATCH) do
+            unless @client.closed?
+              [[@there, @back], [@back, @there]].each do |flow, other|
+                flow.lose_source if flow.ended? && !other.done? && flow.source_gone?
+              end
+              watch
+            end
           end
         end
 

@@ -12,7 +12,7 @@ require "tmpdir"
 ACCOUNTS = %w[postgres nobody].freeze
 SETTINGS = { "listen_addresses" => "", "port" => 5432, "unix_socket_permissions" => "0700",
              "fsync" => "off", "autovacuum" => "off", "jit" => "off", "timezone" => "UTC",
-             "logging_collector" => "off", "shared_buffers" => "64MB" }.freeze
+             "logging_collector" => "off", "log_line_prefix" => "", "shared_buffers" => "64MB" }.freeze
 LONGEST_SOCKET = 90 # octets of a directory's path; the system allows 107 for the socket's
 START = 50 # seconds
 STOP = 15 # seconds until the server is told to drop everything
