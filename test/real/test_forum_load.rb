@@ -27,6 +27,7 @@ class ForumLoadTest < Minitest::Test
     app = prepare("forum-sqlite", {})
     serve(app, "--engine", "hybrid", "-t", "3:3")
     assert_load(app)
+    assert_pages(app)
   end
 
   def test_on_postgresql_threads_and_fibers
@@ -72,6 +73,24 @@ class ForumLoadTest < Minitest::Test
     served = Served.new(name: app.name, rackup: app.rackup, gemfile: app.gemfile, environment: app.environment,
                         flags: flags, directory: app.directory)
     @server = Real::Server.new(served, Real::Way.new(*flags.values_at(1))).wait_until_ready
+  end
+
+  # However often a topic is answered, a page of it has 50 posts, and who answers is led to the last one.
+  def assert_pages(app)
+    line = File.foreach(app.mix).find { |text| text.include?("/posts\"") }
+    File.write("#{@directory}/reply.jsonl", line)
+    Cuttle::Load.run(@server.url, mix: "#{@directory}/reply.jsonl", requests: 60, connections: 2, duration: 60)
+    reply = JSON.parse(line)
+    answer = Net::HTTP.post(URI("#{@server.url}#{reply["path"]}"), reply["body"], reply["headers"])
+    last = answer["location"][/\?page=(\d+)#post-\d+\z/, 1].to_i
+    sizes = (1..last).map { |page| articles("#{reply["path"].delete_suffix("/posts")}?page=#{page}") }
+    assert_operator last, :>, 1
+    assert_equal [50] * (last - 1), sizes[0..-2]
+    assert_includes 1..50, sizes.last
+  end
+
+  def articles(path)
+    Net::HTTP.get(URI("#{@server.url}#{path}")).scan("<article").size
   end
 
   # Every kind of request is answered as it should be.
