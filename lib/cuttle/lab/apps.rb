@@ -48,6 +48,7 @@ module Cuttle
         ENV.reject { |name, value| plain[name] == value }.to_h { |name, _| [name, plain[name]] }
       end
 
+      # Its name is never one of ours: "directory/config.ru".
       def at(path)
         rackup = File.expand_path(File.directory?(path) ? "#{path}/config.ru" : path)
         names = NAMES.keys.join(", ")
@@ -55,7 +56,7 @@ module Cuttle
 
         directory = File.dirname(rackup)
         gemfile = "#{directory}/Gemfile"
-        App.new(name: File.basename(directory), rackup: rackup, directory: directory,
+        App.new(name: "#{File.basename(directory)}/#{File.basename(rackup)}", rackup: rackup, directory: directory,
                 gemfile: (gemfile if File.file?(gemfile)))
       end
     end

@@ -46,6 +46,7 @@ class TestApps < Minitest::Test
     Dir.mktmpdir do |directory|
       File.write("#{directory}/config.ru", "")
       assert_equal ["#{directory}/config.ru", directory, nil], parts(Apps.find(directory))
+      assert_equal "#{File.basename(directory)}/config.ru", Apps.find(directory).name
       File.write("#{directory}/Gemfile", "")
       app = Apps.find("#{directory}/config.ru")
       assert_equal ["#{directory}/config.ru", directory, "#{directory}/Gemfile"], parts(app)
