@@ -14,6 +14,7 @@ module Cuttle
     autoload :Results, "cuttle/lab/results"
     autoload :Record, "cuttle/lab/record"
     autoload :Run, "cuttle/lab/run"
+    autoload :Record, "cuttle/lab/record"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
     autoload :Verdict, "cuttle/lab/verdict"
@@ -36,6 +37,12 @@ module Cuttle
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
     autoload :Cell, "cuttle/lab/cell"
+    autoload :Meter, "cuttle/lab/meter"
+    autoload :WarmUp, "cuttle/lab/warm_up"
+    autoload :Session, "cuttle/lab/session"
+    autoload :TimeLimit, "cuttle/lab/time_limit"
+    autoload :Stage, "cuttle/lab/stage"
+    autoload :Interruption, "cuttle/lab/interruption"
     autoload :Budget, "cuttle/lab/budget"
     autoload :Runner, "cuttle/lab/runner"
     autoload :Progress, "cuttle/lab/progress"
@@ -47,5 +54,12 @@ module Cuttle
 
     # Telling of it.
     autoload :Report, "cuttle/lab/report"
+    autoload :Changes, "cuttle/lab/changes"
+
+    # Runs a lab, or goes on with one (options.resume), and returns the directory of its results. +out+ is told how it
+    # goes. Raises UsageError and Failure; what was measured until then is kept.
+    def self.run(options, out: $stderr)
+      Session.new(options, out: out).run
+    end
   end
 end

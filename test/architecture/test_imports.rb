@@ -39,7 +39,7 @@ class TestImports < Minitest::Test
   }.freeze
 
   # Constants that a room has of its own, by the name of another's: a server of the lab is a process.
-  OWN = { "lab" => %w[Server] }.freeze
+  OWN = { "lab" => %w[Server Listeners] }.freeze
 
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
   HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze

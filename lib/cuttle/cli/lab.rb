@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class CLI
+    # `cuttle lab [APP.ru]`, and what belongs to it. Exit statuses:
+    #
+    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (what there is was told)
+    class Lab
+      autoload :Compare, "cuttle/cli/lab/compare"
+      autoload :Options, "cuttle/cli/lab/options"
+      autoload :Peers, "cuttle/cli/lab/peers"
+      autoload :Report, "cuttle/cli/lab/report"
+
+      COMMANDS = { "peers" => :Peers, "report" => :Report, "compare" => :Compare }.freeze
+
+      def initialize(out:, err:)
+        @out = out
+        @err = err
+      end
+
+      # Returns the exit status; raises UsageError and Error.
+      def run(arguments)
+        name = COMMANDS[arguments.first]
+        return self.class.const_get(name).new(out: @out, err: @err).run(arguments.drop(1)) if name
+
+        options = Options.parse(arguments)
+        options.help ? help(options) : measure(options)
+      end
+
+      private
+
+      def help(options)
+        @out.puts options.help
+        0
+      end
+
+      def measure(options)
+        tell(Cuttle::Lab.run(options.to_lab, out: @err), options)
+      end
+
+      def tell(directory, options)
+        results = Cuttle::Lab::Results.read(directory)
+        analysis = Cuttle::Lab::Analysis.new(results)
+        page = Report.write(results, analysis)
+        if options.json
+          @out.puts JSON.generate(Cuttle::Lab::Report.json(results, analysis))
+        else
+          @out.print Cuttle::Lab::Report.text(results, analysis)
+          @out.puts "", page
+        end
+        status(results)
+      end
+
+      def status(results)
+        return 130 if results.interrupted?
+
+        results.runs.any? ? 0 : 1
+      end
+    end
+  end
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require "time"
+
+module Cuttle
+  module Lab
+    # One run: a server that stands, warmed up, loaded and metered; and what there is to be said of it, as the results
+    # file has it.
+    class Cell
+      PERCENTILES = %w[50 90 95 99 99.9].freeze
+      WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
+      MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
+      LEAD = 0.1 # seconds of the load before measuring begins, so that its connections stand
+
+      # server: Lab::Server; generator: called with a URL and Load's options, returns a Load::Result.
+      def initialize(server:, load:, stage:, plan:, cores:, generator:)
+        @server = server
+        @load = load
+        @stage = stage
+        @plan = plan
+        @cores = cores
+        @generator = generator
+      end
+
+      # A Hash, or nil where it was interrupted. Raises Failure, Load::Failure among them.
+      def run(configuration, url)
+        @options = @stage.load_options(configuration, @load, @cores)
+        steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
+        result, figures = Meter.new(@server.tree, @cores).measure do
+          @generator.call(url, **@options, duration: @plan.duration, warmup: LEAD)
+        end
+        return if result.interrupted?
+        raise Failure, "the server died: #{last_words}" unless @server.running?
+
+        record(result, figures, steady)
+      end
+
+      private
+
+      def record(result, figures, steady)
+        proof = @server.proof
+        reasons = unproved(proof) + wrong(result)
+        warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: result.client_cpu)
+        { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot, "proof" => proof.map { |each| plain(each) },
+          "steady" => steady, **counts(result), "ms" => times(result), "server" => figures.server,
+          "load_cpu" => result.client_cpu, "marks" => marks(result), "windows" => windows(result),
+          "histogram" => Load::Histograms.to_h(result.latency), "warnings" => warnings.map(&:to_h) }
+      end
+
+      def counts(result)
+        { "rate" => result.rate, "responses" => result.responses, "sent" => result.sent, "octets" => result.octets,
+          "elapsed" => result.elapsed, "errors" => result.errors.transform_keys(&:to_s) }
+      end
+
+      def plain(proof)
+        %w[setting wanted found proved how].to_h { |name| [name, proof.public_send(name)] }
+      end
+
+      def unproved(proof)
+        proof.reject(&:proved).map do |each|
+          "unproved: #{each.setting} should be #{each.wanted}, and is #{each.found.nil? ? "not to be seen" : each.found}"
+        end
+      end
+
+      def wrong(result)
+        return ["nothing was answered"] if result.responses.zero?
+
+        wrong = result.errors.slice(*WRONG).select { |_, count| count.positive? }
+        return [] if wrong.values.sum <= MOST_WRONG * result.sent
+
+        ["wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")}"]
+      end
+
+      def times(result)
+        latency = result.latency
+        { "min" => latency.min, "mean" => latency.mean, "max" => latency.max }
+          .merge(PERCENTILES.to_h { |each| ["p#{each}", result.percentile(each.to_f)] })
+          .transform_values { |nanoseconds| milliseconds(nanoseconds) }
+      end
+
+      def milliseconds(nanoseconds)
+        nanoseconds && (nanoseconds / 1e6).round(6)
+      end
+
+      # A run is short on purpose, and has others beside it: few samples are told of by the intervals.
+      def marks(result)
+        result.marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } }
+      end
+
+      def windows(result)
+        result.windows.reject(&:draining?).map do |window|
+          histogram = window.histogram
+          { "from" => window.from, "to" => window.to, "rate" => window.rate, "errors" => window.failures,
+            "p50_ms" => milliseconds(result.percentile(50, histogram)),
+            "p99_ms" => milliseconds(result.percentile(99, histogram)) }
+        end
+      end
+
+      def last_words
+        @server.output.to_s.lines.map(&:strip).grep(/\S/).last || "it said nothing"
+      end
+    end
+  end
+end

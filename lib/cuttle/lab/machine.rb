@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Cuttle
+  module Lab
+    # What a lab is measured on: facts for its header.
+    module Machine
+      module_function
+
+      def facts(cores)
+        { "cpu" => cpu, "cores" => Cores.allowed.length, "memory" => memory, "system" => system_name,
+          "kernel" => Etc.uname.values_at(:sysname, :release, :machine).join(" "), "ruby" => RUBY_DESCRIPTION,
+          "yjit" => yjit?, "server_cores" => cores.server, "load_cores" => cores.load, "cuttle" => VERSION }
+      end
+
+      def cpu
+        information = File.read("/proc/cpuinfo")
+        name = information[/^model name\s*:\s*(.+)$/, 1] || Etc.uname[:machine]
+        information.match?(/^flags.*\bhypervisor\b/) ? "#{name} (virtual)" : name
+      rescue SystemCallError
+        Etc.uname[:machine]
+      end
+
+      # Octets, or nil.
+      def memory
+        File.read("/proc/meminfo")[/^MemTotal:\s*(\d+)/, 1].to_i * 1024
+      rescue SystemCallError
+        nil
+      end
+
+      def system_name
+        File.read("/etc/os-release")[/^PRETTY_NAME="?([^"\n]+)/, 1]
+      rescue SystemCallError
+        Etc.uname[:sysname]
+      end
+
+      # Of this Ruby, as a server gets it: RUBYOPT is handed on.
+      def yjit?
+        defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enabled?) ? RubyVM::YJIT.enabled? : false
+      end
+    end
+  end
+end

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # What a server and the machine did while a load ran: times from the processes' own clocks, memory after it.
+    class Meter
+      # server: what the results file says of it; others, steal: seconds per second of each core that other processes
+      # and other machines had.
+      Figures = Struct.new(:server, :others, :steal, keyword_init: true)
+
+      # tree: the server's ProcessTree.
+      def initialize(tree, cores)
+        @tree = tree
+        @cores = cores
+      end
+
+      # The block runs a load and returns its Load::Result; that is returned with Figures.
+      def measure
+        before = sample
+        result = yield
+        used = sample.merge(before) { |_name, late, early| late - early }
+        [result, figures(result, used)]
+      end
+
+      private
+
+      def sample
+        { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID),
+          cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times }
+      end
+
+      def clock(id)
+        Process.clock_gettime(id)
+      end
+
+      def figures(result, used)
+        wall = used[:wall] * (@cores.server | @cores.load).length
+        Figures.new(server: server(result, used), steal: used[:steal] / wall,
+                    others: [(used[:busy] - used[:cpu] - used[:own]) / wall, 0.0].max)
+      end
+
+      def server(result, used)
+        responses = [result.responses, 1].max
+        sizes = @tree.pss
+        sizes = sizes.values if sizes.is_a?(Hash)
+        { "cpu_us" => used[:cpu] * 1e6 / responses, "switches" => used[:switches].fdiv(responses), "pss" => sizes,
+          "pss_total" => sizes.sum, "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length) }
+      end
+    end
+  end
+end

@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # What is asked of a lab, checked. Frozen. Times are seconds; an empty or nil axis is left to the plan.
+    #
+    #   app, profile, path, mix          what is served, and what is asked of it
+    #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
+    #   concurrency, rates, poisson, timeout, delay, bandwidth           the loads
+    #   rounds, duration, warmup, seed, budget, cpus                     how it is measured
+    class Options
+      DEFAULTS = {
+        app: "work", profile: {}, path: "/", mix: nil,
+        engines: nil, servers: [], workers: [0, 2], threads: [5], slots: nil, keep_alive: [false], rubies: [nil],
+        concurrency: nil, rates: [], poisson: false, timeout: 10, delay: 0, bandwidth: nil,
+        rounds: nil, duration: nil, warmup: nil, seed: nil, budget: nil, cpus: {},
+        directory: "lab-results", command: %w[cuttle lab], resume: nil
+      }.freeze
+
+      # Where neither rates nor a number of connections were asked for.
+      CONCURRENCY = [1, 5, 20].freeze
+      # Of the work app, unless it is told otherwise: it mostly waits, as web apps do, and a short run has many of it.
+      PROFILE = { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 1000 }.freeze
+      BUDGET = 120
+      ROUNDS = 5
+      DURATION = 1.0
+      WARMUP = 0.5
+      MOST = { workers: 256, threads: 10_000, concurrency: 100_000 }.freeze
+
+      attr_reader(*DEFAULTS.keys)
+
+      # Raises UsageError.
+      def initialize(**given)
+        unknown = given.keys - DEFAULTS.keys
+        raise UsageError, "no option #{unknown.first}" if unknown.any?
+
+        @given = given.compact.keys
+        DEFAULTS.merge(given.compact).each { |name, value| instance_variable_set("@#{name}", value) }
+        complete
+        check
+        freeze
+      end
+
+      # Whether +name+ was said, and is not a default.
+      def given?(name)
+        @given.include?(name)
+      end
+
+      private
+
+      def complete
+        @concurrency ||= rates.any? ? [] : CONCURRENCY
+        @profile = PROFILE if app == "work" && profile.empty?
+        @seed ||= Random.new_seed % 1_000_000
+        @budget ||= BUDGET unless %i[rounds duration].any? { |name| given?(name) }
+        @rounds ||= ROUNDS unless @budget
+        @duration ||= DURATION
+        @warmup ||= WARMUP
+      end
+
+      def check
+        counts(:workers, 0)
+        counts(:threads, 1)
+        counts(:concurrency, 1)
+        whole(:rounds, rounds, 1) if rounds
+        whole(:slots, slots, 1) if slots
+        whole(:seed, seed, 0)
+        times
+        raise UsageError, "--rate: above 0" unless rates.all? { |rate| rate.positive? && rate.finite? }
+        raise UsageError, "--poisson is for --rate" if poisson && rates.empty?
+        raise UsageError, "--concurrency or --rate: nothing to load with" if concurrency.empty? && rates.empty?
+      end
+
+      def counts(name, least)
+        values = public_send(name)
+        raise UsageError, "#{flag(name)}: at least one number" if values.empty? && name != :concurrency
+
+        values.each do |value|
+          whole(name, value, least)
+          raise UsageError, "#{flag(name)}: at most #{MOST[name]}" if value > MOST[name]
+        end
+      end
+
+      def whole(name, value, least)
+        return if value.is_a?(Integer) && value >= least
+
+        raise UsageError, "#{flag(name)}: a whole number from #{least} on, not #{value.inspect}"
+      end
+
+      def times
+        { duration: duration, timeout: timeout, budget: budget }.compact.each do |name, value|
+          raise UsageError, "#{flag(name)}: a time above 0" unless value.positive? && value < 1e6
+        end
+        { warmup: warmup, delay: delay }.each do |name, value|
+          raise UsageError, "#{flag(name)}: a time from 0 on" if value.negative?
+        end
+        raise UsageError, "--duration: 50 ms at least" if duration < 0.05
+      end
+
+      def flag(name)
+        "--#{name.to_s.tr("_", "-")}"
+      end
+    end
+  end
+end

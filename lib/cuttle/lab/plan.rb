@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # What a lab measures: configurations (a server, a model, its numbers) under loads, in blocks. Frozen.
+    #
+    # The law: a block starts each configuration once, in an order that seed and block alone decide, and loads it with
+    # every load, in such an order too. One configuration is in every block twice, unchanged: the A/A control.
+    class Plan
+      autoload :Configurations, "cuttle/lab/plan/configurations"
+
+      OPEN_CONNECTIONS = 1000 # the most there may be where a rate is given
+
+      # A configuration in a block, with the loads in the order in which it gets them.
+      Start = Struct.new(:configuration, :loads, :block)
+
+      attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut
+
+      # From Options. Raises UsageError.
+      def self.build(options, peers: Peers)
+        found = Configurations.new(options, peers)
+        configurations = found.to_a
+        loads = loads_of(options)
+        budget = Budget.new(options, starts: configurations.length - found.missing.length, loads: loads.length).fit
+        new(configurations: configurations, loads: loads, missing: found.missing, seed: options.seed,
+            rounds: budget.rounds, duration: budget.duration, warmup: budget.warmup, cut: budget.cut)
+      end
+
+      # As the header of a results file has it.
+      def self.of(results)
+        new(configurations: results.configurations, loads: results.loads,
+            missing: results.missing.to_h { |each| [each.configuration, each.reason] }, seed: results.seed,
+            rounds: results.rounds, duration: results.duration, warmup: results.warmup, cut: results.cut)
+      end
+
+      def self.loads_of(options)
+        keep_alive = options.keep_alive.first if options.keep_alive.length == 1 # else each configuration's own
+        closed = options.concurrency.map { |count| [counted(count, "connection"), "closed", count, nil, false] }
+        open = options.rates.map do |rate|
+          ["#{format("%g", rate)}/s", "open", OPEN_CONNECTIONS, rate, options.poisson]
+        end
+        (closed + open).uniq.map.with_index(1) do |(name, kind, connections, rate, poisson), number|
+          Results::LoadSpec.new("id" => "l#{number}", "name" => name, "loop" => kind, "connections" => connections,
+                                "rate" => rate, "poisson" => poisson, "keep_alive" => keep_alive)
+        end
+      end
+
+      def self.counted(count, what)
+        "#{count} #{what}#{"s" unless count == 1}"
+      end
+
+      private_class_method :loads_of, :counted
+
+      def initialize(configurations:, loads:, missing:, seed:, rounds:, duration:, warmup:, cut:)
+        @configurations = configurations.freeze
+        @loads = loads.freeze
+        @missing = missing.freeze
+        @seed = seed
+        @rounds = rounds
+        @duration = duration
+        @warmup = warmup
+        @cut = cut.freeze
+        freeze
+      end
+
+      # Those that can be started.
+      def present
+        configurations.reject { |configuration| missing.key?(configuration.id) }
+      end
+
+      # The Starts of a block, in their order.
+      def block(number)
+        random = Random.new((seed << 20) + number)
+        present.shuffle(random: random).map do |configuration|
+          Start.new(configuration, loads.shuffle(random: random), number)
+        end
+      end
+
+      # What a results file's header says of it.
+      def to_h
+        { "seed" => seed, "rounds" => rounds, "duration" => duration, "warmup" => warmup, "cut" => cut,
+          "configurations" => configurations.map(&:to_h), "loads" => loads.map(&:to_h) }
+      end
+    end
+  end
+end

@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+require "open3"
+require "rbconfig"
+
+module Cuttle
+  module Lab
+    class Plan
+      # The configurations that Options ask for: every server and model with every number of workers and threads that it
+      # can have, and the control. What a model has no such number for, it is measured with one of; what is not to be
+      # had here is listed with the reason.
+      class Configurations
+        BACKLOG = 1024
+        # The one that is measured twice, where it is there: what most apps run under.
+        CONTROL = ["cuttle", "hybrid"].freeze
+        OURS = "cuttle"
+
+        # Configuration id => why it can't be measured.
+        attr_reader :missing
+
+        # +peers+ answers find(name) and names. Raises UsageError.
+        def initialize(options, peers)
+          @options = options
+          @peers = peers
+          @missing = {}
+          @versions = {}
+        end
+
+        # Results::Configuration each, with ids.
+        def to_a
+          wanted = axes.uniq { |configuration, _| configuration }
+          raise UsageError, "nothing to measure: name --engines or --servers" if wanted.empty?
+
+          wanted.map.with_index(1) { |(hash, reason), number| numbered(hash, "c#{number}", reason) }
+                .then { |configurations| [*configurations, control(configurations)].compact }
+        end
+
+        # What a server is started with, of a configuration's Hash. Settings of one run are the caller's.
+        def self.setup(hash, **settings)
+          Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
+                    keep_alive: hash["keep_alive"], backlog: BACKLOG, ruby: hash["ruby_path"], **settings)
+        end
+
+        private
+
+        def axes
+          servers.product(@options.workers, @options.keep_alive, @options.rubies)
+                 .flat_map { |(peer, model), *numbers| candidates(peer, model, *numbers) }
+        end
+
+        # [peer, model] each.
+        def servers
+          ours = @peers.find(OURS)
+          engines = @options.engines || ours.models
+          unknown = engines - ours.models
+          raise UsageError, "unknown engine #{unknown.first}: #{ours.models.join(", ")}" if unknown.any?
+
+          engines.map { |engine| [ours, engine] } + others
+        end
+
+        # "thin" is every model of it, "thin:threaded" one.
+        def others
+          names = @options.servers == %w[all] ? @peers.names - [OURS] : @options.servers
+          names.flat_map do |name|
+            server, model = name.split(":", 2)
+            peer = @peers.find(server)
+            raise UsageError, "#{server} has no model #{model}" if model && !peer.models.include?(model)
+
+            (model ? [model] : models(peer)).map { |each| [peer, each] }
+          end
+        end
+
+        def models(peer)
+          peer.models.empty? ? [nil] : peer.models
+        end
+
+        # [Hash, reason why it is missing or nil] each.
+        def candidates(peer, model, workers, keep_alive, ruby)
+          threads_for(workers).map do |threads|
+            base = { "server" => peer.name, "model" => model, "keep_alive" => keep_alive, "ruby_path" => ruby }
+            described(peer, base, workers, threads)
+          end
+        end
+
+        def threads_for(workers)
+          return @options.threads unless @options.slots
+
+          [(@options.slots.fdiv([workers, 1].max)).ceil]
+        end
+
+        # With the nearest numbers that the server can have.
+        def described(peer, base, workers, threads)
+          tries = numbers(workers, threads).map { |each| base.merge(each) }
+          reasons = tries.map { |hash| peer.supports?(setup(hash)) }
+          possible = tries[reasons.index(nil) || 0]
+          [complete(peer, possible), (peer.unavailable || (reasons.first if reasons.none?(&:nil?)))]
+        end
+
+        # Equal slots: a model with one slot in a process gets as many processes.
+        def numbers(workers, threads)
+          alone = @options.slots || workers
+          [[workers, threads], [alone, 1], [[workers, 1].max, threads], [[alone, 1].max, 1]]
+            .map { |processes, each| { "workers" => processes, "threads" => each } }
+        end
+
+        def setup(hash)
+          self.class.setup(hash, port: 0, app: "config.ru", env: {})
+        end
+
+        def complete(peer, hash)
+          hash = hash.merge("slots" => peer.slots(setup(hash)), "ruby" => ruby_version(hash["ruby_path"]),
+                            "version" => peer.unavailable ? nil : peer.version, "control_of" => nil)
+          { "id" => nil, "name" => name(peer, hash) }.merge(hash)
+        end
+
+        def name(peer, hash)
+          workers, threads = hash.values_at("workers", "threads")
+          [title(peer, hash["model"]), ("-w #{workers}" if workers.positive?),
+           ("-t #{threads}" if threads.to_i > 1),
+           ("keep-alive #{hash["keep_alive"] ? "on" : "off"}" if @options.keep_alive.length > 1),
+           ("Ruby #{hash["ruby"]}" if @options.rubies.length > 1)].compact.join(" ")
+        end
+
+        def title(peer, model)
+          return model if peer.name == OURS
+
+          models(peer).length > 1 ? "#{peer.name} #{model}" : peer.name
+        end
+
+        def numbered(hash, id, reason)
+          @missing[id] = reason if reason
+          Results::Configuration.new(hash.merge("id" => id))
+        end
+
+        def control(configurations)
+          present = configurations.reject { |configuration| @missing.key?(configuration.id) }
+          twice = present.find { |each| [each.server, each.model] == CONTROL } || present.first or return
+          Results::Configuration.new(twice.to_h.merge("id" => "c#{configurations.length + 1}",
+                                                      "name" => "#{twice.name} (again)", "control_of" => twice.id))
+        end
+
+        # Raises UsageError.
+        def ruby_version(path)
+          return RUBY_VERSION unless path
+
+          @versions[path] ||= begin
+            output, status = Open3.capture2e(path, "-e", "print RUBY_VERSION", unsetenv_others: false)
+            raise UsageError, "--ruby #{path}: not a Ruby that runs" unless status.success? && output.match?(/\A\d/)
+
+            output
+          end
+        rescue SystemCallError => error
+          raise UsageError, "--ruby #{path}: #{Load.reason(error)}"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+require "time"
+
+module Cuttle
+  module Lab
+    # Carries a plan out: block after block, and within each a fresh server for every configuration, which gets every
+    # load. Each run is on the disk before the next begins. What goes wrong with one configuration is written down, and
+    # the rest goes on.
+    class Runner
+      # The results can't be written: there is no use in going on.
+      class Unwritable < Error; end
+
+      # Starts that a configuration may fail in, before it is left out.
+      FAILURES = 2
+
+      # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
+      def initialize(plan:, stage:, cores:, store:, progress:, interruption:, time:, done: nil)
+        @plan = plan
+        @stage = stage
+        @cores = cores
+        @store = store
+        @progress = progress
+        @interruption = interruption
+        @time = time
+        @done = done
+        @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
+        @failures = Hash.new(0)
+      end
+
+      # Returns when everything is done, or the lab was interrupted, or its time is over. Raises Unwritable, and Failure
+      # where no server at all can be started.
+      def run
+        @plan.rounds.times do |number|
+          break out_of_time(number) if @time.no_room_for_block?
+
+          @time.block { @plan.block(number).each { |start| attempt(start) if go_on?(start.configuration) } }
+          break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
+        end
+        nothing_runs if @order.zero? && !@interruption.asked?
+      end
+
+      # Writes a warning down, and says it.
+      def warn_of(warning)
+        @progress.say("warning: #{warning.text}; #{warning.advice}")
+        append("warning", warning.to_h)
+      end
+
+      # The last line.
+      def finish
+        append("end", "interrupted" => @interruption.asked?)
+      end
+
+      private
+
+      def go_on?(configuration)
+        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES
+      end
+
+      # One start, and another for the loads that are left where a server died under one.
+      def attempt(start)
+        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.block) }
+        @progress.start(start.configuration, start.block) if left.any?
+        serve(start, left) while left.any? && go_on?(start.configuration)
+      end
+
+      # Takes from +loads+ those that it is done with.
+      def serve(start, loads)
+        @stage.serve(start.configuration) { |server, url| measure(start, loads, server, url) }
+      rescue Failure, Load::Failure => error
+        failed(start, loads.shift || start.loads.last, error.message)
+      end
+
+      def measure(start, loads, server, url)
+        until loads.empty? || !go_on?(start.configuration)
+          cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
+                          generator: method(:generate))
+          run = cell.run(start.configuration, url)
+          keep(start, loads.shift, run) if run
+        end
+      end
+
+      def generate(url, **options)
+        @interruption.watch(Load::Generator.new(Load::Plan.build(url, **options)))
+      end
+
+      def keep(start, load, run)
+        append("run", { **place(start, load), "order" => @order += 1, **run })
+        said = "#{Load::Units.count(run["rate"])}/s#{", invalid: #{run["reasons"].first}" unless run["valid"]}"
+        @progress.done(start.configuration, load, said)
+      end
+
+      def failed(start, load, reason)
+        return if @interruption.asked?
+
+        @failures[start.configuration.id] += 1
+        append("failure", { **place(start, load), "reason" => reason })
+        @progress.say("#{start.configuration.name}, #{load.name}: #{reason}")
+        return if @failures[start.configuration.id] < FAILURES
+
+        @progress.say("#{start.configuration.name}: left out from here on")
+      end
+
+      def place(start, load)
+        { "configuration" => start.configuration.id, "load" => load.id, "block" => start.block }
+      end
+
+      def append(type, hash)
+        @store.append({ "type" => type, "at" => Time.now.utc.iso8601(3) }.merge(hash))
+      rescue Failure => error
+        raise Unwritable, error.message
+      end
+
+      def out_of_time(done)
+        warn_of(Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
+                                      "give more --budget, or go on with --resume"))
+      end
+
+      def nothing_runs
+        raise Failure, "nothing could be measured: #{@failures.empty? ? "no server is there" : "every server failed"}"
+      end
+    end
+  end
+end

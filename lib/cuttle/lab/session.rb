@@ -1,0 +1,112 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "time"
+
+module Cuttle
+  module Lab
+    # A lab from its beginning to its end: plans, locks the machine, opens the results, sets the stage, runs, and closes
+    # all of that in order, whatever happens.
+    class Session
+      def initialize(options, out:)
+        @options = options
+        @out = out
+        @interruption = Interruption.new
+      end
+
+      # Returns the directory of the results.
+      def run
+        Lock.hold(waiting: method(:say_waiting)) { @interruption.during { measure } }
+        @directory
+      end
+
+      private
+
+      def measure
+        @done = Results.read(@options.resume) if @options.resume
+        @app = app
+        @plan = @done ? Plan.of(@done) : Plan.build(@options)
+        @cores = Cores.new(**@options.cpus)
+        pinned = @cores.pin_self
+        open_store do |store|
+          Stage.open(@app, @options, @cores) { |stage| carry_out(store, stage, pinned) }
+        end
+      end
+
+      # Where it is gone on with, what the header says: the directory that a path was relative to may be another now.
+      def app
+        return Apps.find(@options.app, profile: @options.profile) unless @done
+
+        name = @done.app["name"]
+        Apps::NAMES.key?(name) ? Apps.find(name, profile: @done.app["profile"] || {}) : Apps.find(@done.app["path"])
+      end
+
+      def open_store
+        store = @done ? resume : create
+        yield store
+      ensure
+        store&.close
+      end
+
+      def resume
+        @directory = @options.resume
+        Store.resume(@directory)
+      end
+
+      def create
+        @directory = new_directory
+        Store.create(@directory, header).tap do |store|
+          @plan.missing.each do |id, reason|
+            store.append("type" => "missing", "configuration" => id, "reason" => reason)
+          end
+        end
+      end
+
+      # Named after the time; a second one within a second gets a number.
+      def new_directory
+        base = File.join(@options.directory, Time.now.strftime("%Y%m%d-%H%M%S"))
+        [base, *(2..).lazy.map { |number| "#{base}-#{number}" }.first(100)].find { |path| !File.exist?(path) }
+      end
+
+      def header
+        { "type" => "lab", "schema" => Results::SCHEMA, "id" => File.basename(@directory),
+          "started_at" => Time.now.utc.iso8601(3), "command" => [*@options.command, "--seed", @options.seed.to_s],
+          "app" => { "name" => @app.name, "path" => @app.rackup, "profile" => @app.profile },
+          "environment" => Machine.facts(@cores), "fairness" => Fairness.new(@plan, app: @app, cores: @cores).to_a,
+          **@plan.to_h }
+      end
+
+      def carry_out(store, stage, pinned)
+        introduce
+        progress = Progress.new(@out, total: total, done: @done ? @done.runs.length : 0)
+        runner = Runner.new(plan: @plan, stage: stage, cores: @cores, store: store, progress: progress, done: @done,
+                            interruption: @interruption, time: TimeLimit.new(@options.budget))
+        Warnings.before(@cores, pinned: pinned).each { |warning| runner.warn_of(warning) }
+        begin
+          runner.run
+        ensure
+          progress.finish
+        end
+        runner.finish
+      end
+
+      def total
+        @plan.present.length * @plan.loads.length * @plan.rounds
+      end
+
+      def introduce
+        @out.puts "#{@directory}: #{@plan.present.length} configurations (one twice) under #{@plan.loads.length} " \
+                  "loads, in #{@plan.rounds} blocks; seed #{@plan.seed}"
+        @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
+        @plan.cut.each { |sentence| @out.puts "cut: #{sentence}" }
+        @plan.missing.each do |id, reason|
+          @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
+        end
+      end
+
+      def say_waiting(pid)
+        @out.puts "waiting for another lab or benchmark (pid #{pid}) to end"
+      end
+    end
+  end
+end

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "socket"
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    # What a lab's servers stand on: the app made ready, the services that it needs, the network between load and server,
+    # and a directory for all of it that is gone afterwards.
+    class Stage
+      # Runs the block with a Stage. Raises Failure and UsageError.
+      def self.open(app, options, cores)
+        Dir.mktmpdir("cuttle-lab") do |directory|
+          stage = new(app, options, cores, directory)
+          begin
+            stage.prepare
+            yield stage
+          ensure
+            stage.close
+          end
+        end
+      end
+
+      def initialize(app, options, cores, directory)
+        @app = app
+        @options = options
+        @cores = cores
+        @directory = directory
+        @services = {}
+      end
+
+      def prepare
+        raise Failure, "#{@app.name}: #{@app.unavailable}" if @app.unavailable
+
+        @app.services.each { |name| @services[name] = Services.find(name).start(cores: @cores.load) }
+        @app = @app.prepare(@directory, services: @services)
+      end
+
+      def close
+        @services.each_value(&:stop)
+      end
+
+      # Yields a server of +configuration+ that answers, and the URL under which the load reaches it. Raises Failure.
+      def serve(configuration, peers: Peers)
+        setup = setup(configuration)
+        through(setup.port) do |port|
+          server = Server.start(peers.find(configuration.server), setup)
+          begin
+            yield server, "http://127.0.0.1:#{port}#{@options.path}"
+          ensure
+            server.stop
+          end
+        end
+      end
+
+      # What Cuttle::Load takes for a load of that configuration.
+      def load_options(configuration, load, cores)
+        mix = @options.mix || @app.mix
+        { connections: load.connections, threads: [cores.load.length, load.connections].min, rate: load.rate,
+          poisson: load.poisson, keep_alive: configuration.keep_alive, timeout: @options.timeout, seed: @options.seed,
+          mix: mix }.compact
+      end
+
+      private
+
+      # Yields the port of a relay to +port+ where a slow network was asked for. It stands before the server does: what
+      # is started after that counts as the server's (see ProcessTree).
+      def through(port)
+        return yield port if @options.delay.zero? && @options.bandwidth.nil?
+
+        relay = Relay.start(port, delay: @options.delay, bandwidth: @options.bandwidth, cores: @cores.load)
+        begin
+          yield relay.port
+        ensure
+          relay.stop
+        end
+      end
+
+      def setup(configuration)
+        Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, env: environment,
+                                                       cores: @cores.server, log: log(configuration))
+      end
+
+      def environment
+        gemfile = @app.gemfile ? { "BUNDLE_GEMFILE" => @app.gemfile } : {}
+        gemfile.merge(@app.environment)
+      end
+
+      def log(configuration)
+        File.join(@directory, "#{configuration.id}.log")
+      end
+
+      def free_port
+        server = TCPServer.new("127.0.0.1", 0)
+        server.addr[1]
+      ensure
+        server&.close
+      end
+    end
+  end
+end

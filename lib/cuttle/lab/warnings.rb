@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # What may spoil a lab's figures, seen before it begins or during a run. A warning says what is the matter and what
+    # to do about it; it never stops anything.
+    module Warnings
+      autoload :Listeners, "cuttle/lab/warnings/listeners"
+
+      Warning = Struct.new(:name, :text, :advice) do
+        # As the results file has it.
+        def to_h
+          { "name" => name, "text" => text, "advice" => advice }
+        end
+      end
+
+      OTHERS = 0.05 # of the cores' time, that others may take during a run
+      STEAL = 0.01 # the same, for the hypervisor
+      SATURATED = 0.8 # of a core, for the generator's busiest thread
+      RUNNABLE = 0.5 # processes that want a core before the lab begins
+      SAMPLES = 10
+      INTERVAL = 0.05 # seconds
+
+      module_function
+
+      # Before the first run. +pinned+: whether this process could be.
+      def before(cores, pinned:)
+        [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
+      end
+
+      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, 0 to 1.
+      def during(others:, steal:, load_cpu:)
+        [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL),
+         (saturated(load_cpu) if load_cpu > SATURATED)].compact
+      end
+
+      def one_core(cores)
+        return unless cores.shared?
+
+        Warning.new("one_core", "server and load share core #{(cores.server & cores.load).join(", ")}: each takes " \
+                                "time from the other", "measure where there are two cores, or see --cpus")
+      end
+
+      def unpinned(pinned)
+        return if pinned
+
+        Warning.new("unpinned", "processes can't be pinned to cores here", "install taskset (util-linux)")
+      end
+
+      def crowded(count)
+        return if count.nil? || count < RUNNABLE
+
+        Warning.new("busy", format("the machine is busy: %.1f other processes want a core", count),
+                    "end what else runs, and measure again")
+      end
+
+      def busy(share)
+        Warning.new("busy", "other processes took #{percent(share)} of the cores during the run",
+                    "end what else runs, and measure again")
+      end
+
+      def stolen(share)
+        Warning.new("steal", "the hypervisor gave #{percent(share)} of the cores' time to other machines",
+                    "measure on a machine of your own, or with more rounds")
+      end
+
+      def saturated(share)
+        Warning.new("saturated", "the load generator was busy for #{percent(share)} of the time: this may be its " \
+                                 "limit and not the server's", "give it more cores: --cpus, or a heavier app")
+      end
+
+      def percent(share)
+        "#{(share * 100).round(share < 0.1 ? 1 : 0)}%"
+      end
+
+      # Processes that run or wait to, beside this one, averaged over half a second; nil where nobody says.
+      def runnable
+        counts = Array.new(SAMPLES) do
+          sleep INTERVAL
+          File.read("/proc/loadavg")[%r{(\d+)/\d+}, 1].to_i - 1
+        end
+        counts.sum.fdiv(SAMPLES)
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end

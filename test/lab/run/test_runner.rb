@@ -1,0 +1,164 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/lab_fakes"
+
+# Carrying a plan out, on servers of the load generator's own: what is written down, whatever happens.
+class TestLabRunner < Minitest::Test
+  LOADS = { duration: 0.05, warmup: 0, concurrency: [1, 2], workers: [0], engines: %w[single hybrid] }.freeze
+
+  def setup
+    @native = Cuttle::Load::TestServers::Known.new(:null)
+    @store = LabFakes::Store.new
+    @out = StringIO.new
+    @interruption = Cuttle::Lab::Interruption.new
+  end
+
+  def teardown
+    @native.close
+  end
+
+  def test_every_run_of_the_plan_is_written_once
+    run_lab(rounds: 2)
+    runs = @store.of("run")
+    assert_equal 12, runs.length # three configurations with the control, two loads, two blocks
+    assert_equal 12, runs.uniq { |run| run.values_at("configuration", "load", "block") }.length
+    assert_equal (1..12).to_a, runs.map { |run| run["order"] }
+    assert_equal({ "type" => "end", "interrupted" => false }, @store.lines.last.slice("type", "interrupted"))
+  end
+
+  def test_a_run_says_what_was_measured
+    run_lab(rounds: 1)
+    run = @store.of("run").first
+    assert run["valid"]
+    assert_operator run["rate"], :>, 10
+    assert_operator run["ms"]["p50"], :>, 0
+    assert_equal [1_000_000], run["server"]["pss"]
+    assert_equal true, run["proof"].first["proved"]
+    assert_equal run["histogram"]["count"], Cuttle::Load::Histograms.load(run["histogram"]).count
+    assert_nil Cuttle::Lab::Run::Shape.damage(run)
+  end
+
+  def test_each_configuration_of_a_block_has_a_server_of_its_own
+    stage = run_lab(rounds: 2)
+    assert_equal 6, stage.started.length
+    assert(stage.started.all?(&:stopped))
+  end
+
+  def test_a_setting_that_is_not_proved_makes_a_run_invalid
+    run_lab(rounds: 1) { LabFakes::Server.new(@native.port, proved: false) }
+    runs = @store.of("run")
+    assert(runs.none? { |run| run["valid"] })
+    assert_equal ["unproved: workers should be 2, and is 1"], runs.first["reasons"]
+  end
+
+  def test_a_server_that_answers_wrongly_is_invalid
+    Cuttle::Load::TestServers.open(:failing) do |failing|
+      run_lab(rounds: 1) { LabFakes::Server.new(failing.port) }
+      assert_match(/wrong answers: status_5xx \d+/, @store.of("run").first["reasons"].first)
+    end
+  end
+
+  def test_one_server_that_dies_never_ends_the_lab
+    run_lab(rounds: 3) { |configuration| LabFakes::Server.new(@native.port, dies: configuration.model == "single") }
+    assert_equal ["the server died: undefined method `call' for nil"], @store.of("failure").map { |each| each["reason"] }.uniq
+    assert_equal 2, @store.of("failure").length # then it is left out
+    assert_equal 12, @store.of("run").length # of hybrid, and its control
+  end
+
+  def test_a_server_that_does_not_start
+    run_lab(rounds: 1) do |configuration|
+      raise Cuttle::Lab::Failure, "it did not start: no such file" if configuration.id == "c1"
+
+      LabFakes::Server.new(@native.port)
+    end
+    assert_equal %w[c1 c1], @store.of("failure").map { |each| each["configuration"] }
+    assert_match(/single, .*: it did not start: no such file/, @out.string)
+  end
+
+  def test_no_server_at_all
+    error = assert_raises(Cuttle::Lab::Failure) { run_lab(rounds: 9) { raise Cuttle::Lab::Failure, "no" } }
+    assert_match(/nothing could be measured/, error.message)
+    assert_equal 6, @store.of("failure").length
+  end
+
+  def test_nothing_listens
+    stage = run_lab(rounds: 1) do |configuration|
+      LabFakes::Server.new(configuration.model == "single" ? free_port : @native.port)
+    end
+    assert(stage.started.all?(&:stopped))
+    assert_match(/refused/, @store.of("failure").first["reason"])
+  end
+
+  def test_a_full_disk_ends_it_with_one_line
+    @store = LabFakes::Store.new(limit: 2)
+    error = assert_raises(Cuttle::Lab::Runner::Unwritable) { run_lab(rounds: 2) }
+    assert_match(/No space left/, error.message)
+    assert_equal 2, @store.lines.length
+  end
+
+  def test_an_interrupted_lab_says_so_and_keeps_what_there_is
+    starts = 0
+    stage = run_lab(rounds: 5) do
+      @interruption.ask if (starts += 1) == 2
+      LabFakes::Server.new(@native.port)
+    end
+    assert_equal 2, @store.of("run").length
+    assert_equal true, @store.lines.last["interrupted"]
+    assert(stage.started.all?(&:stopped))
+  end
+
+  def test_what_is_done_is_not_done_again
+    run_lab(rounds: 2)
+    before = @store
+    lines = before.lines.reject { |line| line["type"] == "end" }.first(5)
+    @store = LabFakes::Store.new
+    run_lab(rounds: 2, done: done(lines))
+    assert_equal 7, @store.of("run").length
+    assert_equal 6, @store.of("run").first["order"]
+    both = (lines + @store.of("run")).map { |run| run.values_at("configuration", "load", "block") }
+    assert_equal both.uniq, both
+  end
+
+  def test_a_lab_out_of_time_says_so
+    now = 0
+    time = Cuttle::Lab::TimeLimit.new(10, clock: -> { now })
+    run_lab(rounds: 5, time: time) { (now += 2) && LabFakes::Server.new(@native.port) }
+    assert_equal ["budget"], @store.of("warning").map { |each| each["name"] }
+    assert_match(/after 2 of 5 rounds/, @store.of("warning").first["text"])
+  end
+
+  private
+
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), &made)
+    plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
+    @plan = plan
+    stage = LabFakes::Stage.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
+    cores = Cuttle::Lab::Cores.new
+    runner = Cuttle::Lab::Runner.new(
+      plan: plan, stage: stage, cores: cores, store: @store, interruption: @interruption, done: done, time: time,
+      progress: Cuttle::Lab::Progress.new(@out, total: 1)
+    )
+    runner.run
+    runner.finish
+    stage
+  end
+
+  # Results of these lines.
+  def done(lines)
+    header = { "type" => "lab", "schema" => "cuttle-lab/1", **@plan.to_h }
+    Dir.mktmpdir do |directory|
+      store = Cuttle::Lab::Store.create("#{directory}/lab", header)
+      lines.each { |line| store.append(line) }
+      store.close
+      Cuttle::Lab::Results.read("#{directory}/lab")
+    end
+  end
+
+  def free_port
+    server = TCPServer.new("127.0.0.1", 0)
+    server.addr[1]
+  ensure
+    server.close
+  end
+end
