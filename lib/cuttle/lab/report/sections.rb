@@ -72,7 +72,7 @@ module Cuttle
             next unless content
             next safe(tag(:h3, load.name), content) if load == view.busiest
 
-            tag(:details, tag(:summary, load.name), content)
+            tag(:details, tag(:summary, load.name), content, class: "load")
           end
         end
       end

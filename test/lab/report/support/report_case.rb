@@ -40,7 +40,12 @@ module ReportCase
     [results, Cuttle::Lab::Analysis.new(results)]
   end
 
-  def html(...)
-    Cuttle::Lab::Report.html(*read(directory(...)))
+  # The page of a SyntheticLab, made once.
+  def html(**options)
+    ReportCase.pages[options] ||= Cuttle::Lab::Report.html(*read(directory(**options)))
+  end
+
+  def self.pages
+    @pages ||= {}
   end
 end

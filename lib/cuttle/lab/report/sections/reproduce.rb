@@ -17,7 +17,7 @@ module Cuttle
 
           def content(view)
             results = view.results
-            safe(tag(:pre, tag(:code, command(results)), tabindex: 0),
+            safe(tag(:pre, tag(:code, command(results))),
                  tag(:p, "The order of the runs follows from the seed, #{results.seed}. Each load lasted " \
                          "#{Load::Units.duration(results.duration.to_f)} after " \
                          "#{Load::Units.duration(results.warmup.to_f)} of warm-up. The raw data of every run is in " \

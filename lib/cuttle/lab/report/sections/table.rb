@@ -52,7 +52,12 @@ module Cuttle
 
           def name(row)
             copy = tag(:small, "control: the same again") if row.configuration.control_of
-            [row.configuration.name, copy]
+            [options(row.configuration.name), copy]
+          end
+
+          # A line breaks before an option, and not within it.
+          def options(name)
+            name.split(/ (?=-)/).map { |part| [tag(:span, part, class: ("option" if part.start_with?("-"))), " "] }
           end
 
           # The rate, with a bar of its share behind it.

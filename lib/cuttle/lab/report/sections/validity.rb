@@ -10,6 +10,7 @@ module Cuttle
           extend Markup
 
           HEADING = "Validity"
+          PROOFS = "Proof that settings took effect"
 
           module_function
 
@@ -31,17 +32,22 @@ module Cuttle
             Sections.table("Runs that are not valid", ["configuration", "load", "rounds", "why"], rows) if rows.any?
           end
 
+          # A row for each mark and load, with who has it.
           def marks(view)
-            valid = view.results.runs.select(&:valid?)
-            rows = grouped(view, valid) { |run| (run.marks || []).map { |mark| mark["name"] } }
-            rows = rows.map { |*where, name| [*where, "#{name.tr("_", " ")}: #{example(view, name)}"] }
-            Sections.table("Marks on valid runs", ["configuration", "load", "rounds", "mark"], rows) if rows.any?
+            marked = view.results.runs.select(&:valid?).flat_map { |run| (run.marks || []).map { |mark| [mark, run] } }
+            rows = marked.group_by { |mark, run| [mark["name"], run.load] }.map do |(name, load), found|
+              [name.to_s.tr("_", " "), view.name_of_load(load), who(view, found.map(&:last)), found.length.to_s,
+               found.first.first["text"].to_s]
+            end
+            header = ["mark", "load", "configurations", "runs", "what the first one says"]
+            Sections.table("Marks on valid runs", header, rows) if rows.any?
           end
 
-          # What the first run with such a mark says.
-          def example(view, name)
-            marks = view.results.runs.lazy.flat_map { |run| run.marks || [] }
-            marks.find { |mark| mark["name"] == name }["text"]
+          def who(view, runs)
+            ids = runs.map(&:configuration).uniq
+            return "all" if ids.length == view.configurations.length && ids.length > 1
+
+            ids.map { |id| view.name_of_configuration(id) }.join(", ")
           end
 
           # A row for each configuration, load and text, with the rounds in which it was so.
@@ -57,7 +63,9 @@ module Cuttle
           def proofs(view)
             rows = view.configurations.flat_map { |configuration| proofs_of(view, configuration) }
             header = ["configuration", "setting", "wanted", "found", "proved", "how"]
-            Sections.table("Proof that settings took effect", header, rows) if rows.any?
+            return if rows.empty?
+
+            tag(:details, tag(:summary, PROOFS), Sections.table(PROOFS, header, rows))
           end
 
           def proofs_of(view, configuration)
