@@ -41,6 +41,8 @@ class TestLabDistributions < Minitest::Test
     assert_in_delta Math::PI**2 / 6, Gamma.trigamma(1), 1e-13
     assert_in_delta Math::PI**2 / 2, Gamma.trigamma(0.5), 1e-13
     assert_in_delta 0.1051663356816857, Gamma.trigamma(10), 1e-13
+    assert_in_delta Math::PI**4 / 15, Gamma.pentagamma(1), 1e-9
+    assert_in_delta Math::PI**4, Gamma.pentagamma(0.5), 1e-8
     assert_in_delta 3.7, Gamma.inverse_trigamma(Gamma.trigamma(3.7)), 1e-9
   end
 

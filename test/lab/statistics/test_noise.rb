@@ -15,11 +15,22 @@ class TestLabNoise < Minitest::Test
     assert_in_delta 0.0004, noise.variance, 0.00004
   end
 
-  def test_equal_variances_are_pooled
-    noise = Noise.of([[1.0, 4]] * 3 + [[2.0, 4]] * 3 + [[1.5, 8]] * 2)
+  # The more of them there are, the surer it is that they are alike.
+  def test_equal_variances
+    random = Random.new(2)
+    few, many = [8, 800].map { |count| Noise.of(Array.new(count) { [chi_square(4, random) / 4, 4] }) }
 
-    assert_in_delta 1.5, noise.variance, 1e-12
-    assert_equal 40, noise.degrees
+    assert_in_delta 1, many.variance, 0.1
+    assert_operator many.degrees, :>, 20
+    assert_operator few.degrees, :<, 10
+  end
+
+  def test_the_same_starts_teach_once
+    variances = [[1.0, 4], [1.2, 4], [0.8, 4], [0.9, 4], [1.1, 4], [1.0, 4]]
+
+    assert_operator Noise.of(variances * 3).degrees, :>, Noise.of(variances).degrees
+    assert_in_delta Noise.of(variances).degrees, Noise.of(variances * 3, repeats: 3).degrees, 1
+    assert_same Noise::NONE, Noise.of(variances, repeats: 2)
   end
 
   def test_wildly_different_ones_are_worth_little

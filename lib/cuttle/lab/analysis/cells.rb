@@ -47,11 +47,14 @@ module Cuttle
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
-        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair under a load
-        # only, so that they are independent.
+        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair only, so that
+        # they are independent; but the loads of a block are put on one start of a server.
         def noise(measure)
           @noise ||= {}
-          @noise[measure] ||= Statistics::Noise.of(spreads(@loads.select { |load| Measure.of(load) == measure }))
+          @noise[measure] ||= begin
+            loads = @loads.select { |load| Measure.of(load) == measure }
+            Statistics::Noise.of(spreads(loads), repeats: loads.length)
+          end
         end
 
         private

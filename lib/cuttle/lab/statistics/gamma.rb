@@ -31,6 +31,14 @@ module Cuttle
             square * (1 / 6.0 - square * (1 / 30.0 - square * (1 / 42.0 - square * (1 / 30.0 - square * 5 / 66))))) / x
         end
 
+        # The fourth.
+        def pentagamma(x)
+          return pentagamma(x + 1) + 6.0 / x**4 if x < FAR
+
+          square = 1.0 / (x * x)
+          (2 + 3.0 / x + square * (2 - square * (1 - square * (4 / 3.0 - square * 3)))) / x**3
+        end
+
         # The x whose trigamma is +value+, which is positive.
         def inverse_trigamma(value)
           Search.real { |x| trigamma(x) <= value }
