@@ -64,6 +64,8 @@ class TestLabAnalysis < Minitest::Test
     assert_in_delta 1.4, hybrid.ratio.value, 0.02
     assert hybrid.ratio.covers?(1.4)
     assert_operator hybrid.own_p, :<=, hybrid.p
+    assert_in_delta 3 * 2 / 252.0, hybrid.rank_p, 1e-9
+    assert_equal hybrid.rank_p, hybrid.inverse.rank_p
     assert_in_delta 44, hybrid.shift.value, 3
     assert_predicate reactor, :different?
     refute_predicate control, :different?

@@ -47,8 +47,8 @@ module Cuttle
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
-        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair only, so that
-        # they are independent; but the loads of a block are put on one start of a server.
+        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair only, so
+        # that they are independent; but the loads of a block are put on one start of a server.
         def noise(measure)
           @noise ||= {}
           @noise[measure] ||= begin

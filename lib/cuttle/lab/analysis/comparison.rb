@@ -9,11 +9,10 @@ module Cuttle
         LEAST = 0.01
 
         # measure: by which they are compared (Measure). p: adjusted for the family, nil of one block only.
-        # rank_p: the same of the Mann-Whitney test, which looks at the runs without their blocks. level: what its own
-        # p had to be below. family: how many comparisons were corrected together.
-        attr_reader :configuration, :base, :load, :measure, :p, :rank_p, :level, :family
+        # level: what its own p had to be below. family: how many comparisons were corrected together.
+        attr_reader :configuration, :base, :load, :measure, :p, :level, :family
 
-        # values: { block => value } of base and configuration.
+        # values: { block => value } of base and configuration. rank_p: called when asked for.
         def initialize(configuration:, base:, load:, measure:, values:, paired:, p:, level:, rank_p:, family:)
           @configuration = configuration
           @base = base
@@ -35,6 +34,11 @@ module Cuttle
         # configuration - base, without regard to blocks: the Hodges-Lehmann Estimate in measure.unit.
         def shift
           @shift ||= Statistics.hodges_lehmann(*@values.map(&:values))
+        end
+
+        # p of the Mann-Whitney test, which looks at the runs without their blocks; adjusted for the family, or nil.
+        def rank_p
+          @rank_p.call
         end
 
         # p that is not adjusted, or nil.
@@ -65,7 +69,7 @@ module Cuttle
         def inverse
           Comparison.new(configuration: base, base: configuration, load: load, measure: measure,
                          values: @values.reverse, paired: @paired.inverse,
-                         p: p, level: level, rank_p: rank_p, family: family)
+                         p: p, level: level, rank_p: @rank_p, family: family)
         end
       end
     end

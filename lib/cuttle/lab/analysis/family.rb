@@ -37,17 +37,19 @@ module Cuttle
         def correct(samples)
           tested, single = samples.partition { |sample| sample[:paired].p }
           ps = tested.map { |sample| sample[:paired].p }
-          all = tested.zip(Statistics.holm(ps), Statistics::Holm.levels(ps, LEVEL), rank_ps(tested)) +
-                single.map { |sample| [sample, nil, LEVEL, nil] }
-          @comparisons = all.to_h { |sample, p, level, rank_p| [key(sample), compare(sample, p, level, rank_p, ps)] }
+          all = tested.zip(Statistics.holm(ps), Statistics::Holm.levels(ps, LEVEL)) +
+                single.map { |sample| [sample, nil, LEVEL] }
+          @comparisons = all.to_h { |sample, p, level| [key(sample), compare(sample, p, level, tested)] }
         end
 
+        def compare(sample, p, level, tested)
+          Comparison.new(**sample, p: p, level: level, family: tested.length,
+                                   rank_p: -> { rank_ps(tested)[tested.index { |each| each.equal?(sample) }] if p })
+        end
+
+        # Counted only when somebody asks: of many pairs it takes seconds.
         def rank_ps(tested)
-          Statistics.holm(tested.map { |sample| Statistics.mann_whitney(*sample[:values].map(&:values)) })
-        end
-
-        def compare(sample, p, level, rank_p, ps)
-          Comparison.new(**sample, p: p, level: level, rank_p: rank_p, family: ps.length)
+          @rank_ps ||= Statistics.holm(tested.map { |sample| Statistics.mann_whitney(*sample[:values].map(&:values)) })
         end
 
         def key(sample)

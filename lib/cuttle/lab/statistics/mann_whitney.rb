@@ -6,7 +6,7 @@ module Cuttle
       # The Mann-Whitney test (Wilcoxon's rank sum). Exact for few values, ties or not: every way to deal the ranks
       # out is counted. For more the normal approximation, with its corrections for ties and continuity.
       module MannWhitney
-        EXACT = 30 # values in both samples
+        EXACT = 20 # values in both samples
 
         module_function
 
