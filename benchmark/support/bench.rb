@@ -4,7 +4,6 @@
 
 require "digest"
 require "etc"
-require "fiddle"
 require "fileutils"
 require "io/wait"
 require "json"
@@ -15,7 +14,12 @@ require "socket"
 require "tempfile"
 require "tmpdir"
 
+$LOAD_PATH.unshift File.expand_path("../../lib", __dir__)
+require "cuttle"
+
 module Bench
+  ProcessTree = Cuttle::Lab::ProcessTree
+
   ROOT = File.expand_path("../..", __dir__)
   # Everything the benchmarks make: programs, peers' gems, logs, results.
   TMP = File.join(ROOT, "tmp/benchmark")
@@ -47,7 +51,7 @@ module Bench
   end
 end
 
-%w[clock statistics process_tree cores http program server wrk meter throughput idle_clients idleness recipe native
+%w[clock statistics cores http program server wrk meter throughput idle_clients idleness recipe native
    canned cuttle nginx peer machine quiet options plan journal results columns report runner]
   .each { |file| require_relative file }
 require_relative "../peers"

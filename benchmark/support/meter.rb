@@ -18,7 +18,7 @@ module Bench
       before = sample
       load = yield
       used = sample.merge(before) { |_name, late, early| late - early }
-      figures(load, used).merge(pss: @tree.pss, rss: @tree.rss)
+      figures(load, used).merge(pss: @tree.pss.values.sum / 1024, rss: @tree.rss)
     end
 
     private

@@ -1,10 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../../benchmark/support/bench"
 
 # CPU time, memory and switches of processes that do a known amount of each.
-class TestBenchmarkProcessTree < Minitest::Test
+class TestLabProcessTree < Minitest::Test
   # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and waits.
   BURN = <<~RUBY
     $stdout.sync = true
@@ -36,10 +35,11 @@ class TestBenchmarkProcessTree < Minitest::Test
   def test_a_daemon_that_left_its_family_counts_where_orphans_are_adopted
     program = "#{BURN} Process.wait(fork { fork { Process.setsid; burn[0.2]; puts :ready; sleep } }); sleep"
     adopting = <<~RUBY
-      require "#{File.expand_path("../../benchmark/support/bench", __dir__)}"
-      Bench::ProcessTree.adopt_orphans
+      $LOAD_PATH.unshift #{File.expand_path("../../../lib", __dir__).inspect}
+      require "cuttle"
+      Cuttle::Lab::ProcessTree.adopt_orphans
       io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", #{program.inspect}], pgroup: true)
-      tree = Bench::ProcessTree.new(io.pid)
+      tree = Cuttle::Lab::ProcessTree.new(io.pid)
       io.gets
       puts tree.pids.size, tree.cpu_seconds
       tree.pids.each { |pid| Process.kill(:KILL, pid) }
@@ -62,27 +62,51 @@ class TestBenchmarkProcessTree < Minitest::Test
   def test_memory_that_was_written_to_counts
     with_ruby("$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept") do |tree, output|
       output.gets
-      before = [tree.anonymous, tree.pss, tree.rss]
+      before = [tree.anonymous, pss(tree), tree.rss]
       output.puts
       output.gets
-      [tree.anonymous, tree.pss, tree.rss].zip(before) { |now, then_| assert_in_delta 20_000_000 / 1024, now - then_, 2_000 }
+      [tree.anonymous, pss(tree), tree.rss].zip(before) { |now, then_| assert_in_delta 20_000_000 / 1024, now - then_, 2_000 }
     end
   end
 
   def test_a_process_that_ended_has_nothing
     pid = Process.spawn("true")
     Process.wait(pid)
-    assert_empty Bench::ProcessTree.new(pid).pids
-    assert_equal 0, Bench::ProcessTree.new(pid).cpu_seconds
+    assert_empty Cuttle::Lab::ProcessTree.new(pid).pids
+    assert_equal 0, Cuttle::Lab::ProcessTree.new(pid).cpu_seconds
+  end
+
+  def test_threads_children_and_listeners
+    program = <<~RUBY
+      require "socket"
+      $stdout.sync = true
+      server = TCPServer.new("127.0.0.1", 0)
+      Thread.new { Thread.current.name = "a name"; sleep }
+      fork { sleep }
+      puts server.addr[1]
+      gets
+    RUBY
+    with_ruby(program) do |tree, output|
+      port = Integer(output.gets)
+      assert_includes tree.threads[tree.leader], "a name"
+      assert_equal tree.pids - [tree.leader], tree.children
+      assert_equal tree.pids.sort, tree.listeners(port).sort
+      assert_empty tree.listeners(1)
+    end
   end
 
   private
+
+  # In kilobytes, of all processes.
+  def pss(tree)
+    tree.pss.values.sum / 1024
+  end
 
   # Runs a program that is ready when it has printed a line; everything it started is ended afterwards.
   def with_ruby(program)
     io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", program], "r+", pgroup: true)
     io.sync = true
-    tree = Bench::ProcessTree.new(io.pid)
+    tree = Cuttle::Lab::ProcessTree.new(io.pid)
     yield tree, io
   ensure
     tree.pids.each { |pid| Process.kill(:KILL, pid) }

@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Peers
+      # This Cuttle, as a user would start it. It says itself what it is.
+      class Cuttle < Peer
+        EXECUTABLE = "#{Home::ROOT}/exe/cuttle"
+        POOLED = %w[threads hybrid].freeze
+
+        def models = %w[single threads reactor hybrid fibers]
+        def workers = (0..)
+        def keeps_alive = [true, false]
+        def version = VERSION
+
+        def threads_of(setup)
+          POOLED.include?(setup.model) ? (1..) : (1..1)
+        end
+
+        # A fiber for each request.
+        def slots(setup)
+          super unless setup.model == "fibers"
+        end
+
+        # A clone's gems may be in a bundle of its own.
+        def environment(_setup)
+          gems = Dir["#{Home::ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
+          gems ? { "GEM_PATH" => "#{gems}:" } : {}
+        end
+
+        def command(setup)
+          [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", "tcp://#{address(setup)}",
+           "-e", "production", "--engine", setup.model, "-w", setup.workers.to_s, *pool(setup),
+           setup.keep_alive ? "--keep-alive" : "--no-keep-alive", setup.app]
+        end
+
+        private
+
+        def pool(setup)
+          POOLED.include?(setup.model) ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
+        end
+
+        def settings(server)
+          said = server.output.scan(/^  (\S+) +(.*)$/).to_h
+          proofs = [Proof.same("engine", server.setup.model, said["engine"], "its own word"), processes(server)]
+          POOLED.include?(server.setup.model) ? proofs << named_threads(server, /\Acuttle \d+\z/) : proofs
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Peers
+      # Debian's. The processes that run the app are its grandchildren, which tell by their titles what they are.
+      # It caches responses that say they may be kept, which would be its lead over all others: turned off.
+      class Passenger < Peer
+        TITLE = /\APassenger RubyApp/
+
+        def package = "passenger"
+        def workers = ANY
+
+        def arguments(setup)
+          [executable, "start", "-e", "production", "-a", "127.0.0.1", "-p", setup.port.to_s, "--engine=builtin",
+           "--min-instances", setup.workers.to_s, "--max-pool-size", setup.workers.to_s,
+           "--disable-turbocaching", "--socket-backlog", setup.backlog.to_s, "-R", setup.app]
+        end
+
+        private
+
+        def settings(server)
+          titles = server.tree.pids.map { |pid| File.read("/proc/#{pid}/cmdline") }
+          [Proof.same("workers", server.setup.workers, titles.grep(TITLE).length, "processes whose titles say so")]
+        rescue Errno::ENOENT
+          retry # one ended since we looked
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,146 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+
+module Cuttle
+  module Lab
+    module Peers
+      # A server that a lab can start. A peer is a class in a file of its own that says
+      #
+      #   gems              those to install, "name" or "name:version", the server's first; or package and program, those
+      #                     of Debian
+      #   models            names of its concurrency models, where it has several
+      #   arguments(setup)  its command line, on 127.0.0.1 in production, without a log of requests, caching nothing
+      #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
+      #   keeps_alive       the habits it can have: [true], [false] or both
+      #   proofs(server)    what shows that the settings took effect; the port and keep-alive are proved for all
+      class Peer
+        ANY = (1..).freeze
+
+        attr_reader :name
+
+        def initialize(name)
+          @name = name
+        end
+
+        def gems = nil
+        def package = nil
+        def program = name
+        def models = []
+        def workers = (0..0)
+        def threads = (1..1)
+        def keeps_alive = [true]
+
+        # Why it can't be run here, and how it can be had; nil where it can.
+        def unavailable
+          if gems
+            "not installed: cuttle lab peers --install #{name}" unless home.installed?
+          elsif package && !executable
+            "not installed: the Debian package #{package} has it"
+          end
+        end
+
+        def version
+          gems ? home.version : IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
+        end
+
+        # Why it can't be run so; nil where it can.
+        def supports?(setup)
+          return "#{name} has no model #{setup.model}" if setup.model && !models.include?(setup.model)
+          return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
+          return "#{title(setup)} has #{told(threads_of(setup))}" unless threads_of(setup).cover?(setup.threads)
+
+          "#{name} #{setup.keep_alive ? "closes every" : "can't be told to close each"} connection" unless
+            keeps_alive.include?(setup.keep_alive)
+        end
+
+        # Requests that the app has at once, over all processes; nil where nothing bounds them.
+        def slots(setup)
+          setup.processes * setup.threads
+        end
+
+        # argv.
+        def command(setup)
+          words = arguments(setup)
+          gems ? [setup.ruby || RbConfig.ruby, "-S", *words] : words
+        end
+
+        def environment(_setup)
+          gems ? home.environment : {}
+        end
+
+        # Proof each: settings as they are to be seen from outside.
+        def proofs(server)
+          [port(server), keep_alive(server), *settings(server)]
+        end
+
+        # Where its gems are.
+        def home
+          @home ||= Home.new(name, gems)
+        end
+
+        private
+
+        # Beside the port and keep-alive; the usual are processes and threads.
+        def settings(server)
+          [processes(server)]
+        end
+
+        def threads_of(_setup)
+          threads
+        end
+
+        def title(setup)
+          [name, setup.model].compact.join(" ")
+        end
+
+        def forks?
+          workers.begin.positive?
+        end
+
+        def told(range)
+          range.end == 1 ? "one thread in a process" : "at least #{range.begin} threads"
+        end
+
+        def port(server)
+          owners = server.tree.listeners(server.port)
+          Proof.new("port", server.port, owners.any? ? server.port : nil, owners.any?,
+                    "its processes #{owners.join(", ")} have the listening socket")
+        end
+
+        def keep_alive(server)
+          answers = Server::Probe.answers_on_one_connection(server.port)
+          Proof.same("keep-alive", server.setup.keep_alive, answers > 1, "#{answers} of 2 requests on one connection")
+        end
+
+        # Children of the leader, which serves by itself where it does not fork.
+        def processes(server)
+          Proof.same("workers", server.setup.workers, server.tree.children.length, "children of the leader")
+        end
+
+        # Threads by that name in each process that has any. A native thread begins with the name of who made it.
+        def named_threads(server, pattern)
+          counts = server.tree.threads.values.map { |names| names.grep(pattern).uniq.length }.select(&:positive?)
+          found = counts.uniq.length == 1 && counts.length == server.setup.processes ? counts.first : nil
+          Proof.same("threads", server.setup.threads, found, "native threads that it gave the name #{pattern.source}")
+        end
+
+        # Native threads of each serving process, those of Ruby's and the server's own among them.
+        def counted_threads(server)
+          tree = server.tree.threads
+          serving = server.setup.workers.zero? ? tree.values : tree.slice(*server.tree.children).values
+          Proof.at_least("threads", server.setup.threads, serving.map(&:length).min, "native threads of a process")
+        end
+
+        def executable
+          directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) | %w[/usr/sbin /sbin]
+          directories.map { |directory| "#{directory}/#{program}" }.find { |path| File.executable?(path) }
+        end
+
+        def address(setup)
+          "127.0.0.1:#{setup.port}"
+        end
+      end
+    end
+  end
+end

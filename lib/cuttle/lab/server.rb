@@ -1,0 +1,134 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "rbconfig"
+require "socket"
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    # One run of one server, as processes of its own: started on its cores, asked until it answers, watched from
+    # outside, and stopped by pid with all that belongs to it.
+    class Server
+      autoload :Probe, "cuttle/lab/server/probe"
+
+      START_TIMEOUT = 60 # seconds
+      STOP_TIMEOUT = 10
+
+      # What a Bundler or a gem directory of ours would change in the server's process.
+      CLEAN = ENV.keys.grep(/\A(BUNDLE|RUBY|GEM)/).to_h { |name| [name, nil] }
+                 .merge("RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
+
+      attr_reader :setup, :tree, :boot
+
+      # A server that answers. Raises Failure with the last that it said.
+      def self.start(peer, setup)
+        new(peer, setup).tap(&:start)
+      end
+
+      def initialize(peer, setup)
+        @peer = peer
+        @setup = setup
+      end
+
+      def port
+        setup.port
+      end
+
+      def url
+        "http://127.0.0.1:#{port}/"
+      end
+
+      # Starts it and waits for its first answer; boot are the seconds until then.
+      def start
+        began = now
+        @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
+                             pgroup: true, chdir: Dir.tmpdir, in: File::NULL, out: setup.log, err: %i[child out])
+        @tree = ProcessTree.new(@pid)
+        wait_until_ready(began + START_TIMEOUT)
+        @boot = now - began
+      rescue SystemCallError => error
+        raise Failure, "#{@peer.name} does not start: #{error.message}"
+      rescue StandardError
+        stop
+        raise
+      end
+
+      # Whether each setting took effect: Proof each. The server must be running.
+      def proof
+        @peer.proofs(self)
+      end
+
+      def running?
+        !ended?
+      end
+
+      # What it has printed.
+      def output
+        File.exist?(setup.log) ? File.read(setup.log).scrub : ""
+      end
+
+      # Asks it to end, then kills whatever of it is left. Returns when all of it has gone.
+      def stop
+        return unless @pid
+
+        family = tree.pids
+        signal(:TERM, [@pid])
+        await_end
+        signal(:KILL, (family & tree.pids) | (ended? ? [] : [@pid]))
+        await_end
+        reap(family - [@pid])
+      end
+
+      private
+
+      def command
+        cores = setup.cores ? ["taskset", "-c", setup.cores.join(",")] : []
+        [*cores, *@peer.command(setup)]
+      end
+
+      def wait_until_ready(deadline)
+        until Probe.answer?(port)
+          raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
+          raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if now > deadline
+
+          sleep 0.02
+        end
+      end
+
+      def last_words
+        output.lines.map(&:strip).grep(/\S/).last(2).join(" / ")[0, 300]
+      end
+
+      def ended?
+        @ended ||= !Process.wait(@pid, Process::WNOHANG).nil?
+      end
+
+      def await_end
+        deadline = now + STOP_TIMEOUT
+        sleep 0.01 until ended? || now > deadline
+      end
+
+      # Those of its processes that became ours (see ProcessTree.adopt_orphans) are waited for by us.
+      def reap(pids)
+        pids.each do |pid|
+          Process.wait(pid)
+        rescue Errno::ECHILD
+          next # not ours
+        end
+      end
+
+      def signal(name, pids)
+        pids.each do |pid|
+          Process.kill(name, pid)
+        rescue Errno::ESRCH
+          next # it ended by itself
+        end
+      end
+
+      def now
+        Process.clock_gettime(Process::CLOCK_MONOTONIC)
+      end
+    end
+  end
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+
+# The contract of every peer: it starts as it was asked to, proves it, answers, and leaves nothing behind. What is not
+# installed is skipped, and says how it can be had.
+class TestLabPeers < Minitest::Test
+  APP = <<~RUBY
+    run ->(_env) { [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]] }
+  RUBY
+
+  # Numbers to ask each of them for, the first it supports of each.
+  SHAPES = [[0, 3], [0, 1], [2, 3], [2, 1], [1, 1]].freeze
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle-peers")
+    File.write("#{@directory}/config.ru", APP)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  Cuttle::Lab::Peers.names.each do |name|
+    peer = Cuttle::Lab::Peers.find(name)
+    (peer.models.empty? ? [nil] : peer.models).each do |model|
+      define_method("test_#{[name, model].compact.join("_")}_is_what_was_asked_for") do
+        skip peer.unavailable if peer.unavailable
+
+        shapes(peer, model).each { |shape| assert_proved peer, shape }
+      end
+    end
+
+    define_method("test_#{name}_says_what_it_is") do
+      skip peer.unavailable if peer.unavailable
+
+      assert_match(/\A\d+\.\d+/, peer.version)
+      assert_kind_of String, Cuttle::Lab::Peers.describe(name)
+    end
+  end
+
+  def test_an_unknown_one
+    error = assert_raises(Cuttle::UsageError) { Cuttle::Lab::Peers.find("apache") }
+    assert_match(/unknown server "apache": cuttle, puma/, error.message)
+  end
+
+  def test_what_a_server_can_not_be_is_said
+    assert_match(/always forks/, reason("unicorn", workers: 0))
+    assert_match(/does not fork/, reason("thin", model: "evented", workers: 2))
+    assert_match(/one thread in a process/, reason("unicorn", workers: 1, threads: 5))
+    assert_match(/no model turbo/, reason("thin", model: "turbo"))
+    assert_match(/closes every connection/, reason("unicorn", workers: 1))
+    assert_nil reason("unicorn", workers: 1, keep_alive: false)
+  end
+
+  def test_an_app_that_does_not_boot
+    File.write("#{@directory}/config.ru", "raise 'not today'")
+    error = assert_raises(Cuttle::Lab::Failure) { start(Cuttle::Lab::Peers.find("cuttle"), make("reactor", 0, 1)) }
+    assert_match(/cuttle ended while it started: .*not today/, error.message)
+  end
+
+  def test_an_unproved_setting_says_so
+    peer = Cuttle::Lab::Peers.find("cuttle")
+    server = start(peer, make("hybrid", 0, 3))
+    server.setup.threads = 4
+    proof = server.proof.find { |each| each.setting == "threads" }
+    assert_equal [false, 4, 3], [proof.proved, proof.wanted, proof.found]
+  ensure
+    server&.stop
+  end
+
+  private
+
+  def shapes(peer, model)
+    SHAPES.map { |workers, threads| make(model, workers, threads, peer.keeps_alive.first) }
+          .reject { |setup| peer.supports?(setup) }.uniq { |setup| setup.workers }
+  end
+
+  def make(model, workers, threads, keep_alive = true)
+    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+    Cuttle::Lab::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive, port: port,
+                           app: "#{@directory}/config.ru", backlog: 512, env: {}, log: "#{@directory}/#{port}.log")
+  end
+
+  def reason(name, model: nil, workers: 0, threads: 1, keep_alive: true)
+    Cuttle::Lab::Peers.find(name).supports?(make(model, workers, threads, keep_alive))
+  end
+
+  def start(peer, setup) = Cuttle::Lab::Server.start(peer, setup)
+
+  def assert_proved(peer, setup)
+    server = start(peer, setup)
+    assert_operator server.boot, :>, 0
+    proofs = server.proof
+    assert_includes proofs.map(&:setting), "port"
+    assert_empty proofs.reject(&:proved).map(&:to_a), server.output
+    pids = server.tree.pids
+    server.stop
+    assert_empty(pids.select { |pid| File.exist?("/proc/#{pid}") })
+    refute server.running?
+    TCPServer.open("127.0.0.1", setup.port, &:close)
+  ensure
+    server&.stop
+  end
+end
