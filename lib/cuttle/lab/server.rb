@@ -23,6 +23,7 @@ module Cuttle
 
       # A server that answers. Raises Failure with the last that it said.
       def self.start(peer, setup)
+        ProcessTree.adopt_orphans
         new(peer, setup).tap(&:start)
       end
 

@@ -4,7 +4,8 @@ module Cuttle
   module Lab
     module Peers
       # Debian's. The processes that run the app are its grandchildren, which tell by their titles what they are.
-      # It caches responses that say they may be kept, which would be its lead over all others: turned off.
+      # It caches responses that say they may be kept, which would be its lead over all others: turned off. (Its option
+      # for the backlog ends Debian's in a crash.)
       class Passenger < Peer
         TITLE = /\APassenger RubyApp/
 
@@ -14,7 +15,7 @@ module Cuttle
         def arguments(setup)
           [executable, "start", "-e", "production", "-a", "127.0.0.1", "-p", setup.port.to_s, "--engine=builtin",
            "--min-instances", setup.workers.to_s, "--max-pool-size", setup.workers.to_s,
-           "--disable-turbocaching", "--socket-backlog", setup.backlog.to_s, "-R", setup.app]
+           "--disable-turbocaching", "--disable-security-update-check", "-R", setup.app]
         end
 
         private

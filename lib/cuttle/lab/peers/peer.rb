@@ -127,9 +127,10 @@ module Cuttle
 
         # Native threads of each serving process, those of Ruby's and the server's own among them.
         def counted_threads(server)
-          tree = server.tree.threads
-          serving = server.setup.workers.zero? ? tree.values : tree.slice(*server.tree.children).values
-          Proof.at_least("threads", server.setup.threads, serving.map(&:length).min, "native threads of a process")
+          threads = server.tree.threads
+          serving = threads.slice(*server.tree.children)
+          serving = threads if serving.empty? # the leader serves
+          Proof.at_least("threads", server.setup.threads, serving.values.map(&:length).min, "native threads of a process")
         end
 
         def executable

@@ -26,7 +26,7 @@ module Cuttle
         private
 
         def settings(server)
-          [processes(server), named_threads(server, /\Apuma srv tp/)]
+          [processes(server), named_threads(server, /\Apuma srv tp \d+\z/)]
         end
       end
     end
