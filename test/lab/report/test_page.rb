@@ -89,6 +89,16 @@ class TestLabReportPage < Minitest::Test
     assert_equal 5, runs.scan(/not valid: 1 of 2 workers was there/).length
   end
 
+  def test_short_runs_are_shown_from_round_to_round
+    lab = SyntheticLab.new(closed: [5], rates: [], clean: true)
+    lines = lab.lines.each { |line| line["windows"] = line["windows"].first(1) if line["type"] == "run" }
+    section = Cuttle::Lab::Report.html(*read(directory(lines: lines)))[/<section id="over-time".*?<\/section>/m]
+
+    assert_includes section, ">round</text>"
+    assert_equal 13 * 2 * 5, section.scan(/<path class="marker[^>]*><title>[\d.]+ ms/).length
+    assert_includes html, ">second</text>"
+  end
+
   def test_the_command_is_one_that_a_shell_understands
     lab = SyntheticLab.new
     header = lab.header.merge("command" => ["cuttle", "lab", "my app.ru", "--rounds", "5"], "seed" => 7)

@@ -37,6 +37,18 @@ class TestLabReportText < Minitest::Test
     refute_includes text(clean: true), "!"
   end
 
+  def test_a_warning_of_many_runs_is_said_once
+    lab = SyntheticLab.new(closed: [5], rates: [], clean: true)
+    runs = lab.lines.select { |line| line["type"] == "run" }
+    runs.each_with_index do |run, index|
+      run["warnings"] << { "name" => "busy", "text" => "others took #{index + 6}%", "advice" => "end what else runs" }
+    end
+    said = Cuttle::Lab::Report.text(*read(directory(lines: [lab.header, *runs])))
+
+    assert_includes said, "! others took 6% (the first of 70 such runs); end what else runs\n"
+    refute_includes said, "others took 7%"
+  end
+
   def test_the_verdict_is_last
     results, analysis = read(directory)
     said = Cuttle::Lab::Report.text(results, analysis)

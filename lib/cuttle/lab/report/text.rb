@@ -69,7 +69,10 @@ module Cuttle
         end
 
         def warnings(view)
-          view.results.warnings.map { |each| [each.text, each.advice].compact.join("; ") }.uniq
+          view.warnings.map do |warning|
+            often = " (the first of #{warning.runs} such runs)" if warning.runs > 1
+            [[warning.text, often].join, warning.advice].compact.join("; ")
+          end
         end
 
         def missing(view)

@@ -20,6 +20,9 @@ module Cuttle
         Group = Struct.new(:name, :configurations)
         IN_A_PANEL = 5 # lines that can be told from each other
 
+        # text: what the first one said. runs: in how many it was so, 0 for what is said of the whole lab.
+        Warning = Struct.new(:text, :advice, :runs)
+
         attr_reader :results, :analysis
 
         def initialize(results, analysis)
@@ -139,6 +142,13 @@ module Cuttle
 
         def invalid
           results.runs.reject(&:valid?)
+        end
+
+        # Of the lab, and of its runs: each kind once, for runs say the same with other figures.
+        def warnings
+          of_lab = results.warnings.map { |each| Warning.new(each.text, each.advice, 0) }.uniq
+          of_runs = results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }.values
+          of_lab + of_runs.map { |all| Warning.new(*all.first.values_at("text", "advice"), all.length) }
         end
 
         private

@@ -13,17 +13,13 @@ module Cuttle
           module_function
 
           def content(view)
-            warnings = view.results.warnings.map { |each| [each.text, each.advice] } + of_runs(view)
-            items = warnings.tally.map { |(text, advice), count| item(text, advice, count) }
+            items = view.warnings.map { |warning| item(warning, view.results.runs.length) }
             tag(:ul, items, class: "warnings") if items.any?
           end
 
-          def of_runs(view)
-            view.results.runs.flat_map { |run| (run.warnings || []).map { |each| each.values_at("text", "advice") } }
-          end
-
-          def item(text, advice, count)
-            tag(:li, tag(:strong, text), (" (#{count} times)" if count > 1), (tag(:p, advice) if advice))
+          def item(warning, runs)
+            often = " (the first of #{warning.runs} such runs, of #{runs})" if warning.runs > 1
+            tag(:li, tag(:strong, warning.text), often, (tag(:p, warning.advice) if warning.advice))
           end
         end
       end
