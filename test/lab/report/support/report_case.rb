@@ -34,10 +34,16 @@ module ReportCase
     Dir.mktmpdir("cuttle-report").tap { |directory| (@directories ||= []) << directory }
   end
 
-  # [Results, Analysis]
+  # [Results, Analysis], made once of what is the same.
   def read(directory)
-    results = Cuttle::Lab::Results.read(directory)
-    [results, Cuttle::Lab::Analysis.new(results)]
+    ReportCase.readings[File.read("#{directory}/results.jsonl")] ||= begin
+      results = Cuttle::Lab::Results.read(directory)
+      [results, Cuttle::Lab::Analysis.new(results)]
+    end
+  end
+
+  def self.readings
+    @readings ||= {}
   end
 
   # The page of a SyntheticLab, made once.

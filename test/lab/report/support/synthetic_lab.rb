@@ -7,7 +7,7 @@ class SyntheticLab
   CPU = 0.005 # seconds a request
   WAIT = 0.020
   CORES = 2
-  HISTOGRAM_SAMPLES = 1200
+  HISTOGRAM_SAMPLES = 1000
 
   MODELS = { "single" => 1, "threads" => 5, "reactor" => 1, "hybrid" => 5, "fibers" => nil }.freeze
   CLOSED = [1, 5, 20, 100].freeze
@@ -74,7 +74,7 @@ class SyntheticLab
   end
 
   def loads(closed, rates)
-    all = closed.map { |connections| ["#{connections} connection#{"s" if connections > 1}", "closed", connections, nil] } +
+    all = closed.map { |count| ["#{count} connection#{"s" if count > 1}", "closed", count, nil] } +
           rates.map { |rate| ["#{rate}/s", "open", 1000, rate] }
     all.map.with_index(1) do |(name, loop, connections, rate), number|
       { "id" => "l#{number}", "name" => name, "loop" => loop, "connections" => connections, "rate" => rate,
@@ -117,7 +117,8 @@ class SyntheticLab
       "order" => order, "at" => at(order * 8), "boot" => 0.3 + (@random.rand * 0.2), "steady" => true, "rate" => rate,
       "responses" => count, "sent" => count + 1, "elapsed" => 5.0, "errors" => { "connect" => 0, "timeout" => errors },
       "ms" => times(histogram), "server" => costs(configuration), "load_cpu" => 0.2, "windows" => windows(rate, time),
-      "histogram" => Cuttle::Load::Histograms.to_h(histogram), "warnings" => [], **validity(configuration, load, block) }
+      "histogram" => Cuttle::Load::Histograms.to_h(histogram), "warnings" => [],
+      **validity(configuration, load, block) }
   end
 
   def validity(configuration, load, block)

@@ -16,8 +16,8 @@ module Cuttle
             charts = view.loads.filter_map { |load| Charts::Dots.new(view, load).to_html }
             return if charts.empty?
 
-            safe(Sections.lead("A circle is a run, one start of a server, by how far its rate is from the median of its " \
-                               "configuration; below, that median's 95% interval. Hollow squares are runs that are " \
+            safe(Sections.lead("A circle is a run, one start of a server, by how far its rate is from the median " \
+                               "of its configuration; below, that median's 95% interval. Hollow squares are runs that are " \
                                "not valid, and count for nothing."),
                  Charts::Figure.grid(charts))
           end

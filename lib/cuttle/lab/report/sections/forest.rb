@@ -18,8 +18,8 @@ module Cuttle
 
             safe(Sections.lead("Rates by that of #{view.base.name}, paired by round, with 95% " \
                                "intervals#{open_loops(view)}. Square and filled: a difference, corrected for how " \
-                               "many comparisons there are. Hollow circle: none that could be measured. The control is " \
-                               "a configuration by itself: its interval should hold 1."),
+                               "many comparisons there are. Hollow circle: none that could be measured. The control " \
+                               "is a configuration by itself: its interval should hold 1."),
                  Charts::Figure.grid(charts), limits(view))
           end
 

@@ -44,7 +44,8 @@ module Cuttle
 
           # What is said of the load that asks for most.
           def headline(view, sentences)
-            sentences.find { |sentence| view.busiest && load_of(view, sentence) == view.busiest } || sentences.first
+            of_busiest = sentences.find { |sentence| view.busiest && load_of(view, sentence) == view.busiest }
+            of_busiest || sentences.first
           end
 
           def notes(view)
