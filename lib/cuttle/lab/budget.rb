@@ -47,8 +47,8 @@ module Cuttle
         end
         return if wanted == [@duration, @warmup]
 
-        @cut << "each run to #{say(@duration)} after #{say(@warmup)} of warm-up at most, from #{say(wanted[0])} and " \
-                "#{say(wanted[1])}, for --budget #{say(@options.budget)}"
+        @cut << "#{say(wanted[0] - @duration)} of each run's #{say(wanted[0])}, and #{say(wanted[1] - @warmup)} of the " \
+                "#{say(wanted[1])} before it"
       end
 
       # Whether it could be made shorter. What was asked for stays.
@@ -65,15 +65,13 @@ module Cuttle
         fitting = (@options.budget / estimate(rounds: 1)).floor
         @rounds = @options.rounds ? [fitting, wanted].min : [fitting, MOST_ROUNDS].min
         @rounds = [@rounds, [LEAST_ROUNDS, wanted].min].max
-        return tight if estimate > @options.budget
-
-        @cut << "#{wanted - @rounds} of #{wanted} rounds, for --budget #{say(@options.budget)}" if @rounds < wanted
+        @cut << "#{wanted - @rounds} of #{wanted} rounds" if @rounds < wanted
+        tight if estimate > @options.budget
       end
 
       # Fewer rounds would say nothing.
       def tight
-        @cut << "not everything fits --budget #{say(@options.budget)}: #{@rounds} rounds take about " \
-                "#{say(estimate.ceil)}; what is not done by then is left out, so name fewer configurations or loads"
+        @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer configurations or loads"
       end
 
       def say(seconds)

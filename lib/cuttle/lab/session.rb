@@ -98,7 +98,7 @@ module Cuttle
         @out.puts "#{@directory}: #{@plan.present.length} configurations (one twice) under #{@plan.loads.length} " \
                   "loads, in #{@plan.rounds} blocks; seed #{@plan.seed}"
         @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
-        @plan.cut.each { |sentence| @out.puts "cut: #{sentence}" }
+        @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }
         @plan.missing.each do |id, reason|
           @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
         end

@@ -34,6 +34,15 @@ module Cuttle
          (saturated(load_cpu) if load_cpu > SATURATED)].compact
       end
 
+      # What the runs were warned of, as one Warning of each kind, with the worst of them. hashes: as runs have them.
+      def summary(hashes, runs)
+        hashes.group_by { |hash| hash["name"] }.map do |name, same|
+          worst = same.max_by { |hash| hash["text"][/[\d.]+(?=%)/].to_f }
+          Warning.new(name, "in #{same.length} of #{runs} runs #{worst["text"]}#{" at the most" if same.length > 1}",
+                      worst["advice"])
+        end
+      end
+
       def one_core(cores)
         return unless cores.shared?
 
@@ -55,7 +64,7 @@ module Cuttle
       end
 
       def busy(share)
-        Warning.new("busy", "other processes took #{percent(share)} of the cores during the run",
+        Warning.new("busy", "other processes took #{percent(share)} of the cores",
                     "end what else runs, and measure again")
       end
 
@@ -65,8 +74,8 @@ module Cuttle
       end
 
       def saturated(share)
-        Warning.new("saturated", "the load generator was busy for #{percent(share)} of the time: this may be its " \
-                                 "limit and not the server's", "give it more cores: --cpus, or a heavier app")
+        Warning.new("saturated", "the load generator was busy for #{percent(share)} of the time: the limit may " \
+                                 "be its own", "give it more cores: --cpus, or a heavier app")
       end
 
       def percent(share)
