@@ -5,8 +5,8 @@ module Cuttle
     # Fits a lab into the time it may take, and says what was cut. Rounds are worth more than long runs, down to a
     # point: a start of a server is the unit that intervals are made of.
     class Budget
-      BOOT = 0.8 # seconds: a start and a stop, on average
-      EXTRA = 0.15 # seconds that a run takes beside warm-up and measuring
+      BOOT = 0.55 # seconds: a start and a stop, on average
+      EXTRA = 0.1 # seconds that a run takes beside warm-up and measuring
       LEAST_ROUNDS = 3
       LEAST_DURATION = 0.4
       LEAST_WARMUP = 0.2

@@ -10,7 +10,6 @@ module Cuttle
       PERCENTILES = %w[50 90 95 99 99.9].freeze
       WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
-      LEAD = 0.1 # seconds of the load before measuring begins, so that its connections stand
 
       # server: Lab::Server; generator: called with a URL and Load's options, returns a Load::Result.
       def initialize(server:, load:, stage:, plan:, cores:, generator:)
@@ -27,7 +26,7 @@ module Cuttle
         @options = @stage.load_options(configuration, @load, @cores)
         steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
         result, figures = Meter.new(@server.tree, @cores).measure do
-          @generator.call(url, **@options, duration: @plan.duration, warmup: LEAD)
+          @generator.call(url, **@options, duration: @plan.duration)
         end
         return if result.interrupted?
         raise Failure, "the server died: #{last_words}" unless @server.running?

@@ -67,11 +67,17 @@ module Cuttle
         serve(start, left) while left.any? && go_on?(start.configuration)
       end
 
-      # Takes from +loads+ those that it is done with.
+      # Takes from +loads+ those that it is done with: none can be had of a server that does not start, and one less of a
+      # server that dies.
       def serve(start, loads)
-        @stage.serve(start.configuration) { |server, url| measure(start, loads, server, url) }
+        lost = loads.dup
+        @stage.serve(start.configuration) do |server, url|
+          lost = loads.first(1)
+          measure(start, loads, server, url) { lost = loads.first(1) }
+        end
       rescue Failure, Load::Failure => error
-        failed(start, loads.shift || start.loads.last, error.message)
+        failed(start, lost, error.message)
+        loads.shift(lost.length)
       end
 
       def measure(start, loads, server, url)
@@ -80,6 +86,7 @@ module Cuttle
                           generator: method(:generate))
           run = cell.run(start.configuration, url)
           keep(start, loads.shift, run) if run
+          yield
         end
       end
 
@@ -95,13 +102,13 @@ module Cuttle
         @progress.done(start.configuration, load, said)
       end
 
-      def failed(start, load, reason)
+      def failed(start, loads, reason)
         return if @interruption.asked?
 
-        @failures[start.configuration.id] += 1
-        append("failure", { **place(start, load), "reason" => reason })
-        @progress.say("#{start.configuration.name}, #{load.name}: #{reason}")
-        return if @failures[start.configuration.id] < FAILURES
+        @reason ||= reason
+        loads.each { |load| append("failure", { **place(start, load), "reason" => reason }) }
+        @progress.say("#{start.configuration.name}, #{loads.map(&:name).join(", ")}: #{reason}")
+        return if (@failures[start.configuration.id] += 1) < FAILURES
 
         @progress.say("#{start.configuration.name}: left out from here on")
       end
@@ -122,7 +129,7 @@ module Cuttle
       end
 
       def nothing_runs
-        raise Failure, "nothing could be measured: #{@failures.empty? ? "no server is there" : "every server failed"}"
+        raise Failure, "nothing could be measured: #{@reason || "there is no server"}"
       end
     end
   end

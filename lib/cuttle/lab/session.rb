@@ -28,8 +28,8 @@ module Cuttle
         @plan = @done ? Plan.of(@done) : Plan.build(@options)
         @cores = Cores.new(**@options.cpus)
         pinned = @cores.pin_self
-        open_store do |store|
-          Stage.open(@app, @options, @cores) { |stage| carry_out(store, stage, pinned) }
+        Stage.open(@app, @options, @cores) do |stage|
+          open_store { |store| carry_out(store, stage, pinned) }
         end
       end
 
@@ -81,13 +81,22 @@ module Cuttle
         progress = Progress.new(@out, total: total, done: @done ? @done.runs.length : 0)
         runner = Runner.new(plan: @plan, stage: stage, cores: @cores, store: store, progress: progress, done: @done,
                             interruption: @interruption, time: TimeLimit.new(@options.budget))
-        Warnings.before(@cores, pinned: pinned).each { |warning| runner.warn_of(warning) }
+        [*Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
         begin
           runner.run
         ensure
           progress.finish
         end
         runner.finish
+      end
+
+      # Gone on with under other conditions: blocks of one kind are not comparable with those of another.
+      def elsewhere
+        return unless @done
+
+        facts = Machine.facts(@cores)
+        changed = facts.keys.reject { |key| facts[key] == @done.environment[key] }
+        Warnings.resumed(changed) if changed.any?
       end
 
       def total

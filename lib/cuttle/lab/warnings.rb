@@ -63,6 +63,12 @@ module Cuttle
                     "end what else runs, and measure again")
       end
 
+      # +facts+: names of Machine's that are others than when the lab began.
+      def resumed(facts)
+        Warning.new("resumed", "the lab was gone on with under other conditions (#{facts.join(", ")})",
+                    "begin a new one, and compare the two")
+      end
+
       def busy(share)
         Warning.new("busy", "other processes took #{percent(share)} of the cores",
                     "end what else runs, and measure again")

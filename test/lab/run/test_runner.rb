@@ -78,8 +78,8 @@ class TestLabRunner < Minitest::Test
 
   def test_no_server_at_all
     error = assert_raises(Cuttle::Lab::Failure) { run_lab(rounds: 9) { raise Cuttle::Lab::Failure, "no" } }
-    assert_match(/nothing could be measured/, error.message)
-    assert_equal 6, @store.of("failure").length
+    assert_match(/nothing could be measured: no/, error.message)
+    assert_equal 12, @store.of("failure").length
   end
 
   def test_nothing_listens

@@ -1,0 +1,163 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+
+# `cuttle lab` from its beginning to its end: real servers, in very little time.
+class TestLab < Minitest::Test
+  ROOT = File.expand_path("../../..", __dir__)
+  APP = <<~RUBY
+    run ->(_env) { [200, { "content-type" => "text/plain" }, ["Hello, lab!"]] }
+  RUBY
+  QUICK = %w[--engines single,hybrid --workers 0 --threads 2 --rounds 2 --duration 100ms --warmup 0 --concurrency 1,3
+             --seed 7].freeze
+
+  def setup
+    @directory = Dir.mktmpdir
+    File.write(app, APP)
+  end
+
+  def teardown
+    FileUtils.rm_rf(@directory)
+  end
+
+  def test_it_measures_saves_and_tells
+    out, err, status = lab(app, *QUICK)
+    assert_equal 0, status, err
+    assert_match(/hybrid -t 2 \(again\)/, out)
+    assert_match(/requests\/s/, out)
+    assert_includes out, "report.html"
+    assert_match(/seed 7/, err)
+    check(results)
+    assert_operator File.size(File.join(results.directory, "report.html")), :>, 10_000
+  end
+
+  # A file that ends in the middle of a line, as of a lab that was killed.
+  def test_it_goes_on_where_one_was_killed
+    assert_equal 0, lab(app, *QUICK).last
+    path = results.path
+    whole = File.readlines(path)
+    runs = whole.grep(/"type":"run"/)
+    File.write(path, [whole.first, *runs.first(5), runs[5][0, 100]].join)
+    out, err, status = lab("--resume", results.directory)
+    assert_equal 0, status, err
+    assert_match(/12 runs/, out)
+    check(results)
+    assert_equal runs.first(5), File.readlines(path).grep(/"type":"run"/).first(5)
+  end
+
+  def test_an_interrupt_leaves_a_usable_result
+    arguments = [app, *QUICK, "--rounds", "50"]
+    Open3.popen3(environment, *command(*arguments), chdir: @directory) do |_in, out, err, thread|
+      reader = Thread.new { err.read }
+      Eventually.eventually("the first runs", within: 60) { saved("run") > 2 }
+      Process.kill(:INT, thread.pid)
+      assert_match(/did not come to its end/, out.read)
+      assert_equal 130, thread.value.exitstatus, reader.value
+    end
+    assert results.interrupted?
+    assert_operator results.runs.length, :>, 2
+    assert_empty servers
+  end
+
+  def test_an_app_that_does_not_boot
+    File.write(app, "raise 'no database here'\n")
+    _, err, status = lab(app, *QUICK)
+    assert_equal 1, status
+    assert_match(/\Acuttle: nothing could be measured: .*no database here/, err.lines.last)
+    assert_empty servers
+  end
+
+  # The app kills its server under one of the two models only.
+  def test_a_server_that_dies_costs_only_its_own_runs
+    File.write(app, <<~RUBY)
+      asked = 0
+      single = File.read("/proc/self/cmdline").include?("single")
+      run(lambda do |_env|
+        Process.kill(:KILL, Process.pid) if single && (asked += 1) > 5
+        [200, { "content-type" => "text/plain" }, ["Hello, lab!"]]
+      end)
+    RUBY
+    _, err, status = lab(app, *QUICK)
+    assert_equal 0, status, err
+    assert(results.failures.any? { |failure| failure.configuration == "c1" })
+    assert_equal 8, results.runs.count(&:valid?)
+    assert_match(/single/, err)
+  end
+
+  def test_json
+    out, err, status = lab(app, *QUICK, "--json")
+    assert_equal 0, status, err
+    assert_kind_of Hash, JSON.parse(out)
+  end
+
+  def test_a_server_that_is_not_there_is_listed
+    skip "falcon is installed" unless Cuttle::Lab::Peers.find("falcon").unavailable
+    out, err, status = lab(app, *QUICK, "--servers", "falcon")
+    assert_equal 0, status, err
+    assert_match(/left out: falcon.*--install falcon/, err)
+    assert_match(/not measured: falcon/, out)
+  end
+
+  def test_wrong_usage_begins_nothing
+    _, err, status = lab(app, "--engines", "warp")
+    assert_equal 2, status
+    assert_match(/\Acuttle: unknown engine warp/, err)
+    refute File.exist?("#{@directory}/lab-results")
+  end
+
+  private
+
+  def app
+    "#{@directory}/config.ru"
+  end
+
+  # Its own directory of temporary files: the lock is another than that of a lab which runs meanwhile.
+  def environment
+    FileUtils.mkdir_p("#{@directory}/tmp")
+    { "TMPDIR" => "#{@directory}/tmp" }
+  end
+
+  def command(*arguments)
+    [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "lab", *arguments]
+  end
+
+  # [standard output, standard error, exit status]
+  def lab(*arguments)
+    *texts, status = Open3.capture3(environment, *command(*arguments), chdir: @directory)
+    [*texts, status.exitstatus]
+  end
+
+  def results
+    Cuttle::Lab::Results.read(Dir["#{@directory}/lab-results/*"].first)
+  end
+
+  def saved(type)
+    Dir["#{@directory}/lab-results/*/results.jsonl"].sum { |path| File.readlines(path).grep(/"type":"#{type}"/).length }
+  end
+
+  # Three configurations (one of them the control), two loads, two rounds, each run valid and proved.
+  def check(results)
+    assert_equal ["single", "hybrid -t 2", "hybrid -t 2 (again)"], results.configurations.map(&:name)
+    assert_equal 12, results.runs.length
+    results.runs.each do |run|
+      assert run.valid?, run.reasons.inspect
+      assert run.proof.any?
+      assert_operator run.rate, :>, 0
+      assert_operator run.server["pss_total"], :>, 1_000_000
+      assert_operator run.server["cpu_us"], :>, 0
+    end
+    refute results.interrupted?
+    assert_empty results.damages
+  end
+
+  # Servers of this test's app that live.
+  def servers
+    Dir["/proc/[0-9]*/cmdline"].select do |path|
+      File.read(path).include?(app)
+    rescue SystemCallError
+      false
+    end
+  end
+end
