@@ -54,6 +54,11 @@ class TestLabReportCharts < Minitest::Test
     assert_in_delta 0, Scales::Log.new(1, 100, [0, 200]).call(0)
   end
 
+  def test_an_interval_of_few_runs_stretches_a_scale_only_so_far
+    assert_equal [50.0, 60.0, 25.0, 120.0], Scales.with_intervals([50.0, 60.0], [0.05, 38_797])
+    assert_in_delta 200, Scales::Linear.new(0, 10, [0, 200]).within(38_797)
+  end
+
   def test_nines_give_each_further_nine_the_same_room
     scale = Scales::Nines.new(0, 99.9, [0, 300])
 

@@ -55,7 +55,7 @@ module Cuttle
           return "too few runs to tell" unless change.p
           return "#{Numbers.change(change.ratio.value)}, #{judged(change)}" if change.different?
 
-          "no measurable difference (#{format("%.1f%%", change.detectable * 100)} would have been seen)"
+          "no measurable difference (#{Numbers.effect(change.detectable)} would have been seen)"
         end
 
         def judged(change)

@@ -59,6 +59,11 @@ module Cuttle
           estimate && estimate.low && estimate.high
         end
 
+        # A difference from 1 that would have been seen: "4.0%". Of few runs that may be any.
+        def effect(share)
+          share < 1 ? format("%.1f%%", share * 100) : "no less than double"
+        end
+
         # With unit, short, for axes: "50 ms", "1.5 s".
         def tick_time(milliseconds)
           return "0" if milliseconds.zero?

@@ -98,8 +98,10 @@ module Cuttle
           def heights
             @heights ||= begin
               points = @view.originals.flat_map { |configuration| points_of(configuration) }
-              values = points.flat_map { |estimate| [estimate.value, estimate.low, estimate.high] }.compact
-              @log ? values.select(&:positive?) : values
+              values = points.map(&:value)
+              values = values.select(&:positive?) if @log
+              ends = points.flat_map { |each| [each.low, each.high] }.compact
+              values.empty? ? [] : Scales.with_intervals(values, ends)
             end
           end
 

@@ -9,7 +9,7 @@ module Cuttle
           extend Markup
 
           APART = 30 # units between labels on a horizontal axis, at least
-          LETTER = 7 # units that one takes, about
+          LETTER = 8 # units that one takes, about
 
           module_function
 

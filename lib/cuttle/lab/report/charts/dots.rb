@@ -85,7 +85,8 @@ module Cuttle
           def shares(configuration)
             rate = rate(configuration)
             valid = runs(configuration).select(&:valid?).map(&:rate)
-            [*valid, rate.low, rate.high].compact.map { |value| value / rate.value }
+            ends = [rate.low, rate.high].compact
+            Scales.with_intervals([rate.value, *valid], ends).map { |value| value / rate.value }
           end
         end
       end

@@ -83,8 +83,9 @@ module Cuttle
 
           def scale
             @scale ||= begin
-              ends = items.flat_map { |each| [each.ratio.value, each.ratio.low, each.ratio.high] }
-              Scales::Log.around([1, *ends.compact.select(&:positive?)], ACROSS, air: 1.02)
+              values = [1, *items.map { |each| each.ratio.value }].map(&:to_f)
+              ends = items.flat_map { |each| [each.ratio.low, each.ratio.high] }.compact
+              Scales::Log.around(Scales.with_intervals(values, ends), ACROSS, air: 1.02)
             end
           end
         end

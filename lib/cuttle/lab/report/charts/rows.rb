@@ -49,7 +49,7 @@ module Cuttle
 
           # An interval with a mark in it.
           def whisker(low, high, y, style)
-            left, right = [low, high].map { |value| Charts.at(scale.call(value)) }
+            left, right = [low, high].map { |value| Charts.at(scale.within(value)) }
             tag(:path, class: "whisker #{style}", d: "M#{left} #{y - 3}v6M#{left} #{y}H#{right}M#{right} #{y - 3}v6")
           end
         end

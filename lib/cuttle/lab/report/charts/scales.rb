@@ -7,6 +7,15 @@ module Cuttle
         # From values to coordinates: call(value), and ticks, the values worth a label. A scale of one value puts it
         # in the middle.
         module Scales
+          WIDEST = 2.0 # times the greatest value, that an interval may stretch a scale to
+
+          # +values+, and those ends of their intervals that leave the values room: of few runs an interval may reach
+          # anywhere, and is cut off at the axis.
+          def self.with_intervals(values, ends)
+            low, high = values.minmax
+            values + ends.map { |value| value.clamp(low / WIDEST, high * WIDEST) }
+          end
+
           # What scales have in common: +position+ is where a value is between low (0) and high (1).
           class Scale
             attr_reader :low, :high
@@ -19,6 +28,11 @@ module Cuttle
 
             def call(value)
               @from + (position(value.to_f) * (@to - @from))
+            end
+
+            # Where it is, or the end that it lies beyond.
+            def within(value)
+              call(value.clamp(low, high))
             end
 
             private

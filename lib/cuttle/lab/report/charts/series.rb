@@ -58,7 +58,7 @@ module Cuttle
           def whisker(point)
             x = @x.call(point.x)
             left = Charts.at(x - CAP)
-            low, high = [point.low, point.high].map { |value| Charts.at(@y.call(value)) }
+            low, high = [point.low, point.high].map { |value| Charts.at(@y.within(value)) }
             "M#{left} #{low}h#{2 * CAP}M#{Charts.at(x)} #{low}V#{high}M#{left} #{high}h#{2 * CAP}"
           end
 

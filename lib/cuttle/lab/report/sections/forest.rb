@@ -35,7 +35,7 @@ module Cuttle
             seen = view.loads.flat_map { |load| view.comparisons(load) }.filter_map(&:detectable)
             return if seen.empty?
 
-            least, most = seen.minmax.map { |each| format("%.1f%%", each * 100) }
+            least, most = seen.minmax.map { |each| Numbers.effect(each) }
             between = least == most ? least : "#{least} to #{most}, depending on the pair"
             Sections.lead("The smallest difference that this lab would have seen: #{between}.")
           end
