@@ -26,8 +26,6 @@ module Cuttle
         @done = done
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @failures = Hash.new(0)
-        @warnings = []
-        @runs = 0
       end
 
       # Returns when everything is done, or the lab was interrupted, or its time is over. Raises Unwritable, and Failure
@@ -48,9 +46,8 @@ module Cuttle
         append("warning", warning.to_h)
       end
 
-      # The last lines.
+      # The last line.
       def finish
-        Warnings.summary(@warnings, @runs).each { |warning| warn_of(warning) }
         append("end", "interrupted" => @interruption.asked?)
       end
 
@@ -96,8 +93,6 @@ module Cuttle
 
       def keep(start, load, run)
         append("run", { **place(start, load), "order" => @order += 1, **run })
-        @runs += 1
-        @warnings.concat(run["warnings"])
         said = "#{Load::Units.count(run["rate"])}/s#{", invalid: #{run["reasons"].first}" unless run["valid"]}"
         @progress.done(start.configuration, load, said)
       end

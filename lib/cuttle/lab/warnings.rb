@@ -34,15 +34,6 @@ module Cuttle
          (saturated(load_cpu) if load_cpu > SATURATED)].compact
       end
 
-      # What the runs were warned of, as one Warning of each kind, with the worst of them. hashes: as runs have them.
-      def summary(hashes, runs)
-        hashes.group_by { |hash| hash["name"] }.map do |name, same|
-          worst = same.max_by { |hash| hash["text"][/[\d.]+(?=%)/].to_f }
-          Warning.new(name, "in #{same.length} of #{runs} runs #{worst["text"]}#{" at the most" if same.length > 1}",
-                      worst["advice"])
-        end
-      end
-
       def one_core(cores)
         return unless cores.shared?
 

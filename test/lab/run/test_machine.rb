@@ -41,13 +41,6 @@ class TestLabMachine < Minitest::Test
     assert_match(/2\.5%/, text["text"])
   end
 
-  def test_warnings_of_many_runs_are_one_of_each_kind
-    runs = [0.1, 0.3, 0.2].map { |share| Warnings.busy(share).to_h } << Warnings.stolen(0.5).to_h
-    assert_equal ["in 3 of 9 runs other processes took 30% of the cores at the most",
-                  "in 1 of 9 runs the hypervisor gave 50% of the cores' time to other machines"],
-                 Warnings.summary(runs, 9).map(&:text)
-  end
-
   def test_a_listening_ruby_is_seen
     reader, writer = IO.pipe
     pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-rsocket", "-e",

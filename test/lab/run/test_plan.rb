@@ -27,6 +27,15 @@ class TestLabPlan < Minitest::Test
     assert_equal "c1", plan.configurations.last.control_of
   end
 
+  def test_what_no_numbers_can_help_is_said
+    peers = LabFakes::Peers.new
+    peers.find("unicorn").instance_variable_set(:@supports, lambda do |setup|
+      setup.threads > 1 ? "unicorn has no threads" : ("unicorn closes every connection" if setup.keep_alive)
+    end)
+    options = Cuttle::Lab::Options.new(engines: %w[single], servers: %w[unicorn], workers: [2], keep_alive: [true], seed: 1)
+    assert_equal({ "c2" => "unicorn closes every connection" }, Cuttle::Lab::Plan.build(options, peers: peers).missing)
+  end
+
   def test_equal_slots
     plan = plan(engines: %w[single hybrid], slots: 10)
     assert_equal ["single -w 10", "hybrid -t 10", "hybrid -w 2 -t 5", "hybrid -t 10 (again)"], plan.configurations.map(&:name)

@@ -92,8 +92,8 @@ module Cuttle
         def described(peer, base, workers, threads)
           tries = numbers(workers, threads).map { |each| base.merge(each) }
           reasons = tries.map { |hash| peer.supports?(setup(hash)) }
-          possible = tries[reasons.index(nil) || 0]
-          [complete(peer, possible), (peer.unavailable || (reasons.first if reasons.none?(&:nil?)))]
+          index = reasons.index(nil) || -1 # the last one asks for least: what is against it can't be helped
+          [complete(peer, tries[index]), peer.unavailable || reasons[index]]
         end
 
         # Equal slots: a model with one slot in a process gets as many processes.
