@@ -46,7 +46,7 @@ class TestLabChanges < Minitest::Test
 
   def changes_of(*samples)
     results = samples.map do |rates|
-      lab = SyntheticLab.new(closed: [5], rates: [])
+      lab = ReportedLab.new(closed: [5], rates: [])
       runs = rates.each_with_index.map do |rate, block|
         { "type" => "run", "configuration" => "c1", "load" => "l1", "block" => block, "valid" => true, "rate" => rate }
       end
@@ -64,8 +64,8 @@ class TestLabChanges < Minitest::Test
   end
 
   def test_what_else_differs_is_said
-    one = SyntheticLab.new
-    other = SyntheticLab.new(names: { "c1" => "alone" })
+    one = ReportedLab.new
+    other = ReportedLab.new(names: { "c1" => "alone" })
     other.header["environment"]["ruby"] = "4.0.5"
     said = render(Cuttle::Lab::Changes.new(*[one, other].map { |lab| read(directory(lines: lab.lines)).first }))
 

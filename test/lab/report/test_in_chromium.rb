@@ -175,7 +175,7 @@ class TestLabReportInChromium < Minitest::Test
 
   def test_what_comes_from_outside_runs_nothing
     evil = %(</script><script>document.title = "taken"</script><img src=x onerror="document.title = 'taken'">)
-    lab = SyntheticLab.new(names: { "c1" => evil }, rounds: 1)
+    lab = ReportedLab.new(names: { "c1" => evil }, rounds: 1)
     File.write(@path, Cuttle::Lab::Report.html(*read(directory(lines: lab.lines))))
     browser.visit(@path, width: 1280, scheme: "light")
 

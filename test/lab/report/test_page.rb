@@ -45,7 +45,7 @@ class TestLabReportPage < Minitest::Test
   end
 
   def test_text_from_outside_stays_text
-    lab = SyntheticLab.new(names: { "c1" => EVIL, "c3" => EVIL, "c13" => EVIL })
+    lab = ReportedLab.new(names: { "c1" => EVIL, "c3" => EVIL, "c13" => EVIL })
     page = Cuttle::Lab::Report.html(*read(directory(lines: poisoned(lab.lines))))
 
     refute_match(/<script>|<img/, page)
@@ -90,7 +90,7 @@ class TestLabReportPage < Minitest::Test
   end
 
   def test_short_runs_are_shown_from_round_to_round
-    lab = SyntheticLab.new(closed: [5], rates: [], clean: true)
+    lab = ReportedLab.new(closed: [5], rates: [], clean: true)
     lines = lab.lines.each { |line| line["windows"] = line["windows"].first(1) if line["type"] == "run" }
     section = Cuttle::Lab::Report.html(*read(directory(lines: lines)))[/<section id="over-time".*?<\/section>/m]
 
@@ -100,14 +100,14 @@ class TestLabReportPage < Minitest::Test
   end
 
   def test_the_command_is_one_that_a_shell_understands
-    lab = SyntheticLab.new
+    lab = ReportedLab.new
     header = lab.header.merge("command" => ["cuttle", "lab", "my app.ru", "--rounds", "5"], "seed" => 7)
     page = Cuttle::Lab::Report.html(*read(directory(lines: [header, *lab.lines.drop(1)])))
     assert_includes page, "cuttle lab my\\ app.ru --rounds 5 --seed 7"
   end
 
   def test_a_lab_of_one_run
-    lab = SyntheticLab.new(rounds: 1, closed: [5], rates: [])
+    lab = ReportedLab.new(rounds: 1, closed: [5], rates: [])
     run = lab.lines.find { |line| line["type"] == "run" }
     page = Cuttle::Lab::Report.html(*read(directory(lines: [lab.header, run])))
 
@@ -117,14 +117,14 @@ class TestLabReportPage < Minitest::Test
   end
 
   def test_a_lab_without_a_run
-    page = Cuttle::Lab::Report.html(*read(directory(lines: [SyntheticLab.new.header])))
+    page = Cuttle::Lab::Report.html(*read(directory(lines: [ReportedLab.new.header])))
 
     assert_includes page, %(<section id="environment")
     refute_includes page, %(<section id="table")
   end
 
   def test_a_run_that_has_next_to_nothing
-    lab = SyntheticLab.new(closed: [1, 5], rates: [])
+    lab = ReportedLab.new(closed: [1, 5], rates: [])
     bare = { "type" => "run", "configuration" => "c1", "load" => "l1", "block" => 0, "valid" => true, "rate" => 12.0 }
     failed = { "type" => "run", "configuration" => "c2", "load" => "l2", "block" => 0, "valid" => false }
     page = Cuttle::Lab::Report.html(*read(directory(lines: [lab.header, bare, failed])))

@@ -38,7 +38,7 @@ class TestLabReportText < Minitest::Test
   end
 
   def test_a_warning_of_many_runs_is_said_once
-    lab = SyntheticLab.new(closed: [5], rates: [], clean: true)
+    lab = ReportedLab.new(closed: [5], rates: [], clean: true)
     runs = lab.lines.select { |line| line["type"] == "run" }
     runs.each_with_index do |run, index|
       run["warnings"] << { "name" => "busy", "text" => "others took #{index + 6}%", "advice" => "end what else runs" }
@@ -62,7 +62,7 @@ class TestLabReportText < Minitest::Test
   end
 
   def test_a_lab_without_a_run
-    lab = SyntheticLab.new
+    lab = ReportedLab.new
     said = Cuttle::Lab::Report.text(*read(directory(lines: [lab.header])))
     assert_includes said, "did not come to its end"
   end

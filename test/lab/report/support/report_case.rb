@@ -3,7 +3,7 @@
 require "fileutils"
 require "json"
 require "tmpdir"
-require_relative "synthetic_lab"
+require_relative "reported_lab"
 
 # Results of labs that never ran, to be reported.
 module ReportCase
@@ -12,7 +12,7 @@ module ReportCase
     super
   end
 
-  # The directory of a lab with these lines, or with SyntheticLab's options.
+  # The directory of a lab with these lines, or with ReportedLab's options.
   def directory(lines: nil, **options)
     empty_directory.tap do |directory|
       File.write("#{directory}/results.jsonl", lines ? written(lines) : ReportCase.lab(options))
@@ -23,10 +23,10 @@ module ReportCase
     lines.map { |line| "#{JSON.generate(line)}\n" }.join
   end
 
-  # The results file of a SyntheticLab, made once.
+  # The results file of a ReportedLab, made once.
   def self.lab(options)
     @labs ||= {}
-    @labs[options] ||= SyntheticLab.new(**options).lines.map { |line| "#{JSON.generate(line)}\n" }.join
+    @labs[options] ||= ReportedLab.new(**options).lines.map { |line| "#{JSON.generate(line)}\n" }.join
   end
 
   # Until the end of the test.
@@ -46,7 +46,7 @@ module ReportCase
     @readings ||= {}
   end
 
-  # The page of a SyntheticLab, made once.
+  # The page of a ReportedLab, made once.
   def html(**options)
     ReportCase.pages[options] ||= Cuttle::Lab::Report.html(*read(directory(**options)))
   end

@@ -3,7 +3,7 @@
 # The results file of a lab that never ran: a seeded model of servers (slots, cores, waiting), in the format that a lab
 # writes. It has what a report must be able to show: a control, a server that is missing, runs that aren't valid, one
 # that came to nothing, errors, warnings, and settings that differ.
-class SyntheticLab
+class ReportedLab
   CPU = 0.005 # seconds a request
   WAIT = 0.020
   CORES = 2
