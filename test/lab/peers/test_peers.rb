@@ -73,8 +73,8 @@ class TestLabPeers < Minitest::Test
   private
 
   def shapes(peer, model)
-    SHAPES.map { |workers, threads| make(model, workers, threads, peer.keeps_alive.first) }
-          .reject { |setup| peer.supports?(setup) }.uniq { |setup| setup.workers }
+    SHAPES.product(peer.keeps_alive).map { |(workers, threads), keep_alive| make(model, workers, threads, keep_alive) }
+          .reject { |setup| peer.supports?(setup) }.uniq { |setup| [setup.workers, setup.keep_alive] }
   end
 
   def make(model, workers, threads, keep_alive = true)

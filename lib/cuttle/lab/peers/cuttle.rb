@@ -13,6 +13,9 @@ module Cuttle
         def keeps_alive = [true, false]
         def version = VERSION
 
+        # It always asks for 1,024 (listeners/tcp.rb).
+        def takes_backlog? = true
+
         def threads_of(setup)
           POOLED.include?(setup.model) ? (1..) : (1..1)
         end

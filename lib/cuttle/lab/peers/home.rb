@@ -28,7 +28,8 @@ module Cuttle
         # "1.2.3" of the server's gem, or nil.
         def version
           gem = @gems.first.split(":").first
-          Dir["#{path}/specifications/#{gem}-*.gemspec"].filter_map { |file| file[/-(\d[\w.]*?)(-x86.*)?\.gemspec/, 1] }.max
+          files = Dir["#{path}/specifications/#{gem}-*.gemspec"]
+          files.filter_map { |file| file[/-(\d[\w.]*?)(-x86.*)?\.gemspec/, 1] }.max_by { |text| Gem::Version.new(text) }
         end
 
         def installed?

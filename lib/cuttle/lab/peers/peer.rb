@@ -31,6 +31,9 @@ module Cuttle
         def threads = (1..1)
         def keeps_alive = [true]
 
+        # Whether it can be told the backlog of its listening socket.
+        def takes_backlog? = false
+
         # Why it can't be run here, and how it can be had; nil where it can.
         def unavailable
           if gems
@@ -110,7 +113,8 @@ module Cuttle
 
         def keep_alive(server)
           answers = Server::Probe.answers_on_one_connection(server.port)
-          Proof.same("keep-alive", server.setup.keep_alive, answers > 1, "#{answers} of 2 requests on one connection")
+          found = answers > 1 if answers.positive?
+          Proof.same("keep-alive", server.setup.keep_alive, found, "#{answers} of 2 requests on one connection")
         end
 
         # Children of the leader, which serves by itself where it does not fork.

@@ -8,6 +8,7 @@ module Cuttle
         def workers = (0..)
         def threads = (1..)
         def keeps_alive = [true, false]
+        def takes_backlog? = true
 
         # Its flags say nothing of keep-alive, and a file of ours is read instead of the app's own.
         def arguments(setup)

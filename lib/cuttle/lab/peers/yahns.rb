@@ -7,6 +7,7 @@ module Cuttle
         def gems = %w[yahns rack:<3]
         def workers = (0..)
         def threads = ANY
+        def takes_backlog? = true
 
         def arguments(setup)
           config = setup.file("rb", <<~RUBY)
