@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "minitest"
+require "monitor"
 require "rack/lint"
 require_relative "eventually"
 require_relative "wire_client"
@@ -12,6 +13,7 @@ require_relative "recorder"
 class HttpCase < Minitest::Test
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
   DEADLINE = 5
+  LOCK = Monitor.new
 
   class << self
     attr_accessor :engine
@@ -31,8 +33,10 @@ class HttpCase < Minitest::Test
 
     # The server of this suite: started by the first test that asks, stopped when all have run.
     def server
-      @server ||= Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options).start.tap do |server|
-        Minitest.after_run { server.stop }
+      LOCK.synchronize do
+        @server ||= Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options).start.tap do |server|
+          Minitest.after_run { server.stop }
+        end
       end
     end
 

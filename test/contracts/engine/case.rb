@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "digest"
+require "monitor"
 require "tmpdir"
 require_relative "../../support/serving"
 require_relative "../../support/wire_client"
@@ -30,6 +31,7 @@ module EngineContract
     include Eventually
 
     APP = File.expand_path("app.ru", __dir__)
+    LOCK = Monitor.new
 
     class << self
       attr_reader :engine, :workers, :backend
@@ -53,9 +55,9 @@ module EngineContract
       end
       alias to_s name
 
-      # The server that tests share.
+      # The server that tests share. Threads of one test may be the first to ask for it.
       def shared
-        @shared ||= start.tap { |server| Minitest.after_run { server.finish } }
+        LOCK.synchronize { @shared ||= start.tap { |server| Minitest.after_run { server.finish } } }
       end
 
       # A server of its own: the command line's with +flags+, or +script+ with its arguments.
@@ -71,7 +73,9 @@ module EngineContract
       end
 
       def gates
-        @gates ||= Dir.mktmpdir("cuttle").tap { |path| Minitest.after_run { FileUtils.remove_entry(path) } }
+        LOCK.synchronize do
+          @gates ||= Dir.mktmpdir("cuttle").tap { |path| Minitest.after_run { FileUtils.remove_entry(path) } }
+        end
       end
     end
 
