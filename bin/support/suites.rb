@@ -2,10 +2,15 @@
 
 require_relative "clone"
 
-# The runs that make up "all tests", one after the other, and a summary that has each one's closing line.
+# The runs that make up "all tests", one after the other, and a summary that has each one's closing line, and again what
+# failed: servers under test write much between.
 module Suites
   # Closing lines of minitest.
   TALLY = /^\d+ runs, \d+ assertions, .*$/
+
+  # What minitest says of a test that failed.
+  FAULT = /^ +\d+\) (?:Failure|Error):\n(?:.+\n)+/
+  FAULT_LINES = 10
 
   class << self
     # True where everything passed.
@@ -38,14 +43,15 @@ module Suites
       File.join(Clone::ROOT, "gemfiles/rack2.gemfile").tap { |gemfile| Clone.bundle(gemfile) }
     end
 
-    # [passed, closing line] of a command whose output is shown as it comes.
+    # [passed, closing line, faults] of a command whose output is shown as it comes.
     def run(environment, *command)
       puts "== #{command.join(" ")}"
       output = +""
       Clone.outside do
         IO.popen(environment, ["bundle", "exec", *command], err: %i[child out]) { |pipe| copy(pipe, output) }
       end
-      [$?.success?, output.scrub.scan(TALLY).last]
+      output.scrub!
+      [$?.success?, output.scan(TALLY).last, output.scan(FAULT)]
     end
 
     # A dot for each test comes without the end of a line.
@@ -61,7 +67,9 @@ module Suites
 
     def summarize(results)
       puts "", "== summary"
-      results.each { |name, (passed, tally)| puts "#{passed ? "passed" : "FAILED"}: #{name}", *tally }
+      results.each do |name, (passed, tally, faults)|
+        puts "#{passed ? "passed" : "FAILED"}: #{name}", *faults.map { |fault| fault.lines.first(FAULT_LINES).join }, *tally
+      end
       results.values.all?(&:first)
     end
   end

@@ -38,7 +38,7 @@ struct cuttle_handle {
 	uint32_t authority; /* of model, by the source's count */
 	VALUE address; /* the peer's, nil until asked for */
 	VALUE callbacks;    /* rack.response_finished of env and model */
-	bool uncalled;      /* no app has callbacks any more, and it is empty */
+	bool uncalled;      /* the app has answered, and left it empty */
 	uint64_t times[CUTTLE_TIMES], bytes_sent; /* of the response that was finished last */
 	uint64_t left;             /* octets that the response still owes its Content-Length */
 	enum cuttle_step step;     /* on the blocking side: what the connection waits for */

@@ -132,12 +132,12 @@ static void let_go(struct cuttle_handle *handle)
 }
 
 /* What is said of the response once its connection may be at the next request. */
-static void keep_record(struct cuttle_handle *handle, bool complete)
+static void keep_record(struct cuttle_handle *handle, bool complete, uint64_t now)
 {
 	struct cuttle_connection *connection = handle->connection;
 
 	if (complete && cuttle_outbox_empty(&connection->out))
-		connection->times[CUTTLE_LAST_OCTET] = cuttle_now();
+		connection->times[CUTTLE_LAST_OCTET] = now;
 	memcpy(handle->times, connection->times, sizeof handle->times);
 	handle->bytes_sent = connection->bytes_sent;
 }
@@ -146,19 +146,21 @@ static void end(struct cuttle_handle *handle, bool complete)
 {
 	struct cuttle_connection *connection = handle->connection;
 	struct cuttle_loop *loop = handle->loop;
+	uint64_t now;
 
 	if (handle->finished)
 		return;
 	handle->finished = true;
+	now = cuttle_now();
 	cuttle_handle_lock(handle);
-	keep_record(handle, complete);
+	keep_record(handle, complete, now);
 	if (connection->state == CUTTLE_TAKEN) {
 		enum cuttle_step step = CUTTLE_STEP_CLOSE;
 
 		if (complete) {
 			if (loop)
 				loop->busy--;
-			step = cuttle_connection_finish(connection, cuttle_now());
+			step = cuttle_connection_finish(connection, now);
 			if (loop && step == CUTTLE_STEP_CLOSE && connection->state == CUTTLE_TAKEN)
 				loop->busy++; /* cuttle_loop_close counts it down */
 		}

@@ -421,7 +421,6 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 	loop->shut = true;
 }
 
-
 /* Descriptors of the app's */
 
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token)

@@ -258,8 +258,10 @@ static VALUE connection_respond(VALUE self, VALUE status, VALUE headers, VALUE p
  * or a connection that is not the server's any more. Raises Cuttle::InvalidResponse before anything was sent. */
 static VALUE connection_answer(VALUE self, VALUE status, VALUE headers, VALUE body)
 {
+	struct cuttle_handle *handle = cuttle_handle_of(self);
+
 	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) ||
-	    cuttle_handle_of(self)->finished || cuttle_env_has_callbacks(cuttle_handle_of(self)))
+	    handle->finished || cuttle_env_has_callbacks(handle))
 		return Qfalse;
 	return RBOOL(respond(unanswered(self), status, headers, body));
 }

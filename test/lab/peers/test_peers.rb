@@ -52,6 +52,7 @@ class TestLabPeers < Minitest::Test
     assert_match(/no model turbo/, reason("thin", model: "turbo"))
     assert_match(/closes every connection/, reason("unicorn", workers: 1))
     assert_nil reason("unicorn", workers: 1, keep_alive: false)
+    assert_match(/for Ruby #{RUBY_VERSION} only/, reason("puma", ruby: "/usr/bin/ruby"))
   end
 
   def test_an_app_that_does_not_boot
@@ -83,8 +84,9 @@ class TestLabPeers < Minitest::Test
                            app: "#{@directory}/config.ru", backlog: 512, env: {}, log: "#{@directory}/#{port}.log")
   end
 
-  def reason(name, model: nil, workers: 0, threads: 1, keep_alive: true)
-    Cuttle::Lab::Peers.find(name).supports?(make(model, workers, threads, keep_alive))
+  def reason(name, model: nil, workers: 0, threads: 1, keep_alive: true, ruby: nil)
+    setup = make(model, workers, threads, keep_alive).tap { |each| each.ruby = ruby }
+    Cuttle::Lab::Peers.find(name).supports?(setup)
   end
 
   def start(peer, setup) = Cuttle::Lab::Server.start(peer, setup)

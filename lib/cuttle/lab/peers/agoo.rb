@@ -11,12 +11,6 @@ module Cuttle
         def arguments(setup)
           ["agoo", "-p", setup.port.to_s, "-w", "1", "-t", setup.threads.to_s, setup.app]
         end
-
-        private
-
-        def settings(server)
-          [processes(server), counted_threads(server)]
-        end
       end
     end
   end

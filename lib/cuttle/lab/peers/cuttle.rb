@@ -16,6 +16,8 @@ module Cuttle
         # It always asks for 1,024 (listeners/tcp.rb).
         def takes_backlog? = true
 
+        def thread_name = /\Acuttle \d+\z/
+
         def threads_of(setup)
           POOLED.include?(setup.model) ? (1..) : (1..1)
         end
@@ -44,9 +46,8 @@ module Cuttle
         end
 
         def settings(server)
-          said = server.output.scan(/^  (\S+) +(.*)$/).to_h
-          proofs = [Proof.same("engine", server.setup.model, said["engine"], "its own word"), processes(server)]
-          POOLED.include?(server.setup.model) ? proofs << named_threads(server, /\Acuttle \d+\z/) : proofs
+          said = server.output[/^  engine +(\S+)$/, 1]
+          [Proof.same("engine", server.setup.model, said, "its own word"), *super]
         end
       end
     end

@@ -7,22 +7,11 @@ module Cuttle
         def gems = %w[iodine rack]
         def workers = (0..)
         def threads = ANY
+        def leader_serves? = true
 
-        # One worker is the process itself.
         def arguments(setup)
           ["iodine", "-b", "127.0.0.1", "-p", setup.port.to_s, "-w", setup.processes.to_s, "-t", setup.threads.to_s,
            setup.app]
-        end
-
-        private
-
-        def processes(server)
-          wanted = server.setup.processes == 1 ? 0 : server.setup.workers
-          Proof.same("workers", wanted, server.tree.children.length, "children of the leader, which serves where it is alone")
-        end
-
-        def settings(server)
-          [processes(server), counted_threads(server)]
         end
       end
     end

@@ -13,7 +13,7 @@ module Cuttle
       #   arguments(setup)  its command line, on 127.0.0.1 in production, without a log of requests, caching nothing
       #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
       #   keeps_alive       the habits it can have: [true], [false] or both
-      #   proofs(server)    what shows that the settings took effect; the port and keep-alive are proved for all
+      #   leader_serves?, worker_title, thread_name   how its processes and threads are told apart, for the proofs
       class Peer
         ANY = (1..).freeze
 
@@ -34,6 +34,15 @@ module Cuttle
         # Whether it can be told the backlog of its listening socket.
         def takes_backlog? = false
 
+        # Whether its first process serves, where one is asked for; otherwise that only watches over others.
+        def leader_serves? = false
+
+        # What the processes that run the app have in their titles; nil where they are the leader's children.
+        def worker_title = nil
+
+        # What the threads that run the app are called; nil where they have no name, and can only be counted.
+        def thread_name = nil
+
         # Why it can't be run here, and how it can be had; nil where it can.
         def unavailable
           if gems
@@ -50,6 +59,7 @@ module Cuttle
         # Why it can't be run so; nil where it can.
         def supports?(setup)
           return "#{name} has no model #{setup.model}" if setup.model && !models.include?(setup.model)
+          return "#{name} is installed for Ruby #{RUBY_VERSION} only" if setup.ruby && gems
           return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
           return "#{title(setup)} has #{told(threads_of(setup))}" unless threads_of(setup).cover?(setup.threads)
 
@@ -84,9 +94,11 @@ module Cuttle
 
         private
 
-        # Beside the port and keep-alive; the usual are processes and threads.
+        # Beside the port and keep-alive.
         def settings(server)
-          [processes(server)]
+          return [processes(server)] if threads_of(server.setup) == (1..1)
+
+          [processes(server), thread_name ? named_threads(server) : counted_threads(server)]
         end
 
         def threads_of(_setup)
@@ -117,16 +129,26 @@ module Cuttle
           Proof.same("keep-alive", server.setup.keep_alive, found, "#{answers} of 2 requests on one connection")
         end
 
-        # Children of the leader, which serves by itself where it does not fork.
         def processes(server)
-          Proof.same("workers", server.setup.workers, server.tree.children.length, "children of the leader")
+          return titled_processes(server) if worker_title
+
+          wanted = leader_serves? && server.setup.processes == 1 ? 0 : server.setup.workers
+          Proof.same("workers", wanted, server.tree.children.length,
+                     "children of the leader#{", which serves where it is alone" if leader_serves?}")
+        end
+
+        def titled_processes(server)
+          titles = server.tree.pids.map { |pid| File.read("/proc/#{pid}/cmdline") }
+          Proof.same("workers", server.setup.workers, titles.grep(worker_title).length, "processes whose titles say so")
+        rescue Errno::ENOENT
+          retry # one ended since we looked
         end
 
         # Threads by that name in each process that has any. A native thread begins with the name of who made it.
-        def named_threads(server, pattern)
-          counts = server.tree.threads.values.map { |names| names.grep(pattern).uniq.length }.select(&:positive?)
+        def named_threads(server)
+          counts = server.tree.threads.values.map { |names| names.grep(thread_name).uniq.length }.select(&:positive?)
           found = counts.uniq.length == 1 && counts.length == server.setup.processes ? counts.first : nil
-          Proof.same("threads", server.setup.threads, found, "native threads that it gave the name #{pattern.source}")
+          Proof.same("threads", server.setup.threads, found, "native threads that it gave the name #{thread_name.source}")
         end
 
         # Native threads of each serving process, those of Ruby's and the server's own among them.

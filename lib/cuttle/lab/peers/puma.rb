@@ -9,6 +9,7 @@ module Cuttle
         def threads = (1..)
         def keeps_alive = [true, false]
         def takes_backlog? = true
+        def thread_name = /\Apuma srv tp \d+\z/
 
         # Its flags say nothing of keep-alive, and a file of ours is read instead of the app's own.
         def arguments(setup)
@@ -22,12 +23,6 @@ module Cuttle
             quiet
           RUBY
           ["puma", "-C", config, setup.app]
-        end
-
-        private
-
-        def settings(server)
-          [processes(server), named_threads(server, /\Apuma srv tp \d+\z/)]
         end
       end
     end

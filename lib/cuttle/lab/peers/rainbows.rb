@@ -15,10 +15,6 @@ module Cuttle
           [*super, "Rainbows! do", "  use :ThreadPool", "  worker_connections #{setup.threads}",
            "  keepalive_timeout #{setup.keep_alive ? 65 : 0}", "end"]
         end
-
-        def settings(server)
-          [processes(server), counted_threads(server)]
-        end
       end
     end
   end

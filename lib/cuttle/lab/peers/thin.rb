@@ -15,13 +15,6 @@ module Cuttle
           pool = setup.model == "threaded" ? ["--threaded", "--threadpool-size", setup.threads.to_s] : []
           ["thin", "start", "-a", "127.0.0.1", "-p", setup.port.to_s, "-e", "production", "-q", *pool, "-R", setup.app]
         end
-
-        private
-
-        # Its pool (EventMachine's) is there from the first request on.
-        def settings(server)
-          server.setup.model == "threaded" ? [processes(server), counted_threads(server)] : [processes(server)]
-        end
       end
     end
   end

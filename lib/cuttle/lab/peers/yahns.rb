@@ -20,12 +20,6 @@ module Cuttle
           RUBY
           ["yahns", "-c", config]
         end
-
-        private
-
-        def settings(server)
-          [processes(server), counted_threads(server)]
-        end
       end
     end
   end

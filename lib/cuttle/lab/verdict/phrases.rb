@@ -69,8 +69,9 @@ module Cuttle
           format("%.2fx", ratio)
         end
 
-        # Rounded up: what would have been seen is never less than is said.
+        # Rounded up: what would have been seen is never less than is said. Two rounds may tell of nothing that exists.
         def effect(share)
+          return "more than 10x only" if share > 9
           return format("%.1fx", tenths(1 + share)) if share >= 1
 
           share < 0.1 ? "#{format("%g", tenths(share * 100))}%" : "#{(share * 100).round(6).ceil}%"

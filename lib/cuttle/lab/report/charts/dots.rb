@@ -10,17 +10,7 @@ module Cuttle
         class Dots < Rows
           LEAST = 0.01 # that the scale reaches to either side
 
-          def initialize(view, load)
-            super()
-            @view = view
-            @load = load
-          end
-
           private
-
-          def title
-            @load.name
-          end
 
           def heading
             "Rates of all runs by their configuration's median, #{@load.name}"

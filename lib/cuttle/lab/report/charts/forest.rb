@@ -10,17 +10,7 @@ module Cuttle
           TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.25, 1.5, 2,
                    3, 5, 10, 20, 50, 100].freeze
 
-          def initialize(view, load)
-            super()
-            @view = view
-            @load = load
-          end
-
           private
-
-          def title
-            @load.name
-          end
 
           def heading
             "Ratios to the #{measure} of #{@view.base.name}, #{@load.name}"

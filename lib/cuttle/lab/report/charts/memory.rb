@@ -9,17 +9,7 @@ module Cuttle
           BAR = 11
           GAP = 1.5 # between processes
 
-          def initialize(view, load)
-            super()
-            @view = view
-            @load = load
-          end
-
           private
-
-          def title
-            @load.name
-          end
 
           def heading
             "Proportional set size, #{@load.name}"

@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Report
       module Charts
-        # A row for each configuration: its name, a figure at the right, a drawing below, and one axis for all. What is
-        # drawn, a subclass says: svg_of(row's item, y).
+        # A row for each configuration under one load: its name, a figure at the right, a drawing below, and one axis for
+        # all. What is drawn, a subclass says: svg_of(row's item, y).
         class Rows
           include Markup
 
@@ -14,8 +14,13 @@ module Cuttle
           ACROSS = [14, WIDTH - 14].freeze
           LETTER = 6.7 # units that one takes, about: what a name has no room for is in its title
 
+          def initialize(view, load)
+            @view = view
+            @load = load
+          end
+
           def to_html
-            Figure.of(title, svg, legend: []) if items.any?
+            Figure.of(@load.name, svg, legend: []) if items.any?
           end
 
           private
