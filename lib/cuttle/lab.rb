@@ -26,6 +26,7 @@ module Cuttle
     autoload :Server, "cuttle/lab/server"
     autoload :ProcessTree, "cuttle/lab/process_tree"
     autoload :Proof, "cuttle/lab/proof"
+    autoload :Backlog, "cuttle/lab/backlog"
 
     # What they serve, and what that needs.
     autoload :WorkApp, "cuttle/lab/work_app"

@@ -40,8 +40,8 @@ module Cuttle
         proof = @server.proof
         reasons = unproved(proof) + wrong(result)
         warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: result.client_cpu)
-        { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot, "proof" => proof.map { |each| plain(each) },
-          "steady" => steady, **counts(result), "ms" => times(result), "server" => figures.server,
+        { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
+          "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result), "server" => figures.server,
           "load_cpu" => result.client_cpu, "marks" => marks(result), "windows" => windows(result),
           "histogram" => Load::Histograms.to_h(result.latency), "warnings" => warnings.map(&:to_h) }
       end
@@ -56,7 +56,7 @@ module Cuttle
       end
 
       def unproved(proof)
-        proof.reject(&:proved).map do |each|
+        proof.select { |each| each.proved == false }.map do |each|
           "unproved: #{each.setting} should be #{each.wanted}, and is #{each.found.nil? ? "not to be seen" : each.found}"
         end
       end

@@ -5,6 +5,27 @@ module Cuttle
     # What is the same for all configurations of a lab, and what is not: [{ what, same, detail }], for its header. A
     # difference is no fault (a model may be what differs), but it must be in sight.
     class Fairness
+      # The list of a lab that has run: of the backlog it says what the servers were found to have.
+      def self.seen(results)
+        found = backlogs(results)
+        (results.header["fairness"] || []).map do |entry|
+          next entry if entry["what"] != "backlog" || found.empty?
+
+          told = found.map { |number, servers| "#{number} at #{servers.join(", ")}" }.join("; ")
+          entry.merge("same" => found.length == 1, "detail" => "#{entry["detail"]}. Found: #{told}")
+        end
+      end
+
+      # Number => names of the servers whose sockets have it.
+      def self.backlogs(results)
+        seen = results.runs.flat_map do |run|
+          numbers = (run.proof || []).select { |proof| proof["setting"] == "backlog" }.map { |proof| proof["found"] }
+          numbers.grep(Integer).product([results.configuration(run.configuration).server])
+        end
+        seen.uniq.sort.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
+      end
+      private_class_method :backlogs
+
       def initialize(plan, app:, cores:)
         @configurations = plan.present
         @app = app
@@ -31,8 +52,10 @@ module Cuttle
       end
 
       def backlog
-        others = @configurations.map(&:server).uniq.reject { |name| Peers.find(name).takes_backlog? }
-        detail = "#{Plan::Configurations::BACKLOG} is asked for"
+        asked = Plan::Configurations::BACKLOG
+        setup = Setup.new(backlog: asked)
+        others = @configurations.map(&:server).uniq.reject { |name| Peers.find(name).backlog(setup) == asked }
+        detail = "#{asked} is asked for"
         detail += ", but #{others.join(", ")} can't be told" if others.any?
         entry("backlog", others.empty?, detail)
       end

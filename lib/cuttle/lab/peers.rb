@@ -24,7 +24,7 @@ module Cuttle
         "yahns" => ["Yahns", "epoll with a pool of threads"],
         "goliath" => ["Goliath", "a reactor with a fiber per request"],
         "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
-        "agoo" => ["Agoo", "a server in C, with threads, in forked workers"],
+        "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
         "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"]
       }
 

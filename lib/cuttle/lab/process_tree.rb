@@ -76,6 +76,11 @@ module Cuttle
         pids.to_h { |pid| [pid, Dir["/proc/#{pid}/task/*/comm"].filter_map { |path| read(path)&.chomp }] }
       end
 
+      # Of a process' first thread, which those that nobody named have as well; nil where it ended.
+      def name(pid)
+        read("/proc/#{pid}/comm")&.chomp
+      end
+
       # Pids whose parent the leader is.
       def children
         pids.select { |pid| kin(pid)&.parent == leader }
@@ -128,8 +133,9 @@ module Cuttle
       # Inodes of the sockets that listen on +port+ (state 0A of /proc/net/tcp).
       def listening(port)
         tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
-        tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split).select { |fields| fields[3] == "0A" && fields[1].end_with?(format(":%04X", port)) }
-             .map { |fields| fields[9] }
+        address = format(":%04X", port)
+        lines = tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
+        lines.select { |fields| fields[3] == "0A" && fields[1].end_with?(address) }.map { |fields| fields[9] }
       end
 
       def link(path)

@@ -51,8 +51,13 @@ module Cuttle
         freeze
       end
 
-      %w[id command app environment fairness cut seed rounds duration warmup schema started_at].each do |key|
+      %w[id command app environment cut seed rounds duration warmup schema started_at].each do |key|
         define_method(key) { header[key] }
+      end
+
+      # What was the same for all and what was not, with what the runs found of it.
+      def fairness
+        Fairness.seen(self)
       end
 
       def directory

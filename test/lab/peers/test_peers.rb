@@ -62,14 +62,37 @@ class TestLabPeers < Minitest::Test
   end
 
   def test_an_unproved_setting_says_so
-    peer = Cuttle::Lab::Peers.find("cuttle")
+    peer = Cuttle::Lab::Peers::Cuttle.new("cuttle")
     server = start(peer, make("hybrid", 0, 3))
     server.setup.threads = 4
-    proof = server.proof.find { |each| each.setting == "threads" }
-    assert_equal [false, 4, 3], [proof.proved, proof.wanted, proof.found]
+    assert_equal [false, 4, 3], proved(server, "threads")
+    return unless Cuttle::Lab::Backlog.of(server.port)
+
+    assert_equal [true, 1024, 1024], proved(server, "backlog")
+    peer.define_singleton_method(:backlog) { |_setup| 512 }
+    assert_equal [false, 512, 1024], proved(server, "backlog")
+    peer.define_singleton_method(:backlog) { |_setup| nil }
+    assert_equal [nil, nil, 1024], proved(server, "backlog")
   ensure
     server&.stop
   end
+
+  # A server with fewer threads, or more, than it was asked for is not taken for one that has them.
+  { "yahns" => [0, 3], "rainbows" => [1, 3], "thin" => [0, 3], "iodine" => [0, 3], "itsi" => [0, 3] }
+    .each do |name, (workers, threads)|
+      define_method("test_#{name}_has_no_other_number_of_threads") do
+        peer = Cuttle::Lab::Peers.find(name)
+        skip peer.unavailable if peer.unavailable
+
+        server = start(peer, make(peer.models.last, workers, threads, peer.keeps_alive.first))
+        server.proof # a pool may be made for the first request
+        assert_equal [true, threads, threads], proved(server, "threads")
+        server.setup.threads = threads + 1
+        assert_equal [false, threads + 1, threads], proved(server, "threads")
+      ensure
+        server&.stop
+      end
+    end
 
   private
 
@@ -89,6 +112,14 @@ class TestLabPeers < Minitest::Test
     Cuttle::Lab::Peers.find(name).supports?(setup)
   end
 
+  def proved(server, setting)
+    server.proof.find { |each| each.setting == setting }.to_a.values_at(3, 1, 2)
+  end
+
+  def backlog(proofs)
+    proofs.find { |each| each.setting == "backlog" }
+  end
+
   def start(peer, setup) = Cuttle::Lab::Server.start(peer, setup)
 
   def assert_proved(peer, setup)
@@ -96,7 +127,8 @@ class TestLabPeers < Minitest::Test
     assert_operator server.boot, :>, 0
     proofs = server.proof
     assert_includes proofs.map(&:setting), "port"
-    assert_empty proofs.reject(&:proved).map(&:to_a), server.output
+    assert_empty proofs.select { |each| each.proved == false }.map(&:to_a), server.output
+    assert_equal peer.backlog(setup) ? [true] : [nil], [backlog(proofs).proved] if backlog(proofs).found
     pids = server.tree.pids
     server.stop
     assert_empty(pids.select { |pid| File.exist?("/proc/#{pid}") })

@@ -3,13 +3,12 @@
 module Cuttle
   module Lab
     module Peers
+      # Its option for threads counts for apps of its own kind only: a rackup file is always run by one thread.
       class Agoo < Peer
         def gems = %w[agoo rack]
-        def workers = (0..0)
-        def threads = ANY
 
         def arguments(setup)
-          ["agoo", "-p", setup.port.to_s, "-w", "1", "-t", setup.threads.to_s, setup.app]
+          ["agoo", "-p", setup.port.to_s, "-w", "1", setup.app]
         end
       end
     end

@@ -13,8 +13,8 @@ module Cuttle
         def keeps_alive = [true, false]
         def version = VERSION
 
-        # It always asks for 1,024 (listeners/tcp.rb).
-        def takes_backlog? = true
+        # Always the same (listeners.rb).
+        def backlog(_setup) = 1024
 
         def thread_name = /\Acuttle \d+\z/
 

@@ -8,9 +8,14 @@ module Cuttle
         def workers = (0..)
         def threads = ANY
         def leader_serves? = true
+        def backlog(setup) = setup.backlog
+
+        # The first one, and the one that reads and writes.
+        def own_threads(_setup) = 2
 
         def arguments(setup)
-          ["itsi", "serve", "-b", "http://#{address(setup)}", "-w", setup.processes.to_s, "-t", setup.threads.to_s,
+          config = setup.file("rb", "listen_backlog #{setup.backlog}\n")
+          ["itsi", "serve", "-C", config, "-b", "http://#{address(setup)}", "-w", setup.processes.to_s, "-t", setup.threads.to_s,
            "-r", setup.app]
         end
       end

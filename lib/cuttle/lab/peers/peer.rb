@@ -10,10 +10,12 @@ module Cuttle
       #   gems              those to install, "name" or "name:version", the server's first; or package and program, those
       #                     of Debian
       #   models            names of its concurrency models, where it has several
-      #   arguments(setup)  its command line, on 127.0.0.1 in production, without a log of requests, caching nothing
+      #   arguments(setup)  its command line: on 127.0.0.1, in production, without a log of requests, caching nothing
       #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
       #   keeps_alive       the habits it can have: [true], [false] or both
-      #   leader_serves?, worker_title, thread_name   how its processes and threads are told apart, for the proofs
+      #   backlog(setup)    what it makes its listening socket's; nil where it can't be told
+      #   leader_serves?, worker_title, thread_name, own_threads   how its processes and threads are told apart, for
+      #                     the proofs
       class Peer
         ANY = (1..).freeze
 
@@ -31,8 +33,8 @@ module Cuttle
         def threads = (1..1)
         def keeps_alive = [true]
 
-        # Whether it can be told the backlog of its listening socket.
-        def takes_backlog? = false
+        # The backlog that its listening socket is to have; nil where it can't be told one.
+        def backlog(_setup) = nil
 
         # Whether its first process serves, where one is asked for; otherwise that only watches over others.
         def leader_serves? = false
@@ -40,8 +42,12 @@ module Cuttle
         # What the processes that run the app have in their titles; nil where they are the leader's children.
         def worker_title = nil
 
-        # What the threads that run the app are called; nil where they have no name, and can only be counted.
+        # What the threads that run the app are called; nil where they have no name, and can only be counted. (Ruby calls a
+        # thread that nobody named after the file that made it, in 15 octets.)
         def thread_name = nil
+
+        # Native threads without a name that a process has beside those that run the app.
+        def own_threads(_setup) = 1
 
         # Why it can't be run here, and how it can be had; nil where it can.
         def unavailable
@@ -84,7 +90,7 @@ module Cuttle
 
         # Proof each: settings as they are to be seen from outside.
         def proofs(server)
-          [port(server), keep_alive(server), *settings(server)]
+          [port(server), listen_backlog(server), keep_alive(server), *settings(server)]
         end
 
         # Where its gems are.
@@ -123,6 +129,15 @@ module Cuttle
                     "its processes #{owners.join(", ")} have the listening socket")
         end
 
+        # The kernel allows no more than its own limit. What nobody told the server is its own affair: written down.
+        def listen_backlog(server)
+          wanted = backlog(server.setup)&.clamp(0, Backlog.limit)
+          found = Backlog.of(server.port)
+          return Proof.seen("backlog", wanted, nil, "ss (iproute2), which would tell, is not here") if found.nil?
+
+          wanted ? Proof.same("backlog", wanted, found, "by ss") : Proof.seen("backlog", nil, found, "it can't be told one")
+        end
+
         def keep_alive(server)
           answers = Server::Probe.answers_on_one_connection(server.port)
           found = answers > 1 if answers.positive?
@@ -144,19 +159,27 @@ module Cuttle
           retry # one ended since we looked
         end
 
-        # Threads by that name in each process that has any. A native thread begins with the name of who made it.
+        # Threads by that name in each process that has any.
         def named_threads(server)
-          counts = server.tree.threads.values.map { |names| names.grep(thread_name).uniq.length }.select(&:positive?)
+          counts = server.tree.threads.values.map { |names| named(names).length }.select(&:positive?)
           found = counts.uniq.length == 1 && counts.length == server.setup.processes ? counts.first : nil
-          Proof.same("threads", server.setup.threads, found, "native threads that it gave the name #{thread_name.source}")
+          Proof.same("threads", server.setup.threads, found, "native threads whose name is #{thread_name.source}")
         end
 
-        # Native threads of each serving process, those of Ruby's and the server's own among them.
+        # A native thread begins with the name of who made it: where names have numbers, each counts once.
+        def named(names)
+          found = names.grep(thread_name)
+          found.all?(/\d\z/) ? found.uniq : found
+        end
+
+        # In each serving process, those that have no name of their own. The app, and Ruby, may have made some as well.
         def counted_threads(server)
-          threads = server.tree.threads
-          serving = threads.slice(*server.tree.children)
-          serving = threads if serving.empty? # the leader serves
-          Proof.at_least("threads", server.setup.threads, serving.values.map(&:length).min, "native threads of a process")
+          tree = server.tree
+          serving = tree.children.empty? ? [tree.leader] : tree.children
+          unnamed = tree.threads.slice(*serving).map { |pid, names| names.count(tree.name(pid)) }.min
+          own = own_threads(server.setup)
+          Proof.at_least("threads", server.setup.threads, unnamed && (unnamed - own),
+                         "at least: native threads of a process without a name, but for #{own} of the server's own")
         end
 
         def executable

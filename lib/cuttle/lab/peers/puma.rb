@@ -8,7 +8,7 @@ module Cuttle
         def workers = (0..)
         def threads = (1..)
         def keeps_alive = [true, false]
-        def takes_backlog? = true
+        def backlog(setup) = setup.backlog
         def thread_name = /\Apuma srv tp \d+\z/
 
         # Its flags say nothing of keep-alive, and a file of ours is read instead of the app's own.

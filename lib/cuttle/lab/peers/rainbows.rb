@@ -7,6 +7,7 @@ module Cuttle
       class Rainbows < Unicornish
         def gems = %w[rainbows rack:<3]
         def threads = ANY
+        def thread_name = /\Athread_pool\.rb/
         def keeps_alive = [true, false]
 
         private

@@ -6,6 +6,7 @@ module Cuttle
       class Thin < Peer
         def gems = %w[thin rack rackup]
         def models = %w[evented threaded]
+        def thread_name = /\Aeventmachine\.r/
 
         def threads_of(setup)
           setup.model == "threaded" ? ANY : (1..1)

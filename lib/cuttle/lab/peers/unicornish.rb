@@ -7,7 +7,7 @@ module Cuttle
       class Unicornish < Peer
         def workers = ANY
         def keeps_alive = [false]
-        def takes_backlog? = true
+        def backlog(setup) = setup.backlog
 
         def arguments(setup)
           [name, *flags, "-E", "production", "-c", setup.file("rb", configuration(setup).join("\n")), setup.app]

@@ -7,7 +7,8 @@ module Cuttle
         def gems = %w[yahns rack:<3]
         def workers = (0..)
         def threads = ANY
-        def takes_backlog? = true
+        def thread_name = /\Aqueue_epoll\.rb/
+        def backlog(setup) = setup.backlog
 
         def arguments(setup)
           config = setup.file("rb", <<~RUBY)

@@ -72,14 +72,16 @@ module Cuttle
             proofs = view.results.runs.select { |run| run.configuration == configuration.id }
                          .flat_map { |run| run.proof || [] }
             proofs.group_by { |proof| proof["setting"] }.map do |setting, of_setting|
-              proved = of_setting.count { |proof| proof["proved"] }
-              last = of_setting.find { |proof| !proof["proved"] } || of_setting.last
+              judged = of_setting.reject { |proof| proof["proved"].nil? }
+              proved = judged.count { |proof| proof["proved"] }
+              last = of_setting.find { |proof| proof["proved"] == false } || of_setting.last
               [configuration.name, setting, *last.values_at("wanted", "found").map(&:to_s),
-               outcome(proved, of_setting.length), last["how"].to_s]
+               outcome(proved, judged.length), last["how"].to_s]
             end
           end
 
           def outcome(proved, all)
+            return "only seen" if all.zero?
             return "yes" if proved == all
 
             tag(:strong, proved.zero? ? "no" : "in #{proved} of #{Numbers.plural(all, "run")}", class: "bad")
