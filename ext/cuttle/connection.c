@@ -256,26 +256,28 @@ static enum cuttle_step take_known_length(struct cuttle_connection *connection, 
 	return connection->body_left ? cuttle_connection_hungry(connection, now) : complete(connection, now);
 }
 
+/* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
 static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
-	const char *octets = cuttle_inbox_unused(inbox) + connection->head_size;
-	size_t left = cuttle_inbox_size(inbox) - connection->head_size, count;
+	char *const coded = cuttle_inbox_unused(inbox) + connection->head_size;
+	const size_t size = cuttle_inbox_size(inbox) - connection->head_size;
+	size_t taken = 0, decoded = 0, count;
 	struct cuttle_slice data;
 	int result;
 
 	do {
-		count = left;
-		result = cuttle_parse_chunks(&inbox->chunks, octets, &count, &data);
+		count = size - taken;
+		result = cuttle_parse_chunks(&inbox->chunks, coded + taken, &count, &data);
 		if (result < 0)
 			return cuttle_connection_fail(connection, -result, now);
-		if (cuttle_body_append(connection->body, octets + data.offset, data.length) < 0)
-			return cuttle_connection_fail(connection, 500, now);
-		octets += count;
-		left -= count;
+		memmove(coded + decoded, coded + taken + data.offset, data.length);
+		decoded += data.length;
+		taken += count;
 	} while (result == 0 && count > 0);
-	cuttle_inbox_cut(inbox, connection->head_size,
-			 (uint32_t)(cuttle_inbox_size(inbox) - connection->head_size - left));
+	if (cuttle_body_append(connection->body, coded, decoded) < 0)
+		return cuttle_connection_fail(connection, 500, now);
+	cuttle_inbox_cut(inbox, connection->head_size, (uint32_t)taken);
 	if (result == 0)
 		return cuttle_connection_hungry(connection, now);
 	connection->body_left = 0;

@@ -12,7 +12,7 @@ require_relative "recorder"
 # process, whose app each test chooses.
 class HttpCase < Minitest::Test
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
-  DEADLINE = 5
+  DEADLINE = 20
   LOCK = Monitor.new
 
   class << self

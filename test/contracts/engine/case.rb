@@ -23,7 +23,7 @@ module EngineContract
   }.freeze
 
   # Seconds that anything may take; only what hangs takes as long.
-  DEADLINE = 10
+  DEADLINE = 20
 
   # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one poller back end. Most
   # tests share a server, which the first of them starts.

@@ -68,7 +68,7 @@ class TestWorkApp < Minitest::Test
   end
 
   def test_allocation
-    few = allocated { ask("") }
+    few = Array.new(3) { allocated { ask("") } }.min # the first one is more than itself
     assert_operator allocated { ask("alloc_kb=3000") } - few, :>=, 3000
   end
 
