@@ -13,6 +13,7 @@ module Cuttle
       autoload :Probe, "cuttle/lab/server/probe"
 
       START_TIMEOUT = 60 # seconds
+      COMPLETE_TIMEOUT = 5 # after the first answer; what is missing then, the proofs tell
       STOP_TIMEOUT = 10
 
       # What a Bundler or a gem directory of ours would change in the server's process.
@@ -40,7 +41,7 @@ module Cuttle
         "http://127.0.0.1:#{port}/"
       end
 
-      # Starts it and waits for its first answer; boot are the seconds until then.
+      # Starts it, waits for its first answer (boot are the seconds until then), and for all of its processes.
       def start
         began = now
         @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
@@ -48,6 +49,7 @@ module Cuttle
         @tree = ProcessTree.new(@pid)
         wait_until_ready(began + START_TIMEOUT)
         @boot = now - began
+        wait_until_complete(now + COMPLETE_TIMEOUT)
       rescue SystemCallError => error
         raise Failure, "#{@peer.name} does not start: #{error.message}"
       rescue StandardError
@@ -95,6 +97,10 @@ module Cuttle
 
           sleep 0.02
         end
+      end
+
+      def wait_until_complete(deadline)
+        sleep 0.02 until @peer.complete?(self) || now > deadline || ended?
       end
 
       def last_words

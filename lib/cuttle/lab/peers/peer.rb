@@ -93,6 +93,11 @@ module Cuttle
           [port(server), listen_backlog(server), keep_alive(server), *settings(server)]
         end
 
+        # Whether all processes that were asked for are there: some servers answer before that.
+        def complete?(server)
+          processes(server).proved
+        end
+
         # Where its gems are.
         def home
           @home ||= Home.new(name, gems)
