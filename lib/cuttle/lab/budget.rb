@@ -47,8 +47,9 @@ module Cuttle
         end
         return if wanted == [@duration, @warmup]
 
-        @cut << "#{say(wanted[0] - @duration)} of each run's #{say(wanted[0])}, and #{say(wanted[1] - @warmup)} of the " \
-                "#{say(wanted[1])} before it"
+        duration, warmup = wanted
+        @cut << "#{say(duration - @duration)} of each run's #{say(duration)}, and #{say(warmup - @warmup)} of the " \
+                "#{say(warmup)} before it"
       end
 
       # Whether it could be made shorter. What was asked for stays.
@@ -71,7 +72,8 @@ module Cuttle
 
       # Fewer rounds would say nothing.
       def tight
-        @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer configurations or loads"
+        @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer configurations or " \
+                "loads"
       end
 
       def say(seconds)

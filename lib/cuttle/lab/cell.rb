@@ -41,9 +41,9 @@ module Cuttle
         reasons = unproved(proof) + wrong(result)
         warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: result.client_cpu)
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
-          "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result), "server" => figures.server,
-          "load_cpu" => result.client_cpu, "marks" => marks(result), "windows" => windows(result),
-          "histogram" => Load::Histograms.to_h(result.latency), "warnings" => warnings.map(&:to_h) }
+          "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
+          "server" => figures.server, "load_cpu" => result.client_cpu, "marks" => marks(result),
+          "windows" => windows(result), "histogram" => Load::Histograms.to_h(result.latency), "warnings" => warnings.map(&:to_h) }
       end
 
       def counts(result)
@@ -57,7 +57,8 @@ module Cuttle
 
       def unproved(proof)
         proof.select { |each| each.proved == false }.map do |each|
-          "unproved: #{each.setting} should be #{each.wanted}, and is #{each.found.nil? ? "not to be seen" : each.found}"
+          found = each.found.nil? ? "not to be seen" : each.found
+          "unproved: #{each.setting} should be #{each.wanted}, and is #{found}"
         end
       end
 

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Lab
-    # Ctrl-C during a lab: the first one ends the run that is under way, and then the lab, in order: servers are stopped,
-    # what was measured is told. A second one doesn't wait for that order.
+    # Ctrl-C during a lab: the first one ends the run that is under way, and then the lab, in order: servers are
+    # stopped, what was measured is told. A second one doesn't wait for that order.
     class Interruption
       SIGNALS = %w[INT TERM].freeze
 

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Lab
-    # The servers that a lab can have, ours among them. A peer is a file in peers/ and a line here; peers/peer.rb has the
-    # contract.
+    # The servers that a lab can have, ours among them. A peer is a file in peers/ and a line here; peers/peer.rb has
+    # the contract.
     module Peers
       extend Catalogue
 

@@ -64,8 +64,8 @@ module Cuttle
         serve(start, left) while left.any? && go_on?(start.configuration)
       end
 
-      # Takes from +loads+ those that it is done with: none can be had of a server that does not start, and one less of a
-      # server that dies.
+      # Takes from +loads+ those that it is done with: none can be had of a server that does not start, and one less of
+      # a server that dies.
       def serve(start, loads)
         lost = loads.dup
         @stage.serve(start.configuration) do |server, url|

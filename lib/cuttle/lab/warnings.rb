@@ -28,7 +28,8 @@ module Cuttle
         [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
       end
 
-      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, 0 to 1.
+      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, 0 to
+      # 1.
       def during(others:, steal:, load_cpu:)
         [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL),
          (saturated(load_cpu) if load_cpu > SATURATED)].compact

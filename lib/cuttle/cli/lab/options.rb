@@ -101,19 +101,22 @@ module Cuttle
         def app(parser)
           keep(parser, :app, "--app NAME", "work (default), hello, forum, or the path of an app")
           parser.on("--profile CPU/IO/SIZE", "of the work app: milliseconds of CPU time, of waiting, and characters",
-                    "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table") { |text| @lab[:profile] = profile(text) }
+                    "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table") do |text|
+            @lab[:profile] = profile(text)
+          end
           keep(parser, :path, "--path PATH", "what is asked for (/)")
           keep(parser, :mix, "--mix FILE", "several requests, as for cuttle load")
         end
 
         def configurations(parser)
-          parser.on("--engines NAMES", "Cuttle's (all of them); none") { |text| @lab[:engines] = words(text) - %w[none] }
-          parser.on("--servers NAMES", "other servers, see cuttle lab peers; all") { |text| @lab[:servers] = words(text) - %w[none] }
+          names(parser, :engines, "--engines NAMES", "Cuttle's (all of them); none")
+          names(parser, :servers, "--servers NAMES", "other servers, see cuttle lab peers; all")
           numbers(parser, :workers, "--workers N,…", "processes; 0 is one that does not fork (0,2)")
           numbers(parser, :threads, "--threads N,…", "in each process, of models that have threads (5)")
-          parser.on("--slots N", OptionParser::DecimalInteger, "equal slots: so many requests in the app at once, as processes,",
-                    "or as threads of them") { |number| @lab[:slots] = number }
-          parser.on("--keep-alive WHICH", KEEP_ALIVE.keys, "on, off or both (off: blocking models starve whom they don't hold)") do |which|
+          number(parser, :slots, "--slots N", "equal slots: so many requests in the app at once, as processes,",
+                 "or as threads of them")
+          parser.on("--keep-alive WHICH", KEEP_ALIVE.keys,
+                    "on, off or both (off: blocking models starve whom they don't hold)") do |which|
             @lab[:keep_alive] = KEEP_ALIVE.fetch(which)
           end
           parser.on("--ruby PATHS", "run servers under these Rubies (this one)") { |text| @lab[:rubies] = words(text) }
@@ -161,6 +164,10 @@ module Cuttle
           parser.on(*definition, OptionParser::DecimalInteger) { |value| @lab[name] = value }
         end
 
+        def names(parser, name, *definition)
+          parser.on(*definition) { |text| @lab[name] = words(text) - %w[none] }
+        end
+
         def numbers(parser, name, *definition)
           parser.on(*definition) do |text|
             @lab[name] = words(text).map do |word|
@@ -182,7 +189,7 @@ module Cuttle
         def profile(text)
           sizes, named = words(text).partition { |part| !part.include?("=") }
           values = sizes.first.to_s.split("/", -1)
-          if sizes.length > 1 || values.length > SIZES.length || values.any? { |value| !value.match?(/\A\d+(\.\d+)?\z/) }
+          if sizes.length > 1 || values.length > SIZES.length || values.grep_v(/\A\d+(\.\d+)?\z/).any?
             raise UsageError, "--profile: CPU/IO/SIZE such as 5/20/1000, not #{text.inspect}"
           end
 

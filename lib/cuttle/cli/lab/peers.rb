@@ -31,7 +31,7 @@ module Cuttle
         def parser
           OptionParser.new do |parser|
             parser.banner = USAGE
-            parser.on("--install", "install those that are named, or all, each into a gem directory of its own") { yield }
+            parser.on("--install", "install those that are named, or all, each in a gem directory of its own") { yield }
             parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
           end
         end

@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Peers
-      # An evented API server with a fiber per request. An app for it is a class of Goliath's: a rackup file is mounted in
-      # one that hands each request on to it.
+      # An evented API server with a fiber per request. An app for it is a class of Goliath's: a rackup file is mounted
+      # in one that hands each request on to it.
       class Goliath < Peer
         def gems = %w[goliath rack:<2]
 

@@ -15,8 +15,8 @@ module Cuttle
 
         def arguments(setup)
           config = setup.file("rb", "listen_backlog #{setup.backlog}\n")
-          ["itsi", "serve", "-C", config, "-b", "http://#{address(setup)}", "-w", setup.processes.to_s, "-t", setup.threads.to_s,
-           "-r", setup.app]
+          ["itsi", "serve", "-C", config, "-b", "http://#{address(setup)}", "-w", setup.processes.to_s,
+           "-t", setup.threads.to_s, "-r", setup.app]
         end
       end
     end

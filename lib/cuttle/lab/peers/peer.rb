@@ -7,8 +7,8 @@ module Cuttle
     module Peers
       # A server that a lab can start. A peer is a class in a file of its own that says
       #
-      #   gems              those to install, "name" or "name:version", the server's first; or package and program, those
-      #                     of Debian
+      #   gems              those to install, "name" or "name:version", the server's first; or package and program,
+      #                     those of Debian
       #   models            names of its concurrency models, where it has several
       #   arguments(setup)  its command line: on 127.0.0.1, in production, without a log of requests, caching nothing
       #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
@@ -42,8 +42,8 @@ module Cuttle
         # What the processes that run the app have in their titles; nil where they are the leader's children.
         def worker_title = nil
 
-        # What the threads that run the app are called; nil where they have no name, and can only be counted. (Ruby calls a
-        # thread that nobody named after the file that made it, in 15 octets.)
+        # What the threads that run the app are called; nil where they have no name, and can only be counted. (Ruby
+        # calls a thread that nobody named after the file that made it, in 15 octets.)
         def thread_name = nil
 
         # Native threads without a name that a process has beside those that run the app.
@@ -140,7 +140,9 @@ module Cuttle
           found = Backlog.of(server.port)
           return Proof.seen("backlog", wanted, nil, "ss (iproute2), which would tell, is not here") if found.nil?
 
-          wanted ? Proof.same("backlog", wanted, found, "by ss") : Proof.seen("backlog", nil, found, "it can't be told one")
+          return Proof.seen("backlog", nil, found, "it can't be told one") unless wanted
+
+          Proof.same("backlog", wanted, found, "Send-Q of its socket, by ss")
         end
 
         def keep_alive(server)

@@ -15,8 +15,8 @@ module Cuttle
         # Linux's TCP_CLOSE, as the first octet of TCP_INFO.
         CLOSED = 7
 
-        # The block is called with :ended, with :done or :reset once what that says has been delivered to the sink, or with
-        # :broken.
+        # The block is called with :ended, with :done or :reset once what that says has been delivered to the sink, or
+        # with :broken.
         def initialize(events, source, sink, line, &report)
           @events = events
           @source = source
@@ -46,8 +46,8 @@ module Cuttle
           @done
         end
 
-        # A source that has said its end is not read any more, so that it was reset since has to be looked for. Only true
-        # where we have not ended our side of it, for then it is closed too.
+        # A source that has said its end is not read any more, so that it was reset since has to be looked for. Only
+        # true where we have not ended our side of it, for then it is closed too.
         def source_gone?
           !@source.closed? && @source.getsockopt(:TCP, :INFO).unpack("C").first == CLOSED
         end

@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Report
       module Charts
-        # A row for each configuration under one load: its name, a figure at the right, a drawing below, and one axis for
-        # all. What is drawn, a subclass says: svg_of(row's item, y).
+        # A row for each configuration under one load: its name, a figure at the right, a drawing below, and one axis
+        # for all. What is drawn, a subclass says: svg_of(row's item, y).
         class Rows
           include Markup
 

@@ -17,8 +17,8 @@ module Cuttle
             return if charts.empty?
 
             safe(Sections.lead("A circle is a run, one start of a server, by how far its rate is from the median " \
-                               "of its configuration; below, that median's 95% interval. Hollow squares are runs that are " \
-                               "not valid, and count for nothing."),
+                               "of its configuration; below, that median's 95% interval. Hollow squares are runs " \
+                               "that are not valid, and count for nothing."),
                  Charts::Figure.grid(charts))
           end
         end

@@ -17,8 +17,8 @@ module Cuttle
             return if charts.empty?
 
             safe(Sections.lead("p50 whole, p99 dashed. Second by second, a line is a run: one that rises or falls " \
-                               "was not warm yet, one that stays apart was a bad start. Where runs are as short as that, " \
-                               "a line goes from round to round."), charts)
+                               "was not warm yet, one that stays apart was a bad start. Where runs are as short as " \
+                               "that, a line goes from round to round."), charts)
           end
         end
       end

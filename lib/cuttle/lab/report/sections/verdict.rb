@@ -39,7 +39,9 @@ module Cuttle
           def named(view, sentence)
             names = view.results.configurations.map(&:name).uniq.sort_by { |name| -name.length }
             pattern = /(?<![\w-])(#{Regexp.union(names)})(?![\w-])/
-            safe(sentence.split(pattern).map { |part| names.include?(part) ? tag(:b, part, class: "configuration") : part })
+            safe(sentence.split(pattern).map do |part|
+              names.include?(part) ? tag(:b, part, class: "configuration") : part
+            end)
           end
 
           # What is said of the load that asks for most.
