@@ -43,7 +43,8 @@ module Cuttle
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
           "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
           "server" => figures.server, "load_cpu" => result.client_cpu, "marks" => marks(result),
-          "windows" => windows(result), "histogram" => Load::Histograms.to_h(result.latency), "warnings" => warnings.map(&:to_h) }
+          "windows" => windows(result), "histogram" => Load::Histograms.to_h(result.latency),
+          "warnings" => warnings.map(&:to_h) }
       end
 
       def counts(result)

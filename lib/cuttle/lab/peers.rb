@@ -10,6 +10,7 @@ module Cuttle
       autoload :Home, "cuttle/lab/peers/home"
       autoload :Peer, "cuttle/lab/peers/peer"
       autoload :Unicornish, "cuttle/lab/peers/unicornish"
+      autoload :Versions, "cuttle/lab/peers/versions"
 
       list "server", "cuttle/lab/peers", {
         "cuttle" => ["Cuttle", "this one, under each of its engines"],

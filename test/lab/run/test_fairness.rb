@@ -15,7 +15,8 @@ class TestLabFairness < Minitest::Test
 
   def test_what_the_sockets_were_found_to_have
     told = seen("cuttle" => 1024, "thin" => 100, "puma" => 1024)
-    assert_equal [false, "#{ASKED["detail"]}. Found: 100 at thin; 1024 at cuttle, puma"], told.first.values_at("same", "detail")
+    assert_equal [false, "#{ASKED["detail"]}. Found: 100 at thin; 1024 at cuttle, puma"],
+                 told.first.values_at("same", "detail")
     assert_equal OTHER, told.last
   end
 
@@ -47,6 +48,7 @@ class TestLabFairness < Minitest::Test
 
   def prove(run, found)
     number = found[run["configuration"].delete("c").to_i - 1]
-    run["proof"] = [{ "setting" => "backlog", "wanted" => 1024, "found" => number, "proved" => number && true, "how" => "" }]
+    run["proof"] = [{ "setting" => "backlog", "wanted" => 1024, "found" => number, "proved" => number && true,
+                      "how" => "" }]
   end
 end

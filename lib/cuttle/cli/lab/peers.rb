@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "optparse"
 
 module Cuttle
@@ -56,9 +57,15 @@ module Cuttle
 
         # Debian's packages are for the machine's owner to install.
         def installed?(peer)
-          reason = peer.gems ? peer.home.install : peer.unavailable
+          reason = peer.gems ? installed_anew(peer.home) : peer.unavailable
           @err.puts "cuttle: #{peer.name}: #{reason}" if reason
           reason.nil? || peer.gems.nil?
+        end
+
+        # Of what there was before, the newest would be run.
+        def installed_anew(home)
+          FileUtils.rm_rf(home.path)
+          home.install
         end
       end
     end

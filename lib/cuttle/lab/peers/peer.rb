@@ -7,8 +7,8 @@ module Cuttle
     module Peers
       # A server that a lab can start. A peer is a class in a file of its own that says
       #
-      #   gems              those to install, "name" or "name:version", the server's first; or package and program,
-      #                     those of Debian
+      #   gems              those to install, "name" or "name:requirement", the server's first (Versions says which);
+      #                     or package and program, those of Debian
       #   models            names of its concurrency models, where it has several
       #   arguments(setup)  its command line: on 127.0.0.1, in production, without a log of requests, caching nothing
       #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
@@ -100,7 +100,7 @@ module Cuttle
 
         # Where its gems are.
         def home
-          @home ||= Home.new(name, gems)
+          @home ||= Home.new(name, Versions.pin(gems))
         end
 
         private
