@@ -58,9 +58,10 @@ module Cuttle
     autoload :Changes, "cuttle/lab/changes"
 
     # Runs a lab, or goes on with one (options.resume), and returns the directory of its results. +out+ is told how it
-    # goes. Raises UsageError and Failure; what was measured until then is kept.
-    def self.run(options, out: $stderr)
-      Session.new(options, out: out).run
+    # goes. plan: a Plan of one's own, instead of what the options ask for. Raises UsageError and Failure; what was
+    # measured until then is kept.
+    def self.run(options, out: $stderr, plan: nil)
+      Session.new(options, out: out, plan: plan).run
     end
   end
 end

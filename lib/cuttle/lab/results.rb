@@ -12,8 +12,9 @@ module Cuttle
 
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
       # once, over all processes; nil: unbounded.
+      # environment: variables that the app has under this one alone; nil: none.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
-                                :control_of)
+                                :control_of, :environment)
       class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive)
         # Sent at a rate, whatever the server does: then not its rate but its times are its own.
         def open?

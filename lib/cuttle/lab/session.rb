@@ -8,8 +8,10 @@ module Cuttle
     # A lab from its beginning to its end: plans, locks the machine, opens the results, sets the stage, runs, and closes
     # all of that in order, whatever happens.
     class Session
-      def initialize(options, out:)
+      # plan: a Plan, or nil for what the options ask for.
+      def initialize(options, out:, plan: nil)
         @options = options
+        @plan = plan
         @out = out
         @interruption = Interruption.new
       end
@@ -25,7 +27,7 @@ module Cuttle
       def measure
         @done = Results.read(@options.resume) if @options.resume
         @app = app
-        @plan = @done ? Plan.of(@done) : Plan.build(@options)
+        @plan = @done ? Plan.of(@done) : @plan || Plan.build(@options)
         @cores = Cores.new(**@options.cpus)
         pinned = @cores.pin_self
         Stage.open(@app, @options, @cores) do |stage|

@@ -78,13 +78,13 @@ module Cuttle
       end
 
       def setup(configuration)
-        Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, env: environment,
+        Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, env: environment(configuration),
                                                        cores: @cores.server, log: log(configuration))
       end
 
-      def environment
+      def environment(configuration)
         gemfile = @app.gemfile ? { "BUNDLE_GEMFILE" => @app.gemfile } : {}
-        gemfile.merge(@app.environment)
+        gemfile.merge(@app.environment, configuration.environment || {})
       end
 
       def log(configuration)

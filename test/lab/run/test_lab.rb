@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "open3"
+require "stringio"
 require "tmpdir"
 
 # `cuttle lab` from its beginning to its end: real servers, in very little time.
@@ -31,6 +32,18 @@ class TestLab < Minitest::Test
     assert_match(/seed 7/, err)
     check(results)
     assert_operator File.size(File.join(results.directory, "report.html")), :>, 10_000
+  end
+
+  # From Ruby: a plan of one's own, in which a configuration has variables of its own.
+  def test_a_plan_of_ones_own
+    File.write(app, 'run ->(_) { [200, { "content-type" => "text/plain" }, ["x" * ENV.fetch("LENGTH", "1").to_i]] }')
+    options = Cuttle::Lab::Options.new(app: app, directory: @directory, rounds: 1, duration: 0.1, warmup: 0, seed: 1)
+    plain = Cuttle::Lab::Plan.build(options).configurations.first.to_h
+    longer = plain.merge("id" => "c2", "name" => "longer", "environment" => { "LENGTH" => "20000" })
+    measured = Cuttle::Lab::Results.read(Cuttle::Lab.run(options, out: StringIO.new, plan: plan_of([plain, longer])))
+    octets = %w[c1 c2].map { |id| measured.runs(configuration: id).sum { |run| run["octets"].fdiv(run.responses) } }
+    assert_operator octets.first, :<, 1000
+    assert_operator octets.last, :>, 20_000
   end
 
   # A file that ends in the middle of a line, as of a lab that was killed.
@@ -108,6 +121,13 @@ class TestLab < Minitest::Test
   end
 
   private
+
+  def plan_of(configurations)
+    load = { "id" => "l1", "name" => "1 connection", "loop" => "closed", "connections" => 1, "keep_alive" => false }
+    Cuttle::Lab::Plan.new(configurations: configurations.map { |each| Cuttle::Lab::Results::Configuration.new(each) },
+                          loads: [Cuttle::Lab::Results::LoadSpec.new(load)], missing: {}, seed: 1, rounds: 1,
+                          duration: 0.1, warmup: 0, cut: [])
+  end
 
   def app
     "#{@directory}/config.ru"
