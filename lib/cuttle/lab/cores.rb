@@ -60,9 +60,9 @@ module Cuttle
         system("taskset", "-a", "-p", "-c", load.join(","), Process.pid.to_s, out: File::NULL, err: File::NULL) || false
       end
 
-      # Seconds so far that these cores were busy, and that a hypervisor gave to other machines: { busy:, steal: }.
-      def times
-        lines = File.readlines("/proc/stat").grep(/\Acpu(?:#{(server | load).join("|")}) /)
+      # Seconds so far that +cores+ were busy, and that a hypervisor gave to other machines: { busy:, steal: }.
+      def times(cores = server | load)
+        lines = File.readlines("/proc/stat").grep(/\Acpu(?:#{cores.join("|")}) /)
         fields = lines.map { |line| line.split.drop(1).map { |ticks| ticks.to_i * TICK } }
         { busy: fields.sum { |user, nice, system, _idle, _wait, irq, soft| user + nice + system + irq + soft },
           steal: fields.sum { |each| each[7] || 0.0 } }

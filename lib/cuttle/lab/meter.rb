@@ -5,8 +5,9 @@ module Cuttle
     # What a server and the machine did while a load ran: times from the processes' own clocks, memory after it.
     class Meter
       # server: what the results file says of it; others, steal: seconds per second of each core that other processes
-      # and other machines had.
-      Figures = Struct.new(:server, :others, :steal, keyword_init: true)
+      # and other machines had; lost: the same, of both together, of the server's cores alone. Where the load shares
+      # these, lost is what other machines had: what an app's services take there is no disturbance.
+      Figures = Struct.new(:server, :others, :steal, :lost, keyword_init: true)
 
       # tree: the server's ProcessTree.
       def initialize(tree, cores)
@@ -26,7 +27,8 @@ module Cuttle
 
       def sample
         { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID),
-          cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times }
+          cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
+          **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
       end
 
       def clock(id)
@@ -35,8 +37,13 @@ module Cuttle
 
       def figures(result, used)
         wall = used[:wall] * (@cores.server | @cores.load).length
-        Figures.new(server: server(result, used), steal: used[:steal] / wall,
+        Figures.new(server: server(result, used), steal: used[:steal] / wall, lost: lost(used),
                     others: [(used[:busy] - used[:cpu] - used[:own]) / wall, 0.0].max)
+      end
+
+      def lost(used)
+        others = @cores.shared? ? 0.0 : [used[:server_busy] - used[:cpu], 0.0].max
+        (others + used[:server_steal]) / (used[:wall] * @cores.server.length)
       end
 
       def server(result, used)

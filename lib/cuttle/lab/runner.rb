@@ -13,6 +13,8 @@ module Cuttle
 
       # Starts that a configuration may fail in, before it is left out.
       FAILURES = 2
+      # Of so many runs one may be made again: on a machine that is always disturbed it would be of no use.
+      REPEATED = 4
 
       # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
       def initialize(plan:, stage:, cores:, store:, progress:, interruption:, time:, done: nil)
@@ -25,6 +27,7 @@ module Cuttle
         @time = time
         @done = done
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
+        @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
       end
 
@@ -81,7 +84,7 @@ module Cuttle
         until loads.empty? || !go_on?(start.configuration)
           cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
                           generator: method(:generate))
-          run = cell.run(start.configuration, url)
+          run = cell.run(start.configuration, url, again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end
@@ -93,6 +96,7 @@ module Cuttle
 
       def keep(start, load, run)
         append("run", { **place(start, load), "order" => @order += 1, **run })
+        @repeated += 1 if run["repeated"]
         said = "#{Load::Units.count(run["rate"])}/s#{", invalid: #{run["reasons"].first}" unless run["valid"]}"
         @progress.done(start.configuration, load, said)
       end

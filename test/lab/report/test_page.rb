@@ -44,6 +44,14 @@ class TestLabReportPage < Minitest::Test
     assert_equal JSON.parse(JSON.generate(Cuttle::Lab::Report.json(*read(path)))), data(page)
   end
 
+  def test_runs_that_were_made_again_are_told
+    lines = ReportedLab.new.lines
+    lines.select { |line| line["type"] == "run" }.first(2).each { |run| run["repeated"] = true }
+    page = Cuttle::Lab::Report.html(*read(directory(lines: lines)))
+
+    assert_includes page, "2 runs made again: others had the server&#39;s cores."
+  end
+
   def test_text_from_outside_stays_text
     lab = ReportedLab.new(names: { "c1" => EVIL, "c3" => EVIL, "c13" => EVIL })
     page = Cuttle::Lab::Report.html(*read(directory(lines: poisoned(lab.lines))))

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "delegate"
 require_relative "support/lab_fakes"
 
 # Carrying a plan out, on servers of the load generator's own: what is written down, whatever happens.
@@ -120,6 +121,45 @@ class TestLabRunner < Minitest::Test
     assert_equal both.uniq, both
   end
 
+  # Cores that lose so many seconds in each run: a list.
+  class Disturbed < SimpleDelegator
+    def initialize(cores, lost)
+      super(cores)
+      @lost = lost
+      @busy = 0.0
+      @asked = 0
+    end
+
+    # Of the server's cores it is asked before a run, and after it.
+    def times(cores = nil)
+      return { busy: 0.0, steal: 0.0 } unless cores
+
+      @busy += @lost.shift.to_f if (@asked += 1).even?
+      { busy: 0.0, steal: @busy }
+    end
+  end
+
+  def test_a_disturbed_run_is_made_again_and_the_quieter_one_kept
+    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Cores.new, [10.0, 0.001]))
+    first, second = @store.of("run").first(2)
+    assert first["repeated"]
+    assert_operator first["lost"], :<, 0.1
+    assert_equal [false, 0.0], second.values_at("repeated", "lost")
+    assert_equal 6, @store.of("run").length
+  end
+
+  def test_a_quiet_run_is_made_once
+    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Cores.new, []))
+    assert(@store.of("run").none? { |run| run["repeated"] })
+  end
+
+  def test_where_all_is_disturbed_few_are_made_again_and_all_are_kept
+    run_lab(rounds: 2, cores: Disturbed.new(Cuttle::Lab::Cores.new, [10.0] * 99))
+    runs = @store.of("run")
+    assert_equal [1, 5, 9], runs.select { |run| run["repeated"] }.map { |run| run["order"] }
+    assert(runs.all? { |run| run["valid"] && run["lost"] > 1 })
+  end
+
   def test_a_lab_out_of_time_says_so
     now = 0
     time = Cuttle::Lab::TimeLimit.new(10, clock: -> { now })
@@ -130,11 +170,10 @@ class TestLabRunner < Minitest::Test
 
   private
 
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), &made)
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, &made)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
     @plan = plan
     stage = LabFakes::Stage.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
-    cores = Cuttle::Lab::Cores.new
     runner = Cuttle::Lab::Runner.new(
       plan: plan, stage: stage, cores: cores, store: @store, interruption: @interruption, done: done, time: time,
       progress: Cuttle::Lab::Progress.new(@out, total: 1)

@@ -6,7 +6,7 @@ module Cuttle
       # Whether a JSON object is a run: what is read from a damaged file must not be taken for a measurement, nor break
       # what is made of it.
       module Shape
-        NUMBERS = %w[boot rate responses sent elapsed load_cpu].freeze
+        NUMBERS = %w[boot rate responses sent elapsed load_cpu lost].freeze
         OF_NUMBERS = %w[errors ms].freeze
         OF_OBJECTS = %w[marks warnings windows proof].freeze
         SERVER = %w[cpu_us switches pss_total].freeze
