@@ -7,6 +7,8 @@ module Cuttle
     module Peers
       extend Catalogue
 
+      autoload :Bundle, "cuttle/lab/peers/bundle"
+      autoload :Bundled, "cuttle/lab/peers/bundled"
       autoload :Home, "cuttle/lab/peers/home"
       autoload :Peer, "cuttle/lab/peers/peer"
       autoload :Unicornish, "cuttle/lab/peers/unicornish"

@@ -22,6 +22,12 @@ module Cuttle
 
       attr_reader :setup, :tree, :boot
 
+      # The last that a process said with +text+, on one line: of an exception its message, and not where it came from.
+      def self.last_words(text)
+        said = text.lines.map(&:strip).reject { |line| line.match?(/\A(from .+:\d+:in .*)?\z/) }
+        said.last(2).join(" / ")[0, 300]
+      end
+
       # A server that answers. Raises Failure with the last that it said.
       def self.start(peer, setup)
         ProcessTree.adopt_orphans
@@ -45,7 +51,8 @@ module Cuttle
       def start
         began = now
         @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
-                             pgroup: true, chdir: Dir.tmpdir, in: File::NULL, out: setup.log, err: %i[child out])
+                             pgroup: true, chdir: setup.directory || Dir.tmpdir,
+                             in: File::NULL, out: setup.log, err: %i[child out])
         @tree = ProcessTree.new(@pid)
         wait_until_ready(began + START_TIMEOUT)
         @boot = now - began
@@ -104,7 +111,7 @@ module Cuttle
       end
 
       def last_words
-        output.lines.map(&:strip).grep(/\S/).last(2).join(" / ")[0, 300]
+        self.class.last_words(output)
       end
 
       def ended?

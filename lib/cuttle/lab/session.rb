@@ -27,10 +27,12 @@ module Cuttle
       def measure
         @done = Results.read(@options.resume) if @options.resume
         @app = app
+        own = @plan
         @plan = @done ? Plan.of(@done) : @plan || Plan.build(@options)
         @cores = Cores.new(**@options.cpus)
         pinned = @cores.pin_self
         Stage.open(@app, @options, @cores) do |stage|
+          @plan = Plan.build(@options, peers: stage.peers) unless @done || own # what this app's bundle keeps out
           open_store { |store| carry_out(store, stage, pinned) }
         end
       end

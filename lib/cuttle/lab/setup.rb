@@ -9,14 +9,15 @@ module Cuttle
     #   threads     threads that run the app in each process
     #   keep_alive  whether connections persist
     #   app         path of the rackup file
+    #   directory   the server's working directory, nil for one that has nothing of anybody's
     #   port        on 127.0.0.1
     #   backlog     of the listening socket, where it can be said
     #   ruby        path of the Ruby that runs it, nil for this one
     #   env         Hash for the process's environment
     #   cores       numbers of the cores it may use, nil for all
     #   log         path of the file that takes its output; files made for it lie beside that
-    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :app, :port, :backlog, :ruby, :env, :cores, :log,
-                       keyword_init: true) do
+    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :app, :directory, :port, :backlog, :ruby, :env,
+                       :cores, :log, keyword_init: true) do
       # Processes that run the app.
       def processes
         [workers, 1].max

@@ -6,8 +6,8 @@ require "tmpdir"
 
 module Cuttle
   module Lab
-    # What a lab's servers stand on: the app made ready, the services that it needs, the network between load and server,
-    # and a directory for all of it that is gone afterwards.
+    # What a lab's servers stand on: the app made ready, the services that it needs, the network between load and
+    # server, and a directory for all of it that is gone afterwards.
     class Stage
       # Runs the block with a Stage. Raises Failure and UsageError.
       def self.open(app, options, cores)
@@ -41,11 +41,19 @@ module Cuttle
         @services.each_value(&:stop)
       end
 
-      # Yields a server of +configuration+ that answers, and the URL under which the load reaches it. Raises Failure.
-      def serve(configuration, peers: Peers)
-        setup = setup(configuration)
+      # The servers as they serve this app; ask once it is prepared.
+      def peers
+        @peers ||= @app.gemfile ? Peers::Bundled::All.new(@app, "#{@directory}/peers") : Peers
+      end
+
+      # Yields a server of +configuration+ that answers, and the URL under which the load reaches it. The app's data are
+      # what they were at every start. Raises Failure.
+      def serve(configuration)
+        @app.reset(@services)
+        peer = peers.find(configuration.server)
+        setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
         through(setup.port) do |port|
-          server = Server.start(peers.find(configuration.server), setup)
+          server = Server.start(peer, setup)
           begin
             yield server, "http://127.0.0.1:#{port}#{@options.path}"
           ensure
@@ -77,14 +85,12 @@ module Cuttle
         end
       end
 
-      def setup(configuration)
-        Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, env: environment(configuration),
-                                                       cores: @cores.server, log: log(configuration))
-      end
-
-      def environment(configuration)
-        gemfile = @app.gemfile ? { "BUNDLE_GEMFILE" => @app.gemfile } : {}
-        gemfile.merge(@app.environment, configuration.environment || {})
+      # Rails apps, and others, have as many connections to their database as RAILS_MAX_THREADS says.
+      def setup(configuration, environment)
+        threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
+        env = threads.merge(environment, configuration.environment || {})
+        Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, directory: @app.directory,
+                                                       env: env, cores: @cores.server, log: log(configuration))
       end
 
       def log(configuration)

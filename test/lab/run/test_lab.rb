@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "open3"
 require "stringio"
 require "tmpdir"
@@ -74,8 +75,26 @@ class TestLab < Minitest::Test
     assert_empty servers
   end
 
+  # It is served in its own directory, wherever the lab is.
+  def test_an_app_finds_its_files
+    File.write("#{@directory}/answer.rb", "ANSWER = [200, { 'content-type' => 'text/plain' }, ['hello']].freeze\n")
+    File.write(app, "require './answer'\nrun ->(_env) { ANSWER }\n")
+    elsewhere = File.join(@directory, "elsewhere")
+    Dir.mkdir(elsewhere)
+    _, err, status = lab(app, *QUICK, "--directory", "#{@directory}/lab-results", chdir: elsewhere)
+    assert_equal 0, status, err
+    check(results)
+  end
+
+  def test_what_an_apps_bundle_keeps_out_is_listed
+    File.write("#{@directory}/Gemfile", "source Gem.sources.first.uri.to_s\ngem 'no-such-gem-as-this'\n")
+    _, err, status = lab(app, *QUICK)
+    assert_equal 1, status
+    assert_match(/left out: single: .*Gemfile: .*no-such-gem-as-this.*run bundle install there/, err)
+  end
+
   def test_an_app_that_does_not_boot
-    File.write(app, "raise 'no database here'\n")
+    File.write(app, "def load_settings = raise('no database here')\nload_settings\n")
     _, err, status = lab(app, *QUICK)
     assert_equal 1, status
     assert_match(/\Acuttle: nothing could be measured: .*no database here/, err.lines.last)
@@ -144,8 +163,8 @@ class TestLab < Minitest::Test
   end
 
   # [standard output, standard error, exit status]
-  def lab(*arguments)
-    *texts, status = Open3.capture3(environment, *command(*arguments), chdir: @directory)
+  def lab(*arguments, chdir: @directory)
+    *texts, status = Open3.capture3(environment, *command(*arguments), chdir: chdir)
     [*texts, status.exitstatus]
   end
 

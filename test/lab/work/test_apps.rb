@@ -53,6 +53,30 @@ class TestApps < Minitest::Test
     end
   end
 
+  def test_no_start_finds_what_was_posted_to_the_forum_during_another
+    Dir.mktmpdir do |storage|
+      app = Apps.find("forum-sqlite").with(environment: { "FORUM_STORAGE" => storage })
+      database = %w[production.sqlite3 production.sqlite3-wal].map { |name| "#{storage}/#{name}" }
+      database.each { |path| File.write(path, "filled") }
+      2.times do
+        app.reset({})
+        assert_equal %w[filled filled], database.map { |path| File.read(path) }
+        database.each { |path| File.write(path, "posted") }
+        File.write("#{storage}/production.sqlite3-shm", "of another start")
+      end
+      app.reset({})
+      refute_path_exists "#{storage}/production.sqlite3-shm"
+    end
+  end
+
+  def test_the_forum_is_told_of_fibers
+    app = Apps.find("forum")
+    assert_equal "fiber", app.environment_for(fibers: true)["FORUM_ISOLATION"]
+    assert_equal app.environment, app.environment_for(fibers: false)
+    fibers = Cuttle::Lab::Peers.all.select(&:fibers?).map(&:name)
+    assert_equal %w[falcon goliath], fibers
+  end
+
   def test_what_is_no_app
     assert_match(/\Ano app nowhere\.ru: .*work, hello, forum/, usage_error { Apps.find("nowhere.ru") })
     assert_match(/\Ano app /, usage_error { Apps.find(Dir.tmpdir) })

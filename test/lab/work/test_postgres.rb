@@ -32,6 +32,16 @@ class TestPostgres < Minitest::Test
     assert_match(/\Apostgres: .*nowhere.*\z/, error.message)
   end
 
+  def test_a_database_is_made_again_what_it_was
+    @postgres.run("CREATE DATABASE posts")
+    @postgres.run("CREATE TABLE posts (id integer); INSERT INTO posts VALUES (1)", database: "posts")
+    counts = Array.new(3) do
+      @postgres.restore("posts")
+      @postgres.run("INSERT INTO posts VALUES (2); SELECT count(*) FROM posts", database: "posts")
+    end
+    assert_equal ["2\n"] * 3, counts
+  end
+
   def test_nothing_stays_of_it
     other = Postgres.start(connections: 10)
     assert_equal "10\n", other.run("SHOW max_connections")

@@ -51,6 +51,14 @@ module Cuttle
           with(environment: environment.merge(*self.services.map { |name| services.fetch(name).environment }))
         end
 
+        # Makes its data again what they were when it was prepared. services: as there. Raises Lab::Failure.
+        def reset(_services); end
+
+        # Variables for a server. fibers: whether a fiber answers each request.
+        def environment_for(fibers:)
+          environment
+        end
+
         private
 
         # Runs a program of the app's, in its directory and with its bundle and nobody else's. Raises Lab::Failure with

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "fileutils"
+
 module Cuttle
   module Lab
     module Apps
@@ -8,6 +10,7 @@ module Cuttle
       class Forum < App
         DIRECTORY = "#{EXAMPLES}/forum"
         TOPICS = 1000
+        DATABASE = "forum"
 
         def self.build(name, services)
           new(name: name, rackup: "#{DIRECTORY}/config.ru", gemfile: "#{DIRECTORY}/Gemfile", services: services,
@@ -29,6 +32,31 @@ module Cuttle
           run("#{EXAMPLES}/setup", "forum")
           run("bin/setup", environment: environment.merge(population))
           run("bin/mix", environment: environment.merge(population), output: mix)
+        end
+
+        # No start finds what was posted during another: the database is a copy of the one that was filled.
+        def reset(services)
+          services.key?("postgres") ? services["postgres"].restore(DATABASE) : restore_file
+        end
+
+        # Rails wants to know while it starts.
+        def environment_for(fibers:)
+          fibers ? environment.merge("FORUM_ISOLATION" => "fiber") : environment
+        end
+
+        private
+
+        # SQLite's log, which lies beside it, is part of it.
+        def restore_file
+          storage = environment.fetch("FORUM_STORAGE")
+          filled = "#{storage}/filled"
+          files = "production.sqlite3{,-wal}"
+          unless File.directory?(filled)
+            FileUtils.mkdir(filled)
+            return FileUtils.cp(Dir["#{storage}/#{files}"], filled)
+          end
+          FileUtils.rm_f(Dir["#{storage}/production.sqlite3*"])
+          FileUtils.cp(Dir["#{filled}/#{files}"], storage)
         end
       end
     end

@@ -8,6 +8,7 @@ module Cuttle
         def gems = %w[falcon]
         def workers = ANY
 
+        def fibers? = true
         def slots(_setup) = nil
 
         # -c serves HTTP/1.1 without TLS; --forked and -n: processes.

@@ -8,6 +8,7 @@ module Cuttle
       class Goliath < Peer
         def gems = %w[goliath rack:<2]
 
+        def fibers? = true
         def slots(_setup) = nil
 
         def arguments(setup)

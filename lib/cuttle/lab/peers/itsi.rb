@@ -13,6 +13,11 @@ module Cuttle
         # The first one, and the one that reads and writes.
         def own_threads(_setup) = 2
 
+        # Its pid file goes there, and not into the app's directory.
+        def environment(setup)
+          super.merge("ITSI_SERVER_PID_DIR" => File.dirname(setup.log))
+        end
+
         def arguments(setup)
           config = setup.file("rb", "listen_backlog #{setup.backlog}\n")
           ["itsi", "serve", "-C", config, "-b", "http://#{address(setup)}", "-w", setup.processes.to_s,

@@ -14,7 +14,8 @@ module Cuttle
         def arguments(setup)
           [executable, "start", "-e", "production", "-a", "127.0.0.1", "-p", setup.port.to_s, "--engine=builtin",
            "--min-instances", setup.workers.to_s, "--max-pool-size", setup.workers.to_s,
-           "--disable-turbocaching", "--disable-security-update-check", "-R", setup.app]
+           "--log-file", "#{setup.log}.passenger", "--pid-file", "#{setup.log}.pid",
+           "--disable-turbocaching", "--disable-security-update-check", "--preload-bundler", "-R", setup.app]
         end
       end
     end

@@ -36,6 +36,9 @@ module Cuttle
         # The backlog that its listening socket is to have; nil where it can't be told one.
         def backlog(_setup) = nil
 
+        # Whether a fiber answers each request, and a thread has any number of them.
+        def fibers? = false
+
         # Whether its first process serves, where one is asked for; otherwise that only watches over others.
         def leader_serves? = false
 

@@ -75,6 +75,18 @@ module Cuttle
           run(WorkApp::Database::TABLE, database: "work")
         end
 
+        # Makes +database+ again what it was when this was first called for it. Raises Lab::Failure.
+        def restore(database)
+          filled = "#{database}_filled"
+          if (@kept ||= []).include?(database)
+            run("DROP DATABASE #{database} WITH (FORCE)")
+          else
+            run("ALTER DATABASE #{database} RENAME TO #{filled}")
+            @kept << database
+          end
+          run("CREATE DATABASE #{database} TEMPLATE #{filled}")
+        end
+
         # Ends every connection, and leaves nothing.
         def stop
           @child.stop
