@@ -108,7 +108,8 @@ module Cuttle
       end
 
       def last_words
-        @server.output.to_s.lines.map(&:strip).grep(/\S/).last || "it said nothing"
+        said = Server.last_words(@server.output.to_s, 1)
+        said.empty? ? "it said nothing" : said
       end
     end
   end

@@ -23,9 +23,9 @@ module Cuttle
       attr_reader :setup, :tree, :boot
 
       # The last that a process said with +text+, on one line: of an exception its message, and not where it came from.
-      def self.last_words(text)
+      def self.last_words(text, lines = 2)
         said = text.lines.map(&:strip).reject { |line| line.match?(/\A(from .+:\d+:in .*)?\z/) }
-        said.last(2).join(" / ")[0, 300]
+        said.last(lines).join(" / ")[0, 300]
       end
 
       # A server that answers. Raises Failure with the last that it said.
@@ -57,11 +57,11 @@ module Cuttle
         wait_until_ready(began + START_TIMEOUT)
         @boot = now - began
         wait_until_complete(now + COMPLETE_TIMEOUT)
+        up = true
       rescue SystemCallError => error
         raise Failure, "#{@peer.name} does not start: #{error.message}"
-      rescue StandardError
-        stop
-        raise
+      ensure
+        stop unless up # whatever it was that came between, an Interrupt too
       end
 
       # Whether each setting took effect: Proof each. The server must be running.
@@ -78,19 +78,27 @@ module Cuttle
         File.exist?(setup.log) ? File.read(setup.log).scrub : ""
       end
 
-      # Asks it to end, then kills whatever of it is left. Returns when all of it has gone.
+      # Asks it to end, then kills whatever of it is left; at once, where an Interrupt ends the waiting. Returns when
+      # all of it has gone.
       def stop
         return unless @pid
 
         family = tree.pids
-        signal(:TERM, [@pid])
-        await_end
+        begin
+          signal(:TERM, [@pid])
+          await_end
+        ensure
+          kill(family)
+        end
+      end
+
+      private
+
+      def kill(family)
         signal(:KILL, (family & tree.pids) | (ended? ? [] : [@pid]))
         await_end
         reap(family - [@pid])
       end
-
-      private
 
       def command
         cores = setup.cores ? ["taskset", "-c", setup.cores.join(",")] : []

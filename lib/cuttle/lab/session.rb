@@ -20,6 +20,8 @@ module Cuttle
       def run
         Lock.hold(waiting: method(:say_waiting)) { @interruption.during { measure } }
         @directory
+      rescue Failure => error
+        interrupted_early(error)
       end
 
       private
@@ -30,11 +32,17 @@ module Cuttle
         own = @plan
         @plan = @done ? Plan.of(@done) : @plan || Plan.build(@options)
         @cores = Cores.new(**@options.cpus)
+        Load::Mix.read(@options.mix) if @options.mix # what is wrong with it is better said now
         pinned = @cores.pin_self
         Stage.open(@app, @options, @cores) do |stage|
           @plan = Plan.build(@options, peers: stage.peers) unless @done || own # what this app's bundle keeps out
           open_store { |store| carry_out(store, stage, pinned) }
         end
+      end
+
+      # A Ctrl-C at the terminal ends what was preparing the app as well: that is no failure of the app's.
+      def interrupted_early(error)
+        raise @interruption.asked? && @directory.nil? ? Interrupt : error
       end
 
       # Where it is gone on with, what the header says: the directory that a path was relative to may be another now.

@@ -52,7 +52,9 @@ class TestLabPeers < Minitest::Test
     assert_match(/no model turbo/, reason("thin", model: "turbo"))
     assert_match(/closes every connection/, reason("unicorn", workers: 1))
     assert_nil reason("unicorn", workers: 1, keep_alive: false)
-    assert_match(/for Ruby #{RUBY_VERSION} only/, reason("puma", ruby: "/usr/bin/ruby"))
+    assert_match(/for Ruby #{RUBY_VERSION} only/, reason("puma", ruby: "/opt/another/bin/ruby"))
+    File.symlink(RbConfig.ruby, "#{@directory}/ruby")
+    assert_nil reason("puma", ruby: "#{@directory}/ruby")
   end
 
   def test_an_app_that_does_not_boot

@@ -133,10 +133,13 @@ class TestLab < Minitest::Test
   end
 
   def test_wrong_usage_begins_nothing
-    _, err, status = lab(app, "--engines", "warp")
-    assert_equal 2, status
-    assert_match(/\Acuttle: unknown engine warp/, err)
-    refute File.exist?("#{@directory}/lab-results")
+    { %w[--engines warp] => /\Acuttle: unknown engine warp/, %w[--mix no.jsonl] => /\Acuttle: --mix: no.jsonl: No such/ }
+      .each do |arguments, message|
+      _, err, status = lab(app, *arguments)
+      assert_equal 2, status
+      assert_match(message, err)
+      refute File.exist?("#{@directory}/lab-results")
+    end
   end
 
   private

@@ -101,7 +101,7 @@ module Cuttle
         def app(parser)
           keep(parser, :app, "--app NAME", "work (default), hello, forum, or the path of an app")
           parser.on("--profile CPU/IO/SIZE", "of the work app: milliseconds of CPU time, of waiting, and characters",
-                    "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table") do |text|
+                    "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table or upstream") do |text|
             @lab[:profile] = profile(text)
           end
           keep(parser, :path, "--path PATH", "what is asked for (/)")
@@ -185,15 +185,16 @@ module Cuttle
           words(text).map { |word| Cuttle::Load::Units.rate(word, "--rate") }
         end
 
-        # "5/20/1000,cv=0.5": Strings, that the app itself checks.
+        # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.
         def profile(text)
-          sizes, named = words(text).partition { |part| !part.include?("=") }
+          sizes, named = words(text).partition { |part| part != "upstream" && !part.include?("=") }
           values = sizes.first.to_s.split("/", -1)
           if sizes.length > 1 || values.length > SIZES.length || values.grep_v(/\A\d+(\.\d+)?\z/).any?
             raise UsageError, "--profile: CPU/IO/SIZE such as 5/20/1000, not #{text.inspect}"
           end
 
-          SIZES.zip(values).to_h.compact.merge(named.to_h { |part| part.split("=", 2) })
+          parameters = named.to_h { |part| part == "upstream" ? [part, true] : part.split("=", 2) }
+          SIZES.zip(values).to_h.compact.merge(parameters)
         end
       end
     end

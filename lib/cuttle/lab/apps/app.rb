@@ -69,7 +69,7 @@ module Cuttle
           done = system(Apps.clean.merge(environment, bundle), *command, chdir: directory, out: output, err: log.path)
           return if done
 
-          raise Failure, "#{name}: #{File.basename(command.first)}: #{log.read.lines.map(&:strip).grep(/\S/).last}"
+          raise Failure, "#{name}: #{File.basename(command.first)}: #{Server.last_words(log.read)}"
         ensure
           log&.close!
         end

@@ -68,7 +68,7 @@ module Cuttle
         # Why it can't be run so; nil where it can.
         def supports?(setup)
           return "#{name} has no model #{setup.model}" if setup.model && !models.include?(setup.model)
-          return "#{name} is installed for Ruby #{RUBY_VERSION} only" if setup.ruby && gems
+          return "#{name} is installed for Ruby #{RUBY_VERSION} only" if gems && another?(setup.ruby)
           return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
           return "#{title(setup)} has #{told(threads_of(setup))}" unless threads_of(setup).cover?(setup.threads)
 
@@ -117,6 +117,13 @@ module Cuttle
 
         def threads_of(_setup)
           threads
+        end
+
+        # A Ruby that is not this one, by whatever path.
+        def another?(ruby)
+          ruby && File.realpath(ruby) != File.realpath(RbConfig.ruby)
+        rescue SystemCallError
+          true
         end
 
         def title(setup)
