@@ -2,7 +2,6 @@
 
 # The library behind the scripts in benchmark/: see benchmark/README.md for the law they keep.
 
-require "digest"
 require "etc"
 require "fileutils"
 require "io/wait"
@@ -18,8 +17,6 @@ $LOAD_PATH.unshift File.expand_path("../../lib", __dir__)
 require "cuttle"
 
 module Bench
-  ProcessTree = Cuttle::Lab::ProcessTree
-
   ROOT = File.expand_path("../..", __dir__)
   # Everything the benchmarks make: programs, peers' gems, logs, results.
   TMP = File.join(ROOT, "tmp/benchmark")
@@ -40,7 +37,7 @@ module Bench
     return puts(plan.subjects.map(&:name)) if options.list?
 
     Quiet.alone do
-      puts "seed #{options.seed}, server on core #{options.cores.server}, load on core #{options.cores.load}"
+      puts "seed #{options.seed}, server on core #{options.cores.server.first}, load on core #{options.cores.load.first}"
       warn "server and load share a core: these figures tell nothing" if options.cores.shared?
       journal = Journal.create(name)
       Runner.new(plan, options, journal).call

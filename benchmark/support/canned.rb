@@ -22,8 +22,8 @@ module Bench
       @response = copy_response
     end
 
-    def command(port)
-      [@program, port.to_s, *("--edge" if @edge), *@response]
+    def command(setup)
+      [@program, setup.port.to_s, *("--edge" if @edge), *@response]
     end
 
     private

@@ -37,13 +37,12 @@ module Bench
     end
 
     # bin/cuttle's gems, without Bundler in the server: no other server has it in its memory.
-    def env
-      gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
-      gems ? super.merge("GEM_PATH" => "#{gems}:") : super
+    def environment(setup)
+      ::Cuttle::Lab::Peers.find("cuttle").environment(setup)
     end
 
-    def command(port)
-      [RbConfig.ruby, "-I#{ROOT}/lib", EXECUTABLE, "serve", "-q", "-b", "tcp://127.0.0.1:#{port}", *@options, @path]
+    def command(setup)
+      [RbConfig.ruby, "-I#{ROOT}/lib", EXECUTABLE, "serve", "-q", "-b", "tcp://127.0.0.1:#{setup.port}", *@options, @path]
     end
   end
 end

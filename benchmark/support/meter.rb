@@ -24,7 +24,7 @@ module Bench
     private
 
     def sample
-      { at: Clock.now, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.busy }
+      { at: Clock.now, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times }
     end
 
     def figures(load, used)

@@ -19,10 +19,10 @@ module Bench
       "nginx is not installed (Debian: nginx-light)" unless Program.path("nginx")
     end
 
-    def command(port)
+    def command(setup)
       prefix = File.join(TMP, "nginx")
       FileUtils.mkdir_p(prefix)
-      File.write(File.join(prefix, "nginx.conf"), configuration(port))
+      File.write(File.join(prefix, "nginx.conf"), configuration(setup.port))
       [Program.path("nginx"), "-p", prefix, "-c", "nginx.conf", "-e", "error.log"]
     end
 

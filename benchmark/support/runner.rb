@@ -18,8 +18,7 @@ module Bench
       begin_journal
       FileUtils.mkdir_p(LOGS)
       subjects = prepared
-      @options.cores.pin_self
-      ProcessTree.adopt_orphans
+      @options.cores.pin_self or raise "taskset is needed (util-linux)"
       1.upto(@options.rounds) { |round| subjects -= run(round, subjects) }
       figures
     end
@@ -42,7 +41,7 @@ module Bench
 
       subject.recipe.prepare
       @journal.add("subject", name: subject.name, versus: subject.versus, version: subject.recipe.version,
-                              command: subject.recipe.command(0).join(" "))
+                              command: subject.recipe.command(Server.setup(subject.recipe, @options.cores, LOGS)).join(" "))
       true
     rescue Server::Failed => e
       skip(subject, e.message)

@@ -12,8 +12,8 @@ class TestBenchmarkServer < Minitest::Test
       @program = program
     end
 
-    def command(port)
-      [RbConfig.ruby, "--disable-gems", "-rsocket", "-e", @program, port.to_s]
+    def command(setup)
+      [RbConfig.ruby, "--disable-gems", "-rsocket", "-e", @program, setup.port.to_s]
     end
   end
 
@@ -45,13 +45,13 @@ class TestBenchmarkServer < Minitest::Test
     skip canned.unavailable if canned.unavailable
 
     canned.prepare
-    canned.define_singleton_method(:command) { |port| [*super(port), "--edge", path] }
+    canned.define_singleton_method(:command) { |setup| [*super(setup), "--edge", path] }
     open(canned) { |running| assert_equal File.binread(path), running.get("/").bytes }
   end
 
   def test_a_server_that_ends_while_starting_is_named_with_its_last_words
     error = assert_raises(Bench::Server::Failed) { open(Scripted.new("abort 'no such option'")) { flunk } }
-    assert_match(/ended while starting: no such option/, error.message)
+    assert_match(/scripted ended while it started: no such option/, error.message)
   end
 
   def test_a_server_that_answers_something_else_is_not_measured
