@@ -44,15 +44,16 @@ class TestLabMachine < Minitest::Test
   def test_a_listening_ruby_is_seen
     reader, writer = IO.pipe
     pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-rsocket", "-e",
-                        'TCPServer.new("127.0.0.1", 0); puts "ready"; $stdout.flush; sleep', out: writer)
+                        "TCPServer.new('127.0.0.1', 0)\nputs 'ready'; $stdout.flush; sleep", out: writer)
     writer.close
     assert_equal "ready\n", reader.gets
-    assert_match(/ruby/, Warnings::Listeners.ruby_servers.fetch(pid))
-    assert_match(/already listening/, Warnings::Listeners.warning.text)
+    assert_match(/ruby/, Warnings::Listeners.ruby_servers(own: 0).fetch(pid))
+    assert_match(/already listening: .+\z/, Warnings::Listeners.warning(own: 0).text)
+    refute_includes Warnings::Listeners.ruby_servers.keys, pid, "a service of the lab's own"
   ensure
     Process.kill(:KILL, pid)
     Process.wait(pid)
-    refute_includes Warnings::Listeners.ruby_servers.keys, pid
+    refute_includes Warnings::Listeners.ruby_servers(own: 0).keys, pid
   end
 
   def test_the_lock_is_held_by_one

@@ -13,8 +13,8 @@ module Cuttle
 
         module_function
 
-        def warning
-          found = ruby_servers
+        def warning(own: Process.pid)
+          found = ruby_servers(own: own)
           return if found.empty?
 
           named = found.first(SHOWN).map { |pid, words| "#{pid} (#{words})" }
@@ -23,11 +23,11 @@ module Cuttle
                       "stop what is left of an earlier lab: kill #{found.keys.first(SHOWN).join(" ")}")
         end
 
-        # Pid => its command line, shortened.
+        # Pid => its command line, shortened; not of this process, nor of its children: services of this lab.
         def ruby_servers(own: Process.pid)
           inodes = listening
           commands = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).to_h { |pid| [pid, ruby(pid)] }
-          commands.compact.reject { |pid, _| pid == own }.select { |pid, _| listens?(pid, inodes) }
+          commands.compact.reject { |pid, _| [pid, parent(pid)].include?(own) }.select { |pid, _| listens?(pid, inodes) }
         rescue SystemCallError
           {}
         end
@@ -43,7 +43,13 @@ module Cuttle
           words = File.read("/proc/#{pid}/cmdline").split("\0")
           return unless File.basename(File.readlink("/proc/#{pid}/exe")).match?(/\A(ruby|truffleruby|java)/)
 
-          words.join(" ").strip[0, 60]
+          words.join(" ").split.join(" ")[0, 60]
+        rescue SystemCallError
+          nil
+        end
+
+        def parent(pid)
+          File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
         rescue SystemCallError
           nil
         end
