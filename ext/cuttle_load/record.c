@@ -97,11 +97,17 @@ void record_connect(struct worker *worker, const struct connection *connection)
 	histogram_record(&worker->stats->connect, worker->now - connection->opened);
 }
 
+/* CPU time but for what went into waiting. */
+static int64_t working(const struct worker *worker)
+{
+	return clock_thread_cpu() - worker->waiter.looked;
+}
+
 static void begin_measuring(struct worker *worker)
 {
 	worker->measuring = true;
 	worker->window_end = worker->plan->measure + SECOND;
-	worker->cpu_begin = clock_thread_cpu();
+	worker->cpu_begin = working(worker);
 	worker->wall_begin = worker->now;
 	worker->stats->gap_begin = since_measure(worker);
 }
@@ -114,7 +120,7 @@ static void end_sending(struct worker *worker)
 	worker->stats->current.draining = true;
 	worker->over = true;
 	worker->window_end = NEVER;
-	worker->stats->cpu = clock_thread_cpu() - worker->cpu_begin;
+	worker->stats->cpu = working(worker) - worker->cpu_begin;
 	worker->stats->wall = worker->now - worker->wall_begin;
 }
 
@@ -139,7 +145,7 @@ void record_end(struct worker *worker)
 	struct stats *stats = worker->stats;
 
 	if (worker->measuring && !worker->over) {
-		stats->cpu = clock_thread_cpu() - worker->cpu_begin;
+		stats->cpu = working(worker) - worker->cpu_begin;
 		stats->wall = worker->now - worker->wall_begin;
 	}
 	if (worker->measuring && worker->in_flight)

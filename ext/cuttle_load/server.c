@@ -256,7 +256,7 @@ struct server *server_start(const struct server_options *options)
 	if (!server)
 		return NULL;
 	server->listener = -1;
-	server->waiter = (struct waiter){ -1, -1, -1 };
+	server->waiter = (struct waiter){ .epoll = -1, .wake = -1, .timer = -1 };
 	if (copy_options(server, options) && waiter_open(&server->waiter) && listen_locally(server) &&
 	    spawn(server) == 0)
 		return server;

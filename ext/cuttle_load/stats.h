@@ -56,7 +56,7 @@ struct stats {
 	uint64_t unfinished; /* requests without an answer when the run was stopped */
 	uint64_t late_responses; /* that came after the last request was sent */
 	int64_t last_response; /* when, ns since measuring began */
-	int64_t cpu, wall; /* ns, of the time measured */
+	int64_t cpu, wall; /* ns, of the time measured; cpu without what went into waiting */
 	int connect_error; /* the first errno */
 	int64_t gap_begin; /* last response, or the time there began to be something to wait for */
 	struct gap gaps[GAPS];

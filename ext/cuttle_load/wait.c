@@ -2,10 +2,14 @@
 #include "wait.h"
 #include "clock.h"
 #include <errno.h>
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
+
+/* A look that took as long was somebody else's time on this core. */
+#define AWAY (20 * MICROSECOND)
 
 static bool watch_input(struct waiter *waiter, int descriptor)
 {
@@ -100,12 +104,30 @@ static int wait_precisely(struct waiter *waiter, struct epoll_event *events, int
 }
 #endif
 
+/* Whoever else wants this core may have it meanwhile. */
+static int look_out(struct waiter *waiter, struct epoll_event *events, int most, int64_t until)
+{
+	int64_t before, now = clock_now();
+	int ready;
+
+	while ((ready = epoll_wait(waiter->epoll, events, most, 0)) == 0 && now < until) {
+		sched_yield();
+		before = now;
+		now = clock_now();
+		if (now - before < AWAY)
+			waiter->looked += now - before;
+	}
+	return ready;
+}
+
 int waiter_wait(struct waiter *waiter, struct epoll_event *events, int most, int64_t now, int64_t until)
 {
 	int ready;
 
+	if (until != NEVER)
+		until -= waiter->near;
 	if (until <= now)
-		ready = epoll_wait(waiter->epoll, events, most, 0);
+		ready = look_out(waiter, events, most, until + waiter->near);
 	else if (waiter->timer >= 0)
 		ready = wait_with_timer(waiter, events, most, until);
 	else

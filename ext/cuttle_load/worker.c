@@ -1,7 +1,7 @@
 /*
  * The event loop of a worker, and the arrivals of an open loop. See worker.h.
  *
- * Law: it sleeps in one place (waiter_wait), until the next event or the next thing to do; nothing spins.
+ * Law: it waits in one place (waiter_wait), until the next event or the next thing to do.
  */
 #include "worker.h"
 #include "random.h"
@@ -9,6 +9,9 @@
 #include <stdlib.h>
 
 #define EVENTS 256
+
+/* Of arrivals: longer than it takes a virtual machine's core to wake, as a rule. */
+#define NEAR (100 * MICROSECOND)
 
 /* --- delays --- */
 
@@ -243,6 +246,7 @@ static void begin(struct worker *worker)
 	record_windows(worker);
 	worker->scan_at = worker->now + scan_interval(plan);
 	if (plan->open) {
+		worker->waiter.near = NEAR;
 		worker->warm = plan->warmup == 0;
 		begin_schedule(worker);
 		next_arrival(worker);
@@ -304,7 +308,7 @@ struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
 	worker->number = worker->index;
 	worker->next = worker->window_end = NEVER;
 	worker->connection_count = connections;
-	worker->waiter = (struct waiter){ -1, -1, -1 };
+	worker->waiter = (struct waiter){ .epoll = -1, .wake = -1, .timer = -1 };
 	worker->stats = stats_new();
 	worker->connections = calloc(connections, sizeof(*worker->connections));
 	worker->flights = calloc(connections * plan->pipeline, sizeof(*worker->flights));

@@ -24,6 +24,16 @@ class TestLabReportPage < Minitest::Test
     end
   end
 
+  # Runs that were too short: rates, and not one percentile.
+  def test_without_any_response_times
+    few = ReportedLab.new(rounds: 2, clean: true).lines.map do |line|
+      line["type"] == "run" ? line.merge("ms" => line["ms"].transform_values { nil }, "windows" => []) : line
+    end
+    page = Cuttle::Lab::Report.html(*read(directory(lines: few)))
+    assert_includes page, %(<section id="throughput")
+    refute_includes page, %(<section id="over-time")
+  end
+
   def test_the_verdict_comes_first
     page = html
     assert_operator page.index(%(<section id="verdict")), :<, page.index("<table")

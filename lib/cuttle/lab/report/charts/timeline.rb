@@ -23,8 +23,11 @@ module Cuttle
 
           private
 
+          # A line takes two times, and a short run may have too few responses for any.
           def shown
-            @shown ||= @view.originals.select { |each| curves(each, "p50").any? { |curve| curve.length > 1 } }
+            @shown ||= @view.originals.select do |each|
+              curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 }
+            end
           end
 
           def panel(configuration)
