@@ -11,7 +11,7 @@ module Cuttle
       # plan: a Plan, or nil for what the options ask for.
       def initialize(options, out:, plan: nil)
         @options = options
-        @plan = plan
+        @own = plan
         @out = out
         @interruption = Interruption.new
       end
@@ -29,13 +29,12 @@ module Cuttle
       def measure
         @done = Results.read(@options.resume) if @options.resume
         @app = app
-        own = @plan
-        @plan = @done ? Plan.of(@done) : @plan || Plan.build(@options)
+        @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
         @cores = Cores.new(**@options.cpus)
         Load::Mix.read(@options.mix) if @options.mix # what is wrong with it is better said now
         pinned = @cores.pin_self
         Stage.open(@app, @options, @cores) do |stage|
-          @plan = Plan.build(@options, peers: stage.peers) unless @done || own # what this app's bundle keeps out
+          @plan = Plan.build(@options, peers: stage.peers) unless @done || @own # what this app's bundle keeps out
           open_store { |store| carry_out(store, stage, pinned) }
         end
       end
