@@ -4,8 +4,8 @@ require "tmpdir"
 
 module Cuttle
   module Lab
-    # One lab or benchmark at a time on a machine: each would be the other's noise. The scripts in benchmark/ hold the
-    # same file.
+    # One lab or benchmark at a time on a machine: each would be the other's noise. The scripts in benchmark/ hold it
+    # too.
     module Lock
       NAME = "cuttle-benchmark.lock"
 

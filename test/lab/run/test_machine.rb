@@ -78,9 +78,4 @@ class TestLabMachine < Minitest::Test
     assert_operator facts["memory"], :>, 100_000_000
     assert_equal RUBY_DESCRIPTION, facts["ruby"]
   end
-
-  def test_the_benchmarks_hold_the_same_lock
-    quiet = File.read(File.expand_path("../../../benchmark/support/quiet.rb", __dir__))
-    assert_includes quiet, Cuttle::Lab::Lock::NAME
-  end
 end
