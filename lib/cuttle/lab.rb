@@ -14,7 +14,6 @@ module Cuttle
     autoload :Results, "cuttle/lab/results"
     autoload :Record, "cuttle/lab/record"
     autoload :Run, "cuttle/lab/run"
-    autoload :Record, "cuttle/lab/record"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
     autoload :Verdict, "cuttle/lab/verdict"
@@ -55,7 +54,6 @@ module Cuttle
 
     # Telling of it.
     autoload :Report, "cuttle/lab/report"
-    autoload :Changes, "cuttle/lab/changes"
 
     # Runs a lab, or goes on with one (options.resume), and returns the directory of its results. +out+ is told how it
     # goes. plan: a Plan of one's own, instead of what the options ask for. Raises UsageError and Failure; what was

@@ -149,7 +149,6 @@ module Cuttle
           wanted = backlog(server.setup)&.clamp(0, Backlog.limit)
           found = Backlog.of(server.port)
           return Proof.seen("backlog", wanted, nil, "ss (iproute2), which would tell, is not here") if found.nil?
-
           return Proof.seen("backlog", nil, found, "it can't be told one") unless wanted
 
           Proof.same("backlog", wanted, found, "Send-Q of its socket, by ss")
