@@ -11,6 +11,7 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_env();
 	Init_cuttle_connection();
 	Init_cuttle_response();
+	Init_cuttle_roster();
 	Init_cuttle_poller();
 	Init_cuttle_acceptor();
 	Init_cuttle_ruby_parser();

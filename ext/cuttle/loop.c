@@ -11,6 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
+#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't */
+
 static uint64_t token_of(int fd, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | (uint32_t)fd;
@@ -72,6 +75,8 @@ static void after_fork(bool child)
 		struct cuttle_loop *loop = CUTTLE_CONTAINER(link, struct cuttle_loop, living);
 
 		loop->forked = loop->forked || child;
+		if (child)
+			loop->core.roster = NULL; /* the place in it is the parent's */
 		pthread_mutex_unlock(&loop->lock);
 	}
 	pthread_mutex_unlock(&loops_lock);
@@ -356,15 +361,43 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 		cuttle_loop_close(loop, connection);
 }
 
+int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
+{
+	if (!loop->aside_until)
+		return -1;
+	if (now < loop->aside_until && cuttle_roster_another(loop->core.roster))
+		return (int64_t)(loop->aside_until - now);
+	loop->aside_until = 0;
+	if (!loop->full)
+		cuttle_loop_restore_listeners(loop);
+	return -1;
+}
+
+/* Whether what waits at the door is for a worker that is free and has fewer connections: then the listeners go away, for
+ * as long as it takes that one to wake up. */
+static bool stand_aside(struct cuttle_loop *loop, uint64_t now)
+{
+	if (!loop->core.roster || !cuttle_roster_another(loop->core.roster)) {
+		loop->aside_since = 0;
+		return false;
+	}
+	if (!loop->aside_since)
+		loop->aside_since = now;
+	cuttle_loop_remove_listeners(loop);
+	loop->aside_until = now + ASIDE;
+	return true;
+}
+
 static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
 {
+	bool long_enough = loop->aside_since && now - loop->aside_since >= PATIENCE;
 	int accepted = 0;
 
 	if (!loop->listeners_ready)
 		return;
 	loop->listeners_ready = false; /* reported again as long as a connection waits */
 	for (int index = 0; index < loop->listener_count; index++) {
-		while (accepted < limit) {
+		while (accepted < limit && (long_enough || !stand_aside(loop, now))) {
 			int fd = cuttle_accept(loop->listeners[index]);
 
 			if (fd < 0)
@@ -373,6 +406,8 @@ static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
 			accepted++;
 		}
 	}
+	if (accepted > 0 && long_enough)
+		loop->aside_since = 0;
 }
 
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
@@ -381,6 +416,7 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 
 	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
 	loop->polls++;
+	cuttle_loop_come_back(loop, now);
 	accept_some(loop, limit, now);
 	cuttle_loop_step_pending(loop, now);
 }
@@ -411,6 +447,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 {
 	cuttle_loop_remove_listeners(loop);
 	loop->listeners_ready = true;
+	loop->aside_since = 1; /* long enough: whoever still waits here comes in */
 	accept_some(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 }

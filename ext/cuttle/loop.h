@@ -64,6 +64,8 @@ struct cuttle_loop {
 	bool shut;              /* stop was noticed: no listener, no idle connection */
 	bool full;              /* the engine wants no connection: they wait in ready, and at the listeners */
 	bool forked;            /* this is the copy in a child of the app's: nothing here is ours */
+	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
+	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
 	int *listeners;         /* descriptors */
 	int listener_count;
 	uint32_t parked_count;
@@ -96,6 +98,9 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 /* The listeners leave the back end (they are not closed), or come back. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
+
+/* The listeners come back if they were left to other workers long enough, or there is none any more. Returns nanoseconds until then, or -1. */
+int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now);
 
 /* After stop, first: accepts what already waits at the listeners (it would be reset otherwise), and leaves them. */
 void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now);

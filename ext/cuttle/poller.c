@@ -127,13 +127,21 @@ static struct cuttle_loop *open_loop(VALUE listeners)
 	return loop;
 }
 
+static void enter(struct cuttle_core *core, struct cuttle_roster *roster)
+{
+	core->roster = roster;
+	if (roster)
+		roster->owners++;
+}
+
 /* call-seq: Poller.new(listeners, env:, parser: nil, keep_alive: true, request_timeout: 30, idle_timeout: 65,
- *                      write_timeout: 30, watch: false)
+ *                      write_timeout: 30, watch: false, roster: nil)
  *
  * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
  * env::    the Hash that each request's env begins as
  * parser:: a Ruby parser's class instead of the native one
  * watch::  while every thread is in the app, a native thread goes on reading, draining and timing out
+ * roster:: the Cuttle::Roster of the workers that accept from the same listeners, in which this one has a place
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
@@ -149,6 +157,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	poller->source.core = &poller->source.loop->core;
 	poller->watch = RTEST(cuttle_source_option(options, "watch"));
 	cuttle_source_configure(self, &poller->source, listeners, options);
+	enter(poller->source.core, cuttle_roster_for(cuttle_source_option(options, "roster")));
 	return self;
 }
 
@@ -173,6 +182,7 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	if (full != loop->full)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
+	cuttle_roster_free(loop->core.roster, !full);
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
 	poller->round = 0;
@@ -203,6 +213,8 @@ static struct cuttle_connection *take(struct poller *poller, bool full, uint64_t
 		poller->round--;
 	cuttle_connection_take(connection, now);
 	loop->busy++;
+	if (!loop->waiter && loop->parked_count == 0)
+		cuttle_roster_free(loop->core.roster, false);
 	return connection;
 }
 

@@ -57,11 +57,13 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 {
 	struct cuttle_event events[CUTTLE_EVENTS];
 	uint64_t now = cuttle_now();
-	int64_t patience = cuttle_loop_expire(loop, now);
+	int64_t patience = cuttle_loop_expire(loop, now), aside = cuttle_loop_come_back(loop, now);
 	int count;
 
 	if (cuttle_loop_has_work(loop))
 		return true;
+	if (aside >= 0 && (patience < 0 || aside < patience))
+		patience = aside;
 	if (until && (patience < 0 || now + (uint64_t)patience > until))
 		patience = until > now ? (int64_t)(until - now) : 0;
 	loop->waiter_in_kernel = true;

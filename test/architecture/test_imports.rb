@@ -10,7 +10,7 @@ class TestImports < Minitest::Test
 
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
+    "core" => %w[Connection Poller Acceptor Roster Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab]
@@ -33,7 +33,7 @@ class TestImports < Minitest::Test
     "settings" => %w[engines http listeners cluster], # names to check, CPUs to count
     "server" => %w[settings listeners engines http rack service static telemetry],
     "worker" => %w[signals],
-    "cluster" => %w[server worker signals],
+    "cluster" => %w[core server worker signals],
     "launcher" => %w[settings listeners rack server worker cluster],
     "cli" => ROOMS.keys
   }.freeze

@@ -52,6 +52,34 @@ class TestCluster < Minitest::Test
     end
   end
 
+  # They come at once, and stay: who is the first to wake up must not have them all.
+  def test_connections_that_stay_are_shared
+    %w[reactor hybrid fibers].each do |engine|
+      cluster(PID, "--engine", engine, workers: 2) do |process|
+        clients = []
+        eventually("both workers") { ask(clients << RawClient.open(process)).uniq.length == 2 }
+        clients.concat(Array.new(24) { RawClient.open(process) })
+        counts = ask(clients).tally
+        assert_equal 2, counts.length, "#{engine}: #{counts}"
+        assert_operator counts.values.min, :>=, counts.values.sum / 6, "#{engine}: #{counts}"
+      ensure
+        clients&.each(&:close)
+      end
+    end
+  end
+
+  # It waits for work, as far as the others know.
+  def test_a_worker_that_stands_still_keeps_nobody_waiting
+    cluster(PID, "--engine", "reactor", workers: 2) do |process|
+      still, other = process.workers
+      Process.kill("STOP", still)
+      answers = Array.new(10) { get(process).body.to_i }
+      assert_equal [other], answers.uniq
+    ensure
+      Process.kill("CONT", still)
+    end
+  end
+
   def test_a_dead_worker_is_replaced
     cluster(PID, workers: 2) do |process|
       dead = process.workers.first
@@ -144,6 +172,12 @@ class TestCluster < Minitest::Test
   end
 
   private
+
+  # What each of the clients is answered; their connections stay.
+  def ask(clients)
+    clients.each { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+    clients.map { |client| client.response.body }
+  end
 
   def cluster(app, *args, workers:, &block)
     File.write("#{@directory}/config.ru", app)

@@ -1,0 +1,60 @@
+/* Who of a cluster's workers is free, and how many connections each has: memory that they share.
+ *
+ * The law: a worker writes its own place only, and reads the others' without waiting; what it reads may be old by the
+ * time it acts. So the roster says who should accept, never who may: a worker that nobody relieves accepts.
+ *
+ * Knows nothing of Ruby. */
+#ifndef CUTTLE_ROSTER_H
+#define CUTTLE_ROSTER_H
+
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CUTTLE_ROSTER_MOST 4096
+
+/* A worker's; a cache line of its own, for it is written often. */
+struct cuttle_place {
+	alignas(64) _Atomic uint32_t connections; /* open ones */
+	atomic_bool free;                         /* a thread of it is not in the app */
+};
+
+struct cuttle_places {
+	_Atomic uint32_t used; /* places from the first on that were ever taken */
+	struct cuttle_place at[];
+};
+
+struct cuttle_roster {
+	struct cuttle_places *shared; /* by all processes that were forked since */
+	uint32_t room;
+	struct cuttle_place *own; /* this process's, NULL: none */
+	unsigned owners;          /* in this process: the Ruby object, and the cores that write to it */
+};
+
+/* With one owner; NULL with errno. */
+struct cuttle_roster *cuttle_roster_open(uint32_t room);
+/* One owner less. */
+void cuttle_roster_disown(struct cuttle_roster *roster);
+
+/* Takes a place for this process; false where there is none of that number. */
+bool cuttle_roster_take(struct cuttle_roster *roster, uint32_t number);
+/* Nobody has that place any more. */
+void cuttle_roster_clear(struct cuttle_roster *roster, uint32_t number);
+
+/* Whether another worker is free that has fewer connections than this one. */
+bool cuttle_roster_another(const struct cuttle_roster *roster);
+
+static inline void cuttle_roster_count(struct cuttle_roster *roster, uint32_t connections)
+{
+	if (roster)
+		atomic_store_explicit(&roster->own->connections, connections, memory_order_relaxed);
+}
+
+static inline void cuttle_roster_free(struct cuttle_roster *roster, bool free)
+{
+	if (roster)
+		atomic_store_explicit(&roster->own->free, free, memory_order_relaxed);
+}
+
+#endif

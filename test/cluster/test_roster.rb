@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# What workers tell each other of themselves.
+class TestRoster < Minitest::Test
+  def test_processes_share_it
+    roster = Cuttle::Roster.new(2)
+    child = fork { exit!(roster.take(1) ? 0 : 1) }
+    assert Process.wait2(child).last.success?
+    assert_equal [[0, false], [0, false]], roster.to_a
+  end
+
+  def test_a_poller_says_what_it_has_and_whether_it_is_free
+    roster = Cuttle::Roster.new(2)
+    assert roster.take(1)
+    with_poller(roster) do |poller, port|
+      waiting = Thread.new { poller.next }
+      Eventually.eventually("a free thread") { roster.to_a[1] == [0, true] }
+      client = Socket.tcp("127.0.0.1", port)
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      waiting.value.respond(200, {}, ["x"])
+      assert_equal [[0, false], [1, false]], roster.to_a
+      client.close
+      assert_equal false, poller.next(0.2)
+      assert_equal 0, roster.to_a[1].first
+    end
+  end
+
+  # A worker that has a connection already leaves the next to one that has none; and takes it when that one doesn't.
+  def test_who_has_fewer_goes_first
+    roster = Cuttle::Roster.new(2)
+    idle = fork { linger(roster) }
+    Eventually.eventually("the other worker") { roster.to_a[1] == [0, true] }
+    Process.kill(:STOP, idle)
+    assert roster.take(0)
+    with_poller(roster) do |poller, port|
+      clients = Array.new(2) { Socket.tcp("127.0.0.1", port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") } }
+      assert poller.next
+      assert poller.next(5), "what it left to the other one came to nobody"
+      assert_equal [2, false], roster.to_a[0]
+      clients.each(&:close)
+    end
+  ensure
+    Process.kill(:KILL, idle)
+    Process.wait(idle)
+  end
+
+  def test_a_place_is_cleared
+    roster = Cuttle::Roster.new(2)
+    child = fork { linger(roster) }
+    Eventually.eventually("the other worker") { roster.to_a[1] == [0, true] }
+    Process.kill(:KILL, child)
+    Process.wait(child)
+    assert_equal [0, true], roster.to_a[1]
+    roster.clear(1)
+    assert_equal [0, false], roster.to_a[1]
+  end
+
+  def test_what_is_wrong
+    [0, Cuttle::Roster::MOST + 1].each { |room| assert_raises(ArgumentError) { Cuttle::Roster.new(room) } }
+    roster = Cuttle::Roster.new(1)
+    assert_equal false, roster.take(1)
+    assert_same roster, roster.clear(1)
+    assert_raises(ArgumentError) { roster.send(:initialize, 1) }
+    assert_raises(ArgumentError) { Cuttle::Roster.allocate.to_a }
+    assert_raises(TypeError) { Cuttle::Poller.new([], roster: 1) }
+  end
+
+  private
+
+  def linger(roster)
+    roster.take(1)
+    with_poller(roster) { |poller, _| poller.next }
+  ensure
+    exit!(0)
+  end
+
+  def with_poller(roster)
+    listener = TCPServer.new("127.0.0.1", 0)
+    poller = Cuttle::Poller.new([listener], env: {}, roster: roster)
+    yield poller, listener.local_address.ip_port
+  ensure
+    poller&.stop
+    listener&.close
+  end
+end
