@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "time"
+require "uri"
 
 module Cuttle
   module Lab
@@ -25,6 +26,7 @@ module Cuttle
       # A Hash, or nil where it was interrupted. again: whether it may be made again where it was disturbed; of the two
       # the one that lost less to others is kept, whatever was measured. Raises Failure, Load::Failure among them.
       def run(configuration, url, again: false)
+        url = URI.join(url, @load.path).to_s if @load.path
         @options = @stage.load_options(configuration, @load, @cores)
         steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
         measured = [measure(url)]
@@ -39,7 +41,12 @@ module Cuttle
       private
 
       def measure(url)
-        Meter.new(@server.tree, @cores).measure { @generator.call(url, **@options, duration: @plan.duration) }
+        Meter.new(@server.tree, @cores).measure { @generator.call(url, **@options, **length) }
+      end
+
+      # A number of requests, however long they take, or a time.
+      def length
+        @load.requests ? { requests: @load.requests } : { duration: @plan.duration }
       end
 
       def disturbed?(result, figures)

@@ -14,13 +14,13 @@ module Cuttle
       # A configuration in a block, with the loads in the order in which it gets them.
       Start = Struct.new(:configuration, :loads, :block)
 
-      attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut
+      attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
       # From Options. Raises UsageError.
       def self.build(options, peers: Peers)
         found = Configurations.new(options, peers)
         configurations = found.to_a
-        loads = loads_of(options)
+        loads = asked(options)
         budget = Budget.new(options, starts: configurations.length - found.missing.length, loads: loads.length).fit
         new(configurations: configurations, loads: loads, missing: found.missing, seed: options.seed,
             rounds: budget.rounds, duration: budget.duration, warmup: budget.warmup, cut: budget.cut)
@@ -30,10 +30,11 @@ module Cuttle
       def self.of(results)
         new(configurations: results.configurations, loads: results.loads,
             missing: results.missing.to_h { |each| [each.configuration, each.reason] }, seed: results.seed,
-            rounds: results.rounds, duration: results.duration, warmup: results.warmup, cut: results.cut)
+            rounds: results.rounds, duration: results.duration, warmup: results.warmup, cut: results.cut,
+            pairs: results.pairs)
       end
 
-      def self.loads_of(options)
+      def self.asked(options)
         keep_alive = options.keep_alive.first if options.keep_alive.length == 1 # else each configuration's own
         closed = options.concurrency.map { |count| [counted(count, "connection"), "closed", count, nil, false] }
         open = options.rates.map do |rate|
@@ -49,9 +50,10 @@ module Cuttle
         "#{count} #{what}#{"s" unless count == 1}"
       end
 
-      private_class_method :loads_of, :counted
+      private_class_method :asked, :counted
 
-      def initialize(configurations:, loads:, missing:, seed:, rounds:, duration:, warmup:, cut:)
+      # pairs: configuration id => ids of the loads that it gets; nil: every one gets all.
+      def initialize(configurations:, loads:, missing:, seed:, rounds:, duration:, warmup:, cut:, pairs: nil)
         @configurations = configurations.freeze
         @loads = loads.freeze
         @missing = missing.freeze
@@ -60,6 +62,7 @@ module Cuttle
         @duration = duration
         @warmup = warmup
         @cut = cut.freeze
+        @pairs = pairs.freeze
         freeze
       end
 
@@ -68,18 +71,27 @@ module Cuttle
         configurations.reject { |configuration| missing.key?(configuration.id) }
       end
 
+      def loads_of(configuration)
+        pairs ? loads.select { |load| pairs.fetch(configuration.id, []).include?(load.id) } : loads
+      end
+
+      # Runs that there are to be.
+      def length
+        rounds * present.sum { |configuration| loads_of(configuration).length }
+      end
+
       # The Starts of a block, in their order.
       def block(number)
         random = Random.new((seed << 20) + number)
         present.shuffle(random: random).map do |configuration|
-          Start.new(configuration, loads.shuffle(random: random), number)
+          Start.new(configuration, loads_of(configuration).shuffle(random: random), number)
         end
       end
 
       # What a results file's header says of it.
       def to_h
         { "seed" => seed, "rounds" => rounds, "duration" => duration, "warmup" => warmup, "cut" => cut,
-          "configurations" => configurations.map(&:to_h), "loads" => loads.map(&:to_h) }
+          "configurations" => configurations.map(&:to_h), "loads" => loads.map(&:to_h), "pairs" => pairs }
       end
     end
   end

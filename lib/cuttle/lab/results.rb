@@ -12,10 +12,12 @@ module Cuttle
 
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
       # once, over all processes; nil: unbounded.
-      # environment: variables that the app has under this one alone; nil: none.
+      # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
+      # takes on; nil: its own.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
-                                :control_of, :environment)
-      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive)
+                                :control_of, :environment, :like)
+      # path: what is asked for under this one alone, requests: how many, instead of a time; nil: as for all.
+      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests)
         # Sent at a rate, whatever the server does: then not its rate but its times are its own.
         def open?
           self.loop == "open"
@@ -52,7 +54,7 @@ module Cuttle
         freeze
       end
 
-      %w[id command app environment cut seed rounds duration warmup schema started_at].each do |key|
+      %w[id command app environment cut seed rounds duration warmup schema started_at pairs].each do |key|
         define_method(key) { header[key] }
       end
 

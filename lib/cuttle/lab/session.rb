@@ -89,7 +89,7 @@ module Cuttle
 
       def carry_out(store, stage, pinned)
         introduce
-        progress = Progress.new(@out, total: total, done: @done ? @done.runs.length : 0)
+        progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
         runner = Runner.new(plan: @plan, stage: stage, cores: @cores, store: store, progress: progress, done: @done,
                             interruption: @interruption, time: TimeLimit.new(@options.budget))
         [*Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
@@ -108,10 +108,6 @@ module Cuttle
         facts = Machine.facts(@cores)
         changed = facts.keys.reject { |key| facts[key] == @done.environment[key] }
         Warnings.resumed(changed) if changed.any?
-      end
-
-      def total
-        @plan.present.length * @plan.loads.length * @plan.rounds
       end
 
       def introduce

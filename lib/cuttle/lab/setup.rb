@@ -6,8 +6,9 @@ module Cuttle
     #
     #   model       name of the peer's concurrency model, nil where it has one only
     #   workers     processes that run the app; 0: no forking
-    #   threads     threads that run the app in each process
+    #   threads     threads that run the app in each process; 0: as many as there are connections
     #   keep_alive  whether connections persist
+    #   like        the server whose habits ours takes on, nil for its own
     #   app         path of the rackup file
     #   directory   the server's working directory, nil for one that has nothing of anybody's
     #   port        on 127.0.0.1
@@ -16,7 +17,7 @@ module Cuttle
     #   env         Hash for the process's environment
     #   cores       numbers of the cores it may use, nil for all
     #   log         path of the file that takes its output; files made for it lie beside that
-    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :app, :directory, :port, :backlog, :ruby, :env,
+    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :like, :app, :directory, :port, :backlog, :ruby, :env,
                        :cores, :log, keyword_init: true) do
       # Processes that run the app.
       def processes

@@ -19,12 +19,14 @@ module Cuttle
         def thread_name = /\Acuttle \d+\z/
 
         def threads_of(setup)
+          return (0..) if setup.model == "threads"
+
           POOLED.include?(setup.model) ? (1..) : (1..1)
         end
 
-        # A fiber for each request.
+        # A fiber for each request, a thread for each connection.
         def slots(setup)
-          super unless setup.model == "fibers"
+          super unless setup.model == "fibers" || setup.threads.zero?
         end
 
         # A clone's gems may be in a bundle of its own.
@@ -35,11 +37,16 @@ module Cuttle
 
         def command(setup)
           [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", "tcp://#{address(setup)}",
-           "-e", "production", "--engine", setup.model, "-w", setup.workers.to_s, *pool(setup),
+           "-e", "production", *model(setup), "-w", setup.workers.to_s, *pool(setup),
            setup.keep_alive ? "--keep-alive" : "--no-keep-alive", setup.app]
         end
 
         private
+
+        # What it says of its engine proves that a likeness has the model that it was thought to have.
+        def model(setup)
+          setup.like ? ["--like", setup.like] : ["--engine", setup.model]
+        end
 
         def pool(setup)
           POOLED.include?(setup.model) ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
@@ -47,7 +54,8 @@ module Cuttle
 
         def settings(server)
           said = server.output[/^  engine +(\S+)$/, 1]
-          [Proof.same("engine", server.setup.model, said, "its own word"), *super]
+          [Proof.same("engine", server.setup.model, said, "its own word"),
+           *(server.setup.threads.zero? ? [processes(server)] : super)]
         end
       end
     end
