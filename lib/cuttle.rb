@@ -26,6 +26,7 @@ module Cuttle
   autoload :Telemetry, "cuttle/telemetry"
   autoload :Load, "cuttle/load"
   autoload :Lab, "cuttle/lab"
+  autoload :Studies, "cuttle/studies"
   autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).

@@ -14,6 +14,7 @@ module Cuttle
       Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
       Command.new("load", "cuttle/cli/load", :Load, "load a server, and measure how it bears that"),
       Command.new("lab", "cuttle/cli/lab", :Lab, "measure which concurrency model is right for an app"),
+      Command.new("study", "cuttle/cli/study", :Study, "make the published experiments on Ruby servers again"),
       Command.new("help", "cuttle/cli/help", :Help, "what a command does"),
       Command.new("version", "cuttle/cli/version", :Version, "this version, and Ruby's")
     ].freeze

@@ -13,7 +13,8 @@ class TestImports < Minitest::Test
     "core" => %w[Connection Poller Acceptor Roster Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
-    "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab]
+    "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab],
+    "studies" => %w[Studies]
   }.freeze
 
   # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
@@ -27,6 +28,7 @@ class TestImports < Minitest::Test
     "signals" => [],
     "load" => [],
     "lab" => %w[load],
+    "studies" => %w[load lab],
     "rack" => %w[core http],
     "rack/handler" => %w[settings engines launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],

@@ -8,13 +8,14 @@ module Cuttle
     #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
     #   concurrency, rates, poisson, timeout, delay, bandwidth           the loads
     #   rounds, duration, warmup, seed, budget, cpus                     how it is measured
+    #   notes                                                            what the results' header shall have beside
     class Options
       DEFAULTS = {
         app: "work", profile: {}, path: "/", mix: nil,
         engines: nil, servers: [], workers: [0, 2], threads: [5], slots: nil, keep_alive: [false], rubies: [nil],
         concurrency: nil, rates: [], poisson: false, timeout: 10, delay: 0, bandwidth: nil,
         rounds: nil, duration: nil, warmup: nil, seed: nil, budget: nil, cpus: {},
-        directory: "lab-results", command: %w[cuttle lab], resume: nil
+        directory: "lab-results", command: %w[cuttle lab], resume: nil, notes: {}
       }.freeze
 
       # Where neither rates nor a number of connections were asked for.

@@ -84,7 +84,7 @@ module Cuttle
           "started_at" => Time.now.utc.iso8601(3), "command" => [*@options.command, "--seed", @options.seed.to_s],
           "app" => { "name" => @app.name, "path" => @app.rackup, "profile" => @app.profile },
           "environment" => Machine.facts(@cores), "fairness" => Fairness.new(@plan, app: @app, cores: @cores).to_a,
-          **@plan.to_h }
+          **@plan.to_h, **@options.notes }
       end
 
       def carry_out(store, stage, pinned)

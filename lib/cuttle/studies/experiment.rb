@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # A study as a lab: every cell once in each block, on fresh servers, in an order by chance.
+    class Experiment
+      NOTE = "study" # what a lab's header has of it
+
+      # Of a directory with a lab of a study: [Study, Scale, Lab::Results]. Raises Failure.
+      def self.read(directory, from: Studies.all)
+        results = Lab::Results.read(directory)
+        note = results.header[NOTE] or raise Failure, "#{directory}: a lab, but not of a study"
+        study = from.find { |each| each.name == note["name"] } or raise Failure, "#{directory}: of a study that is not here, #{note["name"]}"
+        [study, Scale.new(note["scale"]), results]
+      end
+
+      # command: argv that did it. rounds: nil for the study's own.
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Peers)
+        @study = study
+        @scale = scale
+        @directory = directory
+        @seed = seed
+        @command = command
+        @rounds = rounds || study.rounds
+        @peers = peers
+      end
+
+      # Returns the directory of the results. Raises UsageError and Failure; what was measured until then is kept.
+      def run(out:)
+        Lab.run(options, out: out, plan: plan)
+      end
+
+      # Goes on with one that did not come to its end.
+      def self.resume(directory, out:)
+        study, = read(directory)
+        Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1), out: out)
+      end
+
+      def options
+        Lab::Options.new(app: @study.app, directory: @directory, seed: @seed, rounds: @rounds, duration: 1,
+                         warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
+                         notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
+      end
+
+      # Lab::Plan: the cells' configurations and loads, and which belong together.
+      def plan
+        pairs = numbered.to_h { |id, cells| [id, cells.map { |cell| loads.key(cell.load(@scale)) }] }
+        Lab::Plan.new(configurations: configurations, loads: loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) },
+                      missing: missing, seed: @seed, rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [], pairs: pairs)
+      end
+
+      # Cores for the servers; :all are those of the load as well, where that has next to nothing to do.
+      def self.cpus(study)
+        return study.cpus unless study.cpus == :all
+
+        cores = Lab::Cores.allowed
+        { server: cores, load: [cores.last] }
+      end
+
+      private
+
+      # Configuration id => its Cells.
+      def numbered
+        @numbered ||= @study.cells.group_by(&:configuration).values.map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
+      end
+
+      # Load id => Hash.
+      def loads
+        @loads ||= @study.cells.map { |cell| cell.load(@scale) }.uniq.map.with_index(1).to_h { |load, number| ["l#{number}", load] }
+      end
+
+      def configurations
+        numbered.map do |id, cells|
+          peer = @peers.find(cells.first.server)
+          hash = cells.first.configuration
+          Lab::Results::Configuration.new(hash.merge("id" => id, "ruby" => RUBY_VERSION, "slots" => peer.slots(setup(hash)),
+                                                     "version" => (peer.version unless peer.unavailable)))
+        end
+      end
+
+      # Configuration id => why it can't be measured here.
+      def missing
+        numbered.filter_map do |id, cells|
+          peer = @peers.find(cells.first.server)
+          reason = peer.unavailable || peer.supports?(setup(cells.first.configuration))
+          [id, reason] if reason
+        end.to_h
+      end
+
+      def setup(hash)
+        Lab::Plan::Configurations.setup(hash, port: 0, app: "config.ru", env: {})
+      end
+    end
+  end
+end

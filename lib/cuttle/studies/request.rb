@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+require "uri"
+
+module Cuttle
+  module Studies
+    # What is asked for: a path, and for the work app how long it shall take, which a Scale shortens.
+    Request = Struct.new(:path, :times, :parameters, keyword_init: true) do
+      # times: milliseconds by the work app's name for them. Others are its parameters.
+      def self.work(parameters, path: "/")
+        times, others = parameters.partition { |name, _| %i[cpu_ms iowait_ms lock_ms].include?(name) }.map(&:to_h)
+        new(path: path, times: times, parameters: others)
+      end
+
+      # Whether a Scale makes it shorter.
+      def scaled?
+        times.values.any?(&:positive?)
+      end
+
+      def target(scale)
+        query = times.transform_values { |value| scale.time(value) }.merge(parameters)
+        query.empty? ? path : "#{path}?#{URI.encode_www_form(query)}"
+      end
+
+      def to_s
+        query = times.merge(parameters)
+        query.empty? ? path : "#{path} (#{query.map { |name, value| "#{name} #{value}" }.join(", ")})"
+      end
+    end
+  end
+end

@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+title "Ten people at a Heroku dyno, under nine servers"
+source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
+question "Which server, with how many processes and threads, serves an app that computes for 50 ms and waits for 250?"
+design "The original's app (its spin by the wall clock as well), each server's model on our core, and that server itself
+        where it can be had; 1 or 10 connections, 500 requests, each on a connection of its own."
+flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
+flaw "The app spins by the clock on the wall, so a request that waits for Ruby's lock counts that as work done, and more is
+      served than the cores could compute."
+flaw "ab sends the next request when the last one is answered: what a person would have waited meanwhile is not counted."
+
+cpus :all # the load has next to nothing to do
+fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
+
+published "s0_heroku_ab.csv" do |row|
+  workers = row.number("workers")
+  case row["server"]
+  when "webrick (not threadsafe)" then serve like: "scrawls-single", engine: "single"
+  when "webrick (threadsafe)" then serve like: "webrick", engine: "threads", threads: 0, original: "webrick"
+  when "thin (evented)" then serve like: "thin", engine: "reactor", original: "thin:evented"
+  when "thin (threaded)" then serve like: "thin-threaded", engine: "hybrid", threads: 20, original: "thin:threaded"
+  when "unicorn" then serve like: "unicorn", engine: "single", workers: workers, original: "unicorn"
+  when "puma"
+    serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"), original: "puma"
+  end
+  ask work(fake_work), connections: row.number("concurrency"), requests: row.number("requests")
+end
+
+claim "s0.2", "p50 with 10 connections is more than twice that with 1" => [p50("s0.2"), p50("s0.1"), 2..],
+              "its tail is uneven: p90 is above 1.2 times p50" => [p90("s0.2"), p50("s0.2"), 1.2..]
+claim "s0.4", "evented serves what serial does" => [rate("s0.4"), rate("s0.2"), 0.9..1.1],
+              "and evenly: p90 by p50" => [p90("s0.4"), p50("s0.4"), ..1.1]
+claim "s0.5", "p90 by p50" => [p90("s0.5"), p50("s0.5"), 8..]
+claim "s0.8", "1x16 threads by 4 processes" => [rate("s0.8"), rate("s0.7"), 1..]
+claim "s0.9", "3x16 by 1x16" => [rate("s0.9"), rate("s0.8"), 1..],
+              "its tail is long: p99 by p50" => [p99("s0.9"), p50("s0.9"), 2..]
+claim "s0.10", "p50 by the time of a request alone" => [p50("s0.10"), p50("s0.1"), ..1.1],
+               "p99 by p50" => [p99("s0.10"), p50("s0.10"), ..2]
+untestable "s0.15", "of the servers of then; the question is asked again as a study of its own, with fibers"

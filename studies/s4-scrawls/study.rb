@@ -1,0 +1,44 @@
+# frozen_string_literal: true
+
+title "One request at a time, a thread each, a process each, or a reactor"
+source 'K. Haines, "Web Server Concurrency", RubyKaigi 2016; ab'
+question "What does each model of concurrency do for responses that take no time, and for those that wait for a second?"
+design "Each Scrawls engine's model on our core; a file of 1,078 octets that the app reads, and an app that waits 1 s;
+        a connection for each request."
+flaw "single was measured at 1 connection, but the engine with threads at 100."
+flaw "Slow responses had no status line, and ab counted them as failed."
+flaw "Only means were published."
+
+app "scrawls.ru"
+engines = {
+  "single" => { like: "scrawls-single", engine: "single" },
+  "multiprocess" => { like: "scrawls-multiprocess", engine: "single" },
+  "multithread" => { like: "scrawls-multithread", engine: "threads", threads: 0 },
+  "reactor" => { like: "scrawls-simplereactor", engine: "reactor" },
+  "reactor+threads" => { like: "scrawls-simplereactor-threaded", engine: "hybrid", threads: 1000 }
+}
+
+published "s4_web_server_concurrency.csv" do |row|
+  next skip("memory: see the study of processes against threads") if row["app"] == "memory"
+  next skip("1,844 octets from coast to coast: see the study of slow clients") if row["app"].include?("WAN")
+
+  processes = row.number("processes")
+  if row["engine"] == "webrick"
+    serve like: "webrick", engine: "threads", threads: 0, original: "webrick"
+  else
+    serve(**engines.fetch(row["engine"]), workers: processes > 1 ? processes : 0)
+  end
+  ask row["app"] == "fast" ? get("/test.txt") : work(iowait_ms: 1000, cpu_ms: 0, response_chars: 16),
+      connections: row.number("concurrency"), requests: row.number("requests") || (row["app"] == "fast" ? 20_000 : 5 * row.number("concurrency"))
+end
+
+claim "s4.3", cores: 4, "8 processes by one request at a time" => [rate("s4.3"), rate("s4.1"), 1..],
+              "8 processes by a reactor" => [rate("s4.3"), rate("s4.12"), 1..]
+claim "s4.7", "a thread per request by one thread" => [rate("s4.7"), rate("s4.1"), ..1]
+claim "s4.8", "100 at once by 10 at once" => [rate("s4.9", concurrency: 100), rate("s4.9", concurrency: 10), 9..10.5],
+              "200 at once by 10 at once" => [rate("s4.9", concurrency: 200), rate("s4.9", concurrency: 10), 17..21]
+claim "s4.10", cores: 4, "8 processes by one, a thread per request in each" => [rate("s4.10"), rate("s4.7"), 1..]
+claim "s4.12", "a reactor by a blocking loop" => [rate("s4.12"), rate("s4.1"), 1..]
+claim "s4.13", "a reactor by a blocking loop" => [rate("s4.13"), rate("s4.2"), 0.97..1.03]
+claim "s4.15", "10,000 connections by 10" => [rate("s4.15", concurrency: 10_000), rate("s4.15", concurrency: 10), 0.7..]
+claim "s4.16", "a reactor with threads by one without, slow, 10 at once" => [rate("s4.16", concurrency: 10), rate("s4.13"), 5..]

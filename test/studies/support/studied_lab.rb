@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+# Results of a study that never ran, as its lab would have written them.
+class StudiedLab
+  Lines = Struct.new(:header, :records, :damages)
+
+  # The block gets (configuration's Hash, load's Hash, block) and returns [rate, { "p50" => milliseconds, … }].
+  def initialize(study, scale: 1, blocks: 3, cores: 2, &value)
+    @study = study
+    @scale = Cuttle::Studies::Scale.new(scale)
+    @blocks = blocks
+    @cores = cores
+    @value = value
+  end
+
+  def findings
+    Cuttle::Studies::Findings.new(@study, @scale, results)
+  end
+
+  def results
+    Cuttle::Lab::Results.new(Lines.new(header, runs, []), "made-up/results.jsonl")
+  end
+
+  private
+
+  def plan
+    @plan ||= Cuttle::Studies::Experiment.new(@study, scale: @scale, directory: "none", seed: 1, command: [],
+                                              rounds: @blocks).plan
+  end
+
+  def header
+    { "type" => "lab", "schema" => "cuttle-lab/1", "id" => "made up", "started_at" => "2026-11-21T10:00:00Z",
+      "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" }, **plan.to_h }
+  end
+
+  def runs
+    plan.configurations.flat_map do |configuration|
+      plan.loads_of(configuration).flat_map do |load|
+        Array.new(@blocks) { |block| run(configuration, load, block) }
+      end
+    end
+  end
+
+  def run(configuration, load, block)
+    rate, times = @value.call(configuration.to_h, load.to_h, block)
+    { "type" => "run", "configuration" => configuration.id, "load" => load.id, "block" => block, "valid" => true,
+      "reasons" => [], "rate" => rate, "responses" => 1000, "sent" => 1000, "ms" => times || {} }
+  end
+end

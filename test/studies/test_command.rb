@@ -1,0 +1,90 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+
+# `cuttle study` from its beginning to its end, with real servers and very little of them.
+class TestStudyCommand < Minitest::Test
+  ROOT = File.expand_path("../..", __dir__)
+
+  def setup
+    @directory = Dir.mktmpdir
+  end
+
+  def teardown
+    FileUtils.rm_rf(@directory)
+  end
+
+  def test_it_lists_what_there_is
+    out, _, status = study
+    assert_equal 0, status
+    Cuttle::Studies.all.each { |each| assert_includes out, each.title }
+  end
+
+  def test_a_published_row_is_measured_and_told
+    out, err, status = study("s4.13", "--scale", "0.02", "--rounds", "2", "--seed", "3")
+    assert_equal 0, status, err
+    assert_match(/^s4\.13 .*cuttle like scrawls-simplereactor +10 at once/, out)
+    assert_match(/^s4\.13 \S.* on our core: a reactor equals a blocking loop/, out)
+    assert_match(/0\.02 times the original's/, out)
+    assert_equal out.lines.reject { |line| line.start_with?("study-results") }, shown(out.lines.last.chomp)
+    assert(measured.runs.all? { |run| run.valid? && run.responses == 20 }, measured.runs.map(&:reasons).inspect)
+  end
+
+  def test_an_interrupted_one_is_gone_on_with
+    command = [environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", "s4.13", "--scale", "0.02", "--rounds", "20"]
+    Open3.popen3(*command, chdir: @directory) do |_in, out, err, thread|
+      reader = Thread.new { err.read }
+      Eventually.eventually("a run", within: 60) { results.any? { |path| File.read(path).include?('"type":"run"') } }
+      Process.kill(:INT, thread.pid)
+      assert_match(/s4\.13/, out.read)
+      assert_equal 130, thread.value.exitstatus, reader.value
+    end
+    before = measured.runs.length
+    assert measured.interrupted?
+    whole = File.readlines(results.first)
+    File.write(results.first, whole.first.sub('"rounds":20', '"rounds":2') + whole.drop(1).join)
+    _, err, status = study("--resume", File.dirname(results.first))
+    assert_equal 0, status, err
+    assert_operator measured.runs.length, :>=, [before, 4].max
+  end
+
+  def test_wrong_usage
+    { %w[s9.9] => /no study "s9\.9"/, %w[s4.13 --scale 2] => /--scale/, %w[show] => /one directory/, %w[--frob] => /frob/,
+      %w[s4.13 --rounds 0] => /rounds/ }.each do |arguments, message|
+      _, err, status = study(*arguments)
+      assert_equal 2, status, arguments.inspect
+      assert_match message, err.lines.first
+    end
+  end
+
+  def test_a_directory_that_is_none_of_a_study
+    _, err, status = study("show", @directory)
+    assert_equal 1, status
+    assert_match(/\Acuttle: no results in/, err)
+  end
+
+  private
+
+  def study(*arguments)
+    *texts, status = Open3.capture3(environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", *arguments, chdir: @directory)
+    [*texts, status.exitstatus]
+  end
+
+  def shown(directory)
+    study("show", directory).first.lines.reject { |line| line.start_with?("study-results") }
+  end
+
+  def environment
+    { "RUBYOPT" => ENV["RUBYOPT"] }
+  end
+
+  def results
+    Dir["#{@directory}/study-results/*/*/results.jsonl"]
+  end
+
+  def measured
+    Cuttle::Lab::Results.read(results.first)
+  end
+end

@@ -1,0 +1,98 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require "fileutils"
+
+# What studies say of themselves: those there are, and those that are wrong.
+class TestStudyDeclarations < Minitest::Test
+  Studies = Cuttle::Studies
+
+  def setup
+    @root = Dir.mktmpdir
+    FileUtils.mkdir_p("#{@root}/published")
+    File.write("#{@root}/published/x.csv", "id,server,concurrency,rps,p50_ms\nx.1,slow,1,10,100\nx.2,fast,1,20,50\nx.3,odd,1,1,\n")
+    File.write("#{@root}/published/claims.csv", "study,claim\nx.2,the fast one is faster\n")
+  end
+
+  def teardown
+    FileUtils.rm_rf(@root)
+  end
+
+  def test_those_there_are_can_be_read
+    Studies.all.each do |study|
+      [study.title, study.source, study.question, study.design].each { |text| refute_empty text, study.name }
+      study.entries.each { |entry| assert entry.reason || entry.cells.any?, "#{study.name} #{entry.row.id}" }
+    end
+  end
+
+  # Of the publications that are studied: every line is.
+  def test_every_published_row_is_in_one_study
+    rows = Studies.all.flat_map(&:entries).map { |entry| [entry.row.file, entry.row.line] }
+    assert_equal rows.uniq, rows
+    rows.map(&:first).uniq.each do |file|
+      assert_equal Studies::Published.rows(file).map(&:line), rows.select { |name, _| name == file }.map(&:last).sort, file
+    end
+  end
+
+  def test_every_claim_is_in_one_study
+    claims = Studies.all.flat_map(&:claims).map(&:id)
+    assert_equal claims.uniq, claims
+    assert_empty claims - Studies::Published.claims.keys
+  end
+
+  def test_a_study_is_what_its_file_says
+    study = declare
+    assert_equal ["s-x", "X", %w[x.1 x.2 x.3]], [study.name, study.title, study.ids]
+    slow, fast, odd = study.entries
+    assert_equal ["single", "unicorn", 2], slow.cells.first.then { |cell| [cell.model, cell.like, cell.workers] }
+    assert_equal %w[cuttle puma], fast.cells.map(&:server)
+    assert_equal "can't be had", odd.reason
+    assert_equal({ "rate" => 20.0, "p50" => 50.0 }, fast.row.values)
+    assert_equal "the fast one is faster", study.claims.first.text
+  end
+
+  def test_a_part_of_one_has_what_its_claims_need
+    part = declare.only(%w[x.2])
+    assert_equal %w[x.1 x.2], part.ids
+    assert_equal 1, part.claims.length
+    assert_equal %w[x.1], declare.only(%w[x.1]).ids
+    assert_empty declare.only(%w[x.1]).claims
+    assert_equal declare.ids, declare.only(%w[s]).ids
+  end
+
+  def test_selection
+    studies = [declare]
+    assert_equal [%w[x.1 x.2]], Studies.select(%w[x.2], from: studies).map(&:ids)
+    assert_equal studies, Studies.select(%w[all], from: studies)
+    error = assert_raises(Cuttle::UsageError) { Studies.select(%w[x.2 y.9], from: studies) }
+    assert_equal 'no study "y.9": s-x, a number such as x.1, or all', error.message
+  end
+
+  def test_what_is_wrong_is_said_in_one_line
+    { 'published("y.csv") { |_| }' => /y\.csv: No such file/, 'published("x.csv", only: /z/) { |_| }' => /no row is/,
+      'published("x.csv") { |_| }' => /x\.csv, line 2: neither/, 'claim "x.9", "?" => [rate("x.1"), rate("x.2"), 1..]' => /no x\.9/,
+      "#{body}\nclaim \"x.2\", \"?\" => [rate(\"x.1\"), rate(\"x.3\"), 1..]" => /about rate of x\.3, which is not measured/ }
+      .each { |text, message| assert_match message, assert_raises(Studies::Failure, text) { declare(text) }.message }
+  end
+
+  private
+
+  def declare(text = "#{body}\nclaim \"x.2\", \"fast by slow\" => [rate(\"x.2\"), rate(\"x.1\"), 1..]")
+    FileUtils.mkdir_p("#{@root}/s-x")
+    File.write("#{@root}/s-x/study.rb", text)
+    Studies::Declaration.read("#{@root}/s-x/study.rb")
+  end
+
+  def body
+    <<~RUBY
+      title "X"
+      published "x.csv" do |row|
+        next skip("can't be had") if row["server"] == "odd"
+
+        serve(**(row["server"] == "slow" ? { like: "unicorn", engine: "single", workers: 2 } : { engine: "hybrid", original: "puma" }))
+        ask work(cpu_ms: 5, iowait_ms: 20), connections: row.number("concurrency"), requests: 50
+      end
+    RUBY
+  end
+end

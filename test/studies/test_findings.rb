@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/studied_lab"
+
+# What follows from results whose truth is known.
+class TestStudyFindings < Minitest::Test
+  Studies = Cuttle::Studies
+
+  def study
+    @study ||= Studies.all.find { |each| each.name == "s0-ab" }
+  end
+
+  # A lab in which a configuration serves what its published row says, less or more by what the block adds.
+  def lab(scale: 1, cores: 2, **rates)
+    StudiedLab.new(study, scale: scale, cores: cores) do |configuration, load, block|
+      rate = rates.fetch(configuration["like"]&.to_sym, 10.0) * configuration["workers"].clamp(1, 9) * (1 + (0.01 * block))
+      [rate / scale, { "p50" => 1000.0 * load["connections"] / rate * scale, "p90" => 1100.0 * load["connections"] / rate * scale }]
+    end
+  end
+
+  def verdict(id, findings, by = "our core")
+    findings.verdicts.find { |each| each.claim.id == id && each.by == by }
+  end
+
+  def test_published_numbers_stand_beside_ours
+    findings = lab(puma: 32.06).findings
+    found = findings.comparisons.find { |each| each.entry.row.id == "s0.8" && each.metric == "rate" && each.cell.server == "cuttle" }
+    assert_equal 16.03, found.published
+    assert_in_delta 32.06 * 1.01, found.ours.value, 0.001
+    assert_in_delta 2.02, found.ratio, 0.001
+    assert_operator found.ours.low, :<, found.ours.value
+  end
+
+  def test_a_scaled_study_is_told_at_full_length
+    full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
+    %w[rate p50].each do |metric|
+      values = [full, scaled].map { |each| each.comparisons.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value }
+      assert_in_delta(*values, 1e-6, metric)
+    end
+  end
+
+  def test_claims_are_confirmed_and_refuted_by_intervals
+    assert_equal :confirmed, verdict("s0.8", lab(puma: 50, unicorn: 10).findings).verdict
+    assert_equal :refuted, verdict("s0.8", lab(puma: 30, unicorn: 10).findings).verdict
+  end
+
+  def test_what_the_interval_leaves_open_is_not_decided
+    noisy = StudiedLab.new(study) { |configuration, _, block| [configuration["like"] == "puma" ? [10, 20, 10][block] : [20, 10, 11][block], {}] }
+    assert_equal :undecided, verdict("s0.8", noisy.findings).verdict
+    one = StudiedLab.new(study, blocks: 1) { |configuration, *| [configuration["like"] == "puma" ? 50 : 1, {}] }
+    assert_equal :undecided, verdict("s0.8", one.findings).verdict
+  end
+
+  # Percentiles of too few responses are told neither by runs nor by a guess.
+  def test_without_times_a_claim_about_them_is_not_decided
+    rates_only = StudiedLab.new(study) { [10, {}] }
+    assert_equal :undecided, verdict("s0.5", rates_only.findings).verdict
+  end
+
+  # As fast as was claimed, but not as even.
+  def test_every_statement_counts
+    uneven = StudiedLab.new(study) { |_, _, block| [3 + (0.01 * block), { "p50" => 3000.0, "p90" => 4500.0 + block }] }
+    found = verdict("s0.4", uneven.findings)
+    assert_equal %i[confirmed refuted], found.evidence.map(&:last)
+    assert_equal :refuted, found.verdict
+  end
+
+  def test_what_takes_more_cores_is_not_tested
+    sweeps = Studies.all.find { |each| each.name == "s0-sweeps" }
+    made = StudiedLab.new(sweeps, cores: 1) { [10, {}] }
+    found = made.findings.verdicts.find { |each| each.claim.id == "s0.12" }
+    assert_equal :untestable, found.verdict
+    assert_match(/takes 2 cores for the servers, and there were 1/, found.reason)
+  end
+
+  def test_the_report_has_every_row_and_verdict
+    findings = lab(puma: 50, unicorn: 10).findings
+    [Studies::Report::Text, Studies::Report::Markdown].each do |form|
+      text = form.render(findings)
+      study.ids.each { |id| assert_includes text, id }
+      assert_match(/confirmed/, text)
+      assert_includes text, "cuttle like puma -w 4 -t 16"
+    end
+  end
+end
