@@ -28,8 +28,12 @@ module Cuttle
 
     # All there are, by their names.
     def all(root = ROOT)
-      Dir["#{root}/*/study.rb"].sort.map { |path| Declaration.read(path) }
-                               .sort_by { |study| study.name.scan(/\d+|\D+/).map { |part| part[/\d/] ? [0, part.to_i, ""] : [1, 0, part] } }
+      Dir["#{root}/*/study.rb"].map { |path| Declaration.read(path) }.sort_by { |study| by_number(study.name) }
+    end
+
+    # So that q10 comes after q9.
+    def by_number(name)
+      name.scan(/\d+|\D+/).map { |part| part.match?(/\d/) ? [0, part.to_i, ""] : [1, 0, part] }
     end
 
     # Those that +words+ ask for, each as a Study that holds no more than that: "all", a study's name ("s0-ab"), the
@@ -45,7 +49,7 @@ module Cuttle
     end
 
     def unknown(word, from)
-      "no study #{word.inspect}: #{from.map(&:name).join(", ")}, a number such as #{from.flat_map(&:ids).first || "s0.1"}, or all"
+      "no study #{word.inspect}: #{from.map(&:name).join(", ")}, a number such as #{from.flat_map(&:ids).first}, or all"
     end
   end
 end

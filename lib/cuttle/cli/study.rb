@@ -42,14 +42,20 @@ module Cuttle
         OptionParser.new do |parser|
           parser.banner = BANNER
           parser.separator ""
-          parser.on("--scale N", Float, "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") { |factor| @scale = factor }
-          parser.on("--rounds N", OptionParser::DecimalInteger, "blocks (each study's own)") { |number| @rounds = number }
-          parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
+          measuring(parser)
           parser.on("--directory DIR", "where results go (study-results)") { |path| @directory = path }
           parser.on("--resume DIR", "go on with a study that did not come to its end") { |path| @resume = path }
           parser.on("--debug", "backtraces of what goes wrong") { nil }
           parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
         end
+      end
+
+      def measuring(parser)
+        parser.on("--scale N", Float, "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") do |factor|
+          @scale = factor
+        end
+        parser.on("--rounds N", OptionParser::DecimalInteger, "blocks (each study's own)") { |number| @rounds = number }
+        parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
       end
 
       def list
@@ -60,12 +66,13 @@ module Cuttle
       def measure(words)
         raise UsageError, "--scale: 0.01 to 1, not #{@scale}" unless @scale.between?(0.01, 1)
 
-        Studies.select(words).each do |study|
-          experiment = Studies::Experiment.new(study, scale: Studies::Scale.new(@scale), directory: File.join(@directory, study.name),
-                                               seed: @seed, rounds: @rounds, command: ["cuttle", "study", *words])
-          return 130 unless tell(experiment.run(out: @err))
-        end
-        0
+        came_to_their_end = Studies.select(words).all? { |study| tell(experiment(study, words).run(out: @err)) }
+        came_to_their_end ? 0 : 130
+      end
+
+      def experiment(study, words)
+        Studies::Experiment.new(study, scale: Studies::Scale.new(@scale), seed: @seed, rounds: @rounds,
+                                directory: File.join(@directory, study.name), command: ["cuttle", "study", *words])
       end
 
       def resume(words)

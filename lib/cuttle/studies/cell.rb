@@ -9,8 +9,8 @@ module Cuttle
     #   workers, threads, keep_alive, environment    as the lab has them
     #   request       Request
     #   connections   of a closed loop; requests: how many at full length
-    Cell = Struct.new(:server, :model, :like, :workers, :threads, :keep_alive, :environment, :request, :connections, :requests,
-                      keyword_init: true) do
+    Cell = Struct.new(:server, :model, :like, :workers, :threads, :keep_alive, :environment, :request, :connections,
+                      :requests, keyword_init: true) do
       # What the lab calls a configuration, without its id.
       def configuration
         { "server" => server, "model" => model, "like" => like, "workers" => workers, "threads" => threads,

@@ -29,8 +29,8 @@ module Cuttle
           raise Failure, "#{row.file}, line #{row.line}: neither serve and ask nor skip" unless reason || cells.any?
         end
 
-        # like: a server whose model and habits ours takes on; engine: the model that is. original: that server itself, as
-        # the lab knows it ("thin:threaded"); nil where it can't be had any more.
+        # like: a server whose model and habits ours takes on; engine: the model that is. original: that server itself,
+        # as the lab knows it ("thin:threaded"); nil where it can't be had any more.
         def serve(engine:, like: nil, workers: 0, threads: 1, keep_alive: false, original: nil, environment: nil)
           numbers = { workers: workers, threads: threads, keep_alive: keep_alive, environment: environment }
           @servers << { server: "cuttle", model: engine, like: like, **numbers }
@@ -81,7 +81,9 @@ module Cuttle
         @claims = []
       end
 
-      %i[title source question design].each { |name| define_method(name) { |text| @texts[name] = text.gsub(/\s+/, " ").strip } }
+      %i[title source question design].each do |name|
+        define_method(name) { |text| @texts[name] = text.gsub(/\s+/, " ").strip }
+      end
 
       %i[cpus rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
 

@@ -10,7 +10,9 @@ module Cuttle
       def self.read(directory, from: Studies.all)
         results = Lab::Results.read(directory)
         note = results.header[NOTE] or raise Failure, "#{directory}: a lab, but not of a study"
-        study = from.find { |each| each.name == note["name"] } or raise Failure, "#{directory}: of a study that is not here, #{note["name"]}"
+        study = from.find { |each| each.name == note["name"] }
+        raise Failure, "#{directory}: of a study that is not here, #{note["name"]}" unless study
+
         [study, Scale.new(note["scale"]), results]
       end
 
@@ -37,16 +39,17 @@ module Cuttle
       end
 
       def options
-        Lab::Options.new(app: @study.app, directory: @directory, seed: @seed, rounds: @rounds, duration: 1,
+        @options ||= Lab::Options.new(app: @study.app, directory: @directory, seed: @seed, rounds: @rounds, duration: 1,
                          warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
                          notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end
 
       # Lab::Plan: the cells' configurations and loads, and which belong together.
       def plan
+        specs = loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) }
         pairs = numbered.to_h { |id, cells| [id, cells.map { |cell| loads.key(cell.load(@scale)) }] }
-        Lab::Plan.new(configurations: configurations, loads: loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) },
-                      missing: missing, seed: @seed, rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [], pairs: pairs)
+        Lab::Plan.new(configurations: configurations, loads: specs, pairs: pairs, missing: missing, seed: options.seed,
+                      rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
       end
 
       # Cores for the servers; :all are those of the load as well, where that has next to nothing to do.
@@ -61,20 +64,23 @@ module Cuttle
 
       # Configuration id => its Cells.
       def numbered
-        @numbered ||= @study.cells.group_by(&:configuration).values.map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
+        @numbered ||= @study.cells.group_by(&:configuration).values
+                            .map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
       end
 
       # Load id => Hash.
       def loads
-        @loads ||= @study.cells.map { |cell| cell.load(@scale) }.uniq.map.with_index(1).to_h { |load, number| ["l#{number}", load] }
+        @loads ||= @study.cells.map { |cell| cell.load(@scale) }.uniq
+                         .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
       end
 
       def configurations
         numbered.map do |id, cells|
           peer = @peers.find(cells.first.server)
           hash = cells.first.configuration
-          Lab::Results::Configuration.new(hash.merge("id" => id, "ruby" => RUBY_VERSION, "slots" => peer.slots(setup(hash)),
-                                                     "version" => (peer.version unless peer.unavailable)))
+          version = peer.version unless peer.unavailable
+          Lab::Results::Configuration.new(hash.merge("id" => id, "ruby" => RUBY_VERSION, "version" => version,
+                                                     "slots" => peer.slots(setup(hash))))
         end
       end
 

@@ -11,7 +11,9 @@ module Cuttle
       # not be tested, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
 
-      WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided", untestable: "not testable here" }.freeze
+      WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
+                untestable: "not testable here" }.freeze
+      KEY = %w[server model like workers threads keep_alive environment connections path requests].freeze
       OURS = "cuttle"
       # What a claim can be tried on: the model of then on our core, and the server of then.
       SIDES = { "our core" => ->(cell) { cell.server == OURS }, "the original" => ->(cell) { cell.server != OURS } }.freeze
@@ -90,7 +92,7 @@ module Cuttle
       end
 
       def key(hash)
-        hash.slice("server", "model", "like", "workers", "threads", "keep_alive", "environment", "connections", "path", "requests").compact
+        hash.slice(*KEY).compact
       end
 
       # Nil where it could not be tried on the servers of then.
