@@ -15,9 +15,12 @@ module Cuttle
     autoload :Declaration, "cuttle/studies/declaration"
     autoload :Experiment, "cuttle/studies/experiment"
     autoload :Findings, "cuttle/studies/findings"
+    autoload :Measured, "cuttle/studies/measured"
+    autoload :Metric, "cuttle/studies/metric"
     autoload :Published, "cuttle/studies/published"
     autoload :Report, "cuttle/studies/report"
     autoload :Request, "cuttle/studies/request"
+    autoload :Rubies, "cuttle/studies/rubies"
     autoload :Scale, "cuttle/studies/scale"
     autoload :Study, "cuttle/studies/study"
 

@@ -17,10 +17,10 @@ module Cuttle
 
       # The block runs a load and returns its Load::Result; that is returned with Figures.
       def measure
-        before = sample
+        before, processes = sample, @tree.cpu_by_process
         result = yield
         used = sample.merge(before) { |_name, late, early| late - early }
-        [result, figures(result, used)]
+        [result, figures(result, used, since(processes))]
       end
 
       private
@@ -35,9 +35,15 @@ module Cuttle
         Process.clock_gettime(id)
       end
 
-      def figures(result, used)
+      # Seconds of CPU time of each process that was there before as well.
+      def since(before)
+        @tree.cpu_by_process.slice(*before.keys).map { |pid, seconds| (seconds - before[pid]).round(6) }
+      end
+
+      def figures(result, used, processes)
         wall = used[:wall] * (@cores.server | @cores.load).length
-        Figures.new(server: server(result, used), steal: used[:steal] / wall, lost: lost(used),
+        server = { **server(result, used), "cpu_by_process" => processes }
+        Figures.new(server: server, steal: used[:steal] / wall, lost: lost(used),
                     others: [(used[:busy] - used[:cpu] - used[:own]) / wall, 0.0].max)
       end
 

@@ -54,6 +54,11 @@ module Cuttle
         pids.sum { |pid| own_cpu(pid) + reaped_cpu(pid) }
       end
 
+      # Pid => the same of each process that lives, without those that it waited for.
+      def cpu_by_process
+        pids.to_h { |pid| [pid, own_cpu(pid)] }
+      end
+
       # Voluntary context switches of the threads that live now.
       def voluntary_switches
         each_file("task/*/status").sum { |text| text[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i }

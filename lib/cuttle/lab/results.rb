@@ -13,11 +13,13 @@ module Cuttle
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
       # once, over all processes; nil: unbounded.
       # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
-      # takes on; nil: its own.
+      # takes on; nil: its own. copy: 2 and so on where it is the same as another one, on purpose.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
-                                :control_of, :environment, :like)
-      # path: what is asked for under this one alone, requests: how many, instead of a time; nil: as for all.
-      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests)
+                                :control_of, :environment, :like, :copy)
+      # Under this one alone, nil: as for all. path: what is asked for; requests: how many, instead of a time; delay,
+      # bandwidth: of the network, seconds and octets a second each way; tester: the program that asks.
+      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests, :delay,
+                                 :bandwidth, :tester)
         # Sent at a rate, whatever the server does: then not its rate but its times are its own.
         def open?
           self.loop == "open"

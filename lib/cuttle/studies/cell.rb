@@ -7,29 +7,77 @@ module Cuttle
     #   server        name of a peer of the lab
     #   model, like   of ours: its engine, and whose habits it takes on
     #   workers, threads, keep_alive, environment    as the lab has them
+    #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
+    #   copy          2, 3, …: the same as another cell, on purpose
     #   request       Request
-    #   connections   of a closed loop; requests: how many at full length
-    Cell = Struct.new(:server, :model, :like, :workers, :threads, :keep_alive, :environment, :request, :connections,
-                      :requests, keyword_init: true) do
-      # What the lab calls a configuration, without its id.
-      def configuration
-        { "server" => server, "model" => model, "like" => like, "workers" => workers, "threads" => threads,
-          "keep_alive" => keep_alive, "environment" => environment, "name" => name }
+    #   connections   there are so many at once; requests: how many in all, at full length
+    #   rate, poisson    of an open loop, at full length; nil for a closed one
+    #   delay, bandwidth, tester   as the lab's loads have them
+    class Cell
+      SERVING = %i[server model like workers threads keep_alive environment ruby copy].freeze
+      ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
+
+      attr_reader(*SERVING, *ASKING)
+
+      def initialize(**attributes)
+        @attributes = (SERVING + ASKING).to_h { |name| [name, attributes[name]] }.freeze
+        @attributes.each { |name, value| instance_variable_set("@#{name}", value) }
+        freeze
       end
 
-      def name
-        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), ("-w #{workers}" if workers.positive?),
-         ("-t #{threads}" if threads > 1)].compact.join(" ")
+      def ==(other)
+        other.is_a?(Cell) && other.attributes == attributes
+      end
+      alias eql? ==
+
+      def hash
+        attributes.hash
+      end
+
+      # What the lab calls a configuration, without its id.
+      def configuration
+        SERVING.to_h { |name| [name.to_s, attributes[name]] }.except("ruby").merge("series" => ruby, "name" => name)
       end
 
       # What the lab calls a load, without its id.
       def load(scale)
-        { "name" => load_name, "loop" => "closed", "connections" => connections, "path" => request.target(scale),
-          "requests" => request.scaled? ? requests : scale.count(requests, connections) }
+        { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
+          "path" => request.target(scale), "requests" => request.scaled? ? requests : scale.count(requests, connections),
+          "rate" => rate_at(scale), "poisson" => rate && poisson, "delay" => delay, "bandwidth" => bandwidth,
+          "tester" => tester }
+      end
+
+      # Processes that serve.
+      def processes
+        [workers, 1].max
+      end
+
+      def name
+        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), ("-w #{workers}" if workers.positive?),
+         ("-t #{threads}" if threads > 1), ("keep-alive" if keep_alive), ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
       end
 
       def load_name
-        "#{connections} at once#{" #{request.path}" if request.path != "/"}"
+        [rate ? "#{format("%g", rate)}/s#{" poisson" if poisson}" : "#{connections} at once", slow_network,
+         (tester && "by #{tester}"), (request.path unless request.path == "/")]
+          .compact.join(" ")
+      end
+
+      protected
+
+      attr_reader :attributes
+
+      private
+
+      # Shorter requests come so much more often.
+      def rate_at(scale)
+        rate && (request.scaled? ? rate / scale.factor : rate)
+      end
+
+      def slow_network
+        parts = [("#{format("%g", delay * 1000)} ms away" if delay),
+                 ("#{format("%g", bandwidth / 1000.0)} kB/s" if bandwidth)].compact
+        parts.join(", ") if parts.any?
       end
     end
   end

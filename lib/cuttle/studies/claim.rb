@@ -12,8 +12,12 @@ module Cuttle
         end
       end
 
-      # That +above+ / +below+ lies in range. text: what that means.
+      # That +above+ / +below+ lies in range. text: what that means. below: a Figure, or a number.
       Statement = Struct.new(:text, :above, :below, :range) do
+        def figures
+          [above, below].grep(Figure)
+        end
+
         # :confirmed where the interval leaves no doubt, :refuted where it leaves no hope.
         def verdict(estimate)
           return :undecided unless estimate&.interval?
@@ -59,7 +63,7 @@ module Cuttle
 
       # Published ids that it is about.
       def ids
-        [id, *statements.flat_map { |statement| [statement.above.id, statement.below.id] }].uniq
+        [id, *statements.flat_map(&:figures).map(&:id)].uniq
       end
 
       # Of all its statements' verdicts: one that is refuted refutes it.

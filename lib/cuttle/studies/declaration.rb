@@ -12,56 +12,17 @@ module Cuttle
     #   end
     #   claim "s0.8", "more than four processes" => [rate("s0.8"), rate("s0.7"), 1..]
     #   untestable "s1.6", "it takes 8 cores"
+    #
+    # and what nobody published:
+    #
+    #   trial "q1", cv: 2 do |row|                       # known by its id and its columns
+    #     serve engine: "hybrid", threads: 5
+    #     ask work(cpu_ms: 5, iowait_ms: 20, cv: 2), connections: 20
+    #   end
+    #   expect "q1", "uneven times lengthen the tail", "p99 by even ones" => [p99("q1", cv: 2), p99("q1", cv: 0), 1.2..]
     class Declaration
       ROUNDS = 3
       WARMUP = 0.4
-      REQUESTS = 1000 # where the publication doesn't say
-
-      # How one row is measured: what the block of `published` says.
-      class Measured
-        attr_reader :row, :cells, :reason
-
-        def initialize(row, block)
-          @row = row
-          @servers = []
-          @loads = []
-          instance_exec(row, &block)
-          raise Failure, "#{row.file}, line #{row.line}: neither serve and ask nor skip" unless reason || cells.any?
-        end
-
-        # like: a server whose model and habits ours takes on; engine: the model that is. original: that server itself,
-        # as the lab knows it ("thin:threaded"); nil where it can't be had any more.
-        def serve(engine:, like: nil, workers: 0, threads: 1, keep_alive: false, original: nil, environment: nil)
-          numbers = { workers: workers, threads: threads, keep_alive: keep_alive, environment: environment }
-          @servers << { server: "cuttle", model: engine, like: like, **numbers }
-          return unless original
-
-          server, model = original.split(":", 2)
-          @servers << { server: server, model: model, like: nil, **numbers }
-        end
-
-        # What is asked for, by that many at once.
-        def ask(request, connections:, requests: nil)
-          @loads << { request: request, connections: connections, requests: requests || REQUESTS }
-        end
-
-        # Why it isn't measured.
-        def skip(reason)
-          @reason = reason
-        end
-
-        def work(parameters)
-          Request.work(parameters)
-        end
-
-        def get(path, parameters = {})
-          Request.work(parameters, path: path)
-        end
-
-        def cells
-          @servers.product(@loads).map { |server, load| Cell.new(**server, **load) }
-        end
-      end
 
       # Raises Failure.
       def self.read(path)
@@ -101,29 +62,41 @@ module Cuttle
         rows = Published.rows(file, @root).select { |row| row.id.match?(only) }
         raise Failure, "#{file}: no row is #{only.inspect}" if rows.empty?
 
-        rows.each do |row|
-          measured = Measured.new(row, block)
-          @entries << Study::Entry.new(row, measured.reason ? [] : measured.cells, measured.reason)
-        end
+        rows.each { |row| @entries << Measured.new(row, block).entry(row) }
       end
 
-      Published::METRICS.each_value do |metric|
+      # A row that nobody published.
+      def trial(id, **columns, &block)
+        row = Published::Row.new(nil, nil, { "id" => id, **columns.to_h { |name, value| [name.to_s, value.to_s] } })
+        @entries << Measured.new(row, block).entry(row)
+      end
+
+      Metric.names.each do |metric|
         define_method(metric) { |id, columns = {}| Claim::Figure.new(metric, id, columns) }
       end
 
-      # statements: what is said => [a figure, by a figure, range of their ratio]. cores: that the servers must have, or
-      # it says nothing.
+      # Of a published claim. statements: what is said => [a figure, by a figure or a number, range of their ratio].
+      # cores: that the servers must have, or it says nothing.
       def claim(id, cores: 1, **statements)
-        list = statements.map { |text, (above, below, range)| Claim::Statement.new(text, above, below, range) }
-        @claims << Claim.new(id, sentence(id), statements: list, cores: cores)
+        @claims << Claim.new(id, sentence(id), statements: listed(statements), cores: cores)
+      end
+
+      # Of one that nobody published.
+      def expect(id, sentence, cores: 1, **statements)
+        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores)
       end
 
       def untestable(id, reason)
         @claims << Claim.new(id, sentence(id), reason: reason)
       end
 
+      # Raises Failure.
       def to_study
-        Study.new(**@texts, **@settings, flaws: @flaws, entries: @entries, claims: checked)
+        study = Study.new(**@texts, **@settings, flaws: @flaws, entries: @entries, claims: @claims)
+        claim, figure = study.unmeasured.first
+        raise Failure, "#{study.name}: claim #{claim.id} is about #{figure}, which is not measured" if claim
+
+        study
       end
 
       private
@@ -133,16 +106,8 @@ module Cuttle
         @sentences.fetch(id) { raise Failure, "#{@texts[:name]}: claims.csv has no #{id}" }
       end
 
-      # A claim about what isn't measured would stay undecided for ever.
-      def checked
-        study = Study.new(**@texts, **@settings, flaws: @flaws, entries: @entries, claims: [])
-        @claims.each do |claim|
-          claim.statements.flat_map { |each| [each.above, each.below] }.each do |figure|
-            next if study.entries_of(figure.id, figure.columns).any? { |entry| entry.cells.any? }
-
-            raise Failure, "#{@texts[:name]}: claim #{claim.id} is about #{figure}, which is not measured"
-          end
-        end
+      def listed(statements)
+        statements.map { |text, (above, below, range)| Claim::Statement.new(text, above, below, range) }
       end
     end
   end

@@ -75,22 +75,29 @@ module Cuttle
       end
 
       def configurations
-        numbered.map do |id, cells|
-          peer = @peers.find(cells.first.server)
-          hash = cells.first.configuration
-          version = peer.version unless peer.unavailable
-          Lab::Results::Configuration.new(hash.merge("id" => id, "ruby" => RUBY_VERSION, "version" => version,
-                                                     "slots" => peer.slots(setup(hash))))
-        end
+        numbered.map { |id, cells| configuration(id, cells.first.configuration) }
+      end
+
+      def configuration(id, hash)
+        peer = @peers.find(hash["server"])
+        series = hash["series"]
+        hash = hash.merge("ruby_path" => Rubies.find(series)) if series
+        Lab::Results::Configuration.new(
+          hash.merge("id" => id, "ruby" => series || RUBY_VERSION, "slots" => peer.slots(setup(hash)),
+                     "version" => (peer.version unless peer.unavailable))
+        )
       end
 
       # Configuration id => why it can't be measured here.
       def missing
-        numbered.filter_map do |id, cells|
-          peer = @peers.find(cells.first.server)
-          reason = peer.unavailable || peer.supports?(setup(cells.first.configuration))
-          [id, reason] if reason
-        end.to_h
+        configurations.to_h { |configuration| [configuration.id, reason_against(configuration.to_h)] }.compact
+      end
+
+      def reason_against(hash)
+        peer = @peers.find(hash["server"])
+        return "Ruby #{hash["series"]} is not here: name it in RUBIES" if hash["series"] && !hash["ruby_path"]
+
+        peer.unavailable || peer.supports?(setup(hash))
       end
 
       def setup(hash)

@@ -13,9 +13,10 @@ module Cuttle
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
                 untestable: "not testable here" }.freeze
-      KEY = %w[server model like workers threads keep_alive environment connections path requests].freeze
+      # What a configuration and a load are known again by.
+      KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
-      # What a claim can be tried on: the model of then on our core, and the server of then.
+      # What a claim can be tried on: our core with the model of then, and the server of then.
       SIDES = { "our core" => ->(cell) { cell.server == OURS }, "the original" => ->(cell) { cell.server != OURS } }.freeze
 
       attr_reader :study, :scale, :results
@@ -42,48 +43,34 @@ module Cuttle
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
           reason = claim.reason(results.environment["server_cores"].length)
-          next Verdict.new(claim, nil, :untestable, [], reason) if reason
-
-          SIDES.keys.filter_map { |side| verdict(claim, side) }
+          reason ? [untestable(claim, nil, reason)] : tried(claim)
         end
       end
 
-      # Runs of a cell, in their blocks' order.
-      def runs(cell)
-        configuration, load = @ids[:configurations][key(cell.configuration)], @ids[:loads][key(cell.load(scale))]
+      # Runs of a cell, in their blocks' order, those that the metric may be told of.
+      def runs(cell, metric = Metric.fetch("rate"))
+        configuration, load = ids_of(cell)
         return [] unless configuration && load
 
-        results.runs(configuration: configuration, load: load).select(&:valid?)
+        results.runs(configuration: configuration, load: load).select { |run| metric.tells?(run) }
       end
 
-      # Of a cell, at full length; or nil.
-      def estimate(cell, metric)
-        runs = runs(cell)
-        return if runs.empty?
-
-        found = metric == "rate" ? Lab::Statistics.median_interval(runs.map(&:rate)) : time(runs, metric)
-        found && lengthened(found, cell, metric)
+      # Of a cell by a metric's name, at full length: Lab's Estimate, or nil.
+      def estimate(cell, name)
+        metric = Metric.fetch(name)
+        runs = runs(cell, metric)
+        found = if metric.percentile
+                  Lab::Analysis::Table.percentile(runs, metric.percentile)
+                else
+                  interval(runs.filter_map { |run| metric.value(run, cell.processes) })
+                end
+        found && lengthened(found, factor(cell, metric))
       end
 
       private
 
-      def time(runs, metric)
-        return Lab::Statistics.median_interval(runs.map { |run| run.time("mean") }) if metric == "mean"
-
-        Lab::Analysis::Table.percentile(runs, metric.delete_prefix("p").to_f)
-      end
-
-      # A ratio of two times needs it as little as one of two rates, but for cells of different kinds.
-      def factor(cell, metric)
-        return 1.0 unless cell.request.scaled?
-
-        metric == "rate" ? scale.factor : 1 / scale.factor
-      end
-
-      def lengthened(estimate, cell, metric)
-        factor = factor(cell, metric)
-        Lab::Statistics::Estimate.new(*[estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) },
-                                      estimate.count)
+      def ids_of(cell)
+        [@ids[:configurations][key(cell.configuration)], @ids[:loads][key(cell.load(scale))]]
       end
 
       # By what records a cell's configurations and loads are known again.
@@ -95,41 +82,69 @@ module Cuttle
         hash.slice(*KEY).compact
       end
 
-      # Nil where it could not be tried on the servers of then.
+      def interval(values)
+        Lab::Statistics.median_interval(values) if values.any?
+      end
+
+      def lengthened(estimate, factor)
+        Lab::Statistics::Estimate.new(*[estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) },
+                                      estimate.count)
+      end
+
+      def factor(cell, metric)
+        cell.request.scaled? ? metric.factor(scale) : 1.0
+      end
+
+      def untestable(claim, side, reason)
+        Verdict.new(claim, side, :untestable, [], reason)
+      end
+
+      # On each side that the claim's cells have.
+      def tried(claim)
+        SIDES.keys.filter_map do |side|
+          cells = claim.statements.flat_map(&:figures).map { |figure| cell(figure, side) }
+          next unless cells.all?
+
+          reason = cells.filter_map { |each| missing(each) }.first
+          reason ? untestable(claim, side, reason) : verdict(claim, side)
+        end
+      end
+
+      # Of a figure, on that side: the first one.
+      def cell(figure, side)
+        study.entries_of(figure.id, figure.columns).flat_map(&:cells).find(&SIDES.fetch(side))
+      end
+
+      # Why it could not be measured, or nil.
+      def missing(cell)
+        id, = ids_of(cell)
+        results.missing.find { |each| each.configuration == id }&.then { |each| "#{cell.name}: #{each.reason}" }
+      end
+
       def verdict(claim, side)
         evidence = claim.statements.map do |statement|
           found = ratio(statement, side)
           [statement, found, statement.verdict(found)]
         end
-        return if side != SIDES.keys.first && evidence.any? { |_, found, _| found.nil? }
-
         Verdict.new(claim, side, claim.verdict(evidence.map(&:last)), evidence)
       end
 
-      # Estimate of above / below, by block.
+      # Estimate of above / below, by block; nil where they have less than two in common.
       def ratio(statement, side)
         above, below = [statement.above, statement.below].map { |figure| by_block(figure, side) }
-        Lab::Statistics.paired_ratio(below, above) if above && below
+        below ||= above.transform_values { statement.below }
+        Lab::Statistics.paired_ratio(below, above) if (above.keys & below.keys).length > 1
       end
 
-      # { block => value } at full length, or nil where nothing of that kind was measured.
+      # { block => value } at full length; nil of a number.
       def by_block(figure, side)
-        cell = study.entries_of(figure.id, figure.columns).flat_map(&:cells).find(&SIDES.fetch(side))
-        return unless cell
+        return unless figure.is_a?(Claim::Figure)
 
-        factor = factor(cell, figure.metric)
-        runs(cell).to_h { |run| [run.block, value(run, figure.metric)] }.compact.transform_values { |value| value * factor }
-      end
-
-      # Also of fewer responses than a percentile should have: what is in doubt, the blocks tell.
-      def value(run, metric)
-        return run.rate if metric == "rate"
-
-        run.time(metric) || of_few(run.histogram, metric)
-      end
-
-      def of_few(histogram, metric)
-        histogram.value_at(metric.delete_prefix("p").to_f) / 1e6 if histogram&.count&.positive?
+        cell = cell(figure, side)
+        metric = Metric.fetch(figure.metric)
+        factor = factor(cell, metric)
+        values = runs(cell, metric).to_h { |run| [run.block, metric.value(run, cell.processes)] }
+        values.compact.transform_values { |value| value * factor }
       end
     end
   end

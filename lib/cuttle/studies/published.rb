@@ -17,6 +17,16 @@ module Cuttle
           columns[name]
         end
 
+        # In which line of which file, for messages.
+        def place
+          file ? "#{file}, line #{line}" : "trial #{id}"
+        end
+
+        # Of no publication: what tells it from the others of its id, as text; "" where it is the only one.
+        def told
+          columns.except("id").map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
+        end
+
         def id
           columns["id"]
         end

@@ -54,6 +54,12 @@ module Cuttle
         entries.flat_map(&:cells).uniq
       end
 
+      # [claim, figure] each of what is claimed of rows that aren't measured: it would stay undecided for ever.
+      def unmeasured
+        pairs = claims.flat_map { |claim| claim.statements.flat_map(&:figures).map { |figure| [claim, figure] } }
+        pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.cells.any? } }
+      end
+
       # Entries with this id and these columns.
       def entries_of(id, columns = {})
         entries.select { |entry| entry.row.id == id && columns.all? { |name, value| entry.row[name.to_s] == value.to_s } }

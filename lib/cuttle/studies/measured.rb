@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # How one row is measured: what the block of `published` or `trial` says.
+    class Measured
+      REQUESTS = 1000 # where the publication doesn't say
+
+      # Why it isn't measured, or nil.
+      attr_reader :reason
+
+      # row: Published::Row, which the block gets. Raises Failure.
+      def initialize(row, block)
+        @servers = []
+        @loads = []
+        instance_exec(row, &block)
+        raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || cells.any?
+      end
+
+      # Study::Entry.
+      def entry(row)
+        Study::Entry.new(row, reason ? [] : cells, reason)
+      end
+
+      # Ours. like: a server whose model and habits it takes on; engine: the model that is. original: that server itself
+      # as well, as the lab knows it ("thin:threaded"); nil where it can't be had any more. ruby: the series of another
+      # Ruby ("3.4"). copy: a number, where it is the same as another on purpose.
+      def serve(engine:, like: nil, original: nil, **numbers)
+        @servers << server("cuttle", engine, like, **numbers)
+        other(original, **numbers) if original
+      end
+
+      # Another server of the lab, alone.
+      def other(name, **numbers)
+        peer, model = name.split(":", 2)
+        @servers << server(peer, model, nil, **numbers)
+      end
+
+      # What is asked for, by that many connections at once. requests: how many, at full length. rate: of an open loop,
+      # per second. delay, bandwidth: of a slow network, seconds and octets a second each way. tester: "ab", "siege",
+      # "wrk"; nil for cuttle load.
+      def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil, tester: nil)
+        @loads << { request: request, connections: connections, requests: requests || REQUESTS, rate: rate,
+                    poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester }
+      end
+
+      # Why it isn't measured.
+      def skip(reason)
+        @reason = reason
+      end
+
+      # The app's root, with the work app's parameters.
+      def work(parameters = {})
+        Request.work(parameters)
+      end
+
+      def get(path, parameters = {})
+        Request.work(parameters, path: path)
+      end
+
+      private
+
+      def server(name, model, like, workers: 0, threads: 1, keep_alive: false, environment: nil, ruby: nil, copy: nil)
+        { server: name, model: model, like: like, workers: workers, threads: threads, keep_alive: keep_alive,
+          environment: environment, ruby: ruby, copy: copy }
+      end
+
+      def cells
+        @servers.product(@loads).map { |server, load| Cell.new(**server, **load) }
+      end
+    end
+  end
+end

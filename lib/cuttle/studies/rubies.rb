@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+
+module Cuttle
+  module Studies
+    # The Rubies of this machine, by series ("3.1"): this one, and programs ruby, ruby3.4 and so on of the PATH. Those of
+    # other places are named by the environment variable RUBIES, paths with colons between.
+    module Rubies
+      PROGRAM = /\Aruby[\d.]*\z/
+
+      module_function
+
+      # Path of one, or nil.
+      def find(series)
+        all[series]
+      end
+
+      # { series => path }; this one before others of its series.
+      def all
+        @all ||= [RbConfig.ruby, *named, *programs].uniq.filter_map { |path| [series(path), path] if series(path) }
+                                                   .reverse.to_h
+      end
+
+      def named
+        ENV.fetch("RUBIES", "").split(File::PATH_SEPARATOR)
+      end
+
+      def programs
+        ENV.fetch("PATH", "").split(File::PATH_SEPARATOR).flat_map do |directory|
+          Dir.exist?(directory) ? Dir.children(directory).grep(PROGRAM).map { |name| "#{directory}/#{name}" } : []
+        end
+      end
+
+      # Nil of a program that is no Ruby.
+      def series(path)
+        @series ||= {}
+        @series.fetch(path) { @series[path] = version(path)&.[](/\A\d+\.\d+/) }
+      end
+
+      def version(path)
+        IO.popen([path, "-e", "print RUBY_VERSION"], err: File::NULL, &:read)
+      rescue SystemCallError
+        nil
+      end
+    end
+  end
+end
