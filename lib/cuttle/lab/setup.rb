@@ -9,6 +9,7 @@ module Cuttle
     #   threads     threads that run the app in each process; 0: as many as there are connections
     #   keep_alive  whether connections persist
     #   like        the server whose habits ours takes on, nil for its own
+    #   flags       further words for the command line of ours, nil for none
     #   app         path of the rackup file
     #   directory   the server's working directory, nil for one that has nothing of anybody's
     #   port        on 127.0.0.1
@@ -17,7 +18,7 @@ module Cuttle
     #   env         Hash for the process's environment
     #   cores       numbers of the cores it may use, nil for all
     #   log         path of the file that takes its output; files made for it lie beside that
-    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :like, :app, :directory, :port, :backlog, :ruby, :env,
+    Setup = Struct.new(:model, :workers, :threads, :keep_alive, :like, :flags, :app, :directory, :port, :backlog, :ruby, :env,
                        :cores, :log, keyword_init: true) do
       # Processes that run the app.
       def processes

@@ -7,6 +7,7 @@ module Cuttle
     #   server        name of a peer of the lab
     #   model, like   of ours: its engine, and whose habits it takes on
     #   workers, threads, keep_alive, environment    as the lab has them
+    #   flags         of ours: further words for the command line of `cuttle serve`
     #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
     #   copy          2, 3, …: the same as another cell, on purpose
     #   request       Request
@@ -14,7 +15,7 @@ module Cuttle
     #   rate, poisson    of an open loop, at full length; nil for a closed one
     #   delay, bandwidth, tester   as the lab's loads have them
     class Cell
-      SERVING = %i[server model like workers threads keep_alive environment ruby copy].freeze
+      SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
       ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
 
       attr_reader(*SERVING, *ASKING)
@@ -54,7 +55,7 @@ module Cuttle
 
       def name
         [like ? "cuttle like #{like}" : [server, model].compact.join(" "), ("-w #{workers}" if workers.positive?),
-         ("-t #{threads}" if threads > 1), ("keep-alive" if keep_alive), ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
+         ("-t #{threads}" if threads > 1), ("keep-alive" if keep_alive), *flags, ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
       end
 
       def load_name

@@ -7,7 +7,7 @@ module Cuttle
     # The law: what is compared between two cells was measured in the same blocks, and an interval is between starts of
     # servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
-      # Of a claim. by: what it was tried on. evidence: [[Statement, Estimate or nil, verdict], …]. reason: why it could
+      # Of a claim. by: the servers that it was tried on. evidence: [[Statement, Estimate or nil, verdict], …]. reason: why it could
       # not be tested, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
 
@@ -16,8 +16,8 @@ module Cuttle
       # What a configuration and a load are known again by.
       KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
-      # What a claim can be tried on: our core with the model of then, and the server of then.
-      SIDES = { "our core" => ->(cell) { cell.server == OURS }, "the original" => ->(cell) { cell.server != OURS } }.freeze
+      # What a claim can be tried on: our core with the model of then, and the servers of then.
+      SIDES = [->(cell) { cell.server == OURS }, ->(cell) { cell.server != OURS }].freeze
 
       attr_reader :study, :scale, :results
 
@@ -95,24 +95,29 @@ module Cuttle
         cell.request.scaled? ? metric.factor(scale) : 1.0
       end
 
-      def untestable(claim, side, reason)
-        Verdict.new(claim, side, :untestable, [], reason)
+      def untestable(claim, by, reason)
+        Verdict.new(claim, by, :untestable, [], reason)
       end
 
       # On each side that the claim's cells have.
       def tried(claim)
-        SIDES.keys.filter_map do |side|
-          cells = claim.statements.flat_map(&:figures).map { |figure| cell(figure, side) }
-          next unless cells.all?
-
-          reason = cells.filter_map { |each| missing(each) }.first
-          reason ? untestable(claim, side, reason) : verdict(claim, side)
+        figures = claim.statements.flat_map(&:figures)
+        SIDES.map { |side| figures.to_h { |figure| [figure, cell(figure, side)] } }.uniq(&:values).map do |cells|
+          by = servers(cells.values)
+          reason = cells.values.filter_map { |each| missing(each) }.first
+          reason ? untestable(claim, by, reason) : verdict(claim, by, cells)
         end
       end
 
-      # Of a figure, on that side: the first one.
+      # Of a figure: the first one on that side, or of all where it has none there.
       def cell(figure, side)
-        study.entries_of(figure.id, figure.columns).flat_map(&:cells).find(&SIDES.fetch(side))
+        cells = study.entries_of(figure.id, figure.columns).flat_map(&:cells)
+        cells.find(&side) || cells.first
+      end
+
+      # "our core", "puma and unicorn".
+      def servers(cells)
+        cells.map { |each| each.server == OURS ? "our core" : each.server }.uniq.sort.join(" and ")
       end
 
       # Why it could not be measured, or nil.
@@ -121,26 +126,26 @@ module Cuttle
         results.missing.find { |each| each.configuration == id }&.then { |each| "#{cell.name}: #{each.reason}" }
       end
 
-      def verdict(claim, side)
+      # cells: by the claim's figures.
+      def verdict(claim, by, cells)
         evidence = claim.statements.map do |statement|
-          found = ratio(statement, side)
+          found = ratio(statement, cells)
           [statement, found, statement.verdict(found)]
         end
-        Verdict.new(claim, side, claim.verdict(evidence.map(&:last)), evidence)
+        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence)
       end
 
       # Estimate of above / below, by block; nil where they have less than two in common.
-      def ratio(statement, side)
-        above, below = [statement.above, statement.below].map { |figure| by_block(figure, side) }
+      def ratio(statement, cells)
+        above, below = [statement.above, statement.below].map { |figure| by_block(figure, cells[figure]) }
         below ||= above.transform_values { statement.below }
         Lab::Statistics.paired_ratio(below, above) if (above.keys & below.keys).length > 1
       end
 
       # { block => value } at full length; nil of a number.
-      def by_block(figure, side)
-        return unless figure.is_a?(Claim::Figure)
+      def by_block(figure, cell)
+        return unless cell
 
-        cell = cell(figure, side)
         metric = Metric.fetch(figure.metric)
         factor = factor(cell, metric)
         values = runs(cell, metric).to_h { |run| [run.block, metric.value(run, cell.processes)] }

@@ -38,7 +38,7 @@ module Cuttle
         def command(setup)
           [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", "tcp://#{address(setup)}",
            "-e", "production", *model(setup), "-w", setup.workers.to_s, *pool(setup),
-           setup.keep_alive ? "--keep-alive" : "--no-keep-alive", setup.app]
+           setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
         end
 
         private
