@@ -10,7 +10,7 @@ flaw "The app spins by the clock on the wall, so a request that waits for Ruby's
       served than the cores could compute."
 flaw "ab sends the next request when the last one is answered: what a person would have waited meanwhile is not counted."
 
-cpus :all # the load has next to nothing to do
+cores :all
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
 
 published "s0_heroku_ab.csv" do |row|
@@ -37,4 +37,3 @@ claim "s0.9", "3x16 by 1x16" => [rate("s0.9"), rate("s0.8"), 1..],
               "its tail is long: p99 by p50" => [p99("s0.9"), p50("s0.9"), 2..]
 claim "s0.10", "p50 by the time of a request alone" => [p50("s0.10"), p50("s0.1"), ..1.1],
                "p99 by p50" => [p99("s0.10"), p50("s0.10"), ..2]
-untestable "s0.15", "of the servers of then; the question is asked again as a study of its own, with fibers"

@@ -8,9 +8,9 @@ design "Each server's model on our core, 1 to 20 connections in a closed loop, a
         and 100 and 1."
 flaw "The app spins by the clock on the wall: see s0-ab."
 
-cpus :all
+cores :all
 rounds 3
-warmup 0.2
+warmup 0.1
 
 published "s0_heroku_sweeps.csv" do |row|
   workers, threads = row.number("workers"), row.number("threads")
@@ -20,7 +20,7 @@ published "s0_heroku_sweeps.csv" do |row|
     serve like: "unicorn", engine: "single", workers: workers
   end
   ask work(cpu_ms: row.number("cpu_ms"), iowait_ms: row.number("io_ms"), response_chars: 20_091, spin: "wall"),
-      connections: row.number("concurrency"), requests: 60 + (row.number("concurrency") * 12)
+      connections: row.number("concurrency"), requests: 40 + (row.number("concurrency") * 6)
 end
 
 claim "s0.11", "4x16 at 20 connections by that at 10: not topped out" =>

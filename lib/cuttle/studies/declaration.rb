@@ -36,7 +36,7 @@ module Cuttle
       def initialize(name, root)
         @root = root
         @texts = { name: name, title: name, source: nil, question: nil, design: nil }
-        @settings = { app: "work", cpus: {}, rounds: ROUNDS, warmup: WARMUP }
+        @settings = { app: "work", cores: nil, rounds: ROUNDS, warmup: WARMUP }
         @flaws = []
         @entries = []
         @claims = []
@@ -46,7 +46,7 @@ module Cuttle
         define_method(name) { |text| @texts[name] = text.gsub(/\s+/, " ").strip }
       end
 
-      %i[cpus rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
+      %i[cores rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
 
       # One of the lab's by its name, or a file of studies/apps.
       def app(name)

@@ -52,12 +52,13 @@ module Cuttle
                       rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
       end
 
-      # Cores for the servers; :all are those of the load as well, where that has next to nothing to do.
+      # As the lab takes them. The load has the core after the servers', or where there is none, their last one too.
       def self.cpus(study)
-        return study.cpus unless study.cpus == :all
+        return {} unless study.cores
 
-        cores = Lab::Cores.allowed
-        { server: cores, load: [cores.last] }
+        allowed = Lab::Cores.allowed
+        servers = study.cores == :all ? allowed : allowed.first(study.cores)
+        { server: servers, load: [(allowed - servers).first || allowed.last] }
       end
 
       private
