@@ -26,19 +26,27 @@ class TestStudyDeclarations < Minitest::Test
     end
   end
 
-  # Of the publications that are studied: every line is.
   def test_every_published_row_is_in_one_study
-    rows = Studies.all.flat_map(&:entries).map { |entry| [entry.row.file, entry.row.line] }
-    assert_equal rows.uniq, rows
-    rows.map(&:first).uniq.each do |file|
-      assert_equal Studies::Published.rows(file).map(&:line), rows.select { |name, _| name == file }.map(&:last).sort, file
+    studied = Studies.all.flat_map(&:entries).map(&:row).select(&:file).group_by(&:file)
+    Studies::Published.files.each do |file|
+      assert_equal Studies::Published.rows(file).map(&:line), studied.fetch(file, []).map(&:line).sort, file
     end
   end
 
   def test_every_claim_is_in_one_study
-    claims = Studies.all.flat_map(&:claims).map(&:id)
-    assert_equal claims.uniq, claims
-    assert_empty claims - Studies::Published.claims.keys
+    published, own = Studies.all.flat_map { |study| study.claims.map { |claim| [claim.id, study.name] } }
+                            .partition { |id, _| Studies::Published.claims.key?(id) }
+    assert_equal Studies::Published.claims.keys.sort, published.map(&:first).sort
+    assert_equal own.map(&:first).uniq, own.map(&:first)
+    own.each { |id, name| assert_equal id[/\Aq\d+/], name[/\Aq\d+/], "#{id} in #{name}" }
+  end
+
+  # Else a figure would be about the first of them.
+  def test_a_trial_is_known_by_its_columns
+    Studies.all.each do |study|
+      trials = study.entries.map(&:row).reject(&:file).map(&:columns)
+      assert_equal trials.uniq, trials, study.name
+    end
   end
 
   def test_a_study_is_what_its_file_says
