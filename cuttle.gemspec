@@ -14,7 +14,8 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.{rb,css}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE",
-                   "docs/*.md", "examples/{hello,work}.ru", "examples/work/Gemfile"]
+                   "docs/*.md", "examples/{hello,work}.ru", "examples/work/Gemfile",
+                   "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.extensions = ["ext/cuttle/extconf.rb", "ext/cuttle_load/extconf.rb"]

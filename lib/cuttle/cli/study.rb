@@ -72,7 +72,13 @@ module Cuttle
 
       def experiment(study, words)
         Studies::Experiment.new(study, scale: Studies::Scale.new(@scale), seed: @seed, rounds: @rounds,
-                                directory: File.join(@directory, study.name), command: ["cuttle", "study", *words])
+                                directory: File.join(@directory, study.name), command: command(words))
+      end
+
+      # What makes the same again; the lab adds the seed.
+      def command(words)
+        ["cuttle", "study", *words, *(["--scale", format("%g", @scale)] if @scale != 1),
+         *(["--rounds", @rounds.to_s] if @rounds)]
       end
 
       def resume(words)

@@ -111,7 +111,8 @@ module Cuttle
       end
 
       def introduce
-        @out.puts "#{@directory}: #{@plan.present.length} configurations (one twice) under #{@plan.loads.length} " \
+        twice = " (one twice)" if @plan.present.any?(&:control_of)
+        @out.puts "#{@directory}: #{@plan.present.length} configurations#{twice} under #{@plan.loads.length} " \
                   "loads, in #{@plan.rounds} blocks; seed #{@plan.seed}"
         @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
         @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }

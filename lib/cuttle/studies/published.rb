@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "csv"
-
 module Cuttle
   module Studies
     # The published numbers: studies/published/*.csv, whose README names the sources and the columns.
@@ -47,9 +45,7 @@ module Cuttle
 
       # Row each of a file. Raises Failure.
       def rows(file, root = ROOT)
-        CSV.read("#{root}/published/#{file}", headers: true).map.with_index(2) { |row, line| Row.new(file, line, row.to_h) }
-      rescue SystemCallError, CSV::MalformedCSVError => error
-        raise Failure, "published/#{file}: #{error.message}"
+        records(file, root).map.with_index(2) { |record, line| Row.new(file, line, record) }
       end
 
       # Names of the files with numbers.
@@ -59,7 +55,21 @@ module Cuttle
 
       # Id => the sentence that was claimed.
       def claims(root = ROOT)
-        CSV.read("#{root}/published/claims.csv", headers: true).to_h { |row| [row["study"], row["claim"]] }
+        records("claims.csv", root).to_h { |record| record.values_at("study", "claim") }
+      end
+
+      # Of a file without quotes: no field has a comma. { column => text, or nil where it is empty } each.
+      def records(file, root)
+        header, *lines = File.readlines("#{root}/published/#{file}", chomp: true, encoding: "UTF-8")
+                             .map { |line| line.split(",", -1).map { |field| field unless field.empty? } }
+        lines.each.with_index(2) do |fields, line|
+          next if fields.length == header.length
+
+          raise Failure, "published/#{file}, line #{line}: #{fields.length} fields, and #{header.length} columns"
+        end
+        lines.map { |fields| header.zip(fields).to_h }
+      rescue SystemCallError => error
+        raise Failure, "published/#{file}: #{error.message}"
       end
     end
   end
