@@ -58,16 +58,16 @@ module Cuttle
         records("claims.csv", root).to_h { |record| record.values_at("study", "claim") }
       end
 
-      # Of a file without quotes: no field has a comma. { column => text, or nil where it is empty } each.
+      # Of a file without quotes: only the last column may have commas. { column => text, nil where it is empty } each.
       def records(file, root)
         header, *lines = File.readlines("#{root}/published/#{file}", chomp: true, encoding: "UTF-8")
-                             .map { |line| line.split(",", -1).map { |field| field unless field.empty? } }
-        lines.each.with_index(2) do |fields, line|
-          next if fields.length == header.length
+        columns = header.to_s.split(",")
+        lines.map.with_index(2) do |line, number|
+          fields = line.split(",", columns.length)
+          raise Failure, "published/#{file}, line #{number}: too few fields" if fields.length < columns.length
 
-          raise Failure, "published/#{file}, line #{line}: #{fields.length} fields, and #{header.length} columns"
+          columns.zip(fields.map { |field| field unless field.empty? }).to_h
         end
-        lines.map { |fields| header.zip(fields).to_h }
       rescue SystemCallError => error
         raise Failure, "published/#{file}: #{error.message}"
       end
