@@ -74,6 +74,35 @@ class TestStudyFindings < Minitest::Test
     assert_match(/takes 2 cores for the servers, and there were 1/, found.reason)
   end
 
+  # A server's numbers are known by its columns; a claim is tried on the servers that it is about.
+  def test_questions_have_figures_of_their_own
+    found = asked { |configuration, load, block| [configuration["workers"] * 10.0 + (load["rate"] || 0) + block, { "p99" => 5.0 + block }] }
+    by, others = found.verdicts
+    assert_equal ["our core and puma", :confirmed], [by.by, by.verdict]
+    assert_equal ["our core", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
+  end
+
+  def test_what_is_missing_here_can_not_be_tested
+    claims = asked(missing: "puma") { [10.0, {}] }.verdicts
+    assert_equal [:untestable, "puma -w 1: not here"], [claims.first.verdict, claims.first.reason]
+    refute_equal :untestable, claims.last.verdict
+  end
+
+  # A server that errs is no measure of speed, but one of errors.
+  def test_errors_are_told_of_runs_that_are_invalid_for_them
+    lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"], "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
+    cell = lab.study.cells.first
+    assert_nil lab.estimate(cell, "rate")
+    assert_in_delta 0.1, lab.estimate(cell, "errors").value
+  end
+
+  def test_memory_and_the_busiest_worker
+    server = { "pss_total" => 50_000_000, "cpu_us" => 7.0, "cpu_by_process" => [0.001, 1.0, 3.0] }
+    lab = asked(run: { "server" => server }) { [10.0, {}] }
+    two = lab.study.cells.find { |cell| cell.workers == 2 }
+    assert_equal [50.0, 7.0, 1.5], %w[memory cpu spread].map { |metric| lab.estimate(two, metric).value }
+  end
+
   def test_the_report_has_every_row_and_verdict
     findings = lab(puma: 50, unicorn: 10).findings
     [Studies::Report::Text, Studies::Report::Markdown].each do |form|
@@ -81,6 +110,39 @@ class TestStudyFindings < Minitest::Test
       study.ids.each { |id| assert_includes text, id }
       assert_match(/confirmed/, text)
       assert_includes text, "cuttle like puma -w 4 -t 16"
+    end
+  end
+
+  private
+
+  # Findings of a small study of questions. missing: name of a server that is not here. run: what its runs have beside.
+  def asked(missing: nil, run: {}, &value)
+    StudiedLab.new(questions, missing: missing, run: run, &value).findings
+  end
+
+  def questions
+    Dir.mktmpdir do |root|
+      FileUtils.mkdir_p("#{root}/q")
+      File.write("#{root}/q/study.rb", <<~RUBY)
+        cores 2
+        trial "q1", server: "ours" do
+          serve engine: "single", workers: 2
+          ask work(cpu_ms: 5), connections: 4
+        end
+        trial "q1", server: "puma" do
+          other "puma", workers: 1
+          ask work(cpu_ms: 5), connections: 4
+        end
+        trial "q2" do
+          serve engine: "single", workers: 2
+          ask work(cpu_ms: 5), connections: 4, rate: 100, poisson: true
+        end
+        expect "q1.1", "ours is faster", "ours by puma" => [rate("q1", server: "ours"), rate("q1", server: "puma"), 1..]
+        expect "q1.2", "as fast as they come",
+               "by 1/s" => [rate("q2"), 1, ..2], "by the closed loop" => [rate("q2"), rate("q1", server: "ours"), 1..],
+               "evenly" => [p99("q2"), p99("q1", server: "ours"), 0.9..1.1]
+      RUBY
+      Studies::Declaration.read("#{root}/q/study.rb")
     end
   end
 end

@@ -4,8 +4,11 @@
 class StudiedLab
   Lines = Struct.new(:header, :records, :damages)
 
+  # missing: name of a server that is not here. run: what each run has beside.
   # The block gets (configuration's Hash, load's Hash, block) and returns [rate, { "p50" => milliseconds, … }].
-  def initialize(study, scale: 1, blocks: 3, cores: 2, &value)
+  def initialize(study, scale: 1, blocks: 3, cores: 2, missing: nil, run: {}, &value)
+    @missing = missing
+    @run = run
     @study = study
     @scale = Cuttle::Studies::Scale.new(scale)
     @blocks = blocks
@@ -18,7 +21,7 @@ class StudiedLab
   end
 
   def results
-    Cuttle::Lab::Results.new(Lines.new(header, runs, []), "made-up/results.jsonl")
+    Cuttle::Lab::Results.new(Lines.new(header, runs + missing, []), "made-up/results.jsonl")
   end
 
   private
@@ -33,8 +36,16 @@ class StudiedLab
       "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" }, **plan.to_h }
   end
 
+  def missing
+    (plan.configurations - here).map { |each| { "type" => "missing", "configuration" => each.id, "reason" => "not here" } }
+  end
+
+  def here
+    plan.configurations.reject { |configuration| configuration.server == @missing }
+  end
+
   def runs
-    plan.configurations.flat_map do |configuration|
+    here.flat_map do |configuration|
       plan.loads_of(configuration).flat_map do |load|
         Array.new(@blocks) { |block| run(configuration, load, block) }
       end
@@ -44,6 +55,6 @@ class StudiedLab
   def run(configuration, load, block)
     rate, times = @value.call(configuration.to_h, load.to_h, block)
     { "type" => "run", "configuration" => configuration.id, "load" => load.id, "block" => block, "valid" => true,
-      "reasons" => [], "rate" => rate, "responses" => 1000, "sent" => 1000, "ms" => times || {} }
+      "reasons" => [], "rate" => rate, "responses" => 1000, "sent" => 1000, "ms" => times || {}, **@run }
   end
 end
