@@ -66,6 +66,7 @@ module Packages
     program("curl", "curl", "tests with real clients"),
     program("wrk", "wrk", "tests with real clients"),
     program("ab", "apache2-utils", "tests with real clients"),
+    program("siege", "siege", "tests with real clients"),
     program("h2load", "nghttp2-client", "tests with real clients"),
     program("chromium", "chromium", "the lab's report in a browser")
   ].freeze

@@ -39,6 +39,7 @@ module Cuttle
     autoload :Cell, "cuttle/lab/cell"
     autoload :Meter, "cuttle/lab/meter"
     autoload :WarmUp, "cuttle/lab/warm_up"
+    autoload :Testers, "cuttle/lab/testers"
     autoload :Session, "cuttle/lab/session"
     autoload :TimeLimit, "cuttle/lab/time_limit"
     autoload :Stage, "cuttle/lab/stage"

@@ -13,7 +13,8 @@ module Cuttle
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
       MOST_LOST = 0.1 # of the time of the server's cores, to others: beyond that a run is made again
 
-      # server: Lab::Server; generator: called with a URL and Load's options, returns a Load::Result.
+      # server: Lab::Server; generator: called with a URL, Load's options and tester: (nil, or the name of one of Testers),
+      # returns a Load::Result or what a tester has for one.
       def initialize(server:, load:, stage:, plan:, cores:, generator:)
         @server = server
         @load = load
@@ -41,12 +42,15 @@ module Cuttle
       private
 
       def measure(url)
-        Meter.new(@server.tree, @cores).measure { @generator.call(url, **@options, **length) }
+        Meter.new(@server.tree, @cores).measure { @generator.call(url, tester: @load.tester, **@options, **length) }
       end
 
-      # A number of requests, however long they take, or a time.
+      # A number of requests, however long they take, or a time. A tester gets both: not every one can be told a number.
       def length
-        @load.requests ? { requests: @load.requests } : { duration: @plan.duration }
+        time = { duration: @plan.duration }
+        return time unless @load.requests
+
+        { requests: @load.requests, **(@load.tester ? time : {}) }
       end
 
       def disturbed?(result, figures)
@@ -60,7 +64,7 @@ module Cuttle
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
           "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
           "server" => figures.server, "load_cpu" => result.client_cpu, "marks" => marks(result),
-          "windows" => windows(result), "histogram" => Load::Histograms.to_h(result.latency),
+          "windows" => windows(result), "histogram" => result.distribution,
           "warnings" => warnings.map(&:to_h) }
       end
 

@@ -26,13 +26,19 @@ module Cuttle
       private
 
       def sample
-        { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID),
+        { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + children,
           cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
           **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
       end
 
       def clock(id)
         Process.clock_gettime(id)
+      end
+
+      # Of those that ended: a load tester.
+      def children
+        times = Process.times
+        times.cutime + times.cstime
       end
 
       # Seconds of CPU time of each process that was there before as well.

@@ -90,8 +90,10 @@ module Cuttle
         end
       end
 
-      def generate(url, **options)
-        @interruption.watch(Load::Generator.new(Load::Plan.build(url, **options)))
+      # By ours, or by another load tester.
+      def generate(url, tester: nil, **options)
+        @interruption.watch(tester ? Testers.find(tester).new(url, **options)
+                                   : Load::Generator.new(Load::Plan.build(url, **options)))
       end
 
       def keep(start, load, run)

@@ -80,6 +80,11 @@ module Cuttle
         @latency ||= Histograms.sum(windows.map(&:histogram))
       end
 
+      # The same as a Hash, which Histograms.load makes a Histogram of again.
+      def distribution
+        Histograms.to_h(latency)
+      end
+
       HISTOGRAMS.each { |name| define_method(name) { histograms[name] } }
 
       # Seconds in which requests were sent: to its end, to the last response where the requests ended it, or until it

@@ -1,0 +1,26 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    # Load testers that publications were made with, to load servers with in place of ours: what of a published number
+    # is theirs shows only beside another. A tester is a file in testers/ and a line here; testers/tester.rb has the
+    # contract.
+    module Testers
+      extend Catalogue
+
+      autoload :Result, "cuttle/lab/testers/result"
+      autoload :Tester, "cuttle/lab/testers/tester"
+
+      list "load tester", "cuttle/lab/testers", {
+        "ab" => ["Ab", "one thread, HTTP/1.0; percentiles in whole milliseconds"],
+        "siege" => ["Siege", "a thread per connection; no percentiles"],
+        "wrk" => ["Wrk", "threads on epoll, always with a connection each that persists if it may; for a time only"]
+      }
+
+      # The class of that name. Raises UsageError for an unknown one.
+      def self.find(name)
+        fetch(name)
+      end
+    end
+  end
+end

@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "json"
+
+module Cuttle
+  module Lab
+    module Testers
+      # Siege: a thread per connection. It prints the mean, the shortest and the longest time in hundredths of a second,
+      # and no percentiles.
+      class Siege < Tester
+        PROGRAM = "siege"
+        PACKAGE = "siege"
+        MEGABYTE = 1024 * 1024
+        PATIENCE = 1_000_000 # failures, before it gives up
+        # Without what a browser would do on its own.
+        SETTINGS = { verbose: false, quiet: true, json_output: true, logging: false, "show-logfile": false, color: "off",
+                     parser: false, cache: false, "accept-encoding": "identity", protocol: "HTTP/1.1", delay: 0.0,
+                     failures: PATIENCE }.freeze
+
+        class << self
+          def read(text)
+            said = JSON.parse(text[/\{[^{}]*\}/] || return)
+            responses, right, failed = said.values_at("transactions", "successful_transactions", "failed_transactions")
+            wrong = responses - right
+            { rate: said["transaction_rate"], responses: responses, elapsed: said["elapsed_time"],
+              octets: (said["data_transferred"] * MEGABYTE).round,
+              errors: { status_unexpected: wrong, failed: failed - wrong }, # it says no more of either
+              **times(said) }
+          rescue JSON::ParserError
+            nil
+          end
+
+          private
+
+          def times(said)
+            return {} if said["transactions"].zero?
+
+            { min: said["shortest_transaction"], mean: said["response_time"], max: said["longest_transaction"] }
+          end
+        end
+
+        private
+
+        # A home of its own: it leaves files there, and reads those of whoever runs it.
+        def variables
+          home = file("home")
+          settings = SETTINGS.merge(connection: @keep_alive ? "keep-alive" : "close", limit: @connections, timeout: @timeout.ceil)
+          FileUtils.mkdir_p("#{home}/.siege")
+          File.write("#{home}/.siege/siege.conf", settings.map { |name, value| "#{name} = #{value}\n" }.join)
+          { "HOME" => home }
+        end
+
+        # Every connection sends as many: rounded up.
+        def command
+          length = @requests ? ["-r", @requests.fdiv(@connections).ceil.to_s] : ["-t", "#{seconds}S"]
+          ["siege", "--benchmark", "--quiet", "--json-output", "-R", file("home/.siege/siege.conf"),
+           "-c", @connections.to_s, *length, @url]
+        end
+      end
+    end
+  end
+end

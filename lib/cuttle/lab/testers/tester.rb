@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    module Testers
+      # A run of a program that loads a server, where a Load::Generator would be: made with the same options, it has
+      # `run` and `interrupt`. What it prints is told as it prints it, in its own resolution.
+      #
+      # It runs on this process's cores, which are the load's (Cores#pin_self). A program is a class with
+      #   PROGRAM, PACKAGE      its name, and Debian's for what it comes in
+      #   .read(text)           what a report says, as Result takes it, or nil where +text+ has none
+      #   #command              argv
+      # and may have
+      #   #variables            of its environment
+      #   #threads              that it runs on the load's cores at once
+      class Tester
+        class << self
+          # Why it can't be had here and what to do, or nil.
+          def unavailable
+            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
+            return if directories.any? { |directory| File.executable?("#{directory}/#{self::PROGRAM}") }
+
+            "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}"
+          end
+        end
+
+        # requests: how many; nil, or where the program can't be told: for duration, in seconds. Others of Load's options
+        # are of what they don't have, chance. Raises Failure for what none of them can do.
+        def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10, rate: nil,
+                       mix: nil, **_others)
+          raise Failure, "#{program} can't load at a rate, or with a mix: that takes cuttle load" if rate || mix
+
+          @url = url
+          @connections = connections
+          @duration = duration
+          @requests = requests
+          @keep_alive = keep_alive
+          @threads = threads
+          @timeout = timeout
+          @interrupted = false
+        end
+
+        # Result. Raises Failure, with the last that the program said.
+        def run
+          raise Failure, self.class.unavailable if self.class.unavailable
+
+          Dir.mktmpdir("cuttle-tester") do |directory|
+            @directory = directory
+            share = cpu_share { execute }
+            said = self.class.read(File.read(file("out")).scrub) || (Result::NOTHING if @interrupted)
+            raise Failure, "#{program}: #{last_words}" unless said
+
+            Result.new(said, client_cpu: share, interrupted: @interrupted)
+          end
+        end
+
+        # Ends the run. May be called from a trap handler and from any thread.
+        def interrupt
+          @interrupted = true
+          Process.kill(:TERM, @pid) if @pid
+        rescue Errno::ESRCH
+          nil # it has ended by itself
+        end
+
+        private
+
+        attr_reader :threads
+
+        def program
+          self.class::PROGRAM
+        end
+
+        def variables
+          {}
+        end
+
+        # Its own process group: a Ctrl-C at the terminal is for the lab, which then interrupts in order.
+        def execute
+          @pid = Process.spawn(variables, *command, in: File::NULL, out: file("out"), err: file("err"), pgroup: true)
+          interrupt if @interrupted # since before it began
+          Process.wait(@pid)
+          @pid = nil
+        ensure
+          kill if @pid
+        end
+
+        # Where an exception ended the waiting.
+        def kill
+          Process.kill(:KILL, @pid)
+          Process.wait(@pid)
+        end
+
+        # CPU time by time of each of its threads, 0 to 1, while the block runs.
+        def cpu_share
+          cpu, wall = children_cpu, now
+          yield
+          (children_cpu - cpu) / ((now - wall) * threads)
+        end
+
+        def children_cpu
+          times = Process.times
+          times.cutime + times.cstime
+        end
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+
+        # None of them knows parts of one.
+        def seconds
+          [@duration.ceil, 1].max
+        end
+
+        def file(name)
+          "#{@directory}/#{name}"
+        end
+
+        def last_words
+          said = Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
+          said.empty? ? "it said nothing" : said
+        end
+      end
+    end
+  end
+end
