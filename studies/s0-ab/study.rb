@@ -37,3 +37,18 @@ claim "s0.9", "3x16 by 1x16" => [rate("s0.9"), rate("s0.8"), 1..],
               "its tail is long: p99 by p50" => [p99("s0.9"), p50("s0.9"), 2..]
 claim "s0.10", "p50 by the time of a request alone" => [p50("s0.10"), p50("s0.1"), ..1.1],
                "p99 by p50" => [p99("s0.10"), p50("s0.10"), ..2]
+
+# The same by the tester of then.
+{ "s0.8" => 0, "s0.10" => 4 }.each do |id, workers|
+  trial "#{id}.ab" do
+    serve like: "puma", engine: "hybrid", workers: workers, threads: 16, original: "puma"
+    ask work(fake_work), connections: 10, requests: 500, tester: "ab"
+  end
+end
+
+expect "s0.ab", "ab says of a slow app what cuttle load says",
+       **%w[s0.8 s0.10].flat_map { |id|
+         [["#{id}: requests/s by ab, by cuttle load", [rate("#{id}.ab"), rate(id), 0.95..1.05]],
+          ["#{id}: p50 by ab, by cuttle load", [p50("#{id}.ab"), p50(id), 0.95..1.05]],
+          ["#{id}: p90 by ab, by cuttle load", [p90("#{id}.ab"), p90(id), 0.95..1.05]]]
+       }.to_h

@@ -37,3 +37,20 @@ claim "s0.14", "p50 of 4x16 by that of 4 processes, at 10: alike" =>
                  [p50("s0.13", server: "puma", workers: 4, concurrency: 10), p50("s0.13", server: "unicorn", workers: 4, concurrency: 10), 0.9..1.1],
                "p90 of 4x16 by that of 4 processes, at 10: theirs is better" =>
                  [p90("s0.13", server: "puma", workers: 4, concurrency: 10), p90("s0.13", server: "unicorn", workers: 4, concurrency: 10), 1..]
+
+# The same by the tester of then.
+profiles = { "s0.11" => [50, 250], "s0.12" => [50, 50], "s0.13" => [100, 1] }
+
+profiles.each do |id, (cpu_ms, iowait_ms)|
+  trial "#{id}.siege" do
+    serve like: "puma", engine: "hybrid", workers: 4, threads: 16
+    ask work(cpu_ms: cpu_ms, iowait_ms: iowait_ms, response_chars: 20_091, spin: "wall"), connections: 10, requests: 100,
+        tester: "siege"
+  end
+end
+
+expect "s0.siege", "siege says of slow apps what cuttle load says",
+       **profiles.keys.to_h { |id|
+         ["4x16 at 10, #{id}: requests/s by siege, by cuttle load",
+          [rate("#{id}.siege"), rate(id, server: "puma", workers: 4, concurrency: 10), 0.95..1.05]]
+       }

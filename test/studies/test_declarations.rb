@@ -38,7 +38,7 @@ class TestStudyDeclarations < Minitest::Test
                             .partition { |id, _| Studies::Published.claims.key?(id) }
     assert_equal Studies::Published.claims.keys.sort, published.map(&:first).sort
     assert_equal own.map(&:first).uniq, own.map(&:first)
-    own.each { |id, name| assert_equal id[/\Aq\d+/], name[/\Aq\d+/], "#{id} in #{name}" }
+    own.each { |id, name| assert_equal id[/\A[a-z]\d+/], name[/\A[a-z]\d+/], "#{id} in #{name}" }
   end
 
   # Else a figure would be about the first of them.
