@@ -17,7 +17,7 @@ module Cuttle
       end
 
       # command: argv that did it. rounds: nil for the study's own.
-      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Peers)
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Peers, testers: Lab::Testers)
         @study = study
         @scale = scale
         @directory = directory
@@ -25,10 +25,12 @@ module Cuttle
         @command = command
         @rounds = rounds || study.rounds
         @peers = peers
+        @testers = testers
       end
 
       # Returns the directory of the results. Raises UsageError and Failure; what was measured until then is kept.
       def run(out:)
+        @study.cells.filter_map { |cell| absent(cell) }.uniq.each { |reason| out.puts "left out: #{reason}" }
         Lab.run(options, out: out, plan: plan)
       end
 
@@ -63,15 +65,24 @@ module Cuttle
 
       private
 
+      # Why the load tester of a cell can't be had, or nil.
+      def absent(cell)
+        cell.tester && @testers.find(cell.tester).unavailable
+      end
+
+      def cells
+        @cells ||= @study.cells.reject { |cell| absent(cell) }
+      end
+
       # Configuration id => its Cells.
       def numbered
-        @numbered ||= @study.cells.group_by(&:configuration).values
+        @numbered ||= cells.group_by(&:configuration).values
                             .map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
       end
 
       # Load id => Hash.
       def loads
-        @loads ||= @study.cells.map { |cell| cell.load(@scale) }.uniq
+        @loads ||= cells.map { |cell| cell.load(@scale) }.uniq
                          .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
       end
 

@@ -40,6 +40,18 @@ class TestLabRunner < Minitest::Test
     assert_nil Cuttle::Lab::Run::Shape.damage(run)
   end
 
+  def test_another_load_tester_measures_in_place_of_ours
+    skip Cuttle::Lab::Testers.find("ab").unavailable if Cuttle::Lab::Testers.find("ab").unavailable
+    Cuttle::Load::TestServers.open(:null, manner: :close) do |native|
+      run_lab(rounds: 1, changes: { "tester" => "ab", "requests" => 50 }) { LabFakes::Server.new(native.port) }
+    end
+    run = @store.of("run").first
+    assert_equal [true, [], 50], run.values_at("valid", "reasons", "responses")
+    assert_operator run["rate"], :>, 10
+    assert_equal [nil, nil, []], [run["histogram"], run["ms"]["p99.9"], run["windows"]] # ab doesn't tell
+    assert_nil Cuttle::Lab::Run::Shape.damage(run)
+  end
+
   def test_each_configuration_of_a_block_has_a_server_of_its_own
     stage = run_lab(rounds: 2)
     assert_equal 6, stage.started.length
@@ -170,8 +182,10 @@ class TestLabRunner < Minitest::Test
 
   private
 
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, &made)
+  # changes: of the loads, as the results file has them.
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, changes: nil, &made)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
+    plan = changed(plan, changes) if changes
     @plan = plan
     stage = LabFakes::Stage.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
     runner = Cuttle::Lab::Runner.new(
@@ -181,6 +195,12 @@ class TestLabRunner < Minitest::Test
     runner.run
     runner.finish
     stage
+  end
+
+  def changed(plan, changes)
+    loads = plan.loads.map { |load| Cuttle::Lab::Results::LoadSpec.new(load.to_h.merge(changes)) }
+    settings = %i[configurations missing seed rounds duration warmup cut].to_h { |name| [name, plan.public_send(name)] }
+    Cuttle::Lab::Plan.new(loads: loads, **settings)
   end
 
   # Results of these lines.
