@@ -75,9 +75,12 @@ module TesterContract
   end
 
   def test_wrong_answers_are_wrong
-    result = load_app { [500, {}, ["no"]] }
-    assert_operator result.responses, :>, 0
-    assert_equal result.responses, result.errors[:status_unexpected]
+    [404, 500].each do |status|
+      result = load_app { [status, {}, ["no"]] }
+      wrong = result.errors.select { |name, _| name.start_with?("status_") }.values.sum
+      assert_equal result.responses, wrong, "#{status}: #{result.inspect}"
+      assert_operator result.errors.values.sum, :>=, REQUESTS, "#{status}: #{result.inspect}"
+    end
   end
 
   def test_answers_that_break_off_are_none

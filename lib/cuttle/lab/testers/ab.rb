@@ -14,24 +14,33 @@ module Cuttle
         PERCENTILE = /^ +(\d\d)% +(\d+)/
         # Least, mean, deviation, median, longest.
         TOTAL = /^Total: +(\d+) +(\d+) +[\d.]+ +\d+ +(\d+)/
-        ERRORS = { connect: "Connect", reset: "Receive", malformed: "Exceptions" }.freeze
+        FAILED = /^Failed requests: .*\n +\(Connect: (\d+), Receive: (\d+), Length: \d+, Exceptions: (\d+)\)/
 
         class << self
           def read(text)
             requests = number(text, "Complete requests") or return
-            errors = ERRORS.transform_values { |word| text[/\bFailed requests:.*\n.*\b#{word}: (\d+)/, 1].to_i }
-            errors[:status_unexpected] = number(text, "Non-2xx responses").to_i # it doesn't say which
-            least, mean, most = TOTAL.match(text)&.captures&.map { |each| each.to_i / 1e3 }
-            { rate: number(text, "Requests per second"), responses: requests.to_i - errors[:reset],
-              octets: number(text, "Total transferred").to_i, elapsed: number(text, "Time taken for tests"), errors: errors,
-              min: least, mean: mean, max: most,
-              percentiles: text.scan(PERCENTILE).to_h { |each, time| [each.to_i, time.to_i / 1e3] } }
+            errors, octets = errors(text), number(text, "Total transferred").to_i
+            responses = octets.zero? ? 0 : requests.to_i - errors[:reset] # where all are closed unanswered, it is content
+            { rate: number(text, "Requests per second"), responses: responses, octets: octets,
+              elapsed: number(text, "Time taken for tests"), errors: errors, **(responses.zero? ? {} : times(text)) }
           end
 
           private
 
           def number(text, name)
             text[/^#{name}: +([\d.]+)/, 1]&.to_f
+          end
+
+          # A connection that is reset may count as an exception once more. Of a status it says that it was none of 2xx.
+          def errors(text)
+            connect, receive, exceptions = FAILED.match(text)&.captures&.map(&:to_i) || [0, 0, 0]
+            { connect: connect, reset: [receive, exceptions].max, status_unexpected: number(text, "Non-2xx responses").to_i }
+          end
+
+          def times(text)
+            least, mean, most = TOTAL.match(text).captures.map { |each| each.to_i / 1e3 }
+            { min: least, mean: mean, max: most,
+              percentiles: text.scan(PERCENTILE).to_h { |each, time| [each.to_i, time.to_i / 1e3] } }
           end
         end
 

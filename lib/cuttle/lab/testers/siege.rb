@@ -22,11 +22,9 @@ module Cuttle
           def read(text)
             said = JSON.parse(text[/\{[^{}]*\}/] || return)
             responses, right, failed = said.values_at("transactions", "successful_transactions", "failed_transactions")
-            wrong = responses - right
             { rate: said["transaction_rate"], responses: responses, elapsed: said["elapsed_time"],
-              octets: (said["data_transferred"] * MEGABYTE).round,
-              errors: { status_unexpected: wrong, failed: failed - wrong }, # it says no more of either
-              **times(said) }
+              octets: (said["data_transferred"] * MEGABYTE).round, **times(said),
+              errors: { status_4xx: [responses - right, 0].max, failed: failed } } # 5xx is no transaction for it
           rescue JSON::ParserError
             nil
           end

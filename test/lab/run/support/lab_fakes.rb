@@ -67,6 +67,10 @@ module LabFakes
       0.0
     end
 
+    def cpu_by_process
+      { 1 => 0.0 }
+    end
+
     def voluntary_switches
       0
     end
