@@ -10,19 +10,23 @@ module Cuttle
     #   app = app.prepare(directory, services: services)
     #   app.rackup, app.environment, app.mix      # to serve it, and to load it
     module Apps
+      autoload :Album, "cuttle/lab/apps/album"
       autoload :App, "cuttle/lab/apps/app"
+      autoload :Driver, "cuttle/lab/apps/driver"
       autoload :Forum, "cuttle/lab/apps/forum"
       autoload :Work, "cuttle/lab/apps/work"
 
       ROOT = File.expand_path("../../..", __dir__)
       EXAMPLES = "#{ROOT}/examples"
+      STUDIED = "#{ROOT}/studies/apps"
 
       # Name => what it is.
       NAMES = {
         "work" => "computes and waits as long as it is told to",
         "hello" => "answers Hello, world!",
         "forum" => "a Rails forum on PostgreSQL, with the four actions of Rails Ruby Bench",
-        "forum-sqlite" => "the same on SQLite"
+        "forum-sqlite" => "the same on SQLite",
+        "album" => "a page of two queries and a part that one Node.js process renders"
       }.freeze
 
       module_function
@@ -36,6 +40,7 @@ module Cuttle
         when "hello" then App.new(name: name, rackup: "#{EXAMPLES}/hello.ru")
         when "forum" then Forum.build(name, %w[postgres])
         when "forum-sqlite" then Forum.build(name, [])
+        when "album" then Album.build
         else at(name)
         end
       end

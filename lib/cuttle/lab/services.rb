@@ -8,12 +8,13 @@ module Cuttle
     module Services
       autoload :Child, "cuttle/lab/services/child"
       autoload :Postgres, "cuttle/lab/services/postgres"
+      autoload :Renderer, "cuttle/lab/services/renderer"
       autoload :Upstream, "cuttle/lab/services/upstream"
 
-      # The class called +name+ ("postgres", "upstream").
+      # The class called +name+ ("postgres", "renderer", "upstream").
       def self.find(name)
-        { "postgres" => Postgres, "upstream" => Upstream }.fetch(name.to_s) do
-          raise UsageError, "no service #{name} (postgres, upstream)"
+        { "postgres" => Postgres, "renderer" => Renderer, "upstream" => Upstream }.fetch(name.to_s) do
+          raise UsageError, "no service #{name} (postgres, renderer, upstream)"
         end
       end
     end

@@ -7,27 +7,30 @@ require "tempfile"
 module Cuttle
   module Lab
     module Services
-      # A program of the lab's in a process of its own: a Ruby file that needs nothing but the standard library, says
+      # A program of the lab's in a process of its own: a file that needs nothing but its language's own library, says
       # "ready" and what else there is to know in its first line on standard output, and ends when its standard input
       # does. That is a pipe whose other end only we have: nothing stays behind, however the lab ends.
       class Child
         START = 60 # seconds until it is ready
         STOP = 20 # seconds until it is killed
+        RUBY = [RbConfig.ruby, "--disable=gems"].freeze
 
         attr_reader :pid
 
         # The words after "ready".
         attr_reader :words
 
-        # +cores+: the processors it may run on (nil: all). Raises Lab::Failure with its last words.
-        def self.start(file, *arguments, cores: nil)
-          new(file, arguments, cores).tap(&:wait_until_ready)
+        # +cores+: the processors it may run on (nil: all). +by+: what runs the file. Raises Lab::Failure with its last
+        # words.
+        def self.start(file, *arguments, cores: nil, by: RUBY)
+          new([*by, file, *arguments.map(&:to_s)], File.basename(file, ".*").delete_suffix("_program"), cores)
+            .tap(&:wait_until_ready)
         end
 
-        def initialize(file, arguments, cores)
-          @name = File.basename(file, "_program.rb")
+        def initialize(command, name, cores)
+          @name = name
           @log = Tempfile.new("cuttle-#{@name}")
-          command = [*pin(cores), RbConfig.ruby, "--disable=gems", file, *arguments.map(&:to_s)]
+          command = [*pin(cores), *command]
           @pid, @input, @output = spawn_with_pipes(command)
           @log.unlink # it goes with us, however we do
         end

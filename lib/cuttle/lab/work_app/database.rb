@@ -7,6 +7,7 @@ module Cuttle
       class Database
         BUCKETS = 500
         ROWS = 20 # in a bucket
+        ITEMS = "SELECT id, title, body FROM work_items"
 
         # SQL that makes the table which #read reads; whoever starts a database runs it (Lab::Services::Postgres).
         TABLE = <<~SQL
@@ -38,15 +39,17 @@ module Cuttle
           ask("SELECT pg_sleep($1)", seconds)
         end
 
-        # The rows of a bucket, at random.
-        def read
-          ask("SELECT id, title, body FROM work_items WHERE bucket = $1 ORDER BY id", rand(BUCKETS))
+        # The rows of a bucket, at random. seconds: that this takes the database longer.
+        def read(seconds = 0)
+          return ask("#{ITEMS} WHERE bucket = $1 ORDER BY id", rand(BUCKETS)) if seconds.zero?
+
+          ask("#{ITEMS}, pg_sleep($2) WHERE bucket = $1 ORDER BY id", rand(BUCKETS), seconds)
         end
 
         private
 
-        def ask(sql, value)
-          @pool.with { |connection| connection.exec_params(sql, [value]).values }
+        def ask(sql, *values)
+          @pool.with { |connection| connection.exec_params(sql, values).values }
         rescue PG::Error => error
           raise Unavailable.new(503, "query: #{error.message.lines.first.to_s.strip}")
         end
