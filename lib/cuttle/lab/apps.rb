@@ -14,30 +14,41 @@ module Cuttle
       autoload :App, "cuttle/lab/apps/app"
       autoload :Driver, "cuttle/lab/apps/driver"
       autoload :Forum, "cuttle/lab/apps/forum"
+      autoload :HelloRails, "cuttle/lab/apps/hello_rails"
       autoload :Work, "cuttle/lab/apps/work"
 
       ROOT = File.expand_path("../../..", __dir__)
       EXAMPLES = "#{ROOT}/examples"
       STUDIED = "#{ROOT}/studies/apps"
+      CONNECTIONS = "connections"
 
       # Name => what it is.
       NAMES = {
         "work" => "computes and waits as long as it is told to",
         "hello" => "answers Hello, world!",
+        "hello-rails" => "the same, on Rails",
         "forum" => "a Rails forum on PostgreSQL, with the four actions of Rails Ruby Bench",
-        "forum-sqlite" => "the same on SQLite",
+        "forum-sqlite" => "the forum on SQLite",
         "album" => "a page of two queries and a part that one Node.js process renders"
       }.freeze
 
       module_function
 
-      # The App of that name or path. profile: parameters of the work app. Raises UsageError.
+      # The App of that name or path. profile: parameters of the work app; of any app on PostgreSQL, "connections", the
+      # most that this takes. Raises UsageError.
       def find(name, profile: {})
+        profile = profile.transform_keys(&:to_s)
+        app = named(name, profile.except(CONNECTIONS))
+        profile.key?(CONNECTIONS) ? app.limited_to(profile[CONNECTIONS]) : app
+      end
+
+      def named(name, profile)
         raise UsageError, "a profile (#{profile.keys.join(", ")}) is for the work app" if profile.any? && name != "work"
 
         case name
         when "work" then Work.build(profile)
         when "hello" then App.new(name: name, rackup: "#{EXAMPLES}/hello.ru")
+        when "hello-rails" then HelloRails.build
         when "forum" then Forum.build(name, %w[postgres])
         when "forum-sqlite" then Forum.build(name, [])
         when "album" then Album.build

@@ -33,7 +33,9 @@ module Cuttle
       def prepare
         raise Failure, "#{@app.name}: #{@app.unavailable}" if @app.unavailable
 
-        @app.services.each { |name| @services[name] = Services.find(name).start(cores: @cores.load) }
+        @app.services.each do |name|
+          @services[name] = Services.find(name).start(cores: @cores.load, **@app.settings_of(name))
+        end
         @app = @app.prepare(@directory, services: @services)
       end
 

@@ -36,7 +36,7 @@ module Cuttle
       def initialize(name, root)
         @root = root
         @texts = { name: name, title: name, source: nil, question: nil, design: nil }
-        @settings = { app: "work", cores: nil, rounds: ROUNDS, warmup: WARMUP }
+        @settings = { app: "work", profile: {}, cores: nil, rounds: ROUNDS, warmup: WARMUP }
         @flaws = []
         @entries = []
         @claims = []
@@ -48,9 +48,9 @@ module Cuttle
 
       %i[cores rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
 
-      # One of the lab's by its name, or a file of studies/apps.
-      def app(name)
-        @settings[:app] = name.end_with?(".ru") ? "#{@root}/apps/#{name}" : name
+      # One of the lab's by its name, or a file of studies/apps. profile: as the lab has it.
+      def app(name, profile: {})
+        @settings.update(app: name.end_with?(".ru") ? "#{@root}/apps/#{name}" : name, profile: profile)
       end
 
       def flaw(text)

@@ -41,7 +41,8 @@ module Cuttle
       end
 
       def options
-        @options ||= Lab::Options.new(app: @study.app, directory: @directory, seed: @seed, rounds: @rounds, duration: 1,
+        @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
+                         seed: @seed, rounds: @rounds, duration: 1,
                          warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
                          notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end

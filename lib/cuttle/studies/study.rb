@@ -6,14 +6,14 @@ module Cuttle
     #
     #   name, title, source, question, design   texts
     #   flaws        what is known to be wrong with the original
-    #   app          name or path, as the lab takes it
+    #   app, profile name or path, and its profile, as the lab takes them
     #   cores        how many the servers have, or :all of them: those of the load as well, which then has next to
     #                nothing to do; nil: the lab's own choice, with cores of their own for both
     #   rounds, warmup    as the lab has them
     #   entries      Entry each, in the published order
     #   claims       Claim each
     class Study
-      ATTRIBUTES = %i[name title source question design flaws app cores rounds warmup entries claims].freeze
+      ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
       # A published Row, and the Cells that measure the same: ours first, then the original's server. reason: why there
       # are none, or nil.

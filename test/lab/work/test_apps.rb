@@ -14,7 +14,8 @@ class TestApps < Minitest::Test
       assert_path_exists app.rackup
       assert_path_exists app.gemfile if app.gemfile
     end
-    assert_equal [["postgres"], [], []], %w[forum forum-sqlite hello].map { |name| Apps.find(name).services }
+    services = { "forum" => %w[postgres], "forum-sqlite" => [], "hello" => [], "album" => %w[postgres renderer] }
+    assert_equal services, services.keys.to_h { |name| [name, Apps.find(name).services] }
   end
 
   def test_a_profile_becomes_the_work_apps_environment
@@ -33,6 +34,21 @@ class TestApps < Minitest::Test
     assert_match(/\Aprofile: cpu_ms: .*not "x"\z/, usage_error { Apps.find("work", profile: { cpu_ms: "x" }) })
     assert_match(/no parameter "io"/, usage_error { Apps.find("work", profile: { io: 1 }) })
     assert_match(/for the work app/, usage_error { Apps.find("hello", profile: { cpu_ms: 1 }) })
+    assert_match(/on PostgreSQL, not for work/, usage_error { Apps.find("work", profile: { connections: 20 }) })
+    [4, "1.5", "x", nil].each do |count|
+      assert_match(/5 to 1000, not/, usage_error { Apps.find("forum", profile: { connections: count }) })
+    end
+  end
+
+  def test_a_profile_says_how_many_connections_there_are
+    work = Apps.find("work", profile: { query: "sleep", connections: "20", cpu_ms: 1 })
+    assert_equal({ connections: 20 }, work.settings_of("postgres"))
+    assert_equal %w[WORK_CPU_MS WORK_QUERY], work.environment.keys.sort
+    assert_equal({ connections: 100 }, Apps.find("forum", profile: { connections: 100 }).settings_of("postgres"))
+    album = Apps.find("album", profile: { connections: 30 })
+    assert_equal({ connections: 30 }, Apps.find("album", profile: album.profile).settings_of("postgres"))
+    assert_empty album.settings_of("renderer")
+    assert_empty Apps.find("forum").settings_of("postgres")
   end
 
   def test_services_complete_the_environment
@@ -78,7 +94,7 @@ class TestApps < Minitest::Test
   end
 
   def test_what_is_no_app
-    assert_match(/\Ano app nowhere\.ru: .*work, hello, forum/, usage_error { Apps.find("nowhere.ru") })
+    assert_match(/\Ano app nowhere\.ru: .*work, hello, hello-rails, forum/, usage_error { Apps.find("nowhere.ru") })
     assert_match(/\Ano app /, usage_error { Apps.find(Dir.tmpdir) })
   end
 

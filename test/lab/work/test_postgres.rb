@@ -91,6 +91,18 @@ class TestPostgres < Minitest::Test
     end
   end
 
+  def test_who_wants_more_connections_than_there_are_is_told
+    other = Postgres.start(connections: 5)
+    app = prepared(query: "sleep", pool: 8)
+    serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment)) do |server|
+      answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=1000") } }.map(&:value)
+      assert_equal({ 200 => 5, 503 => 3 }, answers.map(&:status).tally)
+      assert_match(/\Aquery: .*too many clients/, answers.find { |answer| answer.status == 503 }.body)
+    end
+  ensure
+    other&.stop
+  end
+
   private
 
   def prepared(**profile)

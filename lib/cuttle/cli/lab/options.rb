@@ -99,7 +99,7 @@ module Cuttle
         end
 
         def app(parser)
-          keep(parser, :app, "--app NAME", "work (default), hello, forum, or the path of an app")
+          keep(parser, :app, "--app NAME", "work (default), hello, hello-rails, forum, album, or the path of an app")
           parser.on("--profile CPU/IO/SIZE", "of the work app: milliseconds of CPU time, of waiting, and characters",
                     "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table or upstream") do |text|
             @lab[:profile] = profile(text)

@@ -13,7 +13,7 @@ module Cuttle
       #   gemfile      of its own bundle; nil where it needs no gem but Rack
       #   services     names of the Services that it needs
       #   mix          path of its requests for `cuttle load --mix`; nil: GET /
-      #   profile      parameters of the work app
+      #   profile      parameters of the work app, and how many connections PostgreSQL takes
       class App
         ATTRIBUTES = %i[name rackup directory environment gemfile services mix profile].freeze
 
@@ -35,6 +35,19 @@ module Cuttle
         # This app with other attributes.
         def with(**changes)
           self.class.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)
+        end
+
+        # This app on a PostgreSQL that takes so many connections. Raises UsageError.
+        def limited_to(connections)
+          on_postgres = services.include?("postgres")
+          raise UsageError, "profile: connections is for apps on PostgreSQL, not for #{name}" unless on_postgres
+
+          with(profile: profile.merge(CONNECTIONS => Services::Postgres.count(connections)))
+        end
+
+        # What that service is started with.
+        def settings_of(service)
+          service == "postgres" ? profile.slice(CONNECTIONS).transform_keys(&:to_sym) : {}
         end
 
         # nil, or why it can't be served here, and what to do.

@@ -14,6 +14,7 @@ module Cuttle
         PROGRAM = "#{__dir__}/postgres_program.rb"
         USER = "cuttle"
         CONNECTIONS = 200
+        COUNTS = (5..1000).freeze # it does not start with three
 
         # Where its programs are: the newest of Debian's, or those on PATH.
         def self.programs
@@ -24,6 +25,15 @@ module Cuttle
 
         def self.unavailable
           "PostgreSQL's server is not installed (Debian: postgresql)" unless programs
+        end
+
+        # A number of connections, as a profile has it. Raises UsageError.
+        def self.count(text)
+          number = Integer(text.to_s, 10, exception: false)
+          return number if COUNTS.cover?(number)
+
+          raise UsageError, "profile: connections: a whole number from #{COUNTS.begin} to #{COUNTS.end}, " \
+                            "not #{text.inspect}"
         end
 
         # connections: the most it takes. Raises Lab::Failure.
