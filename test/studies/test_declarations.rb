@@ -60,6 +60,22 @@ class TestStudyDeclarations < Minitest::Test
     assert_equal "the fast one is faster", study.claims.first.text
   end
 
+  # Thin can't be told to close connections: then requests say so, and the load is the same for all.
+  def test_a_server_that_keeps_connections_is_asked_to_close_them
+    study = declare('title "X"; published("x.csv") { |_| serve engine: "reactor", original: "thin:evented"; ' \
+                    'ask get("/"), connections: 1 }')
+    cells = study.entries.first.cells
+    assert_equal [false, true], cells.map { |cell| cell.configuration["keep_alive"] }
+    assert_equal [false, false], cells.map { |cell| cell.load(Studies::Scale.new(1))["keep_alive"] }
+    refute_includes cells.last.name, "keep-alive"
+  end
+
+  def test_an_app_has_a_profile
+    study = declare("app \"work\", profile: { cpu_ms: 1 }\n#{body}")
+    options = Studies::Experiment.new(study, scale: Studies::Scale.new(1), directory: @root, seed: 1, command: []).options
+    assert_equal ["work", { cpu_ms: 1 }], [options.app, options.profile]
+  end
+
   def test_a_part_of_one_has_what_its_claims_need
     part = declare.only(%w[x.2])
     assert_equal %w[x.1 x.2], part.ids

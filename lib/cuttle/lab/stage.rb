@@ -68,11 +68,16 @@ module Cuttle
       def load_options(configuration, load, cores)
         mix = @options.mix || @app.mix
         { connections: load.connections, threads: [cores.load.length, load.connections].min, rate: load.rate,
-          poisson: load.poisson, keep_alive: configuration.keep_alive, timeout: @options.timeout, seed: @options.seed,
-          mix: mix }.compact
+          poisson: load.poisson, keep_alive: keep_alive(configuration, load), timeout: @options.timeout,
+          seed: @options.seed, mix: mix }.compact
       end
 
       private
+
+      # A connection can be closed after a response by whoever asks, too.
+      def keep_alive(configuration, load)
+        load.keep_alive.nil? ? configuration.keep_alive : load.keep_alive
+      end
 
       # Yields the port of a relay to +port+ where a slow network was asked for. It stands before the server does: what
       # is started after that counts as the server's (see ProcessTree).

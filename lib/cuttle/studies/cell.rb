@@ -37,7 +37,8 @@ module Cuttle
 
       # What the lab calls a configuration, without its id.
       def configuration
-        SERVING.to_h { |name| [name.to_s, attributes[name]] }.except("ruby").merge("series" => ruby, "name" => name)
+        SERVING.to_h { |name| [name.to_s, attributes[name]] }.except("ruby")
+               .merge("keep_alive" => keeps_alive?, "series" => ruby, "name" => name)
       end
 
       # What the lab calls a load, without its id.
@@ -45,7 +46,7 @@ module Cuttle
         { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
           "path" => request.target(scale), "requests" => request.scaled? ? requests : scale.count(requests, connections),
           "rate" => rate_at(scale), "poisson" => rate && poisson, "delay" => delay, "bandwidth" => bandwidth,
-          "tester" => tester }
+          "tester" => tester, "keep_alive" => keep_alive }
       end
 
       # Processes that serve.
@@ -69,6 +70,11 @@ module Cuttle
       attr_reader :attributes
 
       private
+
+      # A server that can't be told to close each connection is told so by each request.
+      def keeps_alive?
+        keep_alive || !Lab::Peers.find(server).keeps_alive.include?(false)
+      end
 
       # Shorter requests come so much more often.
       def rate_at(scale)

@@ -5,6 +5,7 @@ module Cuttle
     # A study as a lab: every cell once in each block, on fresh servers, in an order by chance.
     class Experiment
       NOTE = "study" # what a lab's header has of it
+      TIMEOUT = 60 # seconds: people were published to have waited for 20
 
       # Of a directory with a lab of a study: [Study, Scale, Lab::Results]. Raises Failure.
       def self.read(directory, from: Studies.all)
@@ -42,7 +43,7 @@ module Cuttle
 
       def options
         @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
-                         seed: @seed, rounds: @rounds, duration: 1,
+                         seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
                          warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
                          notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end

@@ -49,6 +49,8 @@ class TestLabPeers < Minitest::Test
     assert_match(/always forks/, reason("unicorn", workers: 0))
     assert_match(/does not fork/, reason("thin", model: "evented", workers: 2))
     assert_match(/one thread in a process/, reason("unicorn", workers: 1, threads: 5))
+    assert_match(/one thread in a process/, reason("webrick", threads: 2))
+    assert_nil reason("webrick", threads: 0)
     assert_match(/no model turbo/, reason("thin", model: "turbo"))
     assert_match(/closes every connection/, reason("unicorn", workers: 1))
     assert_nil reason("unicorn", workers: 1, keep_alive: false)

@@ -43,6 +43,17 @@ class TestStage < Minitest::Test
     stage("fibers") { |stage, configuration| assert_equal '["false", nil] [] ', answer(stage, configuration) }
   end
 
+  def test_a_load_may_close_connections_that_a_server_keeps
+    stage("hybrid") do |stage, configuration|
+      configuration = configuration.class.new(configuration.to_h.merge("keep_alive" => true))
+      said = [nil, false, true].map do |keep_alive|
+        load = Cuttle::Lab::Results::LoadSpec.new("connections" => 1, "keep_alive" => keep_alive)
+        stage.load_options(configuration, load, Cuttle::Lab::Cores.new)[:keep_alive]
+      end
+      assert_equal [true, false, true], said
+    end
+  end
+
   private
 
   def stage(engine)
