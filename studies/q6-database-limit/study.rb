@@ -10,26 +10,15 @@ design "The work app, 5 ms of CPU time and 20 ms in the database, on a PostgreSQ
 
 app "work", profile: { query: "sleep", connections: 20, cpu_ms: 1, iowait_ms: 1, response_chars: 1000 }
 cores :all
-request = { cpu_ms: 5, iowait_ms: 20, response_chars: 1000, query: "sleep" }
+request = { cpu_ms: 5, iowait_ms: 20, response_chars: 1000 }
 
-[[2, 5], [4, 5], [4, 6], [8, 5]].each do |workers, threads|
-  trial "q6.1", workers: workers, threads: threads do
-    serve like: "puma", engine: "hybrid", workers: workers, threads: threads
-    ask work(**request, pool: threads), connections: 40, requests: 2000
-  end
-end
-
-[[1, 20], [2, 10], [4, 5], [10, 2], [20, 1]].each do |workers, threads|
-  trial "q6.2", workers: workers, threads: threads do
-    serve like: "puma", engine: "hybrid", workers: workers, threads: threads
-    ask work(**request, pool: threads), connections: 40, requests: 2000
-  end
-end
-
-[[2, 20], [4, 10]].each do |workers, threads|
-  trial "q6.3", workers: workers, threads: threads do
-    serve like: "puma", engine: "hybrid", workers: workers, threads: threads
-    ask work(**request, pool: threads / 2), connections: 40, requests: 2000
+# id, processes, threads, connections of a process
+[["q6.1", 2, 5, 5], ["q6.1", 4, 5, 5], ["q6.1", 4, 6, 6], ["q6.1", 8, 5, 5],
+ ["q6.2", 1, 20, 20], ["q6.2", 2, 10, 10], ["q6.2", 4, 5, 5], ["q6.2", 10, 2, 2], ["q6.2", 20, 1, 1],
+ ["q6.3", 2, 20, 10], ["q6.3", 4, 10, 5]].each do |id, workers, threads, pool|
+  trial id, workers: workers, threads: threads do
+    serve like: "puma", engine: "hybrid", workers: workers, threads: threads, environment: { "WORK_POOL" => pool.to_s }
+    ask work(request), connections: 40, requests: 2000
   end
 end
 

@@ -38,7 +38,8 @@ module Cuttle
       # Goes on with one that did not come to its end.
       def self.resume(directory, out:)
         study, = read(directory)
-        Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1), out: out)
+        Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1,
+                                 timeout: TIMEOUT), out: out)
       end
 
       def options
