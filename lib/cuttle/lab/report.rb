@@ -12,6 +12,7 @@ module Cuttle
       autoload :Numbers, "cuttle/lab/report/numbers"
       autoload :Page, "cuttle/lab/report/page"
       autoload :Sections, "cuttle/lab/report/sections"
+      autoload :Sheet, "cuttle/lab/report/sheet"
       autoload :Table, "cuttle/lab/report/table"
       autoload :Text, "cuttle/lab/report/text"
       autoload :View, "cuttle/lab/report/view"

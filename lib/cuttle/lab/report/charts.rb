@@ -16,6 +16,7 @@ module Cuttle
         autoload :Marker, "cuttle/lab/report/charts/marker"
         autoload :Memory, "cuttle/lab/report/charts/memory"
         autoload :Percentiles, "cuttle/lab/report/charts/percentiles"
+        autoload :Ratios, "cuttle/lab/report/charts/ratios"
         autoload :Rows, "cuttle/lab/report/charts/rows"
         autoload :Scales, "cuttle/lab/report/charts/scales"
         autoload :Series, "cuttle/lab/report/charts/series"

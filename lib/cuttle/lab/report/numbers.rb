@@ -45,12 +45,12 @@ module Cuttle
           format((ratio - 1).abs < 0.1 ? "%+.1f%%" : "%+.0f%%", (ratio - 1) * 100)
         end
 
-        # "120 to 126" of an Estimate, or nil where it has no interval. +as+: a method of this module. A unit that both
-        # ends have is said once.
-        def interval(estimate, as)
+        # "120 to 126" of an Estimate, or nil where it has no interval. +as+: a method of this module, or a block that
+        # makes a value's text. A unit that both ends have is said once.
+        def interval(estimate, as = nil)
           return unless interval?(estimate)
 
-          low, high = [estimate.low, estimate.high].map { |value| public_send(as, value) }
+          low, high = [estimate.low, estimate.high].map { |value| as ? public_send(as, value) : yield(value) }
           unit = high[/ \D+\z/]
           "#{unit && low.end_with?(unit) ? low.delete_suffix(unit) : low} to #{high}"
         end

@@ -6,10 +6,7 @@ module Cuttle
       module Charts
         # Ratios to the base's rate (of an open loop: to its p95), with their intervals, on a scale of equal ratios.
         # Filled: a difference; hollow: none that could be measured.
-        class Forest < Rows
-          TICKS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 0.95, 0.98, 1, 1.02, 1.05, 1.1, 1.25, 1.5, 2,
-                   3, 5, 10, 20, 50, 100].freeze
-
+        class Forest < Ratios
           private
 
           def heading
@@ -53,30 +50,12 @@ module Cuttle
             "#{name_of(comparison)}: #{figure_of(comparison)}, #{outcome}"
           end
 
-          # Of equal ratios, with 1 as a line of its own.
-          def axis(bottom)
-            one = Charts.at(scale.call(1))
-            [super, tag(:path, class: "reference", d: "M#{one} #{TOP}V#{bottom}")]
+          def values
+            items.map { |each| each.ratio.value }
           end
 
-          def ticks
-            between = TICKS.select { |tick| tick.between?(scale.low, scale.high) }
-            around_one(between).map { |tick| [tick, Numbers.short(tick)] }
-          end
-
-          # Those that have room, beginning at 1, which is always there.
-          def around_one(ticks)
-            [1, *ticks.sort_by { |tick| -Math.log(tick).abs }].uniq.each_with_object([]) do |tick, kept|
-              kept << tick if kept.all? { |other| (scale.call(other) - scale.call(tick)).abs >= Axis::APART }
-            end.sort
-          end
-
-          def scale
-            @scale ||= begin
-              values = [1, *items.map { |each| each.ratio.value }].map(&:to_f)
-              ends = items.flat_map { |each| [each.ratio.low, each.ratio.high] }.compact
-              Scales::Log.around(Scales.with_intervals(values, ends), ACROSS, air: 1.02)
-            end
+          def ends
+            items.flat_map { |each| [each.ratio.low, each.ratio.high] }.compact
           end
         end
       end
