@@ -1,11 +1,15 @@
 # frozen_string_literal: true
 
+require "fileutils"
+require "json"
+
 # Results of a study that never ran, as its lab would have written them.
 class StudiedLab
   Lines = Struct.new(:header, :records, :damages)
 
   # missing: name of a server that is not here. run: what each run has beside.
-  # The block gets (configuration's Hash, load's Hash, block) and returns [rate, { "p50" => milliseconds, … }].
+  # The block gets (configuration's Hash, load's Hash, block) and returns [rate, { "p50" => milliseconds, … }], and what
+  # else that run has.
   def initialize(study, scale: 1, blocks: 3, cores: 2, missing: nil, run: {}, &value)
     @missing = missing
     @run = run
@@ -24,6 +28,14 @@ class StudiedLab
     Cuttle::Lab::Results.new(Lines.new(header, runs + missing, []), "made-up/results.jsonl")
   end
 
+  # Its results file, in a directory that is made; returns that. more: further lines. ended: whether it came to its end.
+  def write(directory, more: [], ended: true)
+    FileUtils.mkdir_p(directory)
+    lines = [header, *missing, *runs, *more, ({ "type" => "end", "interrupted" => false } if ended)].compact
+    File.write("#{directory}/results.jsonl", lines.map { |line| "#{JSON.generate(line)}\n" }.join)
+    directory
+  end
+
   private
 
   def plan
@@ -33,7 +45,8 @@ class StudiedLab
 
   def header
     { "type" => "lab", "schema" => "cuttle-lab/1", "id" => "made up", "started_at" => "2026-11-21T10:00:00Z",
-      "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" }, **plan.to_h }
+      "environment" => { "server_cores" => Array.new(@cores) { |number| number }, "cpu" => "none" },
+      "study" => { "name" => @study.name, "scale" => @scale.factor }, **plan.to_h }
   end
 
   def missing
@@ -53,8 +66,9 @@ class StudiedLab
   end
 
   def run(configuration, load, block)
-    rate, times = @value.call(configuration.to_h, load.to_h, block)
+    rate, times, more = @value.call(configuration.to_h, load.to_h, block)
     { "type" => "run", "configuration" => configuration.id, "load" => load.id, "block" => block, "valid" => true,
-      "reasons" => [], "rate" => rate, "responses" => 1000, "sent" => 1000, "ms" => times || {}, **@run }
+      "reasons" => [], "rate" => rate, "responses" => 1000, "sent" => 1000, "ms" => times || {}, **@run,
+      **(more || {}) }
   end
 end

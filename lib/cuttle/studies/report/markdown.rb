@@ -3,53 +3,109 @@
 module Cuttle
   module Studies
     module Report
-      # A study as Markdown: the part of docs/studies.md about it, and the result in its README.
+      # A study's result as Markdown: its claims, then its numbers.
       module Markdown
+        MANY = 60 # rows: beyond that a table is compact
+        IN_A_CELL = "In a cell: published → ours (ours by the published one)."
+        ALONE = "Intervals are of 95%, between starts of the servers."
+
         module_function
 
-        # A String: claims first, then the numbers.
+        # A String.
         def render(findings)
-          [conditions(findings), claims(findings), table(findings), flaws(findings.study)].reject(&:empty?).join("\n\n") << "\n"
+          [claims(findings.verdicts), numbers(findings)].compact.join("\n\n") << "\n"
         end
 
-        def conditions(findings)
-          results = findings.results
-          machine = results.environment.values_at("cpu", "kernel", "ruby").compact.join(", ")
-          ["Measured #{results.started_at.to_s[0, 10]} on #{machine}; #{results.environment["server_cores"].length} " \
-           "core(s) for the servers, #{results.rounds} blocks", *Rows.scale(findings.scale)].join("; ") << "."
-        end
-
-        def claims(findings)
-          rows = findings.verdicts.map do |verdict|
-            ["#{verdict.claim.id}: #{verdict.claim.text}", verdict.by.to_s, "**#{Findings::WORDS[verdict.verdict]}**", evidence(verdict)]
+        # Nil where nothing was claimed.
+        def claims(verdicts)
+          rows = verdicts.map do |verdict|
+            ["#{verdict.claim.id}: #{verdict.claim.text}", verdict.by.to_s,
+             "**#{Findings::WORDS[verdict.verdict]}**", evidence(verdict)]
           end
-          rows.empty? ? "" : lines(["claim", "tried on", "verdict", "evidence"], rows)
+          table(["claim", "tried on", "verdict", "evidence"], rows) if rows.any?
         end
 
         def evidence(verdict)
           return verdict.reason if verdict.reason
 
-          verdict.evidence.map { |statement, found, _| "#{statement.text}: #{Rows.estimate(found)}, to be #{statement.bounds}" }.join("; ")
+          verdict.evidence.map do |statement, found, _|
+            "#{statement.text}: #{Figures.ratio(found)}, to be #{statement.bounds}"
+          end.join("; ")
         end
 
-        def table(findings)
-          metrics, rows = Rows.of(findings)
-          names = metrics.flat_map { |metric| ["#{Rows::METRICS[metric]}, published", "ours", "ratio"] }
-          lines(["id", "server", "load", *names], rows.map { |row| cells(row, names.length) })
+        def numbers(findings)
+          table = Rows.of(findings)
+          curves = table.rows.length > MANY ? Curves.of(table) : []
+          curves.any?(&:long?) ? compact(table, curves, findings.study) : whole(table)
         end
 
-        def cells(row, count)
-          return [row.id, row.reason, *[""] * (count + 1)] if row.reason
+        # A row each.
+        def whole(table)
+          told = table.rows.any? { |row| !row.told.empty? }
+          header = ["id", *("what" if told), "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
+          rows = table.rows.map do |row|
+            next [row.id, row.reason, *[""] * (header.length - 2)] if row.reason
 
-          [row.id, row.server, row.load, *row.cells.flat_map { |cell| cell ? cell.map(&:to_s) : [""] * 3 }]
+            [row.id, *(row.told if told), row.server, row.load, *table.metrics.map { |metric| cell(row.value(metric)) }]
+          end
+          "#{legend(table)}\n\n#{table(header, rows)}"
         end
 
-        def lines(header, rows)
-          [header, header.map { "---" }, *rows].map { |cells| "| #{cells.map { |cell| cell.gsub("|", "\\|") }.join(" | ")} |" }.join("\n")
+        # A row for each line of points, a column for some of them.
+        def compact(table, curves, study)
+          levels = Curves.shown(curves.flat_map(&:levels))
+          metrics = table.metrics.select { |metric| table.published?(metric) }
+          metrics = table.metrics.first(1) if metrics.empty?
+          parts = metrics.map { |metric| "#{Figures.title(metric)}:\n\n#{compact_table(curves, levels, metric)}" }
+          [legend(table), *parts, left_out(table, study)].compact.join("\n\n")
         end
 
-        def flaws(study)
-          study.flaws.map { |flaw| "- Known flaw of the original: #{flaw}" }.join("\n")
+        def compact_table(curves, levels, metric)
+          rows = curves.map do |curve|
+            [[curve.id, curve.name].reject(&:empty?).join(" "), asked_for(curve.cell.request), curve.cell.name,
+             *levels.map { |level| cell(curve.row(level)&.value(metric)) }]
+          end
+          table(["id", "asked for", "server", *levels.map { |level| Curves.amount(level, curves.first.cell) }], rows)
+        end
+
+        # How long it takes, or what it is.
+        def asked_for(request)
+          return request.path if request.times.empty?
+
+          request.times.map { |name, value| "#{name.to_s.delete_suffix("_ms")} #{value} ms" }.join(", ")
+        end
+
+        def left_out(table, study)
+          all = "All #{table.rows.length} rows: `cuttle study show studies/#{study.name}`."
+          [all, *table.rows.select(&:reason).map { |row| "- #{row.id}: #{row.reason}" }.uniq].join("\n")
+        end
+
+        def legend(table)
+          [*(IN_A_CELL if table.metrics.any? { |metric| table.published?(metric) }),
+           *(ALONE if table.rows.any? { |row| row.values.any? { |value| value.published.nil? } })].join(" ")
+        end
+
+        # "9.84 → 3.31 (0.34)", or of what was not published "3.31 (3.28 to 3.35)".
+        def cell(value)
+          return "" unless value
+          return Figures.estimate(value.metric, value.ours) unless value.published
+
+          ratio = " (#{Figures::NUMBERS.ratio(value.ratio)})" if value.ratio
+          "#{Figures.text(value.metric, value.published)} → #{Figures.text(value.metric, value.ours&.value)}#{ratio}"
+        end
+
+        def table(header, rows)
+          lines = [header, header.map { "---" }, *rows]
+          lines.map { |cells| "| #{cells.map { |cell| inline(cell) }.join(" | ")} |" }.join("\n")
+        end
+
+        # What comes from outside (reasons, outputs of servers) stays in its cell.
+        def inline(text)
+          Lab::Report::Markup.clean(text).gsub(/\s+/, " ").gsub("|", "\\|").gsub("<", "&lt;")
+        end
+
+        def list(texts)
+          texts.map { |text| "- #{inline(text)}" }.join("\n")
         end
       end
     end

@@ -3,62 +3,89 @@
 module Cuttle
   module Studies
     module Report
-      # The table of a study: a row for each published one on each server that it was tried on.
+      # The table of a study: a row for each published one, or trial, on each server that it was tried on.
       module Rows
-        NUMBERS = Lab::Report::Numbers
-        METRICS = { "rate" => "requests/s", "mean" => "mean", "p50" => "p50", "p90" => "p90", "p99" => "p99" }.freeze
+        # Of questions about which nothing is expected.
+        USUAL = %w[rate p50 p99].freeze
 
-        # cells: for each metric of the table nil, or [published, ours, ratio] as texts.
-        Row = Struct.new(:id, :server, :load, :cells, :reason)
+        # metrics: names, in the order of columns. rows: Row each.
+        Table = Struct.new(:metrics, :rows) do
+          # Whether there is anything published to stand beside ours.
+          def published?(metric)
+            rows.any? { |row| row.value(metric)&.published }
+          end
+        end
+
+        # cell: nil where it isn't measured. values: Comparison each, published nil where it has no such number.
+        Row = Struct.new(:entry, :cell, :values) do
+          def id
+            entry.row.id
+          end
+
+          # What a trial is known by, beside its id.
+          def told
+            entry.row.file ? "" : entry.row.told
+          end
+
+          def server
+            cell.name
+          end
+
+          def load
+            cell.load_name
+          end
+
+          # Why it isn't measured, or nil.
+          def reason
+            entry.reason
+          end
+
+          def value(metric)
+            values.find { |each| each.metric == metric }
+          end
+        end
 
         module_function
 
-        # [metrics that the table has, Rows].
+        # A Table.
         def of(findings)
-          comparisons = findings.comparisons.group_by { |each| [each.entry, each.cell] }
-          metrics = METRICS.keys & findings.study.entries.flat_map { |entry| entry.row.values.keys }
-          rows = findings.study.entries.flat_map do |entry|
-            next [Row.new(entry.row.id, nil, nil, [], entry.reason)] if entry.cells.empty?
+          told = metrics(findings.study)
+          rows = findings.study.entries.flat_map { |entry| of_entry(entry, told.fetch(entry), findings) }
+          Table.new(Metric.names & rows.flat_map { |row| row.values.map(&:metric) }, rows)
+        end
 
-            entry.cells.map { |cell| row(entry, cell, metrics, comparisons.fetch([entry, cell], []), findings) }
+        def of_entry(entry, metrics, findings)
+          return [Row.new(entry, nil, [])] if entry.cells.empty?
+
+          entry.cells.map do |cell|
+            Row.new(entry, cell, metrics.map { |metric| value(entry, cell, metric, findings) })
           end
-          [metrics, rows]
         end
 
-        def row(entry, cell, metrics, comparisons, findings)
-          cells = metrics.map { |metric| comparisons.find { |each| each.metric == metric }&.then { |found| texts(found) } }
-          cells = published_nothing(cell, metrics, findings) if comparisons.empty?
-          Row.new(entry.row.id, cell.name, cell.load_name, cells, nil)
+        # { entry => names of metrics } that are told of it: what was published of it, and what is claimed of it; of one
+        # without numbers all that its study tells of.
+        def metrics(study)
+          told = claimed(study)
+          study.entries.each { |entry| told[entry] |= entry.row.values.keys }
+          all = told.values.flatten.uniq
+          all = USUAL if all.empty?
+          study.entries.select { |entry| entry.row.values.empty? }.each { |entry| told[entry] = all }
+          told
         end
 
-        # A row of which only the order of servers was published: ours stand alone.
-        def published_nothing(cell, metrics, findings)
-          metrics.map { |metric| findings.estimate(cell, metric)&.then { |found| [nil, number(metric, found.value), nil] } }
+        # { entry => metrics of the claims' figures that are about it }
+        def claimed(study)
+          told = {}.compare_by_identity
+          study.entries.each { |entry| told[entry] = [] }
+          study.claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.uniq.each do |figure|
+            study.entries_of(figure.id, figure.columns).each { |entry| told[entry] |= [figure.metric] }
+          end
+          told
         end
 
-        def texts(comparison)
-          [Array(comparison.published).map { |value| number(comparison.metric, value) }.join(" to "),
-           comparison.ours ? number(comparison.metric, comparison.ours.value) : NUMBERS::NONE, NUMBERS.ratio(comparison.ratio)]
-        end
-
-        def number(metric, value)
-          metric == "rate" ? NUMBERS.rate(value) : NUMBERS.milliseconds(value)
-        end
-
-        # "1.93 (1.88 to 1.98)" of an Estimate.
-        def estimate(found)
-          return NUMBERS::NONE unless found
-
-          interval = NUMBERS.interval(found, :ratio)
-          "#{NUMBERS.ratio(found.value)}#{" (#{interval})" if interval}"
-        end
-
-        # What was made shorter, or nil.
-        def scale(scale)
-          return if scale.full?
-
-          "waits, computing and numbers of requests are #{format("%g", scale.factor)} times the original's; rates and times " \
-            "of shortened requests are told as at full length"
+        def value(entry, cell, metric, findings)
+          Comparison.new(entry: entry, cell: cell, metric: metric, published: entry.row.values[metric],
+                         ours: findings.estimate(cell, metric))
         end
       end
     end

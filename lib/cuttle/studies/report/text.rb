@@ -9,24 +9,43 @@ module Cuttle
 
         # A String.
         def render(findings)
-          [heading(findings), table(findings), claims(findings), flaws(findings.study)].reject(&:empty?).join("\n\n") << "\n"
+          parts = [heading(findings), table(findings), claims(findings), flaws(findings.study)]
+          parts.reject(&:empty?).join("\n\n") << "\n"
         end
 
         def heading(findings)
           [["#{findings.study.name}: #{findings.study.title}", findings.study.source].compact.join("\n"),
-           *Rows.scale(findings.scale)].join("\n")
+           *Conditions.scale(findings.scale)].join("\n")
         end
 
-        # Columns of published, ours and their ratio for each metric.
+        # Columns of published, ours and their ratio for each metric; of what was not published ours alone.
         def table(findings)
-          metrics, rows = Rows.of(findings)
-          names = metrics.flat_map { |metric| [Rows::METRICS[metric], "ours", "ratio"] }
-          lines = rows.map do |row|
+          table = Rows.of(findings)
+          names = table.metrics.flat_map { |metric| header(metric, table.published?(metric)) }
+          lines = table.rows.map do |row|
             next [row.id, row.reason] if row.reason
 
-            [row.id, row.server, row.load, *row.cells.flat_map { |cell| cell ? cell.map(&:to_s) : ["", "", ""] }]
+            numbers = table.metrics.flat_map { |metric| cells(row, metric, table.published?(metric)) }
+            [named(row), row.server, row.load, *numbers]
           end
           columns([["", "server", "load", *names], *lines])
+        end
+
+        def named(row)
+          [row.id, row.told].reject(&:empty?).join(" ")
+        end
+
+        def header(metric, published)
+          published ? [Figures.title(metric), "ours", "ratio"] : [Figures.title(metric)]
+        end
+
+        def cells(row, metric, published)
+          value = row.value(metric)
+          return [""] * (published ? 3 : 1) unless value
+          return [Figures.estimate(metric, value.ours)] unless published
+
+          [value.published ? Figures.text(metric, value.published) : "", Figures.text(metric, value.ours&.value),
+           value.published ? Figures::NUMBERS.ratio(value.ratio) : ""]
         end
 
         # Numbers to the right.
@@ -40,10 +59,10 @@ module Cuttle
 
         def claims(findings)
           findings.verdicts.map do |verdict|
-            ["#{verdict.claim.id} #{[Findings::WORDS[verdict.verdict], verdict.by].compact.join(" on ")}: #{verdict.claim.text}",
-             *verdict.reason&.then { |reason| "    #{reason}" },
+            word = [Findings::WORDS[verdict.verdict], verdict.by].compact.join(" on ")
+            ["#{verdict.claim.id} #{word}: #{verdict.claim.text}", *verdict.reason&.then { |reason| "    #{reason}" },
              *verdict.evidence.map do |statement, found, decided|
-               "    #{Findings::WORDS[decided]}: #{statement.text}: #{Rows.estimate(found)}, to be #{statement.bounds}"
+               "    #{Findings::WORDS[decided]}: #{statement.text}: #{Figures.ratio(found)}, to be #{statement.bounds}"
              end].join("\n")
           end.join("\n")
         end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module Cuttle
+  module Studies
+    module Report
+      # Under what a study was measured, in sentences: the machine, how much of the original was done, what is to be
+      # said against it, and how to do it again.
+      module Conditions
+        NUMBERS = Lab::Report::Numbers
+
+        module_function
+
+        # "Measured 2026-11-21 on …; …"
+        def measured(findings)
+          results = findings.results
+          ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
+           "#{NUMBERS.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ") << "."
+        end
+
+        def date(findings)
+          findings.results.started_at.to_s[0, 10]
+        end
+
+        def machine(environment)
+          cores = environment["cores"]&.then { |count| NUMBERS.plural(count, "core") }
+          memory = environment["memory"]&.then { |octets| NUMBERS.size(octets) }
+          [environment["cpu"], cores, memory, *environment.values_at("system", "kernel", "ruby")].compact.join(", ")
+        end
+
+        # Which cores had the servers, and which the load.
+        def cores(environment)
+          ["servers", "load"].zip(environment.values_at("server_cores", "load_cores")).filter_map do |who, cores|
+            "#{who} on core#{"s" if cores.length > 1} #{cores.join(" and ")}" if cores&.any?
+          end.join(", ")
+        end
+
+        # What was made shorter, or nil.
+        def scale(scale)
+          return if scale.full?
+
+          "waits, computing and numbers of requests are #{format("%g", scale.factor)} times the original's; " \
+            "rates and times of shortened requests are told as at full length"
+        end
+
+        # The same as a sentence of its own.
+        def sentence(scale)
+          "#{capital(scale(scale))}." unless scale.full?
+        end
+
+        # What is to be held against it: a sentence each.
+        def troubles(findings)
+          results = findings.results
+          [*("It did not come to its end." if results.interrupted?),
+           *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
+           *failed(results), *invalid(results), *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+        end
+
+        def failed(results)
+          results.failures.group_by { |each| [each.configuration, each.load, each.reason] }.map do |(*ids, reason), all|
+            "Failed: #{where(results, *ids)}, #{NUMBERS.plural(all.length, "time")}: #{reason}."
+          end
+        end
+
+        # The first reason of each.
+        def invalid(results)
+          results.runs.reject(&:valid?).group_by { |run| [run.configuration, run.load] }.map do |ids, all|
+            reason = all.flat_map { |run| run.reasons || [] }.first
+            "Not valid: #{where(results, *ids)}, #{NUMBERS.plural(all.length, "run")}: #{reason}."
+          end
+        end
+
+        def where(results, configuration, load)
+          "#{name(results, configuration)}, #{results.load(load)&.name}"
+        end
+
+        def name(results, configuration)
+          results.configuration(configuration)&.name || configuration
+        end
+
+        def capital(text)
+          text.to_s.sub(/\A\p{Ll}/, &:upcase)
+        end
+
+        # That does it again, in the same order.
+        def command(findings)
+          results = findings.results
+          words = ["cuttle", "study", findings.study.name]
+          words += ["--scale", format("%g", findings.scale.factor)] unless findings.scale.full?
+          Shellwords.join([*words, "--rounds", results.rounds.to_s, "--seed", results.seed.to_s])
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # docs/studies.md: what the field believed about the concurrency of Ruby servers, and what we found.
+      module Overview
+        MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
+        LEAD = <<~TEXT.gsub("\n", " ").strip
+          What was published about the concurrency of Ruby servers between 2013 and 2019, measured again: the same apps,
+          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it can
+          be had, on the server of then itself. Absolute numbers differ between machines: what is tested are
+          orders, shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
+          wholly inside or outside of what was claimed; else it is *not decided*. What this machine can't show is *not
+          testable here*.
+        TEXT
+
+        module_function
+
+        # all: Findings of one study each. missing: Studies without results.
+        def render(all, missing: [])
+          summary = Summary.new(all)
+          [MADE, "# What the field believed, and what we found", LEAD, *claims(summary), *questions(all, summary),
+           "## The studies", *all.map { |findings| paragraph(findings) }, *not_yet(missing)].join("\n\n") << "\n"
+        end
+
+        def claims(summary)
+          return [] if summary.published.empty?
+
+          rows = summary.published.map do |line|
+            [link(line.study, line.claim.id), line.claim.text, *verdicts(line), line.evidence]
+          end
+          ["## The claims", summary.sentence,
+           Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
+        end
+
+        # On our core, and elsewhere.
+        def verdicts(line)
+          [line.words([line.ours]).map { |word| "**#{word}**" }.join, line.words(line.others).join(", ")]
+        end
+
+        # A table for each study that expects something of its own.
+        def questions(all, summary)
+          own = summary.own.group_by(&:study)
+          asked = all.map(&:study).select { |study| own.key?(study) || study.entries.none? { |entry| entry.row.file } }
+          return [] if asked.empty?
+
+          ["## The questions that were left open", *asked.flat_map { |study| question(study, own.fetch(study, [])) }]
+        end
+
+        def question(study, lines)
+          rows = lines.map { |line| [line.claim.text, *verdicts(line), line.evidence] }
+          ["### #{study.name}: #{study.title}", study.question,
+           *(Markdown.table(["expected", "on our core", "on other servers", "evidence"], rows) if rows.any?),
+           "Numbers, design and conditions: #{link(study, "studies/#{study.name}")}."]
+        end
+
+        def paragraph(findings)
+          study = findings.study
+          scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
+          [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
+           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
+           "#{plural(study.entries.length, "row")}, #{plural(study.cells.length, "measurement")} in each block."].join
+        end
+
+        def plural(count, word)
+          Lab::Report::Numbers.plural(count, word)
+        end
+
+        def not_yet(missing)
+          "Without results yet: #{missing.map(&:name).join(", ")}." if missing.any?
+        end
+
+        def link(study, text)
+          "[#{text}](../studies/#{study.name}/README.md)"
+        end
+      end
+    end
+  end
+end

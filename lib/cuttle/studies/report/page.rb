@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # One HTML page over studies: first what became of the claims, then a section for each study.
+      module Page
+        extend Lab::Report::Markup
+
+        TITLE = "What the field believed, and what we found"
+        MAKER = "cuttle study"
+        STYLE = File.expand_path("style.css", __dir__)
+        CLAIMS = "Published claims"
+
+        module_function
+
+        # all: Findings of one study each. A String.
+        def render(all)
+          sections = sections(all)
+          sheet = Lab::Report::Sheet
+          sheet.render(TITLE, MAKER, tag(:header, heading(all), contents(sections)), sheet.main(sections),
+                       sheet.footer(MAKER), styles: [STYLE])
+        end
+
+        # { anchor => [heading, content] }
+        def sections(all)
+          claims = claims(Summary.new(all))
+          studies = all.to_h do |findings|
+            study = findings.study
+            [study.name, ["#{study.name}: #{study.title}", Section.content(findings)]]
+          end
+          claims ? { "claims" => [CLAIMS, claims], **studies } : studies
+        end
+
+        def heading(all)
+          dates = all.map { |findings| Conditions.date(findings) }.uniq.sort
+          measured = "#{all.length} #{all.one? ? "study" : "studies"} · measured #{dates.minmax.uniq.join(" to ")}"
+          safe(tag(:p, MAKER, class: "brand"), tag(:h1, TITLE), tag(:p, measured, class: "method"))
+        end
+
+        # By names alone: titles are long.
+        def contents(sections)
+          short = sections.to_h { |anchor, (heading, _)| [anchor, [heading == CLAIMS ? heading : anchor]] }
+          Lab::Report::Sheet.contents(short)
+        end
+
+        def claims(summary)
+          return if summary.published.empty?
+
+          rows = summary.published.map do |line|
+            [tag(:a, line.claim.id, href: "##{line.study.name}"), line.claim.text, words(line), line.evidence]
+          end
+          safe(tag(:div, tag(:p, summary.sentence), class: "verdict"),
+               Lab::Report::Sections.table(CLAIMS, ["", "what was published", "what became of it", "evidence"], rows))
+        end
+
+        # On our core, and below it elsewhere.
+        def words(line)
+          main = line.main
+          [Section.word(main.verdict), *(tag(:small, "on #{main.by}") if main.by),
+           (line.verdicts - [main]).map { |each| tag(:small, "#{Findings::WORDS[each.verdict]} on #{each.by}") }]
+        end
+      end
+    end
+  end
+end

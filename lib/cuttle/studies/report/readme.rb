@@ -1,0 +1,40 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # studies/NAME/README.md: what a study asks, how, and what came out.
+      module Readme
+        MADE = "<!-- Made by `cuttle study report` from study.rb and results.jsonl. -->"
+
+        module_function
+
+        # A String.
+        def render(findings)
+          parts = [MADE, *heading(findings.study), "## Result", Markdown.render(findings).chomp,
+                   "## Conditions", *conditions(findings)]
+          parts.join("\n\n") << "\n"
+        end
+
+        def heading(study)
+          ["# #{study.name}: #{study.title}", *source(study), "**Question.** #{study.question}",
+           "**Design.** #{study.design}", *flaws(study)]
+        end
+
+        def source(study)
+          "Source: #{study.source}" if study.source
+        end
+
+        def flaws(study)
+          ["Known flaws of the original:", Markdown.list(study.flaws)] if study.flaws.any?
+        end
+
+        def conditions(findings)
+          troubles = Conditions.troubles(findings)
+          [[Conditions.measured(findings), *Conditions.sentence(findings.scale)].join(" "),
+           *(Markdown.list(troubles) if troubles.any?), "Again:", "    #{Conditions.command(findings)}"]
+        end
+      end
+    end
+  end
+end

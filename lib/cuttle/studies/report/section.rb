@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # A study on the page: what it asks, what became of its claims, published against ours, what is wrong with the
+      # original, and under what it was measured.
+      module Section
+        extend Lab::Report::Markup
+
+        LEAD = "Medians over the starts of each server, with 95% intervals; published numbers have none."
+
+        module_function
+
+        def content(findings)
+          study = findings.study
+          table = Rows.of(findings)
+          safe(tag(:p, study.question, class: "question"), tag(:p, study.source, class: "method"), verdicts(findings),
+               charts(table), rows(table, "#{study.name}: all rows"), tag(:h3, "Design"),
+               tag(:p, study.design, class: "lead"), flaws(study), conditions(findings))
+        end
+
+        # What became of a claim, so that it is seen.
+        def word(verdict)
+          tag(:b, Findings::WORDS.fetch(verdict), class: "word #{verdict}")
+        end
+
+        def verdicts(findings)
+          return if findings.verdicts.empty?
+
+          claims = findings.verdicts.group_by(&:claim).map { |claim, verdicts| tag(:li, claim(claim, verdicts)) }
+          tag(:div, tag(:ul, claims, class: "claims"), Charts::Claims.new(findings.verdicts).to_html, class: "verdicts")
+        end
+
+        # Once, with what became of it on each server.
+        def claim(claim, verdicts)
+          [tag(:p, "#{claim.id}: #{claim.text}"),
+           verdicts.map do |verdict|
+             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by), tag(:small, Markdown.evidence(verdict))]
+           end]
+        end
+
+        def charts(table)
+          figures = Charts.of(table)
+          return if figures.empty?
+
+          safe(tag(:h3, "Numbers"), Lab::Report::Sections.lead(LEAD), Lab::Report::Charts::Figure.grid(figures))
+        end
+
+        # All of them, folded away.
+        def rows(table, caption)
+          rows = table.rows.map { |row| cells(row, table) }
+          header = ["", "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
+          tag(:details, tag(:summary, caption), Lab::Report::Sections.table(caption, header, rows), class: "load")
+        end
+
+        def cells(row, table)
+          return [row.id, row.reason, "", *[""] * table.metrics.length] if row.reason
+
+          [[row.id, *(tag(:small, row.told) unless row.told.empty?)], row.server, row.load,
+           *table.metrics.map { |metric| cell(row.value(metric)) }]
+        end
+
+        # Ours, and below it what was published.
+        def cell(value)
+          return "" unless value
+          return Figures.estimate(value.metric, value.ours) unless value.published
+
+          [Figures.text(value.metric, value.ours&.value),
+           tag(:small, "published #{Figures.text(value.metric, value.published)}"),
+           *(tag(:small, "ratio #{Figures::NUMBERS.ratio(value.ratio)}") if value.ratio)]
+        end
+
+        def flaws(study)
+          return if study.flaws.empty?
+
+          safe(tag(:h3, "Known flaws of the original"),
+               tag(:ul, study.flaws.map { |flaw| tag(:li, flaw) }, class: "flaws"))
+        end
+
+        def conditions(findings)
+          troubles = Conditions.troubles(findings)
+          safe(tag(:h3, "Conditions"),
+               tag(:p, [Conditions.measured(findings), *Conditions.sentence(findings.scale)].join(" "), class: "lead"),
+               (tag(:ul, troubles.map { |trouble| tag(:li, trouble) }, class: "flaws") if troubles.any?),
+               tag(:pre, tag(:code, Conditions.command(findings))))
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # What became of the claims of all studies: what docs/studies.md and the page begin with.
+      class Summary
+        OURS = "our core"
+
+        # A claim and its verdicts.
+        Line = Struct.new(:study, :claim, :verdicts) do
+          # On our core; or what is said of the claim wherever it is tried. May be nil.
+          def ours
+            verdicts.find { |each| each.by.nil? || each.by.include?(OURS) }
+          end
+
+          def others
+            verdicts - [ours]
+          end
+
+          # "refuted", with the servers where they are others than our core alone.
+          def words(list)
+            list.compact.map do |each|
+              "#{Findings::WORDS[each.verdict]}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}"
+            end
+          end
+
+          # The one that counts.
+          def main
+            ours || verdicts.first
+          end
+
+          # What was measured, in a few words: the ratio of each statement, on our core and then elsewhere.
+          def evidence
+            return main.reason if main.reason
+
+            main.evidence.map.with_index { |(statement, found, _), index| told(statement, found, index) }.join("; ")
+          end
+
+          private
+
+          def told(statement, found, index)
+            elsewhere = (verdicts - [main]).filter_map do |verdict|
+              verdict.evidence[index]&.then { |_, other, _| ", on #{verdict.by} #{Figures.ratio(other)}" }
+            end
+            "#{statement.text}: #{Figures.ratio(found)}#{elsewhere.join}, to be #{statement.bounds}"
+          end
+        end
+
+        # findings: of one study each.
+        def initialize(all)
+          @all = all
+        end
+
+        # Line each: of claims that were published.
+        def published
+          lines.select { |line| published?(line.claim) }
+        end
+
+        # Of what this project asks itself.
+        def own
+          lines.reject { |line| published?(line.claim) }
+        end
+
+        # "Of 28 published claims, tried on our core: 12 confirmed, …"; what could only be tried on other servers counts
+        # by these.
+        def sentence
+          count = published.length
+          words = Findings::WORDS.filter_map do |verdict, word|
+            number = published.count { |line| line.main.verdict == verdict }
+            "#{number} #{word}" if number.positive?
+          end
+          "Of #{Lab::Report::Numbers.plural(count, "published claim")}, tried on our core: #{words.join(", ")}."
+        end
+
+        private
+
+        def lines
+          @lines ||= @all.flat_map do |findings|
+            findings.verdicts.group_by(&:claim).map { |claim, verdicts| Line.new(findings.study, claim, verdicts) }
+          end
+        end
+
+        def published?(claim)
+          @claims ||= Published.claims
+          @claims.key?(claim.id)
+        end
+      end
+    end
+  end
+end
