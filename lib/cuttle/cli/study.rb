@@ -8,20 +8,24 @@ module Cuttle
     #
     #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (what there is was told)
     class Study
+      autoload :Documents, "cuttle/cli/study/documents"
+
+      DIRECTORY = "study-results"
       BANNER = <<~TEXT.chomp
         Usage: cuttle study                        the studies there are
                cuttle study NAME … [OPTION …]      make them: s0-ab, s4, s0.10 (one published row), all
-               cuttle study show DIR               what a study found that ran, or runs still
                cuttle study --resume DIR           go on with one that did not come to its end
+               cuttle study show DIR               what a study found that ran, or runs still
+               cuttle study keep DIR …             take these results for those of their studies
+               cuttle study report [-o FILE]       all that is kept: one HTML page, docs/studies.md, the READMEs
         Published experiments on the concurrency of Ruby servers, again: the same app, model and load, the published
-        numbers beside ours, and what becomes of each claim.
+        numbers beside ours, and what becomes of each claim. Kept results are beside the declarations, in studies/NAME.
       TEXT
 
       def initialize(out:, err:)
         @out = out
         @err = err
         @scale = 1.0
-        @directory = "study-results"
       end
 
       # Returns the exit status; raises UsageError and Error.
@@ -29,9 +33,14 @@ module Cuttle
         words = parser.parse(arguments)
         return 0 if @help
         return resume(words) if @resume
-        return show(words.drop(1)) if words.first == "show"
 
-        words.empty? ? list : measure(words)
+        case words.first
+        when nil then list
+        when "show" then show(words.drop(1))
+        when "keep" then documents.keep(words.drop(1))
+        when "report" then documents.report(words.drop(1), directory: @directory, output: @output)
+        else measure(words)
+        end
       rescue OptionParser::ParseError => error
         raise UsageError, error.message
       end
@@ -43,7 +52,7 @@ module Cuttle
           parser.banner = BANNER
           parser.separator ""
           measuring(parser)
-          parser.on("--directory DIR", "where results go (study-results)") { |path| @directory = path }
+          writing(parser)
           parser.on("--resume DIR", "go on with a study that did not come to its end") { |path| @resume = path }
           parser.on("--debug", "backtraces of what goes wrong") { nil }
           parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
@@ -58,6 +67,14 @@ module Cuttle
         parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
       end
 
+      def writing(parser)
+        parser.on("--directory DIR", "where results go (#{DIRECTORY}); report: on these, and not on what is kept") do |path|
+          @directory = path
+        end
+        parser.on("--keep", "take the results for those of the study, as keep does") { @keep = true }
+        parser.on("-o", "--output FILE", "report: where the page goes (studies/report.html)") { |path| @output = path }
+      end
+
       def list
         Studies.all.each { |study| @out.puts "#{study.name.ljust(12)} #{study.title}\n#{" " * 13}#{study.source}" }
         0
@@ -66,13 +83,33 @@ module Cuttle
       def measure(words)
         raise UsageError, "--scale: 0.01 to 1, not #{@scale}" unless @scale.between?(0.01, 1)
 
-        came_to_their_end = Studies.select(words).all? { |study| tell(experiment(study, words).run(out: @err)) }
-        came_to_their_end ? 0 : 130
+        studies = Studies.select(words)
+        whole(studies) if @keep
+        studies.all? { |study| told_and_kept(experiment(study, words).run(out: @err)) } ? 0 : 130
+      end
+
+      # Said before anything is measured.
+      def whole(studies)
+        all = Studies.all.to_h { |study| [study.name, study.entries.length] }
+        part = studies.find { |study| study.entries.length < all.fetch(study.name) }
+        raise UsageError, "--keep: only whole studies are kept, #{part.name} and not a part of it" if part
+      end
+
+      # Whether it came to its end.
+      def told_and_kept(directory)
+        finished = tell(directory)
+        documents.keep([directory]) if finished && @keep
+        finished
+      end
+
+      def documents
+        Documents.new(out: @out)
       end
 
       def experiment(study, words)
         Studies::Experiment.new(study, scale: Studies::Scale.new(@scale), seed: @seed, rounds: @rounds,
-                                directory: File.join(@directory, study.name), command: command(words))
+                                directory: File.join(@directory || DIRECTORY, study.name),
+                                command: command(words))
       end
 
       # What makes the same again; the lab adds the seed.
@@ -83,8 +120,10 @@ module Cuttle
 
       def resume(words)
         raise UsageError, "--resume takes no names: they are in the results" if words.any?
+        kept = File.expand_path(@resume).start_with?("#{Studies::ROOT}/")
+        raise UsageError, "--resume: what is kept came to its end" if kept
 
-        tell(Studies::Experiment.resume(@resume, out: @err)) ? 0 : 130
+        told_and_kept(Studies::Experiment.resume(@resume, out: @err)) ? 0 : 130
       end
 
       def show(directories)

@@ -47,6 +47,11 @@ module Cuttle
         end
       end
 
+      # Whether a cell was to be measured: a part of a study has not all of them.
+      def planned?(cell)
+        ids_of(cell).all?
+      end
+
       # Runs of a cell, in their blocks' order, those that the metric may be told of.
       def runs(cell, metric = Metric.fetch("rate"))
         configuration, load = ids_of(cell)

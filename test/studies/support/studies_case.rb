@@ -48,7 +48,7 @@ module StudiesCase
   def copy(name)
     files = Dir.children("#{Studies::ROOT}/#{name}") - %w[README.md results.jsonl]
     FileUtils.mkdir_p("#{@root}/#{name}")
-    files.each { |file| FileUtils.cp("#{Studies::ROOT}/#{name}/#{file}", "#{@root}/#{name}/#{file}") }
+    files.each { |file| FileUtils.cp_r("#{Studies::ROOT}/#{name}/#{file}", "#{@root}/#{name}/#{file}") }
   end
 
   def study(name)

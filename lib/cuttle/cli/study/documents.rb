@@ -1,0 +1,47 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class CLI
+    class Study
+      # `cuttle study keep` and `cuttle study report`: what is kept of studies, and what is written of that.
+      class Documents
+        PAGE = "report.html"
+
+        # root: where declarations are, and what is kept.
+        def initialize(out:, root: Studies::ROOT)
+          @out = out
+          @root = root
+        end
+
+        # Returns the exit status; raises UsageError and Error. All are looked at before the first is taken.
+        def keep(directories)
+          raise UsageError, "keep takes directories of results" if directories.empty?
+
+          directories.each { |directory| Studies::Kept.check(directory, @root) }
+          say(directories.map { |directory| Studies::Kept.take(directory, @root) })
+          say(Studies::Documents.write(Studies::Kept.all(@root), @root))
+          0
+        end
+
+        # directory: of results that are not kept; nil for those that are. output: the page's path.
+        def report(words, directory: nil, output: nil)
+          raise UsageError, "report takes no names: it is on all there are" if words.any?
+
+          all = directory ? Studies::Kept.newest(directory, @root) : Studies::Kept.all(@root)
+          raise Error, "no results#{directory ? " in #{directory}" : " are kept: cuttle study keep DIR"}" if all.empty?
+
+          say(Studies::Documents.write(all, @root)) unless directory
+          page = output || File.join(directory || @root, PAGE)
+          say([Studies::Documents.replace(page, Studies::Report::Page.render(all))])
+          0
+        end
+
+        private
+
+        def say(paths)
+          paths.each { |path| @out.puts path.delete_prefix("#{Dir.pwd}/") }
+        end
+      end
+    end
+  end
+end

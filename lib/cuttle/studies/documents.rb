@@ -1,0 +1,34 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # What is written of kept results, so that it can be read where the code is: a README for each study, and
+    # docs/studies.md over all of them. A test says when they are no longer what the results give.
+    module Documents
+      OVERVIEW = "docs/studies.md" # beside studies/
+
+      module_function
+
+      # { path => text }. all: Findings of kept results.
+      def of(all, root = ROOT)
+        missing = Studies.all(root).reject { |study| all.any? { |findings| findings.study.name == study.name } }
+        readmes = all.to_h { |findings| ["#{root}/#{findings.study.name}/README.md", Report::Readme.render(findings)] }
+        readmes.merge(File.join(File.dirname(root), OVERVIEW) => Report::Overview.render(all, missing: missing))
+      end
+
+      # Returns the paths. Raises Failure.
+      def write(all, root = ROOT)
+        of(all, root).map { |path, text| replace(path, text) }
+      end
+
+      # A reader has the old file or the new one. Returns the path. Raises Failure.
+      def replace(path, text)
+        File.write("#{path}.new", text)
+        File.rename("#{path}.new", path)
+        path
+      rescue SystemCallError => error
+        raise Failure, "can't write #{path}: #{Load.reason(error)}"
+      end
+    end
+  end
+end

@@ -1,0 +1,123 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require_relative "support/studies_case"
+
+require "cuttle/cli"
+require "cuttle/cli/study"
+
+# READMEs of studies and docs/studies.md: those that are committed are what the kept results give, and what they say.
+class TestStudyDocuments < Minitest::Test
+  include StudiesCase
+
+  def test_those_that_are_committed_are_what_the_kept_results_give
+    kept = Studies::Kept.all
+    skip "no results are kept" if kept.empty?
+
+    stale = Studies::Documents.of(kept).reject { |path, text| File.file?(path) && File.read(path) == text }
+    assert_empty stale.keys, "run: cuttle study report"
+  end
+
+  def test_what_is_kept_is_of_the_studies_as_they_are_declared
+    wrong = Studies::Kept.all.to_h { |findings| [findings.study.name, Studies::Kept.reason_against(findings)] }.compact
+    assert_empty wrong
+  end
+
+  def test_a_readme_says_all_of_its_study
+    readme = document("s0-ab/README.md", *keep("s0-ab", scale: 0.1))
+    s0 = study("s0-ab")
+    [s0.title, s0.source, s0.question, s0.design, *s0.flaws].each { |text| assert_includes readme, text }
+    s0.claims.each { |claim| assert_includes readme, claim.text.sub("<", "&lt;") }
+    assert_match(/^\| s0\.8: .* \| our core \| \*\*(confirmed|refuted|not decided)\*\* \| .*: [\d.]+ \([\d.]+ to [\d.]+\), to be above 1 \|$/, readme)
+    assert_match(/^\| s0\.10 \| cuttle like puma -w 4 -t 16 \| 10 at once \| [\d.]+ → [\d.]+ \([\d.]+\) \|/, readme)
+    assert_includes readme, "    cuttle study s0-ab --scale 0.1 --rounds 3 --seed 1"
+    assert_includes readme, "Waits, computing and numbers of requests are 0.1 times the original's"
+  end
+
+  # 320 rows beside each other.
+  def test_a_table_of_many_rows_is_compact
+    readme = document("s0-sweeps/README.md", *keep("s0-sweeps"))
+    assert_operator readme.lines.length, :<, 80
+    assert_includes readme, "| 1 at once | 2 at once | 5 at once | 10 at once | 20 at once |"
+    assert_includes readme, "| cpu 50 ms, iowait 250 ms | cuttle like puma -t 16 |"
+    refute_match(/Inf|NaN/, readme)
+    assert_equal 15, readme.lines.grep(/^\| s0\.1[123] 2013-06-2[56] /).length
+  end
+
+  def test_questions_have_intervals_and_columns
+    readme = document("q1-threads/README.md", *keep("q1-threads"))
+    assert_match(/^\| q1 \| threads 8, connections 40 \| cuttle hybrid -t 8 \| 40 at once \| [\d.]+ \([\d.]+ to [\d.]+\) \|/, readme)
+    refute_includes readme, "→"
+  end
+
+  def test_the_overview_has_every_claim_and_every_question
+    overview = document("../docs/studies.md", *keep("s0-ab", "q1-threads"))
+    published = study("s0-ab").claims.select { |claim| Studies::Published.claims.key?(claim.id) }
+    published.each { |claim| assert_includes overview, "| [#{claim.id}](../studies/s0-ab/README.md) | #{claim.text.sub("<", "&lt;")} |" }
+    assert_match(/Of #{published.length} published claims, tried on our core: 2 confirmed, \d refuted/, overview)
+    assert_match(/^\| more threads serve more \| \*\*refuted\*\* \| .*8 threads by 1: 8\.00/, overview)
+    assert_includes overview, "### q1-threads: How many threads"
+    assert_includes overview, "Without results yet: s0-sweeps."
+    assert_operator overview.index("## The claims"), :<, overview.index("## The questions that were left open")
+  end
+
+  def test_what_comes_from_outside_stays_in_its_cell
+    failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => "a | b\n# <script>" }
+    Studies::Kept.take(lab("q1-threads").write("#{@directory}/full", more: [failure]), @root)
+    readme = document("q1-threads/README.md", *Studies::Kept.all(@root))
+    assert_includes readme, "a \\| b # &lt;script>."
+  end
+
+  def test_keep_writes_results_readme_and_overview
+    results = lab("s0-ab").write("#{@directory}/results")
+    assert_equal 0, documents.keep([results])
+    written = %W[#{@root}/s0-ab/results.jsonl #{@root}/s0-ab/README.md #{@directory}/docs/studies.md]
+    assert_equal written, @out.string.lines.map(&:chomp)
+    written.each { |path| assert File.file?(path), path }
+  end
+
+  def test_nothing_is_kept_where_one_is_refused
+    good, bad = lab("s0-ab").write("#{@directory}/good"), lab("q1-threads").write("#{@directory}/bad", ended: false)
+    assert_raises(Studies::Failure) { documents.keep([good, bad]) }
+    refute File.exist?("#{@root}/s0-ab/results.jsonl")
+  end
+
+  def test_report_writes_the_page_and_all_that_is_stale
+    keep("s0-ab")
+    assert_equal 0, documents.report([])
+    assert_equal %W[#{@root}/s0-ab/README.md #{@directory}/docs/studies.md #{@root}/report.html], @out.string.lines.map(&:chomp)
+    assert File.read("#{@root}/report.html").start_with?("<!DOCTYPE html>")
+  end
+
+  def test_a_report_of_results_that_are_not_kept_writes_no_documents
+    lab("s0-ab").write("#{@directory}/study-results/s0-ab/1")
+    assert_equal 0, documents.report([], directory: "#{@directory}/study-results", output: "#{@directory}/page.html")
+    assert_equal ["#{@directory}/page.html\n"], @out.string.lines
+    refute File.exist?("#{@root}/s0-ab/README.md")
+  end
+
+  def test_without_results_there_is_one_line
+    assert_equal "no results are kept: cuttle study keep DIR", assert_raises(Cuttle::Error) { documents.report([]) }.message
+    assert_match(%r{no results in /none}, assert_raises(Cuttle::Error) { documents.report([], directory: "/none") }.message)
+    assert_match(%r{no results in /none}, assert_raises(Cuttle::Error) { documents.keep(["/none"]) }.message)
+    assert_raises(Cuttle::UsageError) { documents.keep([]) }
+    assert_raises(Cuttle::UsageError) { documents.report(%w[s0]) }
+  end
+
+  def test_a_part_can_not_be_kept
+    error = assert_raises(Cuttle::UsageError) { Cuttle::CLI::Study.new(out: StringIO.new, err: StringIO.new).run(%w[s0.10 --keep]) }
+    assert_equal "--keep: only whole studies are kept, s0-ab and not a part of it", error.message
+  end
+
+  private
+
+  def documents
+    Cuttle::CLI::Study::Documents.new(out: @out = StringIO.new, root: @root)
+  end
+
+  # By its path below the studies' directory.
+  def document(name, *all)
+    Studies::Documents.of(all, @root).fetch(File.expand_path(name, @root))
+  end
+end
