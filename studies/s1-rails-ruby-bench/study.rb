@@ -13,7 +13,7 @@ flaw "Requests that waited were not counted from when they should have been sent
 
 app "forum", profile: { connections: 100 }
 cores :all
-originals = %w[s1.1 s1.2 s1.5 s1.6 s1.12]
+originals = %w[s1.1 s1.2 s1.5 s1.12]
 
 published "s1_rails_ruby_bench.csv" do |row|
   workers = row.number("workers")
