@@ -14,6 +14,7 @@ module Cuttle
     autoload :Comparison, "cuttle/studies/comparison"
     autoload :Declaration, "cuttle/studies/declaration"
     autoload :Documents, "cuttle/studies/documents"
+    autoload :Evidence, "cuttle/studies/evidence"
     autoload :Experiment, "cuttle/studies/experiment"
     autoload :Findings, "cuttle/studies/findings"
     autoload :Kept, "cuttle/studies/kept"

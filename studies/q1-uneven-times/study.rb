@@ -8,7 +8,7 @@ design "10 ms of computing and 290 ms of waiting in the mean, always so or log-n
         or 2; four slots, six connections in a closed loop."
 
 cores 2
-rounds 4
+rounds 5
 
 servers = {
   "4x1" => { engine: "single", workers: 4 },

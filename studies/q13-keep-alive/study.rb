@@ -5,7 +5,7 @@ source 'Left open by all five: ab opened a connection for each request'
 question "How much of a published rate is the opening of connections?"
 design "An app that answers at once, 4 connections, one core for the server; kept alive, and closed after each request."
 
-rounds 4
+rounds 5
 
 servers = {
   "reactor" => { engine: "reactor", like: "thin", original: "thin:evented" },

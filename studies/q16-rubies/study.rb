@@ -7,7 +7,7 @@ design "A page of a hundred rows, made by ERB, so that the app computes in Ruby;
         without and with YJIT; hybrid with 5 threads, 16 connections that are kept alive; one core for the server."
 
 app "page.ru"
-rounds 4
+rounds 5
 warmup 1
 
 %w[3.1 3.3 3.4 4.0].each do |ruby|

@@ -8,7 +8,7 @@ design "Our reactor with its three parsers: native (C), pure (Ruby) and recogniz
         16 connections that are kept alive; one core for the server."
 
 app "hello"
-rounds 4
+rounds 5
 
 %w[native pure recognizer].each do |parser|
   trial "q18", parser: parser do

@@ -8,7 +8,7 @@ design "50 ms of computing and 250 ms of waiting, eight slots as 8 processes or 
         about two thirds of what eight slots can serve, at a constant rate and as a Poisson process."
 
 cores 2
-rounds 4
+rounds 5
 
 servers = {
   "8 processes" => { engine: "single", workers: 8 },

@@ -6,7 +6,7 @@ question "Does the size of the response hide what servers cost?"
 design "An app that does nothing but answer, with 16, 1,000 or 20,091 octets; 16 connections that are kept alive; one core
         for the server."
 
-rounds 4
+rounds 5
 
 servers = {
   "reactor" => ->(row) { row.serve engine: "reactor", keep_alive: true },

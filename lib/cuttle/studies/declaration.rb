@@ -21,7 +21,7 @@ module Cuttle
     #   end
     #   expect "q1", "uneven times lengthen the tail", "p99 by even ones" => [p99("q1", cv: 2), p99("q1", cv: 0), 1.2..]
     class Declaration
-      ROUNDS = 3
+      ROUNDS = 5
       WARMUP = 0.4
 
       # Raises Failure.

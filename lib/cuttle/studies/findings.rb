@@ -7,8 +7,8 @@ module Cuttle
     # The law: what is compared between two cells was measured in the same blocks, and an interval is between starts of
     # servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
-      # Of a claim. by: the servers that it was tried on. evidence: [[Statement, Estimate or nil, verdict], …]. reason: why it could
-      # not be tested, or nil.
+      # Of a claim. by: the servers that it was tried on. evidence: [[Statement, Estimate or nil, verdict], …].
+      # reason: why it could not be tested, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
@@ -72,6 +72,14 @@ module Cuttle
         found && lengthened(found, factor(cell, metric))
       end
 
+      # { block => value } of a cell by a metric's name, at full length.
+      def by_block(cell, name)
+        metric = Metric.fetch(name)
+        factor = factor(cell, metric)
+        values = runs(cell, metric).to_h { |run| [run.block, metric.value(run, cell.processes)] }
+        values.compact.transform_values { |value| value * factor }
+      end
+
       private
 
       def ids_of(cell)
@@ -133,28 +141,12 @@ module Cuttle
 
       # cells: by the claim's figures.
       def verdict(claim, by, cells)
+        @evidence ||= Evidence.new(self)
         evidence = claim.statements.map do |statement|
-          found = ratio(statement, cells)
+          found = @evidence.ratio(statement, cells)
           [statement, found, statement.verdict(found)]
         end
         Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence)
-      end
-
-      # Estimate of above / below, by block; nil where they have less than two in common.
-      def ratio(statement, cells)
-        above, below = [statement.above, statement.below].map { |figure| by_block(figure, cells[figure]) }
-        below ||= above.transform_values { statement.below }
-        Lab::Statistics.paired_ratio(below, above) if (above.keys & below.keys).length > 1
-      end
-
-      # { block => value } at full length; nil of a number.
-      def by_block(figure, cell)
-        return unless cell
-
-        metric = Metric.fetch(figure.metric)
-        factor = factor(cell, metric)
-        values = runs(cell, metric).to_h { |run| [run.block, metric.value(run, cell.processes)] }
-        values.compact.transform_values { |value| value * factor }
       end
     end
   end

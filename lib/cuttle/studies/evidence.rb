@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # The ratios that claims are about, with their intervals: by block, and with what the whole study says of how restless
+    # such ratios are (Lab::Statistics::Noise), for a few blocks of one pair say little about that.
+    class Evidence
+      def initialize(findings)
+        @findings = findings
+        @noise = {}
+      end
+
+      # Estimate of above / below; nil where they have less than two blocks in common. cells: by the figures.
+      def ratio(statement, cells)
+        above, below = statement.above, statement.below
+        values = @findings.by_block(cells[above], above.metric)
+        others = below.is_a?(Numeric) ? values.transform_values { below } : @findings.by_block(cells[below], below.metric)
+        return if (values.keys & others.keys).length < 2
+
+        Lab::Statistics::Paired.of(others, values, noise: usual(above, below, cells)).estimate
+      end
+
+      private
+
+      # Of ratios of that kind. Of two numbers of the same runs, or of two kinds, nothing is usual.
+      def usual(above, below, cells)
+        return noise(above.metric) if below.is_a?(Numeric)
+        return Lab::Statistics::Noise::NONE if above.metric != below.metric || cells[above] == cells[below]
+
+        noise(above.metric)
+      end
+
+      # Learnt from neighbours, each cell in one pair only; but the loads of a block are put on one start of a server.
+      def noise(metric)
+        @noise[metric] ||= begin
+          values = @findings.study.cells.map { |cell| @findings.by_block(cell, metric) }.reject(&:empty?)
+          spreads = values.each_slice(2).filter_map { |one, other| Lab::Statistics::Paired.of(one, other).spread if other }
+          Lab::Statistics::Noise.of(spreads, repeats: loads)
+        end
+      end
+
+      # The most that a configuration has.
+      def loads
+        @findings.study.cells.group_by(&:configuration).values.map(&:length).max
+      end
+    end
+  end
+end
