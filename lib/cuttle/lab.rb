@@ -31,6 +31,7 @@ module Cuttle
     autoload :WorkApp, "cuttle/lab/work_app"
     autoload :Services, "cuttle/lab/services"
     autoload :Relay, "cuttle/lab/relay"
+    autoload :Networks, "cuttle/lab/networks"
     autoload :Apps, "cuttle/lab/apps"
 
     # Carrying it out.

@@ -24,14 +24,15 @@ module Cuttle
         @generator = generator
       end
 
-      # A Hash, or nil where it was interrupted. again: whether it may be made again where it was disturbed; of the two
-      # the one that lost less to others is kept, whatever was measured. Raises Failure, Load::Failure among them.
-      def run(configuration, url, again: false)
-        url = URI.join(url, @load.path).to_s if @load.path
+      # A Hash, or nil where it was interrupted. way: the one of Networks by which the load reaches the server. again:
+      # whether it may be made again where it was disturbed; of the two the one that lost less to others is kept,
+      # whatever was measured. Raises Failure, Load::Failure among them.
+      def run(configuration, way, again: false)
+        url = @load.path ? URI.join(way.url, @load.path).to_s : way.url
         @options = @stage.load_options(configuration, @load, @cores)
         steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
-        measured = [measure(url)]
-        measured << measure(url) if again && disturbed?(*measured.first)
+        measured = [measure(url, way)]
+        measured << measure(url, way) if again && disturbed?(*measured.first)
         result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.lost }
         return unless result
         raise Failure, "the server died: #{last_words}" unless @server.running?
@@ -41,8 +42,10 @@ module Cuttle
 
       private
 
-      def measure(url)
-        Meter.new(@server.tree, @cores).measure { @generator.call(url, tester: @load.tester, **@options, **length) }
+      def measure(url, way)
+        Meter.new(@server.tree, @cores, way).measure do
+          @generator.call(url, tester: @load.tester, **@options, **length)
+        end
       end
 
       # A number of requests, however long they take, or a time. A tester gets both: not every one can be told a number.
@@ -60,10 +63,11 @@ module Cuttle
       def record(result, figures, steady)
         proof = @server.proof
         reasons = unproved(proof) + wrong(result)
-        warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: result.client_cpu)
+        load_cpu = [result.client_cpu, figures.network].max
+        warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: load_cpu)
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
           "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
-          "server" => figures.server, "load_cpu" => result.client_cpu, "marks" => marks(result),
+          "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),
           "windows" => windows(result), "histogram" => result.distribution,
           "warnings" => warnings.map(&:to_h) }
       end

@@ -6,13 +6,15 @@ module Cuttle
     class Meter
       # server: what the results file says of it; others, steal: seconds per second of each core that other processes
       # and other machines had; lost: the same, of both together, of the server's cores alone. Where the load shares
-      # these, lost is what other machines had: what an app's services take there is no disturbance.
-      Figures = Struct.new(:server, :others, :steal, :lost, keyword_init: true)
+      # these, lost is what other machines had: what an app's services take there is no disturbance. network: how busy a
+      # slow network was, 0 to 1, by itself or with the load on the cores that they share; 0 where there is none.
+      Figures = Struct.new(:server, :others, :steal, :lost, :network, keyword_init: true)
 
-      # tree: the server's ProcessTree.
-      def initialize(tree, cores)
+      # tree: the server's ProcessTree; way: the one of Networks that the load takes.
+      def initialize(tree, cores, way)
         @tree = tree
         @cores = cores
+        @way = way
       end
 
       # The block runs a load and returns its Load::Result; that is returned with Figures.
@@ -27,7 +29,7 @@ module Cuttle
 
       def sample
         { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + children,
-          cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
+          network: @way.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
           **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
       end
 
@@ -49,8 +51,15 @@ module Cuttle
       def figures(result, used, processes)
         wall = used[:wall] * (@cores.server | @cores.load).length
         server = { **server(result, used), "cpu_by_process" => processes }
-        Figures.new(server: server, steal: used[:steal] / wall, lost: lost(used),
-                    others: [(used[:busy] - used[:cpu] - used[:own]) / wall, 0.0].max)
+        others = used[:busy] - used[:cpu] - used[:own] - used[:network]
+        Figures.new(server: server, steal: used[:steal] / wall, others: [others / wall, 0.0].max, lost: lost(used),
+                    network: network(used))
+      end
+
+      def network(used)
+        return 0.0 if used[:network].zero?
+
+        [used[:network], (used[:network] + used[:own]) / @cores.load.length].max / used[:wall]
       end
 
       def lost(used)

@@ -30,6 +30,13 @@ module Cuttle
         prctl.call(SET_CHILD_SUBREAPER, 1, 0, 0, 0).zero? or raise "prctl does not let orphans be adopted"
       end
 
+      # Of CPU time that one process took so far; 0 where it ended.
+      def self.cpu_seconds(pid)
+        Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
+      rescue Errno::EINVAL, Errno::ESRCH
+        0.0
+      end
+
       # leader: pid of a process that leads its own process group, and is the only one that this process has started
       # and not yet waited for.
       def initialize(leader)
@@ -51,12 +58,12 @@ module Cuttle
 
       # Seconds of CPU time used so far.
       def cpu_seconds
-        pids.sum { |pid| own_cpu(pid) + reaped_cpu(pid) }
+        pids.sum { |pid| self.class.cpu_seconds(pid) + reaped_cpu(pid) }
       end
 
       # Pid => the same of each process that lives, without those that it waited for.
       def cpu_by_process
-        pids.to_h { |pid| [pid, own_cpu(pid)] }
+        pids.to_h { |pid| [pid, self.class.cpu_seconds(pid)] }
       end
 
       # Voluntary context switches of the threads that live now.
@@ -118,12 +125,6 @@ module Cuttle
       def ours?(process)
         process.pid == leader || process.group == leader ||
           (process.parent == Process.pid && !@start.nil? && process.start >= @start)
-      end
-
-      def own_cpu(pid)
-        Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
-      rescue Errno::EINVAL, Errno::ESRCH # it ended since we looked
-        0.0
       end
 
       def reaped_cpu(pid)

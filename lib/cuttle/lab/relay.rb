@@ -31,6 +31,11 @@ module Cuttle
         @child.pid
       end
 
+      # Of CPU time that it took so far.
+      def cpu_seconds
+        ProcessTree.cpu_seconds(pid)
+      end
+
       def running?
         @child.running?
       end

@@ -71,20 +71,20 @@ module Cuttle
       # a server that dies.
       def serve(start, loads)
         lost = loads.dup
-        @stage.serve(start.configuration) do |server, url|
+        @stage.serve(start.configuration, loads) do |server, networks|
           lost = loads.first(1)
-          measure(start, loads, server, url) { lost = loads.first(1) }
+          measure(start, loads, server, networks) { lost = loads.first(1) }
         end
       rescue Failure, Load::Failure => error
         failed(start, lost, error.message)
         loads.shift(lost.length)
       end
 
-      def measure(start, loads, server, url)
+      def measure(start, loads, server, networks)
         until loads.empty? || !go_on?(start.configuration)
           cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
                           generator: method(:generate))
-          run = cell.run(start.configuration, url, again: @repeated <= @order / REPEATED)
+          run = cell.run(start.configuration, networks.way(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end

@@ -48,16 +48,16 @@ module Cuttle
         @peers ||= @app.gemfile ? Peers::Bundled::All.new(@app, "#{@directory}/peers") : Peers
       end
 
-      # Yields a server of +configuration+ that answers, and the URL under which the load reaches it. The app's data are
+      # Yields a server of +configuration+ that answers, and the Networks by which +loads+ reach it. The app's data are
       # what they were at every start. Raises Failure.
-      def serve(configuration)
+      def serve(configuration, loads)
         @app.reset(@services)
         peer = peers.find(configuration.server)
         setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
-        through(setup.port) do |port|
+        Networks.open(setup.port, loads, @options, cores: @cores.load) do |networks|
           server = Server.start(peer, setup)
           begin
-            yield server, "http://127.0.0.1:#{port}#{@options.path}"
+            yield server, networks
           ensure
             server.stop
           end
@@ -77,19 +77,6 @@ module Cuttle
       # A connection can be closed after a response by whoever asks, too.
       def keep_alive(configuration, load)
         load.keep_alive.nil? ? configuration.keep_alive : load.keep_alive
-      end
-
-      # Yields the port of a relay to +port+ where a slow network was asked for. It stands before the server does: what
-      # is started after that counts as the server's (see ProcessTree).
-      def through(port)
-        return yield port if @options.delay.zero? && @options.bandwidth.nil?
-
-        relay = Relay.start(port, delay: @options.delay, bandwidth: @options.bandwidth, cores: @cores.load)
-        begin
-          yield relay.port
-        ensure
-          relay.stop
-        end
       end
 
       # Rails apps, and others, have as many connections to their database as RAILS_MAX_THREADS says.

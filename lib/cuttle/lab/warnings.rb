@@ -16,7 +16,7 @@ module Cuttle
 
       OTHERS = 0.05 # of the cores' time, that others may take during a run
       STEAL = 0.01 # the same, for the hypervisor
-      SATURATED = 0.8 # of a core, for the generator's busiest thread
+      SATURATED = 0.8 # of a core, for the generator's busiest thread, or a slow network
       RUNNABLE = 0.5 # processes that want a core before the lab begins
       SAMPLES = 10
       INTERVAL = 0.05 # seconds
@@ -28,8 +28,8 @@ module Cuttle
         [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
       end
 
-      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, 0 to
-      # 1.
+      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, or of
+      # a slow network, 0 to 1.
       def during(others:, steal:, load_cpu:)
         [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL),
          (saturated(load_cpu) if load_cpu > SATURATED)].compact
@@ -72,8 +72,8 @@ module Cuttle
       end
 
       def saturated(share)
-        Warning.new("saturated", "the load generator was busy for #{percent(share)} of the time: the limit may " \
-                                 "be its own", "give it more cores: --cpus, or a heavier app")
+        Warning.new("saturated", "the load generator, or a slow network's relay, was busy for #{percent(share)} of " \
+                                 "the time: the limit may be its own", "give it more cores: --cpus, or a heavier app")
       end
 
       def percent(share)

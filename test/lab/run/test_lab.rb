@@ -14,6 +14,8 @@ class TestLab < Minitest::Test
   RUBY
   QUICK = %w[--engines single,hybrid --workers 0 --threads 2 --rounds 2 --duration 100ms --warmup 0 --concurrency 1,3
              --seed 7].freeze
+  LOAD = { "id" => "l1", "name" => "1 connection", "loop" => "closed", "connections" => 1,
+           "keep_alive" => false }.freeze
 
   def setup
     @directory = Dir.mktmpdir
@@ -45,6 +47,19 @@ class TestLab < Minitest::Test
     octets = %w[c1 c2].map { |id| measured.runs(configuration: id).sum { |run| run["octets"].fdiv(run.responses) } }
     assert_operator octets.first, :<, 1000
     assert_operator octets.last, :>, 20_000
+  end
+
+  # 50 ms each way, and a connection for each request: two round trips.
+  def test_a_load_that_comes_from_far_away
+    options = Cuttle::Lab::Options.new(app: app, directory: @directory, rounds: 1, duration: 0.1, warmup: 0, seed: 1)
+    configuration = Cuttle::Lab::Plan.build(options).configurations.first.to_h
+    far = LOAD.merge("id" => "l2", "name" => "from far away", "delay" => 0.05, "requests" => 3)
+    plan = plan_of([configuration], [LOAD, far])
+    measured = Cuttle::Lab::Results.read(Cuttle::Lab.run(options, out: StringIO.new, plan: plan))
+    near, far = %w[l1 l2].map { |id| measured.runs(load: id).first }
+    assert_operator near.time("min"), :<, 200
+    assert_operator far.time("min"), :>=, 200
+    assert_equal 3, far.responses
   end
 
   # A file that ends in the middle of a line, as of a lab that was killed.
@@ -144,11 +159,10 @@ class TestLab < Minitest::Test
 
   private
 
-  def plan_of(configurations)
-    load = { "id" => "l1", "name" => "1 connection", "loop" => "closed", "connections" => 1, "keep_alive" => false }
+  def plan_of(configurations, loads = [LOAD])
     Cuttle::Lab::Plan.new(configurations: configurations.map { |each| Cuttle::Lab::Results::Configuration.new(each) },
-                          loads: [Cuttle::Lab::Results::LoadSpec.new(load)], missing: {}, seed: 1, rounds: 1,
-                          duration: 0.1, warmup: 0, cut: [])
+                          loads: loads.map { |each| Cuttle::Lab::Results::LoadSpec.new(each) }, missing: {}, seed: 1,
+                          rounds: 1, duration: 0.1, warmup: 0, cut: [])
   end
 
   def app

@@ -54,7 +54,44 @@ class TestStage < Minitest::Test
     end
   end
 
+  # Each by its own; and what stands between is not the server's.
+  def test_a_load_has_the_network_that_it_asks_for
+    fast, slow, far = asking({}), asking("delay" => 0.1), asking("delay" => 0.1, "bandwidth" => 50_000)
+    stage("hybrid") do |stage, configuration|
+      stage.serve(configuration, [fast, slow, far, asking("delay" => 0.1)]) do |server, networks|
+        assert_nil networks.way(fast).relay
+        assert_equal "http://127.0.0.1:#{server.port}/", networks.way(fast).url
+        relays = [slow, far, asking("delay" => 0.1)].map { |each| networks.way(each).relay.pid }
+        assert_equal 2, relays.uniq.length
+        assert_equal relays.first, relays.last
+        assert_empty relays & server.tree.pids
+        assert_operator seconds { Net::HTTP.get(URI(networks.way(slow).url)) }, :>=, 0.4
+        assert_operator networks.way(slow).cpu_seconds, :>, 0
+        assert_equal 0, networks.way(fast).cpu_seconds
+      end
+    end
+  end
+
+  def test_relays_end_with_the_server
+    relay = nil
+    stage("hybrid") do |stage, configuration|
+      slow = asking("delay" => 0.01)
+      stage.serve(configuration, [slow]) { |_server, networks| relay = networks.way(slow).relay }
+    end
+    refute_predicate relay, :running?
+  end
+
   private
+
+  def asking(hash)
+    Cuttle::Lab::Results::LoadSpec.new({ "id" => "l1", "connections" => 1 }.merge(hash))
+  end
+
+  def seconds
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    yield
+    Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
+  end
 
   def stage(engine)
     app = Remembering.new(name: "app.ru", rackup: "#{@directory}/config.ru")
@@ -65,6 +102,7 @@ class TestStage < Minitest::Test
   end
 
   def answer(stage, configuration)
-    stage.serve(configuration) { |_server, url| Net::HTTP.get(URI(url)) }
+    any = asking({})
+    stage.serve(configuration, [any]) { |_server, networks| Net::HTTP.get(URI(networks.way(any).url)) }
   end
 end

@@ -15,12 +15,15 @@ module Cuttle
       class Conversation
         WATCH = 0.05 # seconds between looks at who has said its end and may have gone since
         WATCHABLE = Socket.const_defined?(:TCP_INFO) && RUBY_PLATFORM.include?("linux")
+        SEGMENT = 1448 # octets of data in an Ethernet's packet
 
-        def initialize(events, client, port, line)
+        # buffer: what our system may take from the server before we read it, or nil.
+        def initialize(events, client, port, line, buffer)
           @events = events
           @client = client
           @port = port
           @line = line # makes one
+          @buffer = buffer
           # What the client sends waits in the system's buffer until the handshake would have been made.
           events.at(EventLoop.now + 2 * line.call.delay) { dial }
         end
@@ -29,11 +32,19 @@ module Cuttle
 
         def dial
           @server = Socket.new(:INET, :STREAM)
-          @server.setsockopt(:TCP, :NODELAY, true)
+          like_a_network
           @server.connect_nonblock(Socket.sockaddr_in(@port, "127.0.0.1"), exception: false)
           @events.on_write(@server) { dialled }
         rescue SystemCallError
           reset
+        end
+
+        # Between two programs of one machine segments are of 64 KiB, and buffers, which are so many segments, hold
+        # megabytes: a server would never feel how slow its client is.
+        def like_a_network
+          @server.setsockopt(:TCP, :NODELAY, true)
+          @server.setsockopt(:TCP, :MAXSEG, SEGMENT)
+          @server.setsockopt(:SOCKET, :RCVBUF, @buffer) if @buffer
         end
 
         def dialled
@@ -86,10 +97,11 @@ module Cuttle
         EventLoop.raise_limit
         events = EventLoop.new
         listener = TCPServer.new("127.0.0.1", 0)
-        listener.setsockopt(:SOCKET, :RCVBUF, Line::BUFFER * 2) if bandwidth # or the system's buffer would be the line
+        buffer = Line::BUFFER * 2 if bandwidth # or the system's buffer would be the line
+        listener.setsockopt(:SOCKET, :RCVBUF, buffer) if buffer
         listener.listen(1024)
         line = -> { Line.new(delay, bandwidth) }
-        events.on_read(listener) { accept(listener) { |client| Conversation.new(events, client, port, line) } }
+        events.on_read(listener) { accept(listener) { |client| Conversation.new(events, client, port, line, buffer) } }
         events.on_read($stdin) { events.stop }
         $stdout.puts "ready #{listener.addr[1]}"
         $stdout.flush

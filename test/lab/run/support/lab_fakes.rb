@@ -15,6 +15,10 @@ module LabFakes
       @supports = supports || ->(_setup) {}
     end
 
+    def model?(model)
+      models.include?(model) || model.nil?
+    end
+
     def supports?(setup)
       @supports.call(setup)
     end
@@ -109,6 +113,13 @@ module LabFakes
     end
   end
 
+  # As between loads and a server where nobody asks for a slow network.
+  Networks = Struct.new(:port) do
+    def way(_load)
+      Cuttle::Lab::Networks::Way.new("http://127.0.0.1:#{port}/")
+    end
+  end
+
   # What a Runner asks of a stage. made: called for each start; returns a Server or raises.
   class Stage
     attr_reader :started
@@ -118,10 +129,10 @@ module LabFakes
       @started = []
     end
 
-    def serve(configuration)
+    def serve(configuration, _loads)
       server = @made.call(configuration)
       @started << server
-      yield server, "http://127.0.0.1:#{server.port}/"
+      yield server, Networks.new(server.port)
     ensure
       server&.stop
     end
