@@ -28,7 +28,8 @@ module Cuttle
         "goliath" => ["Goliath", "a reactor with a fiber per request"],
         "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
         "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
-        "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"]
+        "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
+        "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
       }
 
       class << self

@@ -24,7 +24,7 @@ class TestLabPeers < Minitest::Test
 
   Cuttle::Lab::Peers.names.each do |name|
     peer = Cuttle::Lab::Peers.find(name)
-    (peer.models.empty? ? [nil] : peer.models).each do |model|
+    [*(peer.models.empty? ? [nil] : peer.models), *peer.variants].each do |model|
       define_method("test_#{[name, model].compact.join("_")}_is_what_was_asked_for") do
         skip peer.unavailable if peer.unavailable
 

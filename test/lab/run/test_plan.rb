@@ -80,6 +80,19 @@ class TestLabPlan < Minitest::Test
     end
   end
 
+  # Of the servers that there are: what would be no fair comparison is not in a lab that nobody asked for it.
+  def test_variants_are_measured_where_they_are_asked_for
+    names = lambda do |*servers|
+      options = Cuttle::Lab::Options.new(engines: [], servers: servers, workers: [2], threads: [1], keep_alive: [true], seed: 1)
+      Cuttle::Lab::Plan.build(options).configurations.reject(&:control_of).map(&:name)
+    end
+    assert_equal ["passenger -w 2"], names.call("passenger")
+    assert_equal ["passenger turbocached -w 2"], names.call("passenger:turbocached")
+    assert_equal ["haproxy random -w 2", "haproxy roundrobin -w 2", "haproxy leastconn -w 2"], names.call("haproxy")
+    assert_empty names.call("all").grep(/cached/)
+    assert_raises(Cuttle::UsageError) { names.call("passenger:cached") }
+  end
+
   def test_unknown_names
     assert_raises(Cuttle::UsageError) { plan(engines: %w[warp]) }
     assert_raises(Cuttle::UsageError) { plan(servers: %w[apache]) }

@@ -35,8 +35,9 @@ module Cuttle
           gems ? { "GEM_PATH" => "#{gems}:" } : {}
         end
 
-        def command(setup)
-          [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", "tcp://#{address(setup)}",
+        # uri: where to listen.
+        def command(setup, uri = "tcp://#{address(setup)}")
+          [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
            "-e", "production", *model(setup), "-w", setup.workers.to_s, *pool(setup),
            setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
         end

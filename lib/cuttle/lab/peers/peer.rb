@@ -10,6 +10,8 @@ module Cuttle
       #   gems              those to install, "name" or "name:requirement", the server's first (Versions says which);
       #                     or package and program, those of Debian
       #   models            names of its concurrency models, where it has several
+      #   variants          names of models that are measured only where they are asked for by name, for they are more
+      #                     than a model
       #   arguments(setup)  its command line: on 127.0.0.1, in production, without a log of requests, caching nothing
       #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
       #   keeps_alive       the habits it can have: [true], [false] or both
@@ -29,6 +31,7 @@ module Cuttle
         def package = nil
         def program = name
         def models = []
+        def variants = []
         def workers = (0..0)
         def threads = (1..1)
         def keeps_alive = [true]
@@ -65,9 +68,14 @@ module Cuttle
           gems ? home.version : IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
         end
 
+        # Whether it has that one, or a variant of that name; nil is what it has where nobody names one.
+        def model?(model)
+          model.nil? || models.include?(model) || variants.include?(model)
+        end
+
         # Why it can't be run so; nil where it can.
         def supports?(setup)
-          return "#{name} has no model #{setup.model}" if setup.model && !models.include?(setup.model)
+          return "#{name} has no model #{setup.model}" unless model?(setup.model)
           return "#{name} is installed for Ruby #{RUBY_VERSION} only" if gems && another?(setup.ruby)
           return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
           return "#{title(setup)} has #{told(threads_of(setup))}" unless threads_of(setup).cover?(setup.threads)

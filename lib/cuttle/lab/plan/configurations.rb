@@ -59,13 +59,13 @@ module Cuttle
           engines.map { |engine| [ours, engine] } + others
         end
 
-        # "thin" is every model of it, "thin:threaded" one.
+        # "thin" is every model of it and no variant, "thin:threaded" one.
         def others
           names = @options.servers == %w[all] ? @peers.names - [OURS] : @options.servers
           names.flat_map do |name|
             server, model = name.split(":", 2)
             peer = @peers.find(server)
-            raise UsageError, "#{server} has no model #{model}" if model && !peer.models.include?(model)
+            raise UsageError, "#{server} has no model #{model}" unless peer.model?(model)
 
             (model ? [model] : models(peer)).map { |each| [peer, each] }
           end
@@ -125,7 +125,7 @@ module Cuttle
         def title(peer, model)
           return model if peer.name == OURS
 
-          models(peer).length > 1 ? "#{peer.name} #{model}" : peer.name
+          models(peer) == [model] ? peer.name : "#{peer.name} #{model}"
         end
 
         def numbered(hash, id, reason)
