@@ -24,9 +24,8 @@ module Cuttle
         end
 
         def machine(environment)
-          cores = environment["cores"]&.then { |count| NUMBERS.plural(count, "core") }
           memory = environment["memory"]&.then { |octets| NUMBERS.size(octets) }
-          [environment["cpu"], cores, memory, *environment.values_at("system", "kernel", "ruby")].compact.join(", ")
+          [environment["cpu"], memory, *environment.values_at("system", "kernel", "ruby")].compact.join(", ")
         end
 
         # Which cores had the servers, and which the load.

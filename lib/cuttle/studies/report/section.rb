@@ -8,7 +8,7 @@ module Cuttle
       module Section
         extend Lab::Report::Markup
 
-        LEAD = "Medians over the starts of each server, with 95% intervals; published numbers have none."
+        LEAD = "Medians over the starts of each server, with 95% intervals"
 
         module_function
 
@@ -44,7 +44,9 @@ module Cuttle
           figures = Charts.of(table)
           return if figures.empty?
 
-          safe(tag(:h3, "Numbers"), Lab::Report::Sections.lead(LEAD), Lab::Report::Charts::Figure.grid(figures))
+          published = table.metrics.any? { |metric| table.published?(metric) }
+          lead = Lab::Report::Sections.lead("#{LEAD}#{"; published numbers have none" if published}.")
+          safe(tag(:h3, "Numbers"), lead, Lab::Report::Charts::Figure.grid(figures))
         end
 
         # All of them, folded away.
