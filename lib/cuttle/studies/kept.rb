@@ -30,19 +30,24 @@ module Cuttle
         findings
       end
 
-      # Findings of each study that has kept results, by the studies' names. Raises Failure.
+      # Findings of each study that has kept results, those of publications first. Raises Failure.
       def all(root = ROOT)
-        studies = Studies.all(root)
+        studies = ordered(root)
         there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Store::FILE}") }
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
       # The same of what lies in a directory of results that `cuttle study` filled: of each study the newest.
       def newest(directory, root = ROOT)
-        studies = Studies.all(root)
+        studies = ordered(root)
         paths = Dir["#{directory}/*/*/#{Lab::Store::FILE}"]
         all = paths.map { |path| findings(File.dirname(path), root, studies) }.group_by { |each| each.study.name }
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
+      end
+
+      # Of publications, then of questions.
+      def ordered(root)
+        Studies.all(root).partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
       end
 
       def findings(directory, root = ROOT, studies = Studies.all(root))

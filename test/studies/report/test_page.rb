@@ -12,7 +12,7 @@ class TestStudiesPage < Minitest::Test
 
   def test_a_section_for_each_study_after_what_became_of_the_claims
     page = render("s0-ab", "s0-sweeps", "q1-threads")
-    assert_equal %w[claims q1-threads s0-ab s0-sweeps], page.scan(/<section id="([^"]+)"/).flatten
+    assert_equal %w[claims s0-ab s0-sweeps q1-threads], page.scan(/<section id="([^"]+)"/).flatten
     %w[claims q1-threads s0-ab s0-sweeps].each { |anchor| assert_includes page, %(<a href="##{anchor}">) }
     [study("s0-ab").question, *study("s0-ab").flaws, "cuttle study s0-ab --rounds 3 --seed 1"]
       .each { |text| assert_includes page, Cuttle::Lab::Report::Markup.escape(text) }
