@@ -13,7 +13,8 @@ class TestTesters < Minitest::Test
     Testers.names.each do |name|
       tester = Testers.find(name)
       assert_match(/\A#{name} is not installed: apt-get install #{tester::PACKAGE}\z/, tester.unavailable)
-      error = assert_raises(Cuttle::Lab::Failure) { tester.new("http://127.0.0.1:1/", connections: 1, duration: 1).run }
+      run = tester.new("http://127.0.0.1:1/", connections: 1, duration: 1, requests: 1)
+      error = assert_raises(Cuttle::Lab::Failure) { run.run }
       assert_equal tester.unavailable, error.message
     end
   ensure

@@ -72,6 +72,8 @@ module TesterContract
     result = load_app(requests: nil, duration: 0.4) { [200, {}, ["timed"]] }
     assert_operator result.responses, :>, CONNECTIONS
     assert_operator result.elapsed, :<, 5
+  rescue Cuttle::Lab::Failure => error
+    assert_match(/\A#{tester::PROGRAM} needs a number of requests/, error.message)
   end
 
   def test_wrong_answers_are_wrong
@@ -111,7 +113,7 @@ module TesterContract
   end
 
   def test_what_was_interrupted_before_it_began_ends_at_once
-    run = tester.new("http://127.0.0.1:1/", connections: 1, duration: 600)
+    run = tester.new("http://127.0.0.1:1/", connections: 1, requests: 1000, duration: 600)
     run.interrupt
     assert_predicate run.run, :interrupted?
   end

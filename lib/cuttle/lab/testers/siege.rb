@@ -38,6 +38,12 @@ module Cuttle
           end
         end
 
+        # As Tester's.
+        def initialize(*, **)
+          super
+          raise Failure, "siege needs a number of requests: told a time, it may end at once, or never" unless @requests
+        end
+
         private
 
         # A home of its own: it leaves files there, and reads those of whoever runs it.
@@ -51,9 +57,8 @@ module Cuttle
 
         # Every connection sends as many: rounded up.
         def command
-          length = @requests ? ["-r", @requests.fdiv(@connections).ceil.to_s] : ["-t", "#{seconds}S"]
           ["siege", "--benchmark", "--quiet", "--json-output", "-R", file("home/.siege/siege.conf"),
-           "-c", @connections.to_s, *length, @url]
+           "-c", @connections.to_s, "-r", @requests.fdiv(@connections).ceil.to_s, @url]
         end
       end
     end

@@ -16,11 +16,13 @@ module Cuttle
       #   #variables            of its environment
       #   #threads              that it runs on the load's cores at once
       class Tester
+        MOST = 600 # seconds that a run may take
+
         class << self
           # Why it can't be had here and what to do, or nil.
           def unavailable
             directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
-            return if directories.any? { |directory| File.executable?("#{directory}/#{self::PROGRAM}") }
+            return if directories.any? { |path| File.executable?("#{path}/#{self::PROGRAM}") }
 
             "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}"
           end
@@ -28,8 +30,8 @@ module Cuttle
 
         # requests: how many; nil, or where the program can't be told: for duration, in seconds. Others of Load's options
         # are of what they don't have, chance. Raises Failure for what none of them can do.
-        def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10, rate: nil,
-                       mix: nil, **_others)
+        def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10,
+                       rate: nil, mix: nil, **_others)
           raise Failure, "#{program} can't load at a rate, or with a mix: that takes cuttle load" if rate || mix
 
           @url = url
@@ -79,17 +81,18 @@ module Cuttle
         # Its own process group: a Ctrl-C at the terminal is for the lab, which then interrupts in order.
         def execute
           @pid = Process.spawn(variables, *command, in: File::NULL, out: file("out"), err: file("err"), pgroup: true)
+          ended = Process.detach(@pid)
           interrupt if @interrupted # since before it began
-          Process.wait(@pid)
+          ended.join(MOST) or raise Failure, "#{program} did not end within #{MOST} s"
           @pid = nil
         ensure
-          kill if @pid
+          kill(ended) if @pid
         end
 
         # Where an exception ended the waiting.
-        def kill
+        def kill(ended)
           Process.kill(:KILL, @pid)
-          Process.wait(@pid)
+          ended.join
         end
 
         # CPU time by time of each of its threads, 0 to 1, while the block runs.
