@@ -13,8 +13,8 @@ module Cuttle
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
       MOST_LOST = 0.1 # of the time of the server's cores, to others: beyond that a run is made again
 
-      # server: Lab::Server; generator: called with a URL, Load's options and tester: (nil, or the name of one of Testers),
-      # returns a Load::Result or what a tester has for one.
+      # server: Lab::Server; generator: called with a URL, Load's options and tester: (nil, or the name of one of
+      # Testers), returns a Load::Result or what a tester has for one.
       def initialize(server:, load:, stage:, plan:, cores:, generator:)
         @server = server
         @load = load

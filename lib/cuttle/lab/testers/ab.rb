@@ -20,7 +20,7 @@ module Cuttle
           def read(text)
             requests = number(text, "Complete requests") or return
             errors, octets = errors(text), number(text, "Total transferred").to_i
-            responses = octets.zero? ? 0 : requests.to_i - errors[:reset] # where all are closed unanswered, it is content
+            responses = octets.zero? ? 0 : requests.to_i - errors[:reset] # no answer at all is one for it
             { rate: number(text, "Requests per second"), responses: responses, octets: octets,
               elapsed: number(text, "Time taken for tests"), errors: errors, **(responses.zero? ? {} : times(text)) }
           end
@@ -34,7 +34,8 @@ module Cuttle
           # A connection that is reset may count as an exception once more. Of a status it says that it was none of 2xx.
           def errors(text)
             connect, receive, exceptions = FAILED.match(text)&.captures&.map(&:to_i) || [0, 0, 0]
-            { connect: connect, reset: [receive, exceptions].max, status_unexpected: number(text, "Non-2xx responses").to_i }
+            { connect: connect, reset: [receive, exceptions].max,
+              status_unexpected: number(text, "Non-2xx responses").to_i }
           end
 
           def times(text)
@@ -53,7 +54,8 @@ module Cuttle
         # -r: goes on where a connection is reset, -l: takes responses of different lengths.
         def command
           length = @requests ? ["-n", @requests.to_s] : ["-t", seconds.to_s, "-n", (MOST * seconds).to_s]
-          ["ab", "-q", "-r", "-l", *("-k" if @keep_alive), "-s", @timeout.ceil.to_s, "-c", @connections.to_s, *length, @url]
+          ["ab", "-q", "-r", "-l", *("-k" if @keep_alive), "-s", @timeout.ceil.to_s, "-c", @connections.to_s,
+           *length, @url]
         end
       end
     end

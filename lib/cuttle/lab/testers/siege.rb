@@ -14,9 +14,9 @@ module Cuttle
         MEGABYTE = 1024 * 1024
         PATIENCE = 1_000_000 # failures, before it gives up
         # Without what a browser would do on its own.
-        SETTINGS = { verbose: false, quiet: true, json_output: true, logging: false, "show-logfile": false, color: "off",
-                     parser: false, cache: false, "accept-encoding": "identity", protocol: "HTTP/1.1", delay: 0.0,
-                     failures: PATIENCE }.freeze
+        SETTINGS = { verbose: false, quiet: true, json_output: true, logging: false, "show-logfile": false,
+                     color: "off", parser: false, cache: false, "accept-encoding": "identity", protocol: "HTTP/1.1",
+                     delay: 0.0, failures: PATIENCE }.freeze
 
         class << self
           def read(text)
@@ -49,7 +49,8 @@ module Cuttle
         # A home of its own: it leaves files there, and reads those of whoever runs it.
         def variables
           home = file("home")
-          settings = SETTINGS.merge(connection: @keep_alive ? "keep-alive" : "close", limit: @connections, timeout: @timeout.ceil)
+          settings = SETTINGS.merge(connection: @keep_alive ? "keep-alive" : "close", limit: @connections,
+                                    timeout: @timeout.ceil)
           FileUtils.mkdir_p("#{home}/.siege")
           File.write("#{home}/.siege/siege.conf", settings.map { |name, value| "#{name} = #{value}\n" }.join)
           { "HOME" => home }
