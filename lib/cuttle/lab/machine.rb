@@ -9,7 +9,7 @@ module Cuttle
       module_function
 
       def facts(cores)
-        { "cpu" => cpu, "cores" => Cores.allowed.length, "memory" => memory, "system" => system_name,
+        { "cpu" => cpu, "cores" => Etc.sysconf(Etc::SC_NPROCESSORS_ONLN), "memory" => memory, "system" => system_name,
           "kernel" => Etc.uname.values_at(:sysname, :release, :machine).join(" "), "ruby" => RUBY_DESCRIPTION,
           "yjit" => yjit?, "server_cores" => cores.server, "load_cores" => cores.load, "cuttle" => VERSION }
       end
