@@ -15,7 +15,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.{rb,css}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE",
                    "docs/*.md", "examples/{hello,work}.ru", "examples/work/Gemfile",
-                   "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}"]
+                   "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.extensions = ["ext/cuttle/extconf.rb", "ext/cuttle_load/extconf.rb"]

@@ -95,7 +95,8 @@ class TestStudyDeclarations < Minitest::Test
 
   def test_what_is_wrong_is_said_in_one_line
     { 'published("y.csv") { |_| }' => /y\.csv: No such file/, 'published("x.csv", only: /z/) { |_| }' => /no row is/,
-      'published("x.csv") { |_| }' => /x\.csv, line 2: neither/, 'claim "x.9", "?" => [rate("x.1"), rate("x.2"), 1..]' => /no x\.9/,
+      'published("x.csv") { |_| }' => /x\.csv, line 2: neither/,
+      "claim \"x.2\" =>" => /study\.rb: .*syntax error/, "frob 1" => /study\.rb: undefined method `?'?frob/, 'claim "x.9", "?" => [rate("x.1"), rate("x.2"), 1..]' => /no x\.9/,
       "#{body}\nclaim \"x.2\", \"?\" => [rate(\"x.1\"), rate(\"x.3\"), 1..]" => /about rate of x\.3, which is not measured/ }
       .each { |text, message| assert_match message, assert_raises(Studies::Failure, text) { declare(text) }.message }
   end

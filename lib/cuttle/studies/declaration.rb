@@ -31,6 +31,8 @@ module Cuttle
         declaration.to_study
       rescue SystemCallError => error
         raise Failure, "#{path}: #{Load.reason(error)}"
+      rescue SyntaxError, NameError, ArgumentError, TypeError => error
+        raise Failure, "#{path}: #{error.message.lines.first.chomp}"
       end
 
       def initialize(name, root)
