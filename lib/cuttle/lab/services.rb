@@ -9,6 +9,7 @@ module Cuttle
       autoload :Child, "cuttle/lab/services/child"
       autoload :Postgres, "cuttle/lab/services/postgres"
       autoload :Renderer, "cuttle/lab/services/renderer"
+      autoload :Service, "cuttle/lab/services/service"
       autoload :Upstream, "cuttle/lab/services/upstream"
 
       # The class called +name+ ("postgres", "renderer", "upstream").

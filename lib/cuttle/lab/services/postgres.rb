@@ -10,7 +10,7 @@ module Cuttle
       # itself.
       #
       # It is set up for measuring and for nothing that has to last: no fsync, no autovacuum, no just-in-time compiler.
-      class Postgres
+      class Postgres < Service
         PROGRAM = "#{__dir__}/postgres_program.rb"
         USER = "cuttle"
         CONNECTIONS = 200
@@ -48,14 +48,6 @@ module Cuttle
             raise
           end
           service
-        end
-
-        def initialize(child)
-          @child = child
-        end
-
-        def pid
-          @child.pid
         end
 
         # The temporary directory, which goes with it.
@@ -97,11 +89,7 @@ module Cuttle
           run("CREATE DATABASE #{database} TEMPLATE #{filled}")
         end
 
-        # Ends every connection, and leaves nothing.
-        def stop
-          @child.stop
-        end
-      end
+        # Ends every connection, and leaves nothing.      end
     end
   end
 end

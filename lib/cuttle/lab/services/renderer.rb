@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Services
       # A Node.js process that renders photos for the album app, one page at a time, for all workers of a server.
-      class Renderer
+      class Renderer < Service
         PROGRAM = "#{Apps::STUDIED}/album/render.js"
         NAMES = %w[node nodejs].freeze
 
@@ -26,25 +26,9 @@ module Cuttle
           new(Child.start(PROGRAM, cores: cores, by: [node]))
         end
 
-        def initialize(child)
-          @child = child
-        end
-
-        def pid
-          @child.pid
-        end
-
-        def port
-          @child.words.first.to_i
-        end
-
         # For the album.
         def environment
           { "ALBUM_RENDERER" => "127.0.0.1:#{port}" }
-        end
-
-        def stop
-          @child.stop
         end
       end
     end

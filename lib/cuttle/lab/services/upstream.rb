@@ -5,7 +5,7 @@ module Cuttle
     module Services
       # A slow HTTP service on a port of 127.0.0.1: it answers each GET after +delay_ms+, or after what the request's
       # own delay_ms says, and meanwhile takes any number of others.
-      class Upstream
+      class Upstream < Service
         PROGRAM = "#{__dir__}/upstream_program.rb"
 
         def self.unavailable
@@ -17,18 +17,6 @@ module Cuttle
           new(Child.start(PROGRAM, delay_ms, cores: cores))
         end
 
-        def initialize(child)
-          @child = child
-        end
-
-        def pid
-          @child.pid
-        end
-
-        def port
-          @child.words.first.to_i
-        end
-
         def url
           "http://127.0.0.1:#{port}/"
         end
@@ -36,10 +24,6 @@ module Cuttle
         # For the work app.
         def environment
           { "WORK_UPSTREAM" => url }
-        end
-
-        def stop
-          @child.stop
         end
       end
     end
