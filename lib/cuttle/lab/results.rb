@@ -13,7 +13,8 @@ module Cuttle
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
       # once, over all processes; nil: unbounded.
       # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
-      # takes on; nil: its own. flags: of ours, further ones of its command line. copy: 2 and so on where it is the same as another one, on purpose.
+      # takes on; nil: its own. flags: of ours, further ones of its command line. copy: 2 and so on where it is the same as
+      # another one, on purpose.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
                                 :control_of, :environment, :like, :flags, :copy)
       # Under this one alone, nil: as for all. path: what is asked for; requests: how many, instead of a time; delay,

@@ -55,8 +55,8 @@ module Cuttle
       end
 
       def name
-        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), ("-w #{workers}" if workers.positive?),
-         ("-t #{threads}" if threads > 1), ("keep-alive" if keep_alive), *flags, ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
+        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), *numbers, ("keep-alive" if keep_alive), *flags,
+         ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
       end
 
       def load_name
@@ -74,6 +74,10 @@ module Cuttle
       # A server that can't be told to close each connection is told so by each request.
       def keeps_alive?
         keep_alive || !Lab::Peers.find(server).keeps_alive.include?(false)
+      end
+
+      def numbers
+        [("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads > 1)]
       end
 
       # Shorter requests come so much more often.

@@ -23,8 +23,9 @@ module Cuttle
       end
 
       # Ours. like: a server whose model and habits it takes on; engine: the model that is. original: that server itself
-      # as well, as the lab knows it ("thin:threaded"); nil where it can't be had any more. flags: further ones of `cuttle serve`. ruby: the series of
-      # another Ruby ("3.4"). copy: a number, where it is the same as another on purpose.
+      # as well, as the lab knows it ("thin:threaded"); nil where it can't be had any more. flags: further ones of
+      # `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, where it is the same as another on
+      # purpose.
       def serve(engine:, like: nil, original: nil, **numbers)
         @servers << server("cuttle", engine, like, **numbers)
         other(original, **numbers) if original

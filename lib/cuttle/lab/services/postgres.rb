@@ -88,8 +88,7 @@ module Cuttle
           end
           run("CREATE DATABASE #{database} TEMPLATE #{filled}")
         end
-
-        # Ends every connection, and leaves nothing.      end
+      end
     end
   end
 end

@@ -76,10 +76,16 @@ module Cuttle
           def y
             @y ||= begin
               all = CHARTS::Scales.with_intervals(values, ends)
-              if Metric.fetch(@metric).kind == :time && values.max > Values::WIDE * values.min then CHARTS::Scales::Log.around(all, CHARTS::Frame::UP)
-              else CHARTS::Scales::Linear.around(all, CHARTS::Frame::UP, zero: true)
+              if several_sizes?
+                CHARTS::Scales::Log.around(all, CHARTS::Frame::UP)
+              else
+                CHARTS::Scales::Linear.around(all, CHARTS::Frame::UP, zero: true)
               end
             end
+          end
+
+          def several_sizes?
+            Metric.fetch(@metric).kind == :time && values.max > Values::WIDE * values.min
           end
 
           def values
