@@ -1,5 +1,6 @@
 /* epoll(7): connections edge-triggered and registered once, so that a request costs no epoll_ctl; listeners
- * level-triggered and exclusive, so that one process wakes per connection. The only file with epoll or eventfd. */
+ * level-triggered. Not exclusive: the process that woke may leave the connection to another, which has to know of it. The
+ * only file with epoll or eventfd. */
 #ifdef __linux__
 
 #include "backend.h"
@@ -55,7 +56,7 @@ static int epoll_backend_add(struct cuttle_backend *backend, int fd, uint64_t to
 
 static int epoll_backend_add_listener(struct cuttle_backend *backend, int fd, uint64_t token)
 {
-	return control(backend, EPOLL_CTL_ADD, fd, token, EPOLLIN | EPOLLEXCLUSIVE);
+	return control(backend, EPOLL_CTL_ADD, fd, token, EPOLLIN);
 }
 
 static int epoll_backend_watch(struct cuttle_backend *backend, int fd, uint64_t token, uint32_t wanted)

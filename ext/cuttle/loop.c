@@ -385,6 +385,8 @@ static bool stand_aside(struct cuttle_loop *loop, uint64_t now)
 		loop->aside_since = now;
 	cuttle_loop_remove_listeners(loop);
 	loop->aside_until = now + ASIDE;
+	if (loop->waiter_in_kernel)
+		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
 	return true;
 }
 
