@@ -19,6 +19,9 @@ engines = {
   "reactor+threads" => { like: "scrawls-simplereactor-threaded", engine: "hybrid", threads: 1000 }
 }
 
+# Enough of them to tell a rate; a scale that leaves slow ones slow would make 100,000 take an hour.
+fast = 20_000
+
 published "s4_web_server_concurrency.csv" do |row|
   next skip("memory: see the study of processes against threads") if row["app"] == "memory"
 
@@ -29,9 +32,9 @@ published "s4_web_server_concurrency.csv" do |row|
     serve(**engines.fetch(row["engine"]), workers: processes > 1 ? processes : 0)
   end
   case row["app"]
-  when "fast" then ask get("/test.txt"), connections: connections, requests: requests || 20_000
+  when "fast" then ask get("/test.txt"), connections: connections, requests: fast
   when "slow"
-    ask work(iowait_ms: 1000, cpu_ms: 0, response_chars: 16), connections: connections, requests: requests || 5 * connections
+    ask work(iowait_ms: 1000, cpu_ms: 0, response_chars: 16), connections: connections, requests: requests || [5 * connections, 10_000].min
   else ask get("/small.txt"), connections: connections, requests: requests, delay: coast_to_coast
   end
 end
