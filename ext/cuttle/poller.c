@@ -182,7 +182,7 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	if (full != loop->full)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
-	cuttle_roster_free(loop->core.roster, !full);
+	cuttle_roster_free(loop->core.roster, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
 	poller->round = 0;

@@ -46,6 +46,24 @@ class TestRoster < Minitest::Test
     Process.wait(idle)
   end
 
+  # Who drains takes nobody in.
+  def test_a_worker_that_was_stopped_is_not_free
+    roster = Cuttle::Roster.new(1)
+    roster.take(0)
+    with_poller(roster) do |poller, port|
+      client = Socket.tcp("127.0.0.1", port)
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      connection = poller.next
+      poller.stop
+      draining = Thread.new { poller.next }
+      Eventually.eventually("the listeners to close") { refused?(port) }
+      assert_equal [[1, false]], roster.to_a
+      connection.respond(200, {}, ["x"])
+      assert_nil draining.value
+      client.close
+    end
+  end
+
   def test_a_place_is_cleared
     roster = Cuttle::Roster.new(2)
     child = fork { linger(roster) }
@@ -68,6 +86,13 @@ class TestRoster < Minitest::Test
   end
 
   private
+
+  def refused?(port)
+    Socket.tcp("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
 
   def linger(roster)
     roster.take(1)
