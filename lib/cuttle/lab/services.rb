@@ -7,9 +7,9 @@ module Cuttle
     # for the app), `stop`, and `unavailable` (nil, or why it can't be had here, and what to do).
     module Services
       autoload :Child, "cuttle/lab/services/child"
+      autoload :Daemon, "cuttle/lab/services/daemon"
       autoload :Postgres, "cuttle/lab/services/postgres"
       autoload :Renderer, "cuttle/lab/services/renderer"
-      autoload :Service, "cuttle/lab/services/service"
       autoload :Upstream, "cuttle/lab/services/upstream"
 
       # The class called +name+ ("postgres", "renderer", "upstream").

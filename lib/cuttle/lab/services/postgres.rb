@@ -10,7 +10,7 @@ module Cuttle
       # itself.
       #
       # It is set up for measuring and for nothing that has to last: no fsync, no autovacuum, no just-in-time compiler.
-      class Postgres < Service
+      class Postgres < Daemon
         PROGRAM = "#{__dir__}/postgres_program.rb"
         USER = "cuttle"
         CONNECTIONS = 200

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Services
       # A Node.js process that renders photos for the album app, one page at a time, for all workers of a server.
-      class Renderer < Service
+      class Renderer < Daemon
         PROGRAM = "#{Apps::STUDIED}/album/render.js"
         NAMES = %w[node nodejs].freeze
 

@@ -5,7 +5,7 @@ module Cuttle
     module Services
       # A slow HTTP service on a port of 127.0.0.1: it answers each GET after +delay_ms+, or after what the request's
       # own delay_ms says, and meanwhile takes any number of others.
-      class Upstream < Service
+      class Upstream < Daemon
         PROGRAM = "#{__dir__}/upstream_program.rb"
 
         def self.unavailable

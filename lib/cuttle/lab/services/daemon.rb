@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Services
       # What services have in common: a Child; and a port, where that is the first that it says.
-      class Service
+      class Daemon
         def initialize(child)
           @child = child
         end
