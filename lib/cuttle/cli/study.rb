@@ -76,7 +76,9 @@ module Cuttle
       end
 
       def list
-        Studies.all.each { |study| @out.puts "#{study.name.ljust(12)} #{study.title}\n#{" " * 13}#{study.source}" }
+        studies = Studies.all
+        width = studies.map { |study| study.name.length }.max + 2
+        studies.each { |study| @out.puts "#{study.name.ljust(width)}#{study.title}\n#{" " * width}#{study.source}" }
         0
       end
 
