@@ -1,8 +1,10 @@
-/* The response parser and the schedules by themselves, for tests and for what must know arrivals beforehand. */
+/* The response parser and the schedules by themselves, for tests and for what must know arrivals beforehand; and how fast
+ * a core is. */
 #include "clock.h"
 #include "core.h"
 #include "response.h"
 #include "rb_shape.h"
+#include "speed.h"
 
 static VALUE end_name(const struct response *response)
 {
@@ -86,6 +88,19 @@ static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE pa
 	return result;
 }
 
+/* core_speed(core, milliseconds) -> steps of an interpreter per second of CPU time on that core, computed for so long (1 to
+ * 1,000; with the GVL), or nil where this process may not run there. Only to be compared with itself. */
+static VALUE speed_of_core(VALUE module, VALUE core, VALUE milliseconds)
+{
+	int length = NUM2INT(milliseconds);
+	double speed;
+
+	if (length < 1 || length > 1000)
+		rb_raise(rb_eArgError, "1 to 1000 ms");
+	speed = core_speed(NUM2INT(core), length * MILLISECOND);
+	return speed < 0 ? Qnil : DBL2NUM(speed);
+}
+
 void init_parts(VALUE module)
 {
 	VALUE parts = rb_define_module_under(module, "Parts");
@@ -93,4 +108,5 @@ void init_parts(VALUE module)
 	rb_define_singleton_method(parts, "parse", parse, 2);
 	rb_define_singleton_method(parts, "statuses", statuses, 1);
 	rb_define_singleton_method(parts, "arrivals", arrivals, 5);
+	rb_define_singleton_method(parts, "core_speed", speed_of_core, 2);
 }

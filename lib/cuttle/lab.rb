@@ -49,6 +49,7 @@ module Cuttle
     autoload :Runner, "cuttle/lab/runner"
     autoload :Progress, "cuttle/lab/progress"
     autoload :Machine, "cuttle/lab/machine"
+    autoload :CoreSpeed, "cuttle/lab/core_speed"
     autoload :Cores, "cuttle/lab/cores"
     autoload :Warnings, "cuttle/lab/warnings"
     autoload :Fairness, "cuttle/lab/fairness"

@@ -11,39 +11,40 @@ module Cuttle
       PERCENTILES = %w[50 90 95 99 99.9].freeze
       WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
-      MOST_LOST = 0.1 # of the time of the server's cores, to others: beyond that a run is made again
 
-      # server: Lab::Server; generator: called with a URL, Load's options and tester: (nil, or the name of one of
+      # server: Lab::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of one of
       # Testers), returns a Load::Result or what a tester has for one.
-      def initialize(server:, load:, stage:, plan:, cores:, generator:)
+      def initialize(server:, load:, stage:, plan:, cores:, speed:, generator:)
         @server = server
         @load = load
         @stage = stage
         @plan = plan
         @cores = cores
+        @speed = speed
         @generator = generator
       end
 
       # A Hash, or nil where it was interrupted. way: the one of Networks by which the load reaches the server. again:
-      # whether it may be made again where it was disturbed; of the two the one that lost less to others is kept,
-      # whatever was measured. Raises Failure, Load::Failure among them.
+      # whether it may be made again where it was disturbed; of the two the one from which less was withheld is
+      # kept, whatever was measured. Raises Failure, Load::Failure among them.
       def run(configuration, way, again: false)
         url = @load.path ? URI.join(way.url, @load.path).to_s : way.url
         @options = @stage.load_options(configuration, @load, @cores)
         steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
         measured = [measure(url, way)]
         measured << measure(url, way) if again && disturbed?(*measured.first)
-        result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.lost }
+        result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.withheld }
         return unless result
         raise Failure, "the server died: #{last_words}" unless @server.running?
 
-        record(result, figures, steady).merge("lost" => figures.lost, "repeated" => measured.length > 1)
+        record(result, figures, steady).merge("lost" => figures.lost, "speed" => figures.speed&.round(3),
+                                                    "repeated" => measured.length > 1)
       end
 
       private
 
       def measure(url, way)
-        Meter.new(@server.tree, @cores, way).measure do
+        Meter.new(@server.tree, @cores, @speed, way).measure do
           @generator.call(url, tester: @load.tester, **@options, **length)
         end
       end
@@ -57,14 +58,15 @@ module Cuttle
       end
 
       def disturbed?(result, figures)
-        !result.interrupted? && figures.lost > MOST_LOST
+        !result.interrupted? && figures.disturbed?
       end
 
       def record(result, figures, steady)
         proof = @server.proof
         reasons = unproved(proof) + wrong(result)
         load_cpu = [result.client_cpu, figures.network].max
-        warnings = Warnings.during(others: figures.others, steal: figures.steal, load_cpu: load_cpu)
+        warnings = Warnings.during(others: figures.others, steal: figures.steal, speed: figures.speed,
+                                                   load_cpu: load_cpu)
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
           "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
           "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),

@@ -6,19 +6,33 @@ module Cuttle
     class Meter
       # server: what the results file says of it; others, steal: seconds per second of each core that other processes
       # and other machines had; lost: the same, of both together, of the server's cores alone. Where the load shares
-      # these, lost is what other machines had: what an app's services take there is no disturbance. network: how busy a
-      # slow network was, 0 to 1, by itself or with the load on the cores that they share; 0 where there is none.
-      Figures = Struct.new(:server, :others, :steal, :lost, :network, keyword_init: true)
+      # these, lost is what other machines had: what an app's services take there is no disturbance. speed: of the
+      # servers' cores after it, as CoreSpeed has it. network: how busy a slow network was, 0 to 1, by itself or with the
+      # load on the cores that they share; 0 where there is none.
+      Figures = Struct.new(:server, :others, :steal, :lost, :speed, :network, keyword_init: true) do
+        # Share of what the servers' cores could have done that was not to be had.
+        def withheld
+          [lost, 1 - (speed || 1)].max
+        end
 
-      # tree: the server's ProcessTree; way: the one of Networks that the load takes.
-      def initialize(tree, cores, way)
+        def disturbed?
+          lost > MOST_LOST || CoreSpeed.slow?(speed)
+        end
+      end
+
+      MOST_LOST = 0.1
+
+      # tree: the server's ProcessTree; speed: CoreSpeed; way: the one of Networks that the load takes.
+      def initialize(tree, cores, speed, way)
         @tree = tree
         @cores = cores
+        @speed = speed
         @way = way
       end
 
       # The block runs a load and returns its Load::Result; that is returned with Figures.
       def measure
+        @speed.await
         before, processes = sample, @tree.cpu_by_process
         result = yield
         used = sample.merge(before) { |_name, late, early| late - early }
@@ -53,7 +67,7 @@ module Cuttle
         server = { **server(result, used), "cpu_by_process" => processes }
         others = used[:busy] - used[:cpu] - used[:own] - used[:network]
         Figures.new(server: server, steal: used[:steal] / wall, others: [others / wall, 0.0].max, lost: lost(used),
-                    network: network(used))
+                    speed: @speed.now, network: network(used))
       end
 
       def network(used)

@@ -17,10 +17,11 @@ module Cuttle
       REPEATED = 4
 
       # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
-      def initialize(plan:, stage:, cores:, store:, progress:, interruption:, time:, done: nil)
+      def initialize(plan:, stage:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
         @plan = plan
         @stage = stage
         @cores = cores
+        @speed = speed
         @store = store
         @progress = progress
         @interruption = interruption
@@ -83,7 +84,7 @@ module Cuttle
       def measure(start, loads, server, networks)
         until loads.empty? || !go_on?(start.configuration)
           cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
-                          generator: method(:generate))
+                          speed: @speed, generator: method(:generate))
           run = cell.run(start.configuration, networks.way(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield

@@ -91,6 +91,7 @@ module Cuttle
         introduce
         progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
         runner = Runner.new(plan: @plan, stage: stage, cores: @cores, store: store, progress: progress, done: @done,
+                            speed: CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
                             interruption: @interruption, time: TimeLimit.new(@options.budget))
         [*Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
         begin

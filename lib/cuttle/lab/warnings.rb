@@ -28,10 +28,10 @@ module Cuttle
         [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
       end
 
-      # During a run. others, steal: seconds per second of each core; load_cpu: of the generator's busiest thread, or of
-      # a slow network, 0 to 1.
-      def during(others:, steal:, load_cpu:)
-        [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL),
+      # During a run. others, steal: seconds per second of each core; speed: of the servers' cores, by the usual one;
+      # load_cpu: of the generator's busiest thread, or of a slow network, 0 to 1.
+      def during(others:, steal:, load_cpu:, speed: nil)
+        [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL), (slow(speed) if CoreSpeed.slow?(speed)),
          (saturated(load_cpu) if load_cpu > SATURATED)].compact
       end
 
@@ -68,6 +68,11 @@ module Cuttle
 
       def stolen(share)
         Warning.new("steal", "the hypervisor gave #{percent(share)} of the cores' time to other machines",
+                    "measure on a machine of your own, or with more rounds")
+      end
+
+      def slow(speed)
+        Warning.new("slow", "a core of the servers' was #{percent(speed)} as fast as it usually is here",
                     "measure on a machine of your own, or with more rounds")
       end
 

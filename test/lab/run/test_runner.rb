@@ -160,8 +160,23 @@ class TestLabRunner < Minitest::Test
     assert_equal 6, @store.of("run").length
   end
 
+  # Looks before the first run, before its second attempt, and so on: a list of speeds, 1 once that is over.
+  def test_a_run_that_a_slow_core_came_over_is_made_again
+    looks = [1, 0.5, 1, 0.95]
+    run_lab(rounds: 1, cores: quiet_cores, speed: core_speed { looks.shift || 1 })
+    first, second = @store.of("run").first(2)
+    assert_equal [true, 0.95], first.values_at("repeated", "speed")
+    assert_equal [false, 1.0], second.values_at("repeated", "speed")
+  end
+
+  def test_what_stays_slow_is_kept_and_warned_of
+    run_lab(rounds: 1, cores: quiet_cores, speed: core_speed { 0.5 })
+    runs = @store.of("run")
+    assert(runs.all? { |run| run["valid"] && run["warnings"].any? { |each| each["name"] == "slow" } })
+  end
+
   def test_a_quiet_run_is_made_once
-    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Cores.new, []))
+    run_lab(rounds: 1, cores: quiet_cores)
     assert(@store.of("run").none? { |run| run["repeated"] })
   end
 
@@ -183,18 +198,30 @@ class TestLabRunner < Minitest::Test
   private
 
   # changes: of the loads, as the results file has them.
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, changes: nil, &made)
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, changes: nil,
+              speed: core_speed { 1 }, &made)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan
     stage = LabFakes::Stage.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
     runner = Cuttle::Lab::Runner.new(
-      plan: plan, stage: stage, cores: cores, store: @store, interruption: @interruption, done: done, time: time,
+      plan: plan, stage: stage, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done, time: time,
       progress: Cuttle::Lab::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish
     stage
+  end
+
+  def quiet_cores
+    Disturbed.new(Cuttle::Lab::Cores.new, [])
+  end
+
+  # The block says how fast the one core is, beside what it was before.
+  def core_speed
+    known = Cuttle::Lab::CoreSpeed::FIRST
+    look = ->(_) { (known -= 1) >= 0 ? 100 : 100 * yield }
+    Cuttle::Lab::CoreSpeed.new(Cuttle::Lab::Cores.new(server: [Cuttle::Lab::Cores.allowed.first]), look: look, pause: ->(_) {})
   end
 
   def changed(plan, changes)

@@ -7,7 +7,7 @@ module Cuttle
       # with five digits, no paths of the machine. A histogram stays only where a percentile is told that its run had
       # too few responses for, and of that the part above what such a percentile could be.
       class Slim
-        DROPPED = %w[order at boot proof steady octets elapsed load_cpu lost repeated marks warnings windows
+        DROPPED = %w[order at boot proof steady octets elapsed load_cpu lost speed repeated marks warnings windows
                      histogram].freeze
         HEADER = %w[fairness cut].freeze # that are dropped
         SERVER = %w[pss switches cpu_share].freeze # that are dropped

@@ -24,9 +24,12 @@ module Cuttle
             unsteady = view.results.runs.count { |run| run.valid? && run.steady == false }
             said = ["#{valid} of #{Numbers.plural(all, "run")} are valid."]
             said << "#{Numbers.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
+            tag(:p, [*said, *repeated(view)].join(" "))
+          end
+
+          def repeated(view)
             again = view.results.runs.count { |run| run["repeated"] }
-            said << "#{Numbers.plural(again, "run")} made again: others had the server's cores." if again.positive?
-            tag(:p, said.join(" "))
+            "#{Numbers.plural(again, "run")} made again: others had the servers' cores, or these were slow." if again.positive?
           end
 
           def invalid(view)
