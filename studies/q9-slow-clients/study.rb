@@ -6,7 +6,7 @@ source 'Left open by all five: the load was beside the server, but for one line 
 question "A client that is far away takes long to send its request and to take the response. Who waits for it: the server's
           buffers, or the thread that runs the app?"
 design "Responses of 20,000 octets to 100 clients that are near, and to 100 that are 40 ms away and take 100 kB a second; of
-        4,000,000 octets, more than the system's buffers hold, to 6 that are 40 ms away and take 5 MB a second. An app
+        4,000,000 octets, more than the system's buffers hold (of 1,000,000 they held enough to hide the difference), to 6 that are 40 ms away and take 5 MB a second. An app
         that answers at once, a connection for each request, every model alone and with 2 workers; threads and hybrid have
         5 threads in each process; one core for the server."
 

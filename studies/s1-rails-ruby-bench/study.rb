@@ -5,7 +5,7 @@ source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017); Discourse,
 question "How many processes and threads should a real Rails app have, and how many requests at once does it take to see it?"
 design "The lab's forum in place of Discourse, with the same four actions, on a PostgreSQL of 100 connections (its default, and
         the original's). Puma's model on our core with as many processes and threads as each row had, and Puma itself for
-        some; 250 requests, from as many connections as there were load threads. For s1.2, 1 to 16 connections at one
+        some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16 connections at one
         process."
 flaw "Number of load threads, processes and threads change together from row to row: what made a difference can't be told."
 flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on fewer."
@@ -21,13 +21,13 @@ published "s1_rails_ruby_bench.csv" do |row|
   workers = row.number("workers")
   serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"),
         original: ("puma" if originals.include?(row.id))
-  ask get("/"), connections: row.number("load_threads") || 10, requests: 250
+  ask get("/"), connections: row.number("load_threads") || 10, requests: 1500
 end
 
 [1, 3, 5, 7, 16].each do |threads|
   trial "s1.2.load", load_threads: threads do
     serve like: "puma", engine: "hybrid", threads: 16
-    ask get("/"), connections: threads, requests: 250
+    ask get("/"), connections: threads, requests: 1500
   end
 end
 

@@ -43,9 +43,10 @@ charts.to_a.product(servers.to_a).each do |(id, concurrency), (server, numbers)|
 end
 
 of = ->(id, server) { rate(id, server: server) }
-claim "s3.1", "Unicorn by Puma" => [of["s3.1", "unicorn"], of["s3.1", "puma"], 0.6..0.8],
+claim "s3.1", on: :originals, "Unicorn by Puma" => [of["s3.1", "unicorn"], of["s3.1", "puma"], 0.6..0.8],
               "WEBrick by Puma" => [of["s3.1", "webrick"], of["s3.1", "puma"], 0.6..0.8]
 expect "s3.1.order", "on a hello-world Rails app, one connection: Puma, Thin, Passenger, then Unicorn and WEBrick",
+       on: :originals,
        "Puma by Thin" => [of["s3.1", "puma"], of["s3.1", "thin"], 1..],
        "Thin by Passenger" => [of["s3.1", "thin"], of["s3.1", "passenger"], 1..],
        "Passenger by Unicorn" => [of["s3.1", "passenger"], of["s3.1", "unicorn"], 1..],

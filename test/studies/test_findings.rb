@@ -103,6 +103,54 @@ class TestStudyFindings < Minitest::Test
     assert_equal [50.0, 7.0, 1.5], %w[memory cpu spread].map { |metric| lab.estimate(two, metric).value }
   end
 
+  def test_a_claim_about_certain_servers_is_tried_on_these_alone
+    text = <<~RUBY
+      [1, 2].each do |workers|
+        trial "q1", workers: workers do
+          serve engine: "single", workers: workers, original: "puma"
+          ask work(cpu_ms: 5), connections: 4
+        end
+      end
+      two_by_one = [rate("q1", workers: 2), rate("q1", workers: 1), 1.5..]
+      expect "both", "anywhere", "2 by 1" => two_by_one
+      expect "ours", "with us", on: :ours, "2 by 1" => two_by_one
+      expect "theirs", "with Puma", on: :originals, "2 by 1" => two_by_one
+    RUBY
+    found = StudiedLab.new(declared(text)) { |configuration, *| [configuration["server"] == "puma" ? 1 : configuration["workers"], {}] }.findings
+    assert_equal [["both", "our core", :confirmed], ["both", "puma", :refuted], ["ours", "our core", :confirmed], ["theirs", "puma", :refuted]],
+                 found.verdicts.map { |each| [each.claim.id, each.by, each.verdict] }
+    assert_match(/on: :all is none of/, assert_raises(Studies::Failure) { declared(text.sub(":ours", ":all")) }.message)
+  end
+
+  # Whichever is larger: the second copy is 2% faster or slower, and each block 10% or so off the last.
+  def test_how_far_two_measurements_are_apart
+    text = <<~RUBY
+      [1, 2].each do |copy|
+        trial "q1", copy: copy do
+          serve engine: "single", copy: copy
+          ask work(cpu_ms: 5), connections: 4
+        end
+      end
+      expect "together", "in a block", "copies" => apart(rate("q1", copy: 1), rate("q1", copy: 2), ..1.05)
+      expect "apart", "from block to block", "one copy" => apart(rate("q1", copy: 1), ..1.05)
+    RUBY
+    found = StudiedLab.new(declared(text), blocks: 8) do |configuration, _, block|
+      [[100, 90, 110, 100][block % 4] * (configuration["copy"] == 2 ? 0.98**((-1)**block) : 1), {}]
+    end.findings
+    together, apart = found.verdicts
+    assert_equal %i[confirmed refuted], [together, apart].map(&:verdict)
+    assert_in_delta 1 / 0.98, together.evidence[0][1].value, 1e-9
+    assert_in_delta Math.sqrt(100 / 90.0 * 1.1), apart.evidence[0][1].value, 1e-9
+  end
+
+  def test_a_percentile_without_a_number_is_told_in_a_line
+    few = asked { |_, load, _| [10.0, load["rate"] ? {} : { "p99" => 3.0 }] }
+    said = "Too few responses for p99 in 1 row: a percentile needs ten responses beyond it"
+    assert_includes Studies::Report::Text.render(few), said
+    assert_includes Studies::Report::Readme.render(few), said
+    refute_includes Studies::Report::Text.render(asked { [10.0, { "p99" => 3.0 }] }), "Too few"
+  end
+
   def test_the_report_has_every_row_and_verdict
     findings = lab(puma: 50, unicorn: 10).findings
     [Studies::Report::Text, Studies::Report::Markdown].each do |form|
@@ -121,27 +169,32 @@ class TestStudyFindings < Minitest::Test
   end
 
   def questions
+    declared(<<~RUBY)
+      cores 2
+      trial "q1", server: "ours" do
+        serve engine: "single", workers: 2
+        ask work(cpu_ms: 5), connections: 4
+      end
+      trial "q1", server: "puma" do
+        other "puma", workers: 1
+        ask work(cpu_ms: 5), connections: 4
+      end
+      trial "q2" do
+        serve engine: "single", workers: 2
+        ask work(cpu_ms: 5), connections: 4, rate: 100, poisson: true
+      end
+      expect "q1.1", "ours is faster", "ours by puma" => [rate("q1", server: "ours"), rate("q1", server: "puma"), 1..]
+      expect "q1.2", "as fast as they come",
+             "by 1/s" => [rate("q2"), 1, ..2], "by the closed loop" => [rate("q2"), rate("q1", server: "ours"), 1..],
+             "evenly" => [p99("q2"), p99("q1", server: "ours"), 0.9..1.1]
+    RUBY
+  end
+
+  # A Study.
+  def declared(text)
     Dir.mktmpdir do |root|
       FileUtils.mkdir_p("#{root}/q")
-      File.write("#{root}/q/study.rb", <<~RUBY)
-        cores 2
-        trial "q1", server: "ours" do
-          serve engine: "single", workers: 2
-          ask work(cpu_ms: 5), connections: 4
-        end
-        trial "q1", server: "puma" do
-          other "puma", workers: 1
-          ask work(cpu_ms: 5), connections: 4
-        end
-        trial "q2" do
-          serve engine: "single", workers: 2
-          ask work(cpu_ms: 5), connections: 4, rate: 100, poisson: true
-        end
-        expect "q1.1", "ours is faster", "ours by puma" => [rate("q1", server: "ours"), rate("q1", server: "puma"), 1..]
-        expect "q1.2", "as fast as they come",
-               "by 1/s" => [rate("q2"), 1, ..2], "by the closed loop" => [rate("q2"), rate("q1", server: "ours"), 1..],
-               "evenly" => [p99("q2"), p99("q1", server: "ours"), 0.9..1.1]
-      RUBY
+      File.write("#{root}/q/study.rb", text)
       Studies::Declaration.read("#{root}/q/study.rb")
     end
   end

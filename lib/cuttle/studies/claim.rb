@@ -12,8 +12,9 @@ module Cuttle
         end
       end
 
-      # That +above+ / +below+ lies in range. text: what that means. below: a Figure, or a number.
-      Statement = Struct.new(:text, :above, :below, :range) do
+      # That +above+ / +below+ lies in range. text: what that means. below: a Figure, or a number. apart: whether it is
+      # of the larger by the smaller in each block; of a Figure and itself, by blocks that follow each other.
+      Statement = Struct.new(:text, :above, :below, :range, :apart) do
         def figures
           [above, below].grep(Figure)
         end
@@ -44,15 +45,22 @@ module Cuttle
         end
       end
 
-      attr_reader :id, :text, :statements
+      # What a claim can be tried on: our core with the model of then, and the servers of then.
+      SIDES = %i[ours originals].freeze
 
-      # reason: why it can't be tested at all, or nil. cores: that the servers must have for it.
-      def initialize(id, text, statements: [], reason: nil, cores: 1)
+      attr_reader :id, :text, :statements, :sides
+
+      # reason: why it can't be tested at all, or nil. cores: that the servers must have for it. on: one of SIDES, where
+      # it says nothing of the other. Raises ArgumentError.
+      def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil)
         @id = id
         @text = text
         @statements = statements.freeze
         @reason = reason
         @cores = cores
+        @sides = on ? [on] : SIDES
+        raise ArgumentError, "#{id}: on: #{on.inspect} is none of #{SIDES.inspect}" unless (@sides - SIDES).empty?
+
         freeze
       end
 

@@ -77,15 +77,21 @@ module Cuttle
         define_method(metric) { |id, columns = {}| Claim::Figure.new(metric, id, columns) }
       end
 
+      # For a statement about how far two measurements of the same are apart: the larger by the smaller in each block; of
+      # one figure alone, in each block and the next one.
+      def apart(figure, other = figure, range)
+        [figure, other, range, true]
+      end
+
       # Of a published claim. statements: what is said => [a figure, by a figure or a number, range of their ratio].
-      # cores: that the servers must have, or it says nothing.
-      def claim(id, cores: 1, **statements)
-        @claims << Claim.new(id, sentence(id), statements: listed(statements), cores: cores)
+      # cores: that the servers must have, or it says nothing. on: :ours or :originals, where it is about these alone.
+      def claim(id, cores: 1, on: nil, **statements)
+        expect(id, sentence(id), cores: cores, on: on, **statements)
       end
 
       # Of one that nobody published.
-      def expect(id, sentence, cores: 1, **statements)
-        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores)
+      def expect(id, sentence, cores: 1, on: nil, **statements)
+        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on)
       end
 
       def untestable(id, reason)
@@ -109,7 +115,7 @@ module Cuttle
       end
 
       def listed(statements)
-        statements.map { |text, (above, below, range)| Claim::Statement.new(text, above, below, range) }
+        statements.map { |text, parts| Claim::Statement.new(text, *parts) }
       end
     end
   end

@@ -16,8 +16,8 @@ module Cuttle
       # What a configuration and a load are known again by.
       KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
-      # What a claim can be tried on: our core with the model of then, and the servers of then.
-      SIDES = [->(cell) { cell.server == OURS }, ->(cell) { cell.server != OURS }].freeze
+      # By Claim::SIDES: whether a cell is on that side.
+      SIDES = { ours: ->(cell) { cell.server == OURS }, originals: ->(cell) { cell.server != OURS } }.freeze
 
       attr_reader :study, :scale, :results
 
@@ -115,7 +115,8 @@ module Cuttle
       # On each side that the claim's cells have.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
-        SIDES.map { |side| figures.to_h { |figure| [figure, cell(figure, side)] } }.uniq(&:values).map do |cells|
+        sides = SIDES.values_at(*claim.sides)
+        sides.map { |side| figures.to_h { |figure| [figure, cell(figure, side)] } }.uniq(&:values).map do |cells|
           by = servers(cells.values)
           reason = cells.values.filter_map { |each| missing(each) }.first
           reason ? untestable(claim, by, reason) : verdict(claim, by, cells)

@@ -53,7 +53,22 @@ module Cuttle
           results = findings.results
           [*("It did not come to its end." if results.interrupted?),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
-           *failed(results), *invalid(results), *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+           *too_few(findings), *failed(results), *invalid(results), *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+        end
+
+        # Percentiles without a number, in a sentence; or nil.
+        def too_few(findings)
+          lacking = Rows.of(findings).rows.flat_map(&:values).select { |value| lacks_responses?(value, findings) }
+          return if lacking.empty?
+
+          names = lacking.map(&:metric).tally.map { |name, count| "#{name} in #{NUMBERS.plural(count, "row")}" }
+          "Too few responses for #{names.join(", ")}: a percentile needs ten responses beyond it (more --rounds, a " \
+            "larger --scale)."
+        end
+
+        def lacks_responses?(value, findings)
+          metric = Metric.fetch(value.metric)
+          metric.percentile && value.ours.nil? && findings.runs(value.cell, metric).any?
         end
 
         def failed(results)

@@ -9,7 +9,8 @@ module Cuttle
 
         # A String.
         def render(findings)
-          parts = [heading(findings), table(findings), claims(findings), flaws(findings.study)]
+          parts = [heading(findings), table(findings), Conditions.too_few(findings).to_s, claims(findings),
+                   flaws(findings.study)]
           parts.reject(&:empty?).join("\n\n") << "\n"
         end
 
