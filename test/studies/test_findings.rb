@@ -143,6 +143,20 @@ class TestStudyFindings < Minitest::Test
     assert_in_delta Math.sqrt(100 / 90.0 * 1.1), apart.evidence[0][1].value, 1e-9
   end
 
+  # Thin can't be told to close a connection, so requests ask for it.
+  def test_kept_and_closed_connections_of_one_that_always_keeps_them
+    text = <<~RUBY
+      [true, false].each do |kept|
+        trial "q1", kept: kept do
+          other "thin:evented", keep_alive: kept
+          ask work(cpu_ms: 5), connections: 4
+        end
+      end
+    RUBY
+    lab = StudiedLab.new(declared(text)) { |_, load, _| [load["keep_alive"] ? 20.0 : 10.0, {}] }.findings
+    assert_equal([20.0, 10.0], lab.study.cells.map { |cell| lab.estimate(cell, "rate").value })
+  end
+
   def test_a_percentile_without_a_number_is_told_in_a_line
     few = asked { |_, load, _| [10.0, load["rate"] ? {} : { "p99" => 3.0 }] }
     said = "Too few responses for p99 in 1 row: a percentile needs ten responses beyond it"

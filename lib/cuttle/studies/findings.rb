@@ -13,8 +13,9 @@ module Cuttle
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
                 untestable: "not testable here" }.freeze
-      # What a configuration and a load are known again by.
-      KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path].map(&:to_s).freeze - %w[ruby request]
+      # What a configuration and a load are known again by. By its name too: a server that can't be told to close
+      # connections is the same whether requests ask it to or not.
+      KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
       # By Claim::SIDES: whether a cell is on that side.
       SIDES = { ours: ->(cell) { cell.server == OURS }, originals: ->(cell) { cell.server != OURS } }.freeze

@@ -2,11 +2,12 @@
 
 require "test_helper"
 require "net/http"
-require "tmpdir"
+require_relative "support/served_app"
 
 # Servers behind a router: who gets which request, what ends them, and what is found of it.
 class TestHaproxy < Minitest::Test
   include Eventually
+  include ServedApp
 
   Haproxy = Cuttle::Lab::Peers::Haproxy
   # Who answered, and how often so far.
@@ -19,16 +20,6 @@ class TestHaproxy < Minitest::Test
       [200, { "content-type" => "text/plain", "content-length" => text.bytesize.to_s }.merge(kept), [text]]
     end)
   RUBY
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle-haproxy")
-    File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    @server&.stop
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_requests_of_one_connection_go_to_all_servers_in_turn
     start("roundrobin")
@@ -83,7 +74,7 @@ class TestHaproxy < Minitest::Test
 
   # Without HAProxy as well.
   def test_what_it_is_told
-    setup = made("random").tap { |each| each.port = 4711 }
+    setup = setup_of("random").tap { |each| each.port = 4711 }
     text = Haproxy::Configuration.new(setup, %w[/a /b], "/c").to_s
     assert_match(/^  balance random\(1\)$/, text)
     assert_match(/^  bind 127\.0\.0\.1:4711 backlog 512$/, text)
@@ -109,16 +100,11 @@ class TestHaproxy < Minitest::Test
   private
 
   def start(model)
-    peer = Cuttle::Lab::Peers.find("haproxy")
-    skip peer.unavailable if peer.unavailable
-
-    @server = Cuttle::Lab::Server.start(peer, made(model, keep_alive: true))
+    serve("haproxy", setup_of(model, keep_alive: true))
   end
 
-  def made(model, keep_alive: false)
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
-    Cuttle::Lab::Setup.new(model: model, workers: 3, threads: 1, keep_alive: keep_alive, port: port,
-                           app: "#{@directory}/config.ru", backlog: 512, env: {}, log: "#{@directory}/#{port}.log")
+  def setup_of(model, keep_alive: false)
+    made(model, workers: 3, keep_alive: keep_alive, backlog: 512)
   end
 
   def answers(path, count = 4)
@@ -138,9 +124,5 @@ class TestHaproxy < Minitest::Test
     assert_equal "502", get("/die").code
   rescue EOFError, SystemCallError
     nil # so soon
-  end
-
-  def proved(setting)
-    @server.proof.find { |each| each.setting == setting }.to_a.values_at(3, 1, 2)
   end
 end

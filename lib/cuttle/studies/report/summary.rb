@@ -62,15 +62,15 @@ module Cuttle
           lines.reject { |line| published?(line.claim) }
         end
 
-        # "Of 28 published claims, tried on our core: 12 confirmed, …"; what could only be tried on other servers counts
-        # by these.
+        # "Of 28 published claims, …: 12 confirmed, …".
         def sentence
           count = published.length
           words = Findings::WORDS.filter_map do |verdict, word|
             number = published.count { |line| line.main.verdict == verdict }
             "#{number} #{word}" if number.positive?
           end
-          "Of #{Lab::Report::Numbers.plural(count, "published claim")}, tried on our core: #{words.join(", ")}."
+          "Of #{Lab::Report::Numbers.plural(count, "published claim")}, tried on our core or, where they are about certain " \
+            "servers, on these: #{words.join(", ")}."
         end
 
         private
