@@ -12,8 +12,8 @@ module Cuttle
       WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
 
-      # server: Lab::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of one of
-      # Testers), returns a Load::Result or what a tester has for one.
+      # server: Lab::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of
+      # one of Testers), returns a Load::Result or what a tester has for one.
       def initialize(server:, load:, stage:, plan:, cores:, speed:, generator:)
         @server = server
         @load = load
