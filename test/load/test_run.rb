@@ -152,8 +152,9 @@ class TestLoadRun < Minitest::Test
 
     assert_operator result.responses, :>, 0
     assert_operator result.errors[:connect], :>, 0
-    assert_equal "Connection refused", result.connect_error
-    assert_match(/could not connect +\d+ \(Connection refused\)/, Load::Reports::Text.render(result))
+    # The first that fails may have been in the listener's queue when that closed.
+    assert_match(/\AConnection (refused|reset by peer)\z/, result.connect_error)
+    assert_match(/could not connect +\d+ \(#{result.connect_error}\)/, Load::Reports::Text.render(result))
   end
 
   def test_a_freeze_is_in_the_percentiles_of_an_open_loop
