@@ -5,8 +5,8 @@ module Cuttle
     # A slow network between load and server: a TCP relay on a port of 127.0.0.1, a process of its own. Each connection
     # has a line of its own each way, which takes +delay+ seconds and carries +bandwidth+ octets a second. Opening a
     # connection costs the round trip that it would; an end in one direction is passed on as that, a reset as a reset,
-    # each after the octets that came before it.
-    class Relay
+    # each after the octets that came before it. Connections that are open at its stop are cut.
+    class Relay < Services::Daemon
       PROGRAM = "#{__dir__}/relay/relay_program.rb"
 
       # delay: seconds each way; bandwidth: octets a second each way (nil: any). Raises Lab::Failure.
@@ -19,18 +19,6 @@ module Cuttle
         new(Services::Child.start(PROGRAM, port, delay, bandwidth || 0, cores: cores))
       end
 
-      def initialize(child)
-        @child = child
-      end
-
-      def port
-        @child.words.first.to_i
-      end
-
-      def pid
-        @child.pid
-      end
-
       # Of CPU time that it took so far.
       def cpu_seconds
         ProcessTree.cpu_seconds(pid)
@@ -38,11 +26,6 @@ module Cuttle
 
       def running?
         @child.running?
-      end
-
-      # Connections that are open then are cut.
-      def stop
-        @child.stop
       end
     end
   end
