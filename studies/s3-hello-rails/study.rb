@@ -65,6 +65,6 @@ claim "s3.7", "one process: 2 threads by 1" => [puma[1, 2], puma[1, 1], ..1],
               "4 threads by 1" => [puma[1, 4], puma[1, 1], ..1],
               "4 processes: 2 threads by 1" => [puma[4, 2], puma[4, 1], ..1],
               "8 threads by 1" => [puma[4, 8], puma[4, 1], ..1]
-expect "s3.7.cpu", "what it costs is CPU time: threads on two cores hand Ruby's lock to each other within each request", cores: 2,
+expect "s3.7.cpu", "what it costs is CPU time: a request takes more of it where two threads run on two cores", cores: 2,
        "one process: CPU time of a request, 2 threads by 1" =>
          [cpu("s3.7", workers: 1, threads: 2), cpu("s3.7", workers: 1, threads: 1), 1.2..]
