@@ -292,8 +292,10 @@ static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
 	if (connection->state == CUTTLE_TAKEN)
 		rb_raise(rb_eIOError, "the last request has no complete response");
 	while (connection->state != CUTTLE_READY) {
-		if (connection->state == CUTTLE_CLOSED)
+		if (connection->state == CUTTLE_CLOSED) {
+			cuttle_source_give_way(&acceptor->source);
 			return Qfalse;
+		}
 		step = advance(acceptor, connection, self, step, idle_since, grace);
 		if (step == CUTTLE_STEP_CLOSE)
 			cuttle_connection_close(connection);

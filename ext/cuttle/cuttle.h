@@ -22,6 +22,7 @@ struct cuttle_source {
 	VALUE server_name, sent_port; /* the authority seen last, for it seldom changes; it stands in env */
 	uint32_t authority;           /* its number: how often it has changed */
 	VALUE local_name, local_port; /* where a request names no authority */
+	uint64_t gave_way;            /* when a thread let others go before it */
 };
 
 /* A connection as Ruby sees it, with the request that it holds and the response that it gets. */
@@ -70,6 +71,10 @@ struct cuttle_roster *cuttle_roster_for(VALUE roster);
 int cuttle_listener_descriptor(VALUE listener);
 /* Closes the listening sockets. */
 void cuttle_source_close_listeners(struct cuttle_source *source);
+/* Requests that have begun go before new ones: who comes for work lets those have the GVL who wait for it in the app, at
+ * most once in a millisecond. Otherwise they would wait until Ruby takes it away from this thread, for 100 ms and between
+ * any two of its steps. With the GVL; may raise what other threads sent to this one. */
+void cuttle_source_give_way(struct cuttle_source *source);
 
 /* The object around a connection, made at its first request. */
 VALUE cuttle_connection_wrap(VALUE source, struct cuttle_connection *connection);

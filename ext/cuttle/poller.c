@@ -6,15 +6,12 @@
 #include <ruby/thread.h>
 #include <stdlib.h>
 
-#define GIVE_WAY (1 * CUTTLE_MILLISECOND)
-
 struct poller {
 	struct cuttle_source source; /* first: see cuttle_source_of */
 	bool watch;
 	bool listeners_closed;
 	uint32_t round; /* ready connections to hand out before the next look for others, */
 	uint32_t batch; /* of as many that the last look found */
-	uint64_t gave_way; /* when a thread let others go before it */
 };
 
 static void poller_mark(void *data)
@@ -336,21 +333,6 @@ static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, b
 	return token;
 }
 
-/* Requests that have begun go before new ones: who comes for work lets those have the GVL who wait for it in the app.
- * Otherwise they would wait until Ruby takes it away from this thread, for 100 ms and between any two of its steps. */
-static void give_way(struct poller *poller)
-{
-	uint64_t now;
-
-	if (poller->source.loop->busy == 0)
-		return;
-	now = cuttle_now();
-	if (now - poller->gave_way < GIVE_WAY)
-		return;
-	poller->gave_way = now;
-	rb_thread_schedule();
-}
-
 /* call-seq: next(timeout = nil, full = false) -> connection, token, false or nil
  *
  * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
@@ -371,7 +353,8 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 	}
 	if (poller->watch && !loop->watcher)
 		cuttle_watcher_start(loop); /* without it, only draining waits for a free thread */
-	give_way(poller);
+	if (loop->busy > 0)
+		cuttle_source_give_way(&poller->source);
 	for (;;) {
 		bool over, woken;
 		VALUE found = attempt(self, poller, argc == 2 && RTEST(argv[1]), &over, &woken);

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <math.h>
 
+#define GIVE_WAY (1 * CUTTLE_MILLISECOND)
+
 static uint64_t nanoseconds(VALUE options, const char *name, double otherwise)
 {
 	VALUE value = cuttle_source_option(options, name);
@@ -103,4 +105,14 @@ void cuttle_source_close_listeners(struct cuttle_source *source)
 
 	for (long index = 0; index < RARRAY_LEN(listeners); index++)
 		rb_io_close(RARRAY_AREF(listeners, index));
+}
+
+void cuttle_source_give_way(struct cuttle_source *source)
+{
+	uint64_t now = cuttle_now();
+
+	if (now - source->gave_way < GIVE_WAY)
+		return;
+	source->gave_way = now;
+	rb_thread_schedule();
 }

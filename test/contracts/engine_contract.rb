@@ -13,7 +13,7 @@ module EngineContract
   EVERY = [Serves, Shares, Stops, Survives].freeze
 
   # What single engines promise beyond that.
-  FURTHER = { "hybrid" => [GoesOn], "fibers" => [GoesOn, Fibers] }.freeze
+  FURTHER = { "threads" => [TakesTurns], "hybrid" => [TakesTurns, GoesOn], "fibers" => [GoesOn, Fibers] }.freeze
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
@@ -24,7 +24,7 @@ module EngineContract
   def self.suites(engine)
     contracts = EVERY + FURTHER.fetch(engine, [])
     [0, 2].product(backends(engine)).map do |workers, backend|
-      Case.for(engine, workers, backend, workers.zero? ? contracts : contracts - [Fibers, GoesOn])
+      Case.for(engine, workers, backend, workers.zero? ? contracts : contracts - FURTHER.values.flatten)
     end
   end
 end

@@ -16,7 +16,7 @@ class EngineApp
   PLAIN = { "content-type" => "text/plain" }.freeze
 
   def initialize
-    @inside = @most_inside = 0
+    @inside = @most_inside = @ended = 0
   end
 
   def call(env)
@@ -47,6 +47,16 @@ class EngineApp
   def stream(size, _) = [200, PLAIN.dup, Enumerator.new { |parts| (size.to_i / 1_000).times { parts << "y" * 1_000 } }]
 
   def nap(seconds, _) = sleep(seconds.to_f)
+
+  # Two that answer how many of them have ended: one that waits, one that computes.
+
+  def rest(seconds, _) = sleep(seconds.to_f) && (@ended += 1)
+
+  def compute(seconds, _)
+    until_then = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds.to_f
+    nil until Process.clock_gettime(Process::CLOCK_MONOTONIC) > until_then
+    @ended += 1
+  end
 
   def hold(gate, _)
     File.write("#{gate(gate)}.in.tmp", Process.pid.to_s)

@@ -30,6 +30,22 @@ module EngineContract
     end
   end
 
+  # For engines whose threads share the GVL.
+  module TakesTurns
+    # One waits for the GVL in the app when a thread comes for the next request: without its turn it would be answered last.
+    def test_requests_that_have_begun_go_before_new_ones
+      with_server("-t", "2:2") do
+        orders = Array.new(20) do
+          begun, *computing = ["/rest?0.01", "/compute?0.03", "/compute?0.03"].map do |target|
+            connect.write(get(target, "Connection: close"))
+          end
+          begun.response.body.to_i <=> computing.map { |client| client.response.body.to_i }.max
+        end
+        assert_operator orders.count(-1), :>=, 15
+      end
+    end
+  end
+
   # What must go on while every thread is in the app; for engines that promise it.
   module GoesOn
     def test_slow_readers_drain_while_every_thread_is_in_the_app
