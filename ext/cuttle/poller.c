@@ -333,6 +333,14 @@ static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, b
 	return token;
 }
 
+/* This thread waits no longer: another one does. */
+static void leave(struct cuttle_loop *loop)
+{
+	pthread_mutex_lock(&loop->lock);
+	cuttle_loop_pass_on(loop);
+	pthread_mutex_unlock(&loop->lock);
+}
+
 /* call-seq: next(timeout = nil, full = false) -> connection, token, false or nil
  *
  * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
@@ -363,8 +371,10 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 			return found;
 		if (over)
 			return Qnil;
-		if ((woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until))
+		if ((woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
+			leave(loop);
 			return Qfalse;
+		}
 		wait_for_work(loop, until);
 	}
 }
