@@ -11,6 +11,12 @@
  * "On its way" costs nothing while another thread runs, so under load no request changes threads, and the moment an
  * app blocks, the GVL falls to a thread that goes on with the work. Passing the waiting on needs no GVL.
  *
+ * But many an app lets the GVL go for moments (it looks for a file), and each time the one that queues for it is woken up
+ * for nothing, or begins a request where another is in its midst. So, where several threads run the app, one may stand by
+ * instead: neither in the kernel nor on its way, it looks again and again whether those in the app compute, and goes for the
+ * GVL when they wait (and then at once, for a while), or stay long. A thread that comes for work stands by too if others
+ * are in the app.
+ *
  * The lock guards everything here, and each connection that is not TAKEN. Whoever holds it never waits for the GVL
  * and calls no Ruby. */
 #ifndef CUTTLE_LOOP_H
@@ -22,6 +28,7 @@
 #include <pthread.h>
 
 #define CUTTLE_EVENTS 128 /* reports taken at once */
+#define CUTTLE_TAKERS 8   /* threads whose CPU clocks are remembered */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
@@ -56,20 +63,27 @@ struct cuttle_loop {
 	struct cuttle_registration *registrations; /* by descriptor */
 	uint32_t registration_room, generation;
 	struct cuttle_link pending, ready, unparsed, watches, fired, parked;
-	struct cuttle_seat *waiter; /* in the kernel, or on its way from there to the GVL */
+	struct cuttle_seat *waiter; /* in the kernel, standing by, or on its way to the GVL */
 	bool waiter_in_kernel;  /* and not told to come back */
+	bool standing_by;       /* the waiter leaves the work to a thread in the app, which will soon be back */
+	bool shared;            /* several threads may run the app at once */
 	bool listeners_ready;   /* some listener was reported */
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
 	bool woken;             /* cuttle_loop_wake was called */
 	bool shut;              /* stop was noticed: no listener, no idle connection */
 	bool full;              /* the engine wants no connection: they wait in ready, and at the listeners */
 	bool forked;            /* this is the copy in a child of the app's: nothing here is ours */
+	uint64_t hasty_until;   /* the app waited lately: nobody stands by until then, */
+	uint64_t haste;         /* which was so long */
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
 	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
 	int *listeners;         /* descriptors */
 	int listener_count;
 	uint32_t parked_count;
 	uint32_t busy;          /* connections that are TAKEN */
+	clockid_t takers[CUTTLE_TAKERS]; /* CPU clocks of threads that took requests lately; 0: none */
+	uint32_t next_taker;
+	uint64_t taken;         /* requests that threads took, since the start */
 	uint64_t polls;         /* times that reports were collected */
 	struct cuttle_watcher *watcher;
 	struct cuttle_link living; /* in the list of loops that a fork must find in order */
@@ -123,6 +137,16 @@ void cuttle_loop_pass_on(struct cuttle_loop *loop);
 /* Waits, without the GVL, until there may be work, the seat is interrupted, or until (0: for ever; monotonic
  * nanoseconds). The lock is let go meanwhile. */
 void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until);
+
+/* The calling thread takes a request: who stands by looks whether it computes. */
+void cuttle_loop_remember_taker(struct cuttle_loop *loop);
+
+/* Whether a thread that is free may leave work to those who are in the app. */
+bool cuttle_loop_may_stand_by(const struct cuttle_loop *loop, uint64_t now);
+
+/* Leaves it to them, as the waiter. Returns whether the seat's thread is to go to the GVL; else there is no work left, or the
+ * seat is not the waiter any more. */
+bool cuttle_loop_stand_by(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until);
 
 /* The seat's thread has the GVL again. */
 void cuttle_loop_stand_up(struct cuttle_loop *loop, struct cuttle_seat *seat);

@@ -8,7 +8,6 @@
 
 struct poller {
 	struct cuttle_source source; /* first: see cuttle_source_of */
-	bool watch;
 	bool listeners_closed;
 	uint32_t round; /* ready connections to hand out before the next look for others, */
 	uint32_t batch; /* of as many that the last look found */
@@ -137,7 +136,8 @@ static void enter(struct cuttle_core *core, struct cuttle_roster *roster)
  * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
  * env::    the Hash that each request's env begins as
  * parser:: a Ruby parser's class instead of the native one
- * watch::  while every thread is in the app, a native thread goes on reading, draining and timing out
+ * watch::  several threads run the app: while each is in it, a native thread goes on reading, draining and timing out; and
+ *          while one of them computes there, the others stand by (loop.h)
  * roster:: the Cuttle::Roster of the workers that accept from the same listeners, in which this one has a place
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
@@ -152,7 +152,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 		rb_raise(rb_eArgError, "already initialized");
 	poller->source.loop = open_loop(listeners);
 	poller->source.core = &poller->source.loop->core;
-	poller->watch = RTEST(cuttle_source_option(options, "watch"));
+	poller->source.loop->shared = RTEST(cuttle_source_option(options, "watch"));
 	cuttle_source_configure(self, &poller->source, listeners, options);
 	enter(poller->source.core, cuttle_roster_for(cuttle_source_option(options, "roster")));
 	return self;
@@ -210,6 +210,7 @@ static struct cuttle_connection *take(struct poller *poller, bool full, uint64_t
 		poller->round--;
 	cuttle_connection_take(connection, now);
 	loop->busy++;
+	cuttle_loop_remember_taker(loop);
 	if (!loop->waiter && loop->parked_count == 0)
 		cuttle_roster_free(loop->core.roster, false);
 	return connection;
@@ -341,6 +342,23 @@ static void leave(struct cuttle_loop *loop)
 	pthread_mutex_unlock(&loop->lock);
 }
 
+/* Requests that have begun go before new ones: while some are in the app, and compute, this thread takes no other. */
+static void let_others_go_first(struct poller *poller, uint64_t until)
+{
+	struct cuttle_loop *loop = poller->source.loop;
+	bool stands_by;
+
+	if (loop->busy == 0)
+		return;
+	pthread_mutex_lock(&loop->lock);
+	stands_by = !loop->waiter_in_kernel && cuttle_loop_has_work(loop) && cuttle_loop_may_stand_by(loop, cuttle_now());
+	pthread_mutex_unlock(&loop->lock);
+	if (stands_by)
+		wait_for_work(loop, until);
+	else
+		cuttle_source_give_way(&poller->source);
+}
+
 /* call-seq: next(timeout = nil, full = false) -> connection, token, false or nil
  *
  * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
@@ -359,10 +377,9 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 
 		until = cuttle_now() + (uint64_t)((seconds > 0 ? seconds : 0) * (double)CUTTLE_SECOND);
 	}
-	if (poller->watch && !loop->watcher)
+	if (loop->shared && !loop->watcher)
 		cuttle_watcher_start(loop); /* without it, only draining waits for a free thread */
-	if (loop->busy > 0)
-		cuttle_source_give_way(&poller->source);
+	let_others_go_first(poller, until);
 	for (;;) {
 		bool over, woken;
 		VALUE found = attempt(self, poller, argc == 2 && RTEST(argv[1]), &over, &woken);

@@ -31,13 +31,11 @@ void cuttle_loop_pass_on(struct cuttle_loop *loop)
 		summon_waiter(loop);
 }
 
-/* Parks until this seat is the waiter. Returns false when it was interrupted, or its time is over. */
-static bool park(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
+/* Waits, parked, until this seat is the waiter. Returns false when it was interrupted, or its time is over. */
+static bool await_call(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
 {
 	uint64_t now = cuttle_now();
 
-	cuttle_list_append(&loop->parked, &seat->link);
-	loop->parked_count++;
 	while (loop->waiter != seat && !seat->interrupted && !(until && now >= until)) {
 		if (until)
 			cuttle_cond_wait(&seat->called, &loop->lock, until - now);
@@ -50,6 +48,12 @@ static bool park(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t un
 	cuttle_list_remove(&seat->link);
 	loop->parked_count--;
 	return false;
+}
+
+static void park(struct cuttle_loop *loop, struct cuttle_seat *seat)
+{
+	cuttle_list_append(&loop->parked, &seat->link);
+	loop->parked_count++;
 }
 
 /* Waits in the kernel once. Returns whether there may be something to do. */
@@ -77,16 +81,29 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 
 void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
 {
+	if (loop->standing_by && !cuttle_loop_has_work(loop)) { /* what it was left for is done, and this thread runs already */
+		park(loop, loop->waiter);
+		loop->waiter = NULL;
+		loop->standing_by = false;
+	}
 	if (!loop->waiter)
 		loop->waiter = seat;
-	else if (!park(loop, seat, until))
-		return;
-	/* Here this seat is the waiter, and stays it on its way to the GVL. The watcher may have come on duty since this
-	 * thread looked for work; two that wait would be one too many, for the watcher leaves the listeners alone. */
-	cuttle_watcher_relieve(loop);
-	while (!seat->summoned && !seat->interrupted && !(until && cuttle_now() >= until))
-		if (wait_in_kernel(loop, until))
+	else
+		park(loop, seat);
+	while (loop->waiter == seat || await_call(loop, seat, until)) {
+		/* Here this seat is the waiter, and stays it on its way to the GVL. The watcher may have come on duty since this
+		 * thread looked for work; two that wait would be one too many, for the watcher leaves the listeners alone. */
+		cuttle_watcher_relieve(loop);
+		if (seat->interrupted || (until && cuttle_now() >= until))
 			break;
+		if (!seat->summoned && !wait_in_kernel(loop, until))
+			continue;
+		if (!cuttle_loop_may_stand_by(loop, cuttle_now()))
+			break;
+		seat->summoned = false;
+		if (cuttle_loop_stand_by(loop, seat, until))
+			break;
+	}
 }
 
 void cuttle_loop_stand_up(struct cuttle_loop *loop, struct cuttle_seat *seat)

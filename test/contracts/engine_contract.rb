@@ -13,7 +13,9 @@ module EngineContract
   EVERY = [Serves, Shares, Stops, Survives].freeze
 
   # What single engines promise beyond that.
-  FURTHER = { "threads" => [TakesTurns], "hybrid" => [TakesTurns, GoesOn], "fibers" => [GoesOn, Fibers] }.freeze
+  FURTHER = {
+    "threads" => [TakesTurns], "hybrid" => [TakesTurns, StandsBy, GoesOn], "fibers" => [GoesOn, Fibers]
+  }.freeze
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)

@@ -46,6 +46,18 @@ module EngineContract
     end
   end
 
+  # For engines whose threads don't queue for the GVL behind an app that lets it go for moments only.
+  module StandsBy
+    # A busy machine looks like an app that waits, and then another thread begins: so it takes more than one trial at times.
+    def test_requests_that_only_compute_are_alone_in_the_app
+      eventually("nine requests of ten alone in the app", within: 60) do
+        clients = Array.new(8) { connect.write(get("/stat") * 100) }
+        inside = clients.flat_map { |client| Array.new(100) { client.response.body.to_i } }
+        inside.count(1) > 720
+      end
+    end
+  end
+
   # What must go on while every thread is in the app; for engines that promise it.
   module GoesOn
     def test_slow_readers_drain_while_every_thread_is_in_the_app
