@@ -14,6 +14,7 @@ require "action_controller/railtie"
 class Hello < Rails::Application
   config.load_defaults 7.2
   config.eager_load = true
+  config.enable_reloading = false # the default looks after all files at each request
   config.cache_store = :null_store
   config.logger = ActiveSupport::Logger.new(File::NULL)
   config.log_level = :fatal
