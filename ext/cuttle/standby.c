@@ -70,40 +70,51 @@ static void make_haste(struct cuttle_loop *loop, uint64_t began, uint64_t now)
 	loop->hasty_until = now + loop->haste;
 }
 
+/* What a thread that stands by has seen of those in the app. */
+struct sight {
+	struct usage used;
+	uint64_t taken; /* loop->taken */
+	uint64_t began; /* standing by */
+	uint64_t came;  /* when a thread last came for a request */
+	int idle;       /* looks in a row that saw no computing */
+};
+
+/* Looks again. Returns whether to go for the GVL. */
+static bool look(struct cuttle_loop *loop, struct sight *sight)
+{
+	struct usage before = sight->used;
+	uint64_t taken = loop->taken - sight->taken, now;
+
+	sight->used = used(loop);
+	now = sight->used.wall;
+	sight->taken += taken;
+	if (taken > 0)
+		sight->came = now;
+	sight->idle = computed(&before, &sight->used) ? 0 : sight->idle + 1;
+	if (sight->idle == IDLE_LOOKS)
+		make_haste(loop, sight->began, now);
+	else if (taken * TINY > now - before.wall)
+		loop->hasty_until = now + HASTE;
+	return now < loop->hasty_until || now - sight->came >= LONG;
+}
+
 bool cuttle_loop_stand_by(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
 {
-	struct usage before = used(loop);
-	uint64_t patience = FIRST_PATIENCE, taken = loop->taken, began = before.wall, came = began;
-	int idle = 0;
+	struct sight sight = {.used = used(loop), .taken = loop->taken};
+	uint64_t patience = FIRST_PATIENCE;
 	bool go = false;
 
+	sight.began = sight.came = sight.used.wall;
 	loop->standing_by = true;
 	while (!go && cuttle_loop_has_work(loop)) {
-		struct usage now;
-		uint64_t since;
-
 		cuttle_cond_wait(&seat->called, &loop->lock, patience);
 		if (loop->waiter != seat || !loop->standing_by)
 			return false; /* parked, and perhaps called again since */
-		now = used(loop);
-		since = loop->taken - taken;
-		taken += since;
-		if (since > 0)
-			came = now.wall;
-		idle = computed(&before, &now) ? 0 : idle + 1;
-		go = seat->interrupted || loop->woken || (until && now.wall >= until) || now.wall - came >= LONG;
-		if (idle == IDLE_LOOKS) {
-			make_haste(loop, began, now.wall);
-			go = true;
-		} else if (since * TINY > now.wall - before.wall) {
-			loop->hasty_until = now.wall + HASTE;
-			go = true;
-		}
-		if (idle)
+		go = look(loop, &sight) || seat->interrupted || loop->woken || (until && sight.used.wall >= until);
+		if (sight.idle > 0)
 			patience = FIRST_PATIENCE;
 		else if (patience < MOST_PATIENCE)
 			patience *= 2;
-		before = now;
 	}
 	loop->standing_by = false;
 	return go;
