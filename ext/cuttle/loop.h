@@ -6,7 +6,7 @@
  * Who waits. Any number of threads ask for work. The one that has the GVL moves bytes and takes; when there is
  * nothing, it lets go of the GVL and one of them (the waiter) waits in the kernel, while the others are parked on a
  * condition without the GVL. The law, kept whenever a thread leaves with work or gives up waiting:
- *   - work is left over:  a free thread, if there is one, is on its way to the GVL;
+ *   - work is left over:  a free thread, if there is one, is on its way to the GVL, or stands by (below);
  *   - none is left over:  a free thread, if there is one, waits in the kernel or is on its way to the GVL.
  * "On its way" costs nothing while another thread runs, so under load no request changes threads, and the moment an
  * app blocks, the GVL falls to a thread that goes on with the work. Passing the waiting on needs no GVL.
