@@ -92,6 +92,20 @@ static VALUE requests(VALUE self)
 	return ULL2NUM(server_requests(get(self)));
 }
 
+/* times -> [held, cycle]: Histograms of what was delayed by this server's own clock (server.h) */
+static VALUE times(VALUE self)
+{
+	struct server *server = get(self);
+	VALUE buffer, held, cycle;
+	struct server_times *times = rb_alloc_tmp_buffer(&buffer, sizeof(*times));
+
+	server_copy_times(server, times);
+	held = histogram_to_ruby(&times->held);
+	cycle = histogram_to_ruby(&times->cycle);
+	rb_free_tmp_buffer(&buffer);
+	return rb_assoc_new(held, cycle);
+}
+
 static void *stop_server(void *server)
 {
 	server_stop(server);
@@ -117,5 +131,6 @@ void init_server(VALUE module)
 	rb_define_private_method(class, "start", start, 1);
 	rb_define_method(class, "port", port, 0);
 	rb_define_method(class, "requests", requests, 0);
+	rb_define_method(class, "times", times, 0);
 	rb_define_method(class, "close", close_server, 0);
 }

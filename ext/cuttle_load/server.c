@@ -19,6 +19,9 @@ struct client {
 	uint8_t matched; /* octets of the empty line seen */
 	unsigned waiting; /* requests not yet answered */
 	int64_t due; /* of the first one; 0: no delay runs */
+	int64_t came; /* the last one that was delayed; 0: none yet */
+	int64_t free; /* since when its client may have sent that one: the answer before it, or else as it came */
+	int64_t answered; /* the last one; 0: none yet */
 };
 
 struct server {
@@ -33,14 +36,31 @@ struct server {
 	atomic_bool stop;
 	struct waiter waiter;
 	pthread_t thread;
+	pthread_mutex_t lock; /* of times */
+	struct server_times times;
 	struct client clients[CLIENTS]; /* by descriptor */
 	int highest;
 };
+
+static void keep_time(struct server *server, struct histogram *histogram, int64_t time)
+{
+	pthread_mutex_lock(&server->lock);
+	histogram_record(histogram, time);
+	pthread_mutex_unlock(&server->lock);
+}
+
+static void end_cycle(struct server *server, struct client *client, int64_t now)
+{
+	if (client->came)
+		keep_time(server, &server->times.cycle, now - client->free);
+	client->came = 0;
+}
 
 static void drop_client(struct server *server, struct client *client, bool reset)
 {
 	struct linger now = { 1, 0 };
 
+	end_cycle(server, client, clock_now());
 	if (reset)
 		setsockopt(client->descriptor, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
 	close(client->descriptor);
@@ -73,6 +93,9 @@ static bool answer(struct server *server, struct client *client)
 
 static void begin_delay(struct server *server, struct client *client, int64_t now)
 {
+	end_cycle(server, client, now);
+	client->came = now;
+	client->free = client->answered ? client->answered : now;
 	client->due = now + server->delays[server->next_delay];
 	if (++server->next_delay == server->options.delay_count)
 		server->next_delay = 0;
@@ -108,10 +131,46 @@ static void hear(struct server *server, struct client *client, const char *octet
 	}
 }
 
+/* When what was received came, by the clock that does not jump. */
+static int64_t arrival(struct msghdr *message)
+{
+	struct cmsghdr *each;
+	struct timespec came, wall;
+
+	for (each = CMSG_FIRSTHDR(message); each; each = CMSG_NXTHDR(message, each)) {
+		if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_TIMESTAMPNS)
+			continue;
+		memcpy(&came, CMSG_DATA(each), sizeof(came));
+		clock_gettime(CLOCK_REALTIME, &wall);
+		return clock_now() - (wall.tv_sec - came.tv_sec) * SECOND - (wall.tv_nsec - came.tv_nsec);
+	}
+	return clock_now();
+}
+
+/* recv(2) that says when the kernel had the octets, or, where it doesn't tell, when they were read. */
+static ssize_t receive(const struct client *client, void *buffer, size_t size, int64_t *at)
+{
+	union {
+		char octets[CMSG_SPACE(sizeof(struct timespec))];
+		struct cmsghdr aligned;
+	} control;
+	struct iovec part = { buffer, size };
+	struct msghdr message = { .msg_iov = &part,
+				  .msg_iovlen = 1,
+				  .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+	ssize_t got = recvmsg(client->descriptor, &message, 0);
+
+	if (got > 0)
+		*at = arrival(&message);
+	return got;
+}
+
 static void serve(struct server *server, struct client *client)
 {
 	char buffer[16384];
-	ssize_t got = recv(client->descriptor, buffer, sizeof(buffer), 0);
+	int64_t at;
+	ssize_t got = receive(client, buffer, sizeof(buffer), &at);
 
 	if (got <= 0) {
 		if (got == 0 || (errno != EAGAIN && errno != EINTR))
@@ -119,13 +178,13 @@ static void serve(struct server *server, struct client *client)
 		return;
 	}
 	if (!server->first_request)
-		server->first_request = clock_now();
+		server->first_request = at;
 	hear(server, client, buffer, (size_t)got);
 	if (!server->delays)
 		while (client->waiting && answer(server, client))
 			;
 	else if (client->waiting && !client->due)
-		begin_delay(server, client, clock_now());
+		begin_delay(server, client, at);
 }
 
 static void accept_all(struct server *server)
@@ -141,6 +200,8 @@ static void accept_all(struct server *server)
 			continue;
 		}
 		setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		if (server->delays)
+			setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
 		*client = (struct client){ .descriptor = descriptor };
 		if (descriptor > server->highest)
 			server->highest = descriptor;
@@ -159,6 +220,8 @@ static int64_t answer_due(struct server *server)
 
 		if (client->due && client->due <= now) {
 			client->due = 0;
+			client->answered = now;
+			keep_time(server, &server->times.held, now - client->came);
 			if (answer(server, client) && client->waiting)
 				begin_delay(server, client, now);
 		}
@@ -230,6 +293,7 @@ static void release(struct server *server)
 	if (server->listener >= 0)
 		close(server->listener);
 	waiter_close(&server->waiter);
+	pthread_mutex_destroy(&server->lock);
 	free(server->answer);
 	free(server->delays);
 	free(server);
@@ -255,6 +319,9 @@ struct server *server_start(const struct server_options *options)
 
 	if (!server)
 		return NULL;
+	pthread_mutex_init(&server->lock, NULL);
+	histogram_clear(&server->times.held);
+	histogram_clear(&server->times.cycle);
 	server->listener = -1;
 	server->waiter = (struct waiter){ .epoll = -1, .wake = -1, .timer = -1 };
 	if (copy_options(server, options) && waiter_open(&server->waiter) && listen_locally(server) &&
@@ -274,6 +341,13 @@ int server_port(const struct server *server)
 uint64_t server_requests(const struct server *server)
 {
 	return atomic_load_explicit(&server->requests, memory_order_relaxed);
+}
+
+void server_copy_times(struct server *server, struct server_times *times)
+{
+	pthread_mutex_lock(&server->lock);
+	*times = server->times;
+	pthread_mutex_unlock(&server->lock);
 }
 
 void server_stop(struct server *server)

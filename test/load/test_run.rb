@@ -117,7 +117,7 @@ class TestLoadRun < Minitest::Test
   def test_each_fault_is_counted_as_what_it_is
     Load::SelfTest::FAULTS.each do |kind, error|
       [{}, { rate: 200 }, { keep_alive: false }].each do |options|
-        result = load(kind, requests: 10, timeout: 0.2, **({ connections: 2 }).merge(options))
+        result = load(kind, requests: 10, connections: 2, **Load::SelfTest.patience(kind), **options)
         counted = result.errors.select { |_, count| count.positive? }
 
         assert_equal({ error => 10 }, counted, "#{kind} #{options}")

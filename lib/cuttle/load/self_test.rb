@@ -3,13 +3,17 @@
 module Cuttle
   module Load
     # The generator proves itself on this machine, against servers whose every fault is known: `cuttle load self-test`.
-    # A machine that is busy with other things fails it, and should: it would bend measurements too.
+    # A machine that is busy with other things fails it too, and should, for it would bend measurements: that is told apart.
     class SelfTest
-      Check = Struct.new(:name, :passed, :detail)
+      # about: whether it is the generator or the machine that a failure speaks of.
+      Check = Struct.new(:name, :passed, :detail, :about) do
+        def initialize(name, passed, detail, about: :generator)
+          super(name, passed, detail, about)
+        end
+      end
 
-      TOLERANCE = 0.01 # of a time, and
-      SLACK = 50_000 # ns
-      PERCENTILES = [50, 90, 99].freeze
+      autoload :Delays, "cuttle/load/self_test/delays"
+
       CHANCE = 0.001 # a distribution that would be as far off more rarely is not the one it should be
 
       SEED = 3 # a fixed one: what passes once always does
@@ -20,7 +24,9 @@ module Cuttle
         silent: :timeout, missing: :status_4xx, failing: :status_5xx
       }.freeze
 
-      # margin: by how much the allowed deviations from times are multiplied, for machines that are busy.
+      SILENCE = 0.2 # seconds until a server that never answers is given up
+
+      # margin: by how much the machine's allowed deviations from times are multiplied, where it is busy.
       def initialize(margin: 1)
         @margin = margin
       end
@@ -41,29 +47,8 @@ module Cuttle
                   "#{Units.time(result.latency.value_at(50))}")
       end
 
-      # Delays that are known come back as they are.
       def delays
-        wanted = exponential_delays(2000)
-        count = 2 * wanted.length
-        delays = wanted.shuffle(random: Random.new(1))
-        result = TestServers.open(delays: delays) do |server|
-          Load.run(server.url, connections: 20, requests: count, threads: 1)
-        end
-        PERCENTILES.map { |percentile| delay_check(percentile, wanted, result) }
-      end
-
-      # 2 ms and more, 7 ms in the mean: the quantiles in the middle of +count+ equal shares.
-      def exponential_delays(count)
-        Array.new(count) { |index| 0.002 - 0.005 * Math.log(1 - (index + 0.5) / count) }
-      end
-
-      def delay_check(percentile, wanted, result)
-        expected = wanted.sort[(percentile / 100.0 * wanted.length).ceil - 1] * 1e9
-        actual = result.latency.value_at(percentile)
-        allowed = @margin * (TOLERANCE * expected + SLACK)
-        Check.new("delays p#{percentile}", (actual - expected).abs <= allowed && result.failures.zero?,
-                  "#{Units.time(actual)}, where the server waits #{Units.time(expected)} " \
-                  "(allowed: #{Units.time(allowed)} off)")
+        Delays.new(margin: @margin).run
       end
 
       # A server that stands still for 2 s makes people wait, whoever measures.
@@ -123,9 +108,14 @@ module Cuttle
         FAULTS.map { |kind, wanted| fault(kind, wanted) } << no_http
       end
 
+      # Options for a run against that kind of server: whoever answers has time to, on any machine.
+      def self.patience(kind)
+        kind == :silent ? { timeout: SILENCE } : {}
+      end
+
       def fault(kind, wanted)
         result = TestServers.open(kind) do |server|
-          Load.run(server.url, connections: 2, threads: 1, requests: 20, timeout: 0.2)
+          Load.run(server.url, connections: 2, threads: 1, requests: 20, **SelfTest.patience(kind))
         end
         counted = result.errors.select { |_, count| count.positive? }
         said = counted.map { |name, count| "#{count} #{name}" }.join(", ")

@@ -20,8 +20,7 @@ module Cuttle
           failed = checks.reject(&:passed)
           return 0 if failed.empty?
 
-          @err.puts "cuttle: self-test: #{failed.length} of #{checks.length} checks failed: measurements on this " \
-                    "machine, as busy as it is, can't be trusted to that"
+          @err.puts "cuttle: self-test: #{failed.length} of #{checks.length} checks failed: #{verdict(failed)}"
           1
         end
 
@@ -44,6 +43,12 @@ module Cuttle
             end
             parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
           end
+        end
+
+        def verdict(failed)
+          return "the generator is not to be trusted" if failed.any? { |check| check.about == :generator }
+
+          "what it measures is true, but this machine is too busy to measure on"
         end
 
         def report(check)

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    class SelfTest
+      # Delays that are known come back as they were, which is the generator's part, and as they were meant, which is the
+      # machine's.
+      class Delays
+        COUNT = 2000
+        PERCENTILES = [50, 90, 99].freeze
+        TOLERANCE = 0.01 # of a time, and
+        SLACK = 50_000 # ns
+        PATIENCE = 5 # seconds for the ends of connections to be seen
+
+        # Seconds: 2 ms and more, 7 ms in the mean; the quantiles in the middle of equal shares of what is exponential.
+        WANTED = Array.new(COUNT) { |index| 0.002 - 0.005 * Math.log(1 - (index + 0.5) / COUNT) }.freeze
+
+        # margin: by how much the machine's allowed deviations are multiplied.
+        def initialize(margin: 1)
+          @margin = margin
+        end
+
+        # The checks, two for each percentile.
+        def run
+          TestServers.open(delays: WANTED.shuffle(random: Random.new(1))) do |server|
+            result = Load.run(server.url, connections: 20, requests: 2 * COUNT, threads: 1)
+            held, cycle = times(server)
+            PERCENTILES.flat_map do |percentile|
+              [true_check(percentile, held, cycle, result), late_check(percentile, result)]
+            end
+          end
+        end
+
+        # However late everybody is: a response takes at least as long as its request was held, and at most the time
+        # between the answer before it and the request after it, as the server saw them.
+        def true_check(percentile, held, cycle, result)
+          actual = result.latency.value_at(percentile)
+          least, most = [held, cycle].map { |histogram| histogram.value_at(percentile) }
+          passed = actual >= least - tolerance(least) && actual <= most + tolerance(most) && result.failures.zero?
+          Check.new("times p#{percentile}", passed,
+                    "#{Units.time(actual)}, where the server held requests for #{Units.time(least)} " \
+                    "and had the next within #{Units.time(most)}")
+        end
+
+        # How near to what was meant the machine lets them come.
+        def late_check(percentile, result)
+          expected = WANTED[(percentile / 100.0 * COUNT).ceil - 1] * 1e9
+          actual = result.latency.value_at(percentile)
+          allowed = @margin * tolerance(expected)
+          Check.new("delays p#{percentile}", (actual - expected).abs <= allowed && result.failures.zero?,
+                    "#{Units.time(actual)}, where the server should wait #{Units.time(expected)} " \
+                    "(allowed: #{Units.time(allowed)} off)", about: :machine)
+        end
+
+        private
+
+        # The server's, once it has seen the end of each connection, which ends the last cycle there.
+        def times(server)
+          deadline = now + PATIENCE
+          loop do
+            held, cycle = server.times
+            return [held, cycle] if held.count == cycle.count || now > deadline
+
+            sleep 0.001
+          end
+        end
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+
+        def tolerance(time)
+          TOLERANCE * time + SLACK
+        end
+      end
+    end
+  end
+end
