@@ -83,13 +83,4 @@ class TestServer < Minitest::Test
       assert_empty Dir.children(directory)
     end
   end
-
-  private
-
-  def refused?(port)
-    TCPSocket.new("127.0.0.1", port).close
-    false
-  rescue Errno::ECONNREFUSED
-    true
-  end
 end

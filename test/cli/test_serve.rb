@@ -185,13 +185,6 @@ class TestServe < Minitest::Test
     "#{@directory}/config.ru".tap { |path| File.write(path, text) }
   end
 
-  def refused?(port)
-    TCPSocket.new("127.0.0.1", port).close
-    false
-  rescue Errno::ECONNREFUSED
-    true
-  end
-
   def assert_fails(*args, line:)
     serving_process(*args) do |process|
       refute process.running?

@@ -187,13 +187,6 @@ class TestCluster < Minitest::Test
     end
   end
 
-  def refused?(port)
-    TCPSocket.new("127.0.0.1", port).close
-    false
-  rescue Errno::ECONNREFUSED
-    true
-  end
-
   # A zombie that nobody waits for is no longer alive.
   def alive?(pid)
     File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"

@@ -141,9 +141,7 @@ class TestChunks < HttpCase
   end
 
   # CPU time and not wall time, so that a busy machine does not count.
-  def cpu_seconds
-    start = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
-    yield
-    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - start
+  def cpu_seconds(&block)
+    elapsed(Process::CLOCK_PROCESS_CPUTIME_ID, &block)
   end
 end

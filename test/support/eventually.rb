@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Waiting in tests: until something is so, never for a fixed time.
+# Time in tests: waiting until something is so, never for a fixed time; and how long something took.
 module Eventually
   module_function
 
@@ -13,5 +13,12 @@ module Eventually
       sleep 0.005
     end
     result
+  end
+
+  # Seconds that the block took.
+  def elapsed(clock = Process::CLOCK_MONOTONIC)
+    start = Process.clock_gettime(clock)
+    yield
+    Process.clock_gettime(clock) - start
   end
 end

@@ -11,6 +11,8 @@ require_relative "recorder"
 # sides of the core read requests and write responses on their own; it starts one server a suite and engine, in this
 # process, whose app each test chooses.
 class HttpCase < Minitest::Test
+  include Eventually
+
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
   DEADLINE = 20
   LOCK = Monitor.new
@@ -99,7 +101,7 @@ class HttpCase < Minitest::Test
 
   # The body was closed once (or +times+); its close comes after the last octet, so the client may be ahead of it.
   def assert_closed(body, times = 1, message = nil)
-    Eventually.eventually("the body's close") { body.closes >= times }
+    eventually("the body's close") { body.closes >= times }
     assert_alive
     assert_equal times, body.closes, message
   end

@@ -91,15 +91,7 @@ module EngineContract
     end
 
     def assert_refused
-      eventually("a refused connection") { refused? }
-    end
-
-    def refused?
-      Socket.tcp("127.0.0.1", port).close
-    rescue Errno::ECONNREFUSED
-      true
-    else
-      false
+      eventually("a refused connection") { refused?(port) }
     end
 
     def assert_ends(server) = eventually("the server's end") { !server.running? }

@@ -6,6 +6,8 @@ require "tmpdir"
 
 # What a server of a lab finds when it starts.
 class TestStage < Minitest::Test
+  include Eventually
+
   # Remembers in a file that it was made again what it was.
   class Remembering < Cuttle::Lab::Apps::App
     def reset(services)
@@ -65,7 +67,7 @@ class TestStage < Minitest::Test
         assert_equal 2, relays.uniq.length
         assert_equal relays.first, relays.last
         assert_empty relays & server.tree.pids
-        assert_operator seconds { Net::HTTP.get(URI(networks.way(slow).url)) }, :>=, 0.4
+        assert_operator elapsed { Net::HTTP.get(URI(networks.way(slow).url)) }, :>=, 0.4
         assert_operator networks.way(slow).cpu_seconds, :>, 0
         assert_equal 0, networks.way(fast).cpu_seconds
       end
@@ -85,12 +87,6 @@ class TestStage < Minitest::Test
 
   def asking(hash)
     Cuttle::Lab::Results::LoadSpec.new({ "id" => "l1", "connections" => 1 }.merge(hash))
-  end
-
-  def seconds
-    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - began
   end
 
   def stage(engine)

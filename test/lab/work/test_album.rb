@@ -95,10 +95,4 @@ class TestAlbum < Minitest::Test
     answers = Array.new(4) { Thread.new { get(server, "/?#{query}").status } }.map(&:value)
     assert_equal [200] * 4, answers
   end
-
-  def elapsed
-    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
-  end
 end

@@ -80,12 +80,6 @@ class TestRenderer < Minitest::Test
     end
   end
 
-  def elapsed
-    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
-  end
-
   # Of the renderer's process, by the kernel.
   def cpu_seconds
     ticks = File.read("/proc/#{@renderer.pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i)

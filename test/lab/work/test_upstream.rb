@@ -76,10 +76,4 @@ class TestUpstream < Minitest::Test
   def get(target)
     Net::HTTP.get("127.0.0.1", target, @upstream.port)
   end
-
-  def elapsed
-    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    yield
-    Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
-  end
 end

@@ -159,17 +159,7 @@ class TestWorkApp < Minitest::Test
   end
 
   def cpu_time(&block)
-    seconds(Process::CLOCK_THREAD_CPUTIME_ID, &block)
-  end
-
-  def elapsed(&block)
-    seconds(Process::CLOCK_MONOTONIC, &block)
-  end
-
-  def seconds(clock)
-    start = Process.clock_gettime(clock)
-    yield
-    Process.clock_gettime(clock) - start
+    elapsed(Process::CLOCK_THREAD_CPUTIME_ID, &block)
   end
 
   def allocated
