@@ -29,7 +29,7 @@ class TestServer < Minitest::Test
       answer = Thread.new { get(server) }
       entered.pop
       stopping = Thread.new { server.stop }
-      eventually("the listener's close") { refused?(server.port) }
+      eventually("the listener's close") { RawClient.refused?(server.port) }
       leave << true
       assert_equal "done", answer.value.body
       stopping.join
@@ -47,7 +47,7 @@ class TestServer < Minitest::Test
       client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       entered.pop
       server.stop
-      assert refused?(server.port)
+      assert RawClient.refused?(server.port)
     end
   end
 

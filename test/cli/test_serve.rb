@@ -69,7 +69,7 @@ class TestServe < Minitest::Test
         client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         eventually("the app") { process.err.include?("entered") }
         Process.kill("TERM", process.pid)
-        eventually("the listener's close") { refused?(process.port) }
+        eventually("the listener's close") { RawClient.refused?(process.port) }
         answer = client.response
         assert_equal ["done", "close"], [answer.body, answer["connection"]]
       end
@@ -95,7 +95,7 @@ class TestServe < Minitest::Test
         client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         eventually("the app") { process.err.include?("entered") }
         Process.kill("INT", process.pid)
-        eventually("the listener's close") { refused?(process.port) }
+        eventually("the listener's close") { RawClient.refused?(process.port) }
         assert_equal 130, process.stop("INT", within: 5).exitstatus
       end
     end

@@ -120,7 +120,7 @@ class TestCluster < Minitest::Test
         client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         eventually("the app") { process.err.include?("entered") }
         Process.kill("TERM", process.pid)
-        eventually("the listeners' close") { refused?(process.port) }
+        eventually("the listeners' close") { RawClient.refused?(process.port) }
         assert_equal "done", client.response.body
       end
       eventually("the end") { !process.running? }

@@ -4,8 +4,6 @@ require "test_helper"
 
 # What workers tell each other of themselves.
 class TestRoster < Minitest::Test
-  include Serving
-
   def test_processes_share_it
     roster = Cuttle::Roster.new(2)
     child = fork { exit!(roster.take(1) ? 0 : 1) }
@@ -18,7 +16,7 @@ class TestRoster < Minitest::Test
     assert roster.take(1)
     with_poller(roster) do |poller, port|
       waiting = Thread.new { poller.next }
-      eventually("a free thread") { roster.to_a[1] == [0, true] }
+      Eventually.eventually("a free thread") { roster.to_a[1] == [0, true] }
       client = Socket.tcp("127.0.0.1", port)
       client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
       waiting.value.respond(200, {}, ["x"])
@@ -33,7 +31,7 @@ class TestRoster < Minitest::Test
   def test_who_has_fewer_goes_first
     roster = Cuttle::Roster.new(2)
     idle = fork { linger(roster) }
-    eventually("the other worker") { roster.to_a[1] == [0, true] }
+    Eventually.eventually("the other worker") { roster.to_a[1] == [0, true] }
     Process.kill(:STOP, idle)
     assert roster.take(0)
     with_poller(roster) do |poller, port|
@@ -58,7 +56,7 @@ class TestRoster < Minitest::Test
       connection = poller.next
       poller.stop
       draining = Thread.new { poller.next }
-      eventually("the listeners to close") { refused?(port) }
+      Eventually.eventually("the listeners to close") { RawClient.refused?(port) }
       assert_equal [[1, false]], roster.to_a
       connection.respond(200, {}, ["x"])
       assert_nil draining.value
@@ -69,7 +67,7 @@ class TestRoster < Minitest::Test
   def test_a_place_is_cleared
     roster = Cuttle::Roster.new(2)
     child = fork { linger(roster) }
-    eventually("the other worker") { roster.to_a[1] == [0, true] }
+    Eventually.eventually("the other worker") { roster.to_a[1] == [0, true] }
     Process.kill(:KILL, child)
     Process.wait(child)
     assert_equal [0, true], roster.to_a[1]

@@ -22,6 +22,14 @@ class RawClient
     end
   end
 
+  # Whether nobody listens on that port of 127.0.0.1.
+  def self.refused?(port)
+    Socket.tcp("127.0.0.1", port).close
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
   # A server (anything with +uris+), or one of its URIs: http://host:port or unix:///path.
   def self.open(server, timeout: 10)
     uri = server.respond_to?(:uris) ? server.uris.first : server.to_s

@@ -64,14 +64,6 @@ module Serving
     end
   end
 
-  # Whether nobody listens on that port of 127.0.0.1 any more.
-  def refused?(port)
-    Socket.tcp("127.0.0.1", port).close
-    false
-  rescue Errno::ECONNREFUSED
-    true
-  end
-
   # A server as a process of its own: a Ruby script with arguments.
   class ServingProcess
     include Eventually

@@ -91,7 +91,7 @@ module EngineContract
     end
 
     def assert_refused
-      eventually("a refused connection") { refused?(port) }
+      eventually("a refused connection") { RawClient.refused?(port) }
     end
 
     def assert_ends(server) = eventually("the server's end") { !server.running? }

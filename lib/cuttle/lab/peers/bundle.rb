@@ -100,7 +100,7 @@ module Cuttle
                                                   chdir: File.dirname(@app.gemfile))
           return output if status.success?
 
-          said = (errors.empty? ? output : errors).lines.map(&:strip).reject { |line| line.match?(/\A(from .*)?\z/) }
+          said = (errors.empty? ? output : errors).lines.map(&:strip).reject { |line| line.match?(/\A(from .*)?\z|: warning: /) }
           raise Failure, said.join(" ").gsub(NOISE, "")[0, LONGEST_REASON]
         end
       end
