@@ -15,6 +15,7 @@ __attribute__((visibility("default"))) void Init_core(void)
 	VALUE load = rb_define_module_under(rb_define_module("Cuttle"), "Load");
 
 	init_histogram(load);
+	init_orphans(load);
 	init_parts(load);
 	init_run(load);
 	init_server(load);

@@ -8,6 +8,7 @@
 void init_histogram(VALUE module);
 void init_run(VALUE module);
 void init_server(VALUE module);
+void init_orphans(VALUE module);
 void init_parts(VALUE module);
 
 /* A Cuttle::Load::Histogram of its own with +from+'s values. */

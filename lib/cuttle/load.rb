@@ -37,6 +37,7 @@ module Cuttle
 
     # The native half.
     autoload :Histogram, "cuttle/load/core"
+    autoload :Orphans, "cuttle/load/core"
     autoload :Parts, "cuttle/load/core"
     autoload :Run, "cuttle/load/core"
     autoload :TestServer, "cuttle/load/core"

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "etc"
-require "fiddle"
 
 module Cuttle
   module Lab
@@ -16,19 +15,10 @@ module Cuttle
       TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
       # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
       PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, START = 1, 2, 13, 14, 19
-      SET_CHILD_SUBREAPER = 36 # of linux/prctl.h
 
       Kin = Struct.new(:pid, :parent, :group, :start)
 
       attr_reader :leader
-
-      # From now on, processes whose parent ended become children of this one instead of init's: a server that makes
-      # daemons of its helpers does not lose them from its account.
-      def self.adopt_orphans
-        arguments = [Fiddle::TYPE_INT, *[Fiddle::TYPE_LONG] * 4]
-        prctl = Fiddle::Function.new(Fiddle.dlopen(nil)["prctl"], arguments, Fiddle::TYPE_INT)
-        prctl.call(SET_CHILD_SUBREAPER, 1, 0, 0, 0).zero? or raise "prctl does not let orphans be adopted"
-      end
 
       # Of CPU time that one process took so far; 0 where it ended.
       def self.cpu_seconds(pid)

@@ -30,7 +30,7 @@ module Cuttle
 
       # A server that answers. Raises Failure with the last that it said.
       def self.start(peer, setup)
-        ProcessTree.adopt_orphans
+        Load::Orphans.adopt # a server that makes daemons of its helpers does not lose them from its account
         new(peer, setup).tap(&:start)
       end
 
@@ -131,7 +131,7 @@ module Cuttle
         sleep 0.01 until ended? || now > deadline
       end
 
-      # Those of its processes that became ours (see ProcessTree.adopt_orphans) are waited for by us.
+      # Those of its processes that became ours (see Load::Orphans) are waited for by us.
       def reap(pids)
         pids.each do |pid|
           Process.wait(pid)

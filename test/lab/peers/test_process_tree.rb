@@ -37,7 +37,7 @@ class TestLabProcessTree < Minitest::Test
     adopting = <<~RUBY
       $LOAD_PATH.unshift #{File.expand_path("../../../lib", __dir__).inspect}
       require "cuttle"
-      Cuttle::Lab::ProcessTree.adopt_orphans
+      Cuttle::Load::Orphans.adopt
       io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", #{program.inspect}], pgroup: true)
       tree = Cuttle::Lab::ProcessTree.new(io.pid)
       io.gets
