@@ -35,7 +35,7 @@ module Cuttle
         Etc.uname[:sysname]
       end
 
-      # Of this Ruby, as a server gets it: RUBYOPT is handed on.
+      # Of this Ruby, as a server gets it: its options are handed on (Server::RUBYOPT).
       def yjit?
         defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enabled?) ? RubyVM::YJIT.enabled? : false
       end

@@ -16,9 +16,12 @@ module Cuttle
       COMPLETE_TIMEOUT = 5 # after the first answer; what is missing then, the proofs tell
       STOP_TIMEOUT = 10
 
+      # Ruby's options for all servers alike, --yjit for one: the caller's, without our own bundle's.
+      RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
+
       # What a Bundler or a gem directory of ours would change in the server's process.
-      CLEAN = ENV.keys.grep(/\A(BUNDLE|RUBY|GEM)/).to_h { |name| [name, nil] }
-                 .merge("RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
+      CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBYLIB\z)/).to_h { |name| [name, nil] }
+                 .merge("RUBYOPT" => RUBYOPT, "RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
 
       attr_reader :setup, :tree, :boot
 

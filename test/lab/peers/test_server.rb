@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "tmpdir"
 
 # Servers of the lab that don't do what they are told, and whoever doesn't wait for it.
@@ -49,6 +50,22 @@ class TestLabServer < Minitest::Test
     assert_interrupted("here") { server.start }
     refute server.running?
     assert_empty server.tree.pids
+  end
+
+  # What tunes Ruby is the caller's to say; what loads a bundle is ours.
+  def test_servers_get_the_callers_ruby_options_and_not_our_bundle
+    said = clean("RUBYOPT" => "-rbundler/setup -W1 -r/x/bundler/setup --yjit", "RUBYLIB" => "/y", "RUBY_YJIT_ENABLE" => "1",
+                 "BUNDLE_GEMFILE" => "/z", "GEM_HOME" => "/gems")
+    assert_equal "-W1 --yjit", said["RUBYOPT"]
+    assert_equal({ "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil, "GEM_HOME" => nil }, said.slice("RUBYLIB", "BUNDLE_GEMFILE", "GEM_HOME"))
+    refute_includes said, "RUBY_YJIT_ENABLE"
+    assert_equal "", clean("RUBYOPT" => nil)["RUBYOPT"]
+  end
+
+  # Server::CLEAN in a process that sees this environment.
+  def clean(environment)
+    code = "ENV.update(#{environment.inspect}); require 'cuttle'; require 'json'; puts JSON.generate(Cuttle::Lab::Server::CLEAN)"
+    JSON.parse(IO.popen([RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}", "-e", code], &:read))
   end
 
   def test_last_words_are_what_went_wrong_and_not_where

@@ -35,7 +35,7 @@ module Cuttle
           paths = [*@home&.path, *@own["paths"]]
           { "BUNDLE_GEMFILE" => @app.gemfile, "BUNDLE_APP_CONFIG" => nil, **(@gems.any? ? ours : {}),
             "GEM_HOME" => @own["paths"].first, "GEM_PATH" => paths.join(File::PATH_SEPARATOR),
-            "RUBYOPT" => "-rbundler/setup" }
+            "RUBYOPT" => "-rbundler/setup #{Server::RUBYOPT}".strip }
         end
 
         # Of the server: the app may lock another one than is installed for labs.
