@@ -44,25 +44,27 @@ class TestLabPeerVersions < Minitest::Test
 
   def test_an_installation_begins_anew
     Dir.mktmpdir do |directory|
-      File.write("#{directory}/gem", <<~SHELL, perm: 0o755)
-        #!/bin/sh
-        echo "$@" > #{directory}/said
-        mkdir -p #{directory}/puma/specifications
-        touch #{directory}/puma/specifications/puma-12.3.gemspec
-      SHELL
+      write_gem directory, <<~RUBY
+        require "fileutils"
+        File.write("said", [RbConfig.ruby, *ARGV].join(" "))
+        FileUtils.mkdir_p("puma/specifications")
+        FileUtils.touch("puma/specifications/puma-12.3.gemspec")
+      RUBY
       FileUtils.mkdir_p("#{directory}/puma/gems/puma-99.0")
       out, status = install(directory)
       assert status.success?, out
       assert_match(/^puma +12\.3 /, out)
       wanted = Versions.pin(%w[puma rack rackup]).join(" ")
-      assert_includes File.read("#{directory}/said"), "-i #{directory}/puma #{wanted}"
+      said = File.read("#{directory}/said")
+      assert_includes said, "-i #{directory}/puma #{wanted}"
+      assert_operator said, :start_with?, RbConfig.ruby
       refute File.exist?("#{directory}/puma/gems")
     end
   end
 
   def test_an_installation_that_fails_says_why
     Dir.mktmpdir do |directory|
-      File.write("#{directory}/gem", "#!/bin/sh\necho 'ERROR: puma requires Ruby version >= 9'\nexit 1\n", perm: 0o755)
+      write_gem directory, 'abort "ERROR: puma requires Ruby version >= 9"'
       out, status = install(directory)
       assert_equal 1, status.exitstatus
       assert_match(/cuttle: puma: ERROR: puma requires Ruby/, out)
@@ -70,6 +72,11 @@ class TestLabPeerVersions < Minitest::Test
   end
 
   private
+
+  # A `gem` on the PATH that another Ruby would run, if it were not asked for this one.
+  def write_gem(directory, code)
+    File.write("#{directory}/gem", "#!/no/such/ruby\nDir.chdir(__dir__)\n#{code}\n", perm: 0o755)
+  end
 
   def install(directory)
     environment = { "PATH" => "#{directory}:#{ENV.fetch("PATH")}" }

@@ -11,9 +11,6 @@ module Cuttle
       class Home
         ROOT = File.expand_path("../../../..", __dir__)
 
-        # This Ruby's own gem command: the one in the PATH may be another Ruby's.
-        GEM = [RbConfig.ruby, "-rrubygems/gem_runner", "-e", "Gem::GemRunner.new.run(ARGV)"].freeze
-
         # Below the clone; of an installed gem, where the user's programs keep what can be had again.
         def self.directory
           base = File.exist?("#{ROOT}/Rakefile") ? "#{ROOT}/tmp" : "#{Dir.home}/.cache/cuttle"
@@ -43,8 +40,8 @@ module Cuttle
         def install
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
-          done = system(Server::CLEAN, *GEM, "install", "--no-document", "--minimal-deps", "-i", path, *@gems,
-                        out: log, err: %i[child out])
+          done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
+                        "-i", path, *@gems, out: log, err: %i[child out])
           return (FileUtils.touch(stamp) && nil) if done
 
           lines = File.readlines(log).map(&:strip).grep(/\S/)
