@@ -92,7 +92,7 @@ static VALUE requests(VALUE self)
 	return ULL2NUM(server_requests(get(self)));
 }
 
-/* times -> [held, cycle]: Histograms of what was delayed by this server's own clock (server.h) */
+/* times -> [held, cycle]: Histograms of the requests that were delayed (struct server_times) */
 static VALUE times(VALUE self)
 {
 	struct server *server = get(self);
