@@ -5,7 +5,7 @@ module Cuttle
     class Fibers
       # Ruby's fiber scheduler interface (Fiber::Scheduler), on the engine's poller: a fiber that would block is left,
       # and resumed by the engine's loop when what it waits for has come. The hooks run in the fibers, on the engine's
-      # thread; only #unblock is called from other threads.
+      # thread; only #unblock and #fiber_interrupt are called from other threads.
       class Scheduler
         # Fibers that wait for one descriptor: [fiber, events] each.
         Wait = Struct.new(:fileno, :fibers)
@@ -30,7 +30,10 @@ module Cuttle
 
         # Resumes whom other fibers and threads have let go on, and whose time has come: +limit+ of those, nil for all.
         def turn(limit = nil)
-          @unblocked.length.times { resume(@unblocked.pop, true) }
+          @unblocked.length.times do
+            fiber, exception = @unblocked.pop
+            exception ? interrupt(fiber, exception) : resume(fiber, true)
+          end
           @timers.fire(now, limit) if @timers.earliest
         end
 
@@ -67,8 +70,12 @@ module Cuttle
         end
 
         def unblock(_blocker, fiber)
-          @unblocked << fiber
-          @poller.wake unless Thread.current.equal?(@thread)
+          go_on(fiber)
+        end
+
+        # What the fiber waits for was closed (Ruby 4.0 and newer).
+        def fiber_interrupt(fiber, exception)
+          go_on(fiber, exception)
         end
 
         def timeout_after(duration, exception, message)
@@ -95,6 +102,12 @@ module Cuttle
         end
 
         private
+
+        # At the loop's next turn, which comes at once; with an exception, if there is one.
+        def go_on(fiber, exception = nil)
+          @unblocked << [fiber, exception]
+          @poller.wake unless Thread.current.equal?(@thread)
+        end
 
         # Runs a block that yields the fiber; false where the time (seconds) is over before something else resumes it.
         def with_timer(seconds)
@@ -127,6 +140,10 @@ module Cuttle
 
         def resume(fiber, value)
           fiber.resume(value) if fiber.alive?
+        end
+
+        def interrupt(fiber, exception)
+          fiber.raise(exception) if fiber.alive?
         end
 
         def now
