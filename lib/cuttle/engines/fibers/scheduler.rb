@@ -31,8 +31,8 @@ module Cuttle
         # Resumes whom other fibers and threads have let go on, and whose time has come: +limit+ of those, nil for all.
         def turn(limit = nil)
           @unblocked.length.times do
-            fiber, exception = @unblocked.pop
-            exception ? interrupt(fiber, exception) : resume(fiber, true)
+            fiber, verb, argument = @unblocked.pop
+            fiber.public_send(verb, argument) if fiber.alive?
           end
           @timers.fire(now, limit) if @timers.earliest
         end
@@ -69,14 +69,10 @@ module Cuttle
           with_timer(timeout) { Fiber.yield }
         end
 
-        def unblock(_blocker, fiber)
-          go_on(fiber)
-        end
+        def unblock(_blocker, fiber) = go_on(fiber, :resume, true)
 
         # What the fiber waits for was closed (Ruby 4.0 and newer).
-        def fiber_interrupt(fiber, exception)
-          go_on(fiber, exception)
-        end
+        def fiber_interrupt(fiber, exception) = go_on(fiber, :raise, exception)
 
         def timeout_after(duration, exception, message)
           fiber = Fiber.current
@@ -103,9 +99,9 @@ module Cuttle
 
         private
 
-        # At the loop's next turn, which comes at once; with an exception, if there is one.
-        def go_on(fiber, exception = nil)
-          @unblocked << [fiber, exception]
+        # At the loop's next turn, which comes at once.
+        def go_on(fiber, verb, argument)
+          @unblocked << [fiber, verb, argument]
           @poller.wake unless Thread.current.equal?(@thread)
         end
 
@@ -140,10 +136,6 @@ module Cuttle
 
         def resume(fiber, value)
           fiber.resume(value) if fiber.alive?
-        end
-
-        def interrupt(fiber, exception)
-          fiber.raise(exception) if fiber.alive?
         end
 
         def now
