@@ -131,12 +131,12 @@ static void enter(struct cuttle_core *core, struct cuttle_roster *roster)
 }
 
 /* call-seq: Poller.new(listeners, env:, parser: nil, keep_alive: true, request_timeout: 30, idle_timeout: 65,
- *                      write_timeout: 30, watch: false, roster: nil)
+ *                      write_timeout: 30, shared: false, roster: nil)
  *
  * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
  * env::    the Hash that each request's env begins as
  * parser:: a Ruby parser's class instead of the native one
- * watch::  several threads run the app: while each is in it, a native thread goes on reading, draining and timing out; and
+ * shared:: several threads run the app: while each is in it, a native thread goes on reading, draining and timing out; and
  *          while one of them computes there, the others stand by (loop.h)
  * roster:: the Cuttle::Roster of the workers that accept from the same listeners, in which this one has a place
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
@@ -152,7 +152,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 		rb_raise(rb_eArgError, "already initialized");
 	poller->source.loop = open_loop(listeners);
 	poller->source.core = &poller->source.loop->core;
-	poller->source.loop->shared = RTEST(cuttle_source_option(options, "watch"));
+	poller->source.loop->shared = RTEST(cuttle_source_option(options, "shared"));
 	cuttle_source_configure(self, &poller->source, listeners, options);
 	enter(poller->source.core, cuttle_roster_for(cuttle_source_option(options, "roster")));
 	return self;
@@ -342,18 +342,27 @@ static void leave(struct cuttle_loop *loop)
 	pthread_mutex_unlock(&loop->lock);
 }
 
+/* Whether the calling thread, which comes for work, may leave it to those who are in the app. */
+static bool may_leave_work(struct cuttle_loop *loop)
+{
+	bool may;
+
+	if (!loop->shared)
+		return false;
+	pthread_mutex_lock(&loop->lock);
+	may = !loop->waiter_in_kernel && cuttle_loop_has_work(loop) && cuttle_loop_may_stand_by(loop, cuttle_now());
+	pthread_mutex_unlock(&loop->lock);
+	return may;
+}
+
 /* Requests that have begun go before new ones: while some are in the app, and compute, this thread takes no other. */
 static void let_others_go_first(struct poller *poller, uint64_t until)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	bool stands_by;
 
 	if (loop->busy == 0)
 		return;
-	pthread_mutex_lock(&loop->lock);
-	stands_by = !loop->waiter_in_kernel && cuttle_loop_has_work(loop) && cuttle_loop_may_stand_by(loop, cuttle_now());
-	pthread_mutex_unlock(&loop->lock);
-	if (stands_by)
+	if (may_leave_work(loop))
 		wait_for_work(loop, until);
 	else
 		cuttle_source_give_way(&poller->source);

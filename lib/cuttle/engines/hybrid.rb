@@ -12,7 +12,7 @@ module Cuttle
       IDLE = 30
 
       def self.source(listeners, **options)
-        Poller.new(listeners, watch: true, **options)
+        Poller.new(listeners, shared: true, **options)
       end
 
       def initialize(source:, service:, threads: 3..3, **)
