@@ -32,7 +32,7 @@ module Cuttle
   # The C primitives (ext/cuttle).
   autoload :Connection, "cuttle/core"
   autoload :Poller, "cuttle/core"
-  autoload :Roster, "cuttle/core"
+  autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
 end

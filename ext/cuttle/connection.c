@@ -25,8 +25,8 @@ void cuttle_core_disown(struct cuttle_core *core)
 	if (--core->owners > 0)
 		return;
 	cuttle_pool_free(&core->pool);
-	if (core->roster)
-		cuttle_roster_disown(core->roster);
+	if (core->scoreboard)
+		cuttle_scoreboard_disown(core->scoreboard);
 	core->destroy(core);
 }
 
@@ -63,7 +63,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, now);
-	cuttle_roster_count(core->roster, ++core->open);
+	cuttle_scoreboard_count(core->scoreboard, ++core->open);
 	core->accepted++;
 	return connection;
 }
@@ -97,7 +97,7 @@ int cuttle_connection_release(struct cuttle_connection *connection)
 	end_request(connection);
 	give_back_inbox(connection);
 	cuttle_outbox_clear(&connection->out);
-	cuttle_roster_count(connection->core->roster, --connection->core->open);
+	cuttle_scoreboard_count(connection->core->scoreboard, --connection->core->open);
 	return fd;
 }
 

@@ -18,7 +18,7 @@
 #include "inbox.h"
 #include "list.h"
 #include "outbox.h"
-#include "roster.h"
+#include "scoreboard.h"
 #include "transport.h"
 
 #include <stdatomic.h>
@@ -72,7 +72,7 @@ struct cuttle_core {
 	uint32_t open;     /* connections */
 	uint64_t accepted; /* connections */
 	uint64_t requests; /* complete ones */
-	struct cuttle_roster *roster; /* where other workers see how many are open, NULL: nobody asks */
+	struct cuttle_scoreboard *scoreboard; /* where other workers see how many are open, NULL: nobody asks */
 	unsigned owners;   /* Ruby objects that refer to it: its source, and its connections' */
 	void (*destroy)(struct cuttle_core *core); /* when the last one went */
 };

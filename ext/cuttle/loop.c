@@ -76,7 +76,7 @@ static void after_fork(bool child)
 
 		loop->forked = loop->forked || child;
 		if (child)
-			loop->core.roster = NULL; /* the place in it is the parent's */
+			loop->core.scoreboard = NULL; /* the place in it is the parent's */
 		pthread_mutex_unlock(&loop->lock);
 	}
 	pthread_mutex_unlock(&loops_lock);
@@ -365,7 +365,7 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 {
 	if (!loop->aside_until)
 		return -1;
-	if (now < loop->aside_until && cuttle_roster_another(loop->core.roster))
+	if (now < loop->aside_until && cuttle_scoreboard_another(loop->core.scoreboard))
 		return (int64_t)(loop->aside_until - now);
 	loop->aside_until = 0;
 	if (!loop->full)
@@ -377,7 +377,7 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
  * as long as it takes that one to wake up. */
 static bool stand_aside(struct cuttle_loop *loop, uint64_t now)
 {
-	if (!loop->core.roster || !cuttle_roster_another(loop->core.roster)) {
+	if (!loop->core.scoreboard || !cuttle_scoreboard_another(loop->core.scoreboard)) {
 		loop->aside_since = 0;
 		return false;
 	}

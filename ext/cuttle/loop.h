@@ -85,7 +85,7 @@ struct cuttle_loop {
 	uint32_t next_taker;
 	uint64_t taken;         /* requests that threads took, since the start */
 	uint64_t polls;         /* times that reports were collected */
-	struct cuttle_watcher *watcher;
+	struct cuttle_io_thread *io_thread;
 	struct cuttle_link living; /* in the list of loops that a fork must find in order */
 };
 

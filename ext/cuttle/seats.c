@@ -1,5 +1,5 @@
 /* Who waits, among the threads that ask a loop for work; the law is in loop.h. */
-#include "watcher.h"
+#include "io_thread.h"
 
 static void call(struct cuttle_loop *loop, bool to_work)
 {
@@ -91,9 +91,9 @@ void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_
 	else
 		park(loop, seat);
 	while (loop->waiter == seat || await_call(loop, seat, until)) {
-		/* Here this seat is the waiter, and stays it on its way to the GVL. The watcher may have come on duty since this
-		 * thread looked for work; two that wait would be one too many, for the watcher leaves the listeners alone. */
-		cuttle_watcher_relieve(loop);
+		/* Here this seat is the waiter, and stays it on its way to the GVL. The io thread may have come on duty since this
+		 * thread looked for work; two that wait would be one too many, for the io thread leaves the listeners alone. */
+		cuttle_io_thread_relieve(loop);
 		if (seat->interrupted || (until && cuttle_now() >= until))
 			break;
 		if (!seat->summoned && !wait_in_kernel(loop, until))

@@ -7,7 +7,7 @@ module Cuttle
   # TTIN and TTOU: one worker more, one fewer. INT, TERM, QUIT, HUP: every worker finishes what it has under way;
   # after shutdown_timeout, or at a second INT, it is killed. A worker whose supervisor dies ends likewise by itself.
   #
-  # In a Roster the workers see how many connections each of them has, and leave new ones to who has fewer and waits.
+  # In a Scoreboard the workers see how many connections each of them has, and leave new ones to who has fewer and waits.
   class Cluster
     autoload :Cpus, "cuttle/cluster/cpus"
     autoload :Slot, "cuttle/cluster/slot"
@@ -15,13 +15,13 @@ module Cuttle
     # A dying worker has this long to be gone after its own shutdown_timeout, before it is killed.
     GRACE = 1
 
-    # Workers that may be added; more than that serve without a place in the roster.
+    # Workers that may be added; more than that serve without a place in the scoreboard.
     ADDED = 32
 
     # +report+ takes a line for the user.
     def initialize(app, settings:, listeners:, report:)
-      @roster = Roster.new([settings.workers + ADDED, Roster::MOST].min)
-      @server = Server.new(app, settings: settings, listeners: listeners, roster: @roster)
+      @scoreboard = Scoreboard.new([settings.workers + ADDED, Scoreboard::MOST].min)
+      @server = Server.new(app, settings: settings, listeners: listeners, scoreboard: @scoreboard)
       @settings = settings
       @listeners = listeners
       @report = report
@@ -117,7 +117,7 @@ module Cuttle
     def become(slot)
       @signals.close
       @life.close
-      @roster.take(slot.index)
+      @scoreboard.take(slot.index)
       %w[CHLD TTIN TTOU].zip(%w[DEFAULT IGNORE IGNORE]) { |name, handler| trap(name, handler) }
       Process.setproctitle("cuttle: worker #{slot.index} of #{Process.ppid}")
       exit Worker.new(@server, report: @report, parent: @lifeline).run
@@ -137,7 +137,7 @@ module Cuttle
     end
 
     def bury(slot, status)
-      @roster.clear(slot.index)
+      @scoreboard.clear(slot.index)
       return @slots.delete(slot) if slot.retiring?
 
       name = slot.to_s

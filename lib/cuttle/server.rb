@@ -16,13 +16,13 @@ module Cuttle
     # +app+ is a Rack app. The rest are Settings' options, and for a single TCP listener
     # +host+ and +port+ (0: the kernel chooses). Environment variables are not looked at.
     # +settings+ and +listeners+ are for those who have made them already; listeners given are not closed here.
-    # +roster+ is that of the workers who accept from them too. Raises UsageError.
-    def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, roster: nil, **options)
+    # +scoreboard+ is that of the workers who accept from them too. Raises UsageError.
+    def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
       @app = app
       @settings = settings || Settings.build(variables: {}, **options)
       @given = listeners
-      @roster = roster
+      @scoreboard = scoreboard
       @lock = Mutex.new
     end
 
@@ -116,7 +116,7 @@ module Cuttle
     def source(model)
       model.source(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
                                       request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
-                                      write_timeout: settings.write_timeout, roster: @roster)
+                                      write_timeout: settings.write_timeout, scoreboard: @scoreboard)
     end
 
     def service

@@ -10,7 +10,7 @@ class TestImports < Minitest::Test
 
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Roster Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab],

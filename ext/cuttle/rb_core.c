@@ -1,5 +1,5 @@
 /* cuttle/core: the server's C primitives. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 
 void Init_cuttle_beneath(void);
 
@@ -11,7 +11,7 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_env();
 	Init_cuttle_connection();
 	Init_cuttle_response();
-	Init_cuttle_roster();
+	Init_cuttle_scoreboard();
 	Init_cuttle_poller();
 	Init_cuttle_acceptor();
 	Init_cuttle_ruby_parser();

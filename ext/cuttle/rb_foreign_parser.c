@@ -1,6 +1,6 @@
 /* Lets a Ruby parser stand in for the native one: its Http::Head becomes a cuttle_head, whose slices are into a copy
  * of its strings. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 #include "syntax.h"
 
 #include <stdlib.h>

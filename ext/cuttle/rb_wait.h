@@ -1,6 +1,6 @@
 /* Waiting for single descriptors without the GVL. */
-#ifndef CUTTLE_WAIT_H
-#define CUTTLE_WAIT_H
+#ifndef RB_CUTTLE_WAIT_H
+#define RB_CUTTLE_WAIT_H
 
 #include <poll.h>
 #include <stdint.h>

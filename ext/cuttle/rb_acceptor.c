@@ -1,7 +1,7 @@
 /* Cuttle::Acceptor: the blocking side, for engines that give a thread or a process to a connection. All of it runs
  * with the GVL, which is let go only to wait. */
-#include "cuttle.h"
-#include "wait.h"
+#include "rb_cuttle.h"
+#include "rb_wait.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* Cuttle::Poller: hands complete requests to whichever thread asks. The Ruby side of loop.h. */
-#include "cuttle.h"
-#include "watcher.h"
+#include "rb_cuttle.h"
+#include "io_thread.h"
 
 #include <ruby/io.h>
 #include <ruby/thread.h>
@@ -55,7 +55,7 @@ static void poller_free(void *data)
 	struct cuttle_loop *loop = poller->source.loop;
 
 	if (loop && !loop->forked) {
-		cuttle_watcher_stop(loop);
+		cuttle_io_thread_stop(loop);
 		pthread_mutex_lock(&loop->lock);
 		close_orphans(loop);
 		pthread_mutex_unlock(&loop->lock);
@@ -123,22 +123,22 @@ static struct cuttle_loop *open_loop(VALUE listeners)
 	return loop;
 }
 
-static void enter(struct cuttle_core *core, struct cuttle_roster *roster)
+static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard)
 {
-	core->roster = roster;
-	if (roster)
-		roster->owners++;
+	core->scoreboard = scoreboard;
+	if (scoreboard)
+		scoreboard->owners++;
 }
 
 /* call-seq: Poller.new(listeners, env:, parser: nil, keep_alive: true, request_timeout: 30, idle_timeout: 65,
- *                      write_timeout: 30, shared: false, roster: nil)
+ *                      write_timeout: 30, shared: false, scoreboard: nil)
  *
  * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
  * env::    the Hash that each request's env begins as
  * parser:: a Ruby parser's class instead of the native one
  * shared:: several threads run the app: while each is in it, a native thread goes on reading, draining and timing out; and
  *          while one of them computes there, the others stand by (loop.h)
- * roster:: the Cuttle::Roster of the workers that accept from the same listeners, in which this one has a place
+ * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners, in which this one has a place
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
@@ -154,7 +154,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	poller->source.core = &poller->source.loop->core;
 	poller->source.loop->shared = RTEST(cuttle_source_option(options, "shared"));
 	cuttle_source_configure(self, &poller->source, listeners, options);
-	enter(poller->source.core, cuttle_roster_for(cuttle_source_option(options, "roster")));
+	enter(poller->source.core, cuttle_scoreboard_for(cuttle_source_option(options, "scoreboard")));
 	return self;
 }
 
@@ -175,11 +175,11 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	struct cuttle_loop *loop = poller->source.loop;
 	int limit = full ? 0 : welcome(poller);
 
-	cuttle_watcher_relieve(loop);
+	cuttle_io_thread_relieve(loop);
 	if (full != loop->full)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
-	cuttle_roster_free(loop->core.roster, !full && !loop->shut);
+	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
 	poller->round = 0;
@@ -212,7 +212,7 @@ static struct cuttle_connection *take(struct poller *poller, bool full, uint64_t
 	loop->busy++;
 	cuttle_loop_remember_taker(loop);
 	if (!loop->waiter && loop->parked_count == 0)
-		cuttle_roster_free(loop->core.roster, false);
+		cuttle_scoreboard_free(loop->core.scoreboard, false);
 	return connection;
 }
 
@@ -322,7 +322,7 @@ static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, b
 	if (connection || token != Qundef || *over || *woken)
 		cuttle_loop_pass_on(loop);
 	if (connection)
-		cuttle_watcher_alert(loop);
+		cuttle_io_thread_alert(loop);
 	pthread_mutex_unlock(&loop->lock);
 
 	if (unparsed)
@@ -386,8 +386,8 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 
 		until = cuttle_now() + (uint64_t)((seconds > 0 ? seconds : 0) * (double)CUTTLE_SECOND);
 	}
-	if (loop->shared && !loop->watcher)
-		cuttle_watcher_start(loop); /* without it, only draining waits for a free thread */
+	if (loop->shared && !loop->io_thread)
+		cuttle_io_thread_start(loop); /* without it, only draining waits for a free thread */
 	let_others_go_first(poller, until);
 	for (;;) {
 		bool over, woken;

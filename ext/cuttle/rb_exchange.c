@@ -1,7 +1,7 @@
 /* Cuttle::Connection: a connection as Ruby sees it, with its request. Its response is in response.c.
  *
  * A connection belongs to the thread (or fiber) that got it from next or accept, until its response is finished. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 #include "syntax.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  *
  * What an app does wrong is found before the first octet leaves, or ends the connection: a message is never completed
  * as another than the app's head announced. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 
 #include <errno.h>
 #include <ruby/io.h>

@@ -1,5 +1,5 @@
 /* What Poller and Acceptor have in common: their options, and the listeners. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -24,7 +24,7 @@ VALUE cuttle_source_option(VALUE options, const char *name)
 static void reject_unknown(VALUE options)
 {
 	static const char *const known[] = {"env", "parser", "keep_alive", "request_timeout", "idle_timeout",
-					    "write_timeout", "shared", "roster"};
+					    "write_timeout", "shared", "scoreboard"};
 	VALUE keys = rb_funcall(options, rb_intern("keys"), 0);
 
 	for (long index = 0; index < RARRAY_LEN(keys); index++) {

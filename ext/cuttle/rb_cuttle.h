@@ -1,7 +1,7 @@
 /* What the Ruby side of the core shares: sources, connections as objects, requests and responses. All of it runs with
  * the GVL, but where it says otherwise. */
-#ifndef CUTTLE_H
-#define CUTTLE_H
+#ifndef RB_CUTTLE_H
+#define RB_CUTTLE_H
 
 #include "loop.h"
 
@@ -65,8 +65,8 @@ struct cuttle_source *cuttle_poller_source(VALUE object);
 void cuttle_source_configure(VALUE self, struct cuttle_source *source, VALUE listeners, VALUE options);
 void cuttle_source_mark(const struct cuttle_source *source);
 VALUE cuttle_source_option(VALUE options, const char *name);
-/* What a Cuttle::Roster has, where this process has a place in it; else NULL. */
-struct cuttle_roster *cuttle_roster_for(VALUE roster);
+/* What a Cuttle::Scoreboard has, where this process has a place in it; else NULL. */
+struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard);
 /* A listening socket's descriptor, made non-blocking. */
 int cuttle_listener_descriptor(VALUE listener);
 /* Closes the listening sockets. */
@@ -125,7 +125,7 @@ void cuttle_head_add_length(struct cuttle_response_head *head, uint64_t length);
 /* A status as Rack gives it (Integer, or its three digits): 200 to 599, else InvalidResponse. */
 int cuttle_status(VALUE status);
 
-void Init_cuttle_roster(void);
+void Init_cuttle_scoreboard(void);
 void Init_cuttle_poller(void);
 void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);

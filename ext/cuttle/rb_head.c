@@ -1,5 +1,5 @@
 /* Renders a response's status line and fields, and checks each octet of them on the way. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 #include "syntax.h"
 
 #include <stdio.h>

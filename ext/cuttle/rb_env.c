@@ -3,7 +3,7 @@
  * Keys are interned once. Each env begins as a copy of its source's, which describes the most common request: what is
  * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
  * others are the app's own. All are binary, with every octet as it came. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 #include "syntax.h"
 
 #include <string.h>

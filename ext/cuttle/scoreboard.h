@@ -1,18 +1,18 @@
 /* Who of a cluster's workers is free, and how many connections each has: memory that they share.
  *
  * The law: a worker writes its own place only, and reads the others' without waiting; what it reads may be old by the
- * time it acts. So the roster says who should accept, never who may: a worker that nobody relieves accepts.
+ * time it acts. So the scoreboard says who should accept, never who may: a worker that nobody relieves accepts.
  *
  * Knows nothing of Ruby. */
-#ifndef CUTTLE_ROSTER_H
-#define CUTTLE_ROSTER_H
+#ifndef CUTTLE_SCOREBOARD_H
+#define CUTTLE_SCOREBOARD_H
 
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CUTTLE_ROSTER_MOST 4096
+#define CUTTLE_SCOREBOARD_MOST 4096
 
 /* A worker's; a cache line of its own, for it is written often. */
 struct cuttle_place {
@@ -25,7 +25,7 @@ struct cuttle_places {
 	struct cuttle_place at[];
 };
 
-struct cuttle_roster {
+struct cuttle_scoreboard {
 	struct cuttle_places *shared; /* by all processes that were forked since */
 	uint32_t room;
 	struct cuttle_place *own; /* this process's, NULL: none */
@@ -33,28 +33,28 @@ struct cuttle_roster {
 };
 
 /* With one owner; NULL with errno. */
-struct cuttle_roster *cuttle_roster_open(uint32_t room);
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room);
 /* One owner less. */
-void cuttle_roster_disown(struct cuttle_roster *roster);
+void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 
 /* Takes a place for this process; false where there is none of that number. */
-bool cuttle_roster_take(struct cuttle_roster *roster, uint32_t number);
+bool cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number);
 /* Nobody has that place any more. */
-void cuttle_roster_clear(struct cuttle_roster *roster, uint32_t number);
+void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number);
 
 /* Whether another worker is free that has fewer connections than this one. */
-bool cuttle_roster_another(const struct cuttle_roster *roster);
+bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard);
 
-static inline void cuttle_roster_count(struct cuttle_roster *roster, uint32_t connections)
+static inline void cuttle_scoreboard_count(struct cuttle_scoreboard *scoreboard, uint32_t connections)
 {
-	if (roster)
-		atomic_store_explicit(&roster->own->connections, connections, memory_order_relaxed);
+	if (scoreboard)
+		atomic_store_explicit(&scoreboard->own->connections, connections, memory_order_relaxed);
 }
 
-static inline void cuttle_roster_free(struct cuttle_roster *roster, bool free)
+static inline void cuttle_scoreboard_free(struct cuttle_scoreboard *scoreboard, bool free)
 {
-	if (roster)
-		atomic_store_explicit(&roster->own->free, free, memory_order_relaxed);
+	if (scoreboard)
+		atomic_store_explicit(&scoreboard->own->free, free, memory_order_relaxed);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* Waiting for single descriptors without the GVL: the blocking side, and responses that outrun their client. */
-#include "cuttle.h"
-#include "wait.h"
+#include "rb_cuttle.h"
+#include "rb_wait.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * What the kernel can answer from memory is done under the GVL, which costs less than giving it up; where a disk has
  * to be waited for, other threads run meanwhile. */
 #include "beneath.h"
-#include "cuttle.h"
+#include "rb_cuttle.h"
 
 #include <errno.h>
 #include <fcntl.h>

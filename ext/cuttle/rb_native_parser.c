@@ -1,5 +1,5 @@
 /* Cuttle::Http::Parsers::Native: the native parser with the contract of the Ruby ones. */
-#include "cuttle.h"
+#include "rb_cuttle.h"
 
 #include <stdlib.h>
 

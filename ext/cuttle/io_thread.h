@@ -1,0 +1,23 @@
+/* The io thread: a native thread that never takes the GVL.
+ *
+ * While every Ruby thread is in the app, nobody polls. When that has lasted a few milliseconds, the io thread moves
+ * bytes and keeps deadlines until a Ruby thread comes back: requests are read, slow readers drained, late clients
+ * ended. It neither accepts (another worker may have a free thread) nor hands out work. */
+#ifndef CUTTLE_IO_THREAD_H
+#define CUTTLE_IO_THREAD_H
+
+#include "loop.h"
+
+/* Starts the loop's io_thread, from one thread at a time. Returns 0, or an errno. Not under the lock. */
+int cuttle_io_thread_start(struct cuttle_loop *loop);
+
+/* A thread leaves with work: the io thread may be needed. Under the lock. */
+void cuttle_io_thread_alert(struct cuttle_loop *loop);
+
+/* A thread is back to poll by itself: the io thread leaves, the listeners come back. Under the lock. */
+void cuttle_io_thread_relieve(struct cuttle_loop *loop);
+
+/* Ends the io thread and waits for its end. Not under the lock. */
+void cuttle_io_thread_stop(struct cuttle_loop *loop);
+
+#endif

@@ -1,0 +1,101 @@
+/* Cuttle::Scoreboard: what the workers of a cluster tell each other, so that connections are shared evenly. See scoreboard.h. */
+#include "rb_cuttle.h"
+
+static void scoreboard_free(void *data)
+{
+	if (data)
+		cuttle_scoreboard_disown(data);
+}
+
+static size_t scoreboard_size(const void *data)
+{
+	const struct cuttle_scoreboard *scoreboard = data;
+
+	return scoreboard ? sizeof *scoreboard + sizeof *scoreboard->shared + scoreboard->room * sizeof *scoreboard->shared->at : 0;
+}
+
+static const rb_data_type_t scoreboard_type = {
+	.wrap_struct_name = "Cuttle::Scoreboard",
+	.function = {.dfree = scoreboard_free, .dsize = scoreboard_size},
+	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+static VALUE scoreboard_allocate(VALUE class)
+{
+	return TypedData_Wrap_Struct(class, &scoreboard_type, NULL);
+}
+
+static struct cuttle_scoreboard *scoreboard_of(VALUE self)
+{
+	struct cuttle_scoreboard *scoreboard;
+
+	TypedData_Get_Struct(self, struct cuttle_scoreboard, &scoreboard_type, scoreboard);
+	if (!scoreboard)
+		rb_raise(rb_eArgError, "uninitialized Cuttle::Scoreboard");
+	return scoreboard;
+}
+
+struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard)
+{
+	return NIL_P(scoreboard) || !scoreboard_of(scoreboard)->own ? NULL : scoreboard_of(scoreboard);
+}
+
+/* call-seq: Scoreboard.new(room)
+ *
+ * For so many workers, which are forked afterwards. Raises SystemCallError. */
+static VALUE scoreboard_initialize(VALUE self, VALUE room)
+{
+	uint32_t places = NUM2UINT(room);
+
+	if (DATA_PTR(self))
+		rb_raise(rb_eArgError, "already initialized");
+	if (places == 0 || places > CUTTLE_SCOREBOARD_MOST)
+		rb_raise(rb_eArgError, "a scoreboard has 1 to %d places", CUTTLE_SCOREBOARD_MOST);
+	DATA_PTR(self) = cuttle_scoreboard_open(places);
+	if (!DATA_PTR(self))
+		rb_sys_fail("Cuttle::Scoreboard");
+	return self;
+}
+
+/* call-seq: take(number) -> true or false
+ *
+ * In a worker, before it makes its source: the place is its own. False where there is none of that number; it serves
+ * without one then. */
+static VALUE scoreboard_take(VALUE self, VALUE number)
+{
+	return cuttle_scoreboard_take(scoreboard_of(self), NUM2UINT(number)) ? Qtrue : Qfalse;
+}
+
+/* call-seq: clear(number) -> self
+ *
+ * In the supervisor: whoever had the place is gone. */
+static VALUE scoreboard_clear(VALUE self, VALUE number)
+{
+	cuttle_scoreboard_clear(scoreboard_of(self), NUM2UINT(number));
+	return self;
+}
+
+/* call-seq: to_a -> Array of [connections, whether one of its threads is free] by place */
+static VALUE scoreboard_to_a(VALUE self)
+{
+	struct cuttle_scoreboard *scoreboard = scoreboard_of(self);
+	VALUE places = rb_ary_new_capa(scoreboard->room);
+
+	for (uint32_t number = 0; number < scoreboard->room; number++)
+		rb_ary_push(places, rb_assoc_new(UINT2NUM(atomic_load(&scoreboard->shared->at[number].connections)),
+						 atomic_load(&scoreboard->shared->at[number].free) ? Qtrue : Qfalse));
+	return places;
+}
+
+void Init_cuttle_scoreboard(void)
+{
+	VALUE class = rb_define_class_under(cuttle_module, "Scoreboard", rb_cObject);
+
+	/* Places that a scoreboard can have. */
+	rb_define_const(class, "MOST", UINT2NUM(CUTTLE_SCOREBOARD_MOST));
+	rb_define_alloc_func(class, scoreboard_allocate);
+	rb_define_method(class, "initialize", scoreboard_initialize, 1);
+	rb_define_method(class, "take", scoreboard_take, 1);
+	rb_define_method(class, "clear", scoreboard_clear, 1);
+	rb_define_method(class, "to_a", scoreboard_to_a, 0);
+}

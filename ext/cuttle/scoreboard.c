@@ -1,0 +1,68 @@
+/* The memory behind scoreboard.h. */
+#include "scoreboard.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+static size_t size_for(uint32_t room)
+{
+	return sizeof(struct cuttle_places) + room * sizeof(struct cuttle_place);
+}
+
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room)
+{
+	struct cuttle_scoreboard *scoreboard = calloc(1, sizeof *scoreboard);
+
+	if (!scoreboard)
+		return NULL;
+	scoreboard->shared = mmap(NULL, size_for(room), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (scoreboard->shared == MAP_FAILED) {
+		free(scoreboard);
+		return NULL;
+	}
+	scoreboard->room = room;
+	scoreboard->owners = 1;
+	return scoreboard;
+}
+
+void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard)
+{
+	if (--scoreboard->owners > 0)
+		return;
+	munmap(scoreboard->shared, size_for(scoreboard->room));
+	free(scoreboard);
+}
+
+bool cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number)
+{
+	uint32_t used = atomic_load(&scoreboard->shared->used);
+
+	if (number >= scoreboard->room)
+		return false;
+	scoreboard->own = &scoreboard->shared->at[number];
+	cuttle_scoreboard_clear(scoreboard, number);
+	while (used <= number && !atomic_compare_exchange_weak(&scoreboard->shared->used, &used, number + 1))
+		;
+	return true;
+}
+
+void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number)
+{
+	if (number >= scoreboard->room)
+		return;
+	atomic_store(&scoreboard->shared->at[number].free, false);
+	atomic_store(&scoreboard->shared->at[number].connections, 0);
+}
+
+bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard)
+{
+	const struct cuttle_place *place = scoreboard->shared->at;
+	const struct cuttle_place *end = place + atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
+	uint32_t mine = atomic_load_explicit(&scoreboard->own->connections, memory_order_relaxed);
+
+	for (; mine > 0 && place < end; place++)
+		if (atomic_load_explicit(&place->free, memory_order_relaxed) &&
+		    atomic_load_explicit(&place->connections, memory_order_relaxed) < mine)
+			return true;
+	return false;
+}

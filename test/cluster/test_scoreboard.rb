@@ -1,0 +1,105 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# What workers tell each other of themselves.
+class TestScoreboard < Minitest::Test
+  def test_processes_share_it
+    scoreboard = Cuttle::Scoreboard.new(2)
+    child = fork { exit!(scoreboard.take(1) ? 0 : 1) }
+    assert Process.wait2(child).last.success?
+    assert_equal [[0, false], [0, false]], scoreboard.to_a
+  end
+
+  def test_a_poller_says_what_it_has_and_whether_it_is_free
+    scoreboard = Cuttle::Scoreboard.new(2)
+    assert scoreboard.take(1)
+    with_poller(scoreboard) do |poller, port|
+      waiting = Thread.new { poller.next }
+      Eventually.eventually("a free thread") { scoreboard.to_a[1] == [0, true] }
+      client = Socket.tcp("127.0.0.1", port)
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      waiting.value.respond(200, {}, ["x"])
+      assert_equal [[0, false], [1, false]], scoreboard.to_a
+      client.close
+      assert_equal false, poller.next(0.2)
+      assert_equal 0, scoreboard.to_a[1].first
+    end
+  end
+
+  # A worker that has a connection already leaves the next to one that has none; and takes it when that one doesn't.
+  def test_who_has_fewer_goes_first
+    scoreboard = Cuttle::Scoreboard.new(2)
+    idle = fork { linger(scoreboard) }
+    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
+    Process.kill(:STOP, idle)
+    assert scoreboard.take(0)
+    with_poller(scoreboard) do |poller, port|
+      clients = Array.new(2) { Socket.tcp("127.0.0.1", port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") } }
+      assert poller.next
+      assert poller.next(5), "what it left to the other one came to nobody"
+      assert_equal [2, false], scoreboard.to_a[0]
+      clients.each(&:close)
+    end
+  ensure
+    Process.kill(:KILL, idle)
+    Process.wait(idle)
+  end
+
+  # Who drains takes nobody in.
+  def test_a_worker_that_was_stopped_is_not_free
+    scoreboard = Cuttle::Scoreboard.new(1)
+    scoreboard.take(0)
+    with_poller(scoreboard) do |poller, port|
+      client = Socket.tcp("127.0.0.1", port)
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      connection = poller.next
+      poller.stop
+      draining = Thread.new { poller.next }
+      Eventually.eventually("the listeners to close") { RawClient.refused?(port) }
+      assert_equal [[1, false]], scoreboard.to_a
+      connection.respond(200, {}, ["x"])
+      assert_nil draining.value
+      client.close
+    end
+  end
+
+  def test_a_place_is_cleared
+    scoreboard = Cuttle::Scoreboard.new(2)
+    child = fork { linger(scoreboard) }
+    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
+    Process.kill(:KILL, child)
+    Process.wait(child)
+    assert_equal [0, true], scoreboard.to_a[1]
+    scoreboard.clear(1)
+    assert_equal [0, false], scoreboard.to_a[1]
+  end
+
+  def test_what_is_wrong
+    [0, Cuttle::Scoreboard::MOST + 1].each { |room| assert_raises(ArgumentError) { Cuttle::Scoreboard.new(room) } }
+    scoreboard = Cuttle::Scoreboard.new(1)
+    assert_equal false, scoreboard.take(1)
+    assert_same scoreboard, scoreboard.clear(1)
+    assert_raises(ArgumentError) { scoreboard.send(:initialize, 1) }
+    assert_raises(ArgumentError) { Cuttle::Scoreboard.allocate.to_a }
+    assert_raises(TypeError) { Cuttle::Poller.new([], scoreboard: 1) }
+  end
+
+  private
+
+  def linger(scoreboard)
+    scoreboard.take(1)
+    with_poller(scoreboard) { |poller, _| poller.next }
+  ensure
+    exit!(0)
+  end
+
+  def with_poller(scoreboard)
+    listener = TCPServer.new("127.0.0.1", 0)
+    poller = Cuttle::Poller.new([listener], env: {}, scoreboard: scoreboard)
+    yield poller, listener.local_address.ip_port
+  ensure
+    poller&.stop
+    listener&.close
+  end
+end
