@@ -31,6 +31,7 @@ module Cuttle
 
   # The C primitives (ext/cuttle).
   autoload :Connection, "cuttle/core"
+  autoload :Exchange, "cuttle/core"
   autoload :Poller, "cuttle/core"
   autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"

@@ -16,6 +16,7 @@ enum {
 	CUTTLE_READ = 1,
 	CUTTLE_WRITE = 2,
 	CUTTLE_HANGUP = 4, /* the peer closed at least its side: read on to the end */
+	CUTTLE_GONE = 8,   /* the connection was reset, or both sides are closed */
 };
 
 struct cuttle_event {
@@ -29,6 +30,9 @@ struct cuttle_backend_type {
 	const char *name;
 	struct cuttle_backend *(*open)(void); /* NULL with errno */
 	void (*close)(struct cuttle_backend *);
+	/* In a forked child: closes its copies of the descriptors, and changes nothing that the parent shares. All that
+	 * may follow is close. Async-signal-safe. */
+	void (*abandon)(struct cuttle_backend *);
 	/* A connection: both directions are watched, as if armed. Returns 0, or -1 with errno. */
 	int (*add)(struct cuttle_backend *, int fd, uint64_t token);
 	/* A listener: reported as long as a connection waits, and to as few waiting processes as the system can. */

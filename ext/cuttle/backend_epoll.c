@@ -16,12 +16,18 @@ struct cuttle_backend {
 	int epoll, event;
 };
 
-static void epoll_backend_close(struct cuttle_backend *backend)
+static void epoll_backend_abandon(struct cuttle_backend *backend)
 {
 	if (backend->epoll >= 0)
 		close(backend->epoll);
 	if (backend->event >= 0)
 		close(backend->event);
+	backend->epoll = backend->event = -1;
+}
+
+static void epoll_backend_close(struct cuttle_backend *backend)
+{
+	epoll_backend_abandon(backend);
 	free(backend);
 }
 
@@ -84,7 +90,8 @@ static uint32_t readiness(uint32_t events)
 {
 	return ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) ? CUTTLE_READ : 0) |
 	       ((events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) ? CUTTLE_WRITE : 0) |
-	       ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) ? CUTTLE_READ | CUTTLE_HANGUP : 0);
+	       ((events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) ? CUTTLE_READ | CUTTLE_HANGUP : 0) |
+	       ((events & (EPOLLHUP | EPOLLERR)) ? CUTTLE_GONE : 0);
 }
 
 static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
@@ -121,6 +128,7 @@ const struct cuttle_backend_type cuttle_epoll_backend = {
 	.name = "epoll",
 	.open = epoll_backend_open,
 	.close = epoll_backend_close,
+	.abandon = epoll_backend_abandon,
 	.add = epoll_backend_add,
 	.add_listener = epoll_backend_add_listener,
 	.watch = epoll_backend_watch,

@@ -29,12 +29,18 @@ struct cuttle_backend {
 	int waker[2];
 };
 
-static void poll_backend_close(struct cuttle_backend *backend)
+static void poll_backend_abandon(struct cuttle_backend *backend)
 {
 	if (backend->waker[0] >= 0) {
 		close(backend->waker[0]);
 		close(backend->waker[1]);
 	}
+	backend->waker[0] = backend->waker[1] = -1;
+}
+
+static void poll_backend_close(struct cuttle_backend *backend)
+{
+	poll_backend_abandon(backend);
 	pthread_mutex_destroy(&backend->lock);
 	free(backend->wanted);
 	free(backend->entries);
@@ -185,22 +191,50 @@ static uint32_t readiness(short events)
 {
 	return ((events & (POLLIN | POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_READ : 0) |
 	       ((events & (POLLOUT | POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_WRITE : 0) |
-	       ((events & (POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_HANGUP : 0);
+	       ((events & (POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_HANGUP | CUTTLE_GONE : 0);
 }
 
-/* Reports what the copy found, unless the descriptor left or was no longer wanted meanwhile. Called under the lock. */
-static int collect(struct cuttle_backend *backend, const struct pollfd *copy, int count, struct cuttle_event *events,
-		   int room)
+/* What a waiting thread polls: a copy of the interest, with the registration that each descriptor was. */
+struct copy {
+	int count;
+	struct pollfd *polled;
+	uint64_t *tokens;
+};
+
+/* Called under the lock. Returns false without memory. */
+static bool make_copy(const struct cuttle_backend *backend, struct copy *copy)
+{
+	size_t count = (size_t)backend->count;
+
+	copy->count = backend->count;
+	copy->tokens = malloc(count * (sizeof *copy->tokens + sizeof *copy->polled));
+	if (!copy->tokens)
+		return false;
+	copy->polled = (struct pollfd *)(copy->tokens + count);
+	memcpy(copy->polled, backend->wanted, count * sizeof *copy->polled);
+	for (int index = 1; index < copy->count; index++) {
+		copy->tokens[index] = backend->entries[index].token;
+		if (!copy->polled[index].events)
+			copy->polled[index].fd = -1; /* not wanted: not even its hang-up, which would spin */
+	}
+	return true;
+}
+
+/* Reports what the copy found, unless the descriptor left (its number may be another's now) or was no longer wanted
+ * meanwhile. Called under the lock. */
+static int collect(struct cuttle_backend *backend, const struct copy *copy, struct cuttle_event *events, int room)
 {
 	int index, kept = 0;
 
-	for (index = 1; index < count && kept < room; index++) {
-		int fd = copy[index].fd;
-		int slot = copy[index].revents && fd < backend->slot_room ? backend->slots[fd] : 0;
+	for (index = 1; index < copy->count && kept < room; index++) {
+		int fd = copy->polled[index].fd;
+		short found = copy->polled[index].revents;
+		int slot = found && fd < backend->slot_room ? backend->slots[fd] : 0;
 		struct pollfd *wanted = &backend->wanted[slot];
-		short found = copy[index].revents;
 
-		if (!slot || !(found & (wanted->events | POLLHUP | POLLERR | POLLNVAL)) || !wanted->events)
+		if (!slot || backend->entries[slot].token != copy->tokens[index])
+			continue;
+		if (!(found & (wanted->events | POLLHUP | POLLERR | POLLNVAL)) || !wanted->events)
 			continue;
 		events[kept].token = backend->entries[slot].token;
 		events[kept++].ready = readiness(found);
@@ -213,39 +247,31 @@ static int collect(struct cuttle_backend *backend, const struct pollfd *copy, in
 static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
 {
 	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
-	struct pollfd *copy;
-	int count, kept = 0;
+	struct copy copy;
+	int kept = 0;
 	bool interrupted;
 	char drained[64];
 
 	pthread_mutex_lock(&backend->lock);
-	count = backend->count;
-	copy = malloc((size_t)count * sizeof *copy);
-	if (!copy) {
+	if (!make_copy(backend, &copy)) {
 		pthread_mutex_unlock(&backend->lock);
 		return 0;
 	}
-	memcpy(copy, backend->wanted, (size_t)count * sizeof *copy);
-	for (int index = 1; index < count; index++)
-		if (!copy[index].events)
-			copy[index].fd = -1; /* not wanted: not even its hang-up, which would spin */
 	backend->waiting++;
 	pthread_mutex_unlock(&backend->lock);
 
-	interrupted = poll(copy, (nfds_t)count, milliseconds > 60000 ? 60000 : (int)milliseconds) < 0;
-	if (interrupted)
-		count = 0;
+	interrupted = poll(copy.polled, (nfds_t)copy.count, milliseconds > 60000 ? 60000 : (int)milliseconds) < 0;
 
 	pthread_mutex_lock(&backend->lock);
 	backend->waiting--;
 	/* A wake is for everyone who waits, with a copy that may be old: the last one takes it away. */
-	if (count > 0 && copy[0].revents && timeout != 0 && backend->waiting == 0)
+	if (!interrupted && copy.polled[0].revents && timeout != 0 && backend->waiting == 0)
 		while (read(backend->waker[0], drained, sizeof drained) == (ssize_t)sizeof drained)
 			continue;
-	if (count > 0)
-		kept = collect(backend, copy, count, events, room);
+	if (!interrupted)
+		kept = collect(backend, &copy, events, room);
 	pthread_mutex_unlock(&backend->lock);
-	free(copy);
+	free(copy.tokens);
 	return interrupted ? -1 : kept;
 }
 
@@ -253,6 +279,7 @@ const struct cuttle_backend_type cuttle_poll_backend = {
 	.name = "poll",
 	.open = poll_backend_open,
 	.close = poll_backend_close,
+	.abandon = poll_backend_abandon,
 	.add = poll_backend_add,
 	.add_listener = poll_backend_add_listener,
 	.watch = poll_backend_watch,

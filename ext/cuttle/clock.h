@@ -9,6 +9,17 @@
 #define CUTTLE_MILLISECOND UINT64_C(1000000)
 #define CUTTLE_SECOND UINT64_C(1000000000)
 
+/* Longer than any wait: 30 years. Sums of a time and such a wait stay far from an overflow. */
+#define CUTTLE_FOREVER (UINT64_C(1000000000) * CUTTLE_SECOND)
+
+/* Seconds as nanoseconds, between 0 and CUTTLE_FOREVER; 0 for what is no number. */
+static inline uint64_t cuttle_nanoseconds(double seconds)
+{
+	if (!(seconds > 0))
+		return 0;
+	return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : CUTTLE_FOREVER;
+}
+
 /* The monotonic clock. */
 static inline uint64_t cuttle_now(void)
 {

@@ -5,29 +5,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define INBOX_LIMIT (CUTTLE_LIMIT_HEAD + 4096)
+#define LINGER (2 * CUTTLE_SECOND)        /* for the peer to read our last words */
+#define FIRST_GRACE (CUTTLE_SECOND / 2)   /* after stop, for a connection that has never asked */
+#define LOOK CUTTLE_SECOND                /* between two looks at how fast octets move, at most */
+#define SHORTEST_LOOK (10 * CUTTLE_MILLISECOND)
 
-void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_core *core))
+void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits)
 {
-	memset(core, 0, sizeof *core);
-	atomic_init(&core->stopping, false);
-	cuttle_list_reset(&core->connections);
-	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
-		cuttle_list_reset(&core->deadlines[kind]);
-	core->timeouts[CUTTLE_UNTIL_LINGERED] = 2 * CUTTLE_SECOND;
-	core->owners = 1;
-	core->destroy = destroy;
-}
+	const uint64_t measured[] = {limits->body_timeout, limits->write_timeout};
+	uint64_t look = LOOK;
 
-void cuttle_core_disown(struct cuttle_core *core)
-{
-	if (--core->owners > 0)
-		return;
-	cuttle_pool_free(&core->pool);
-	if (core->scoreboard)
-		cuttle_scoreboard_disown(core->scoreboard);
-	core->destroy(core);
+	for (size_t index = 0; index < sizeof measured / sizeof *measured; index++)
+		if (measured[index] && measured[index] / 4 < look)
+			look = measured[index] / 4;
+	core->limits = *limits;
+	core->timeouts[CUTTLE_UNTIL_HEAD] = limits->header_timeout;
+	core->timeouts[CUTTLE_UNTIL_IDLE] = limits->idle_timeout;
+	core->timeouts[CUTTLE_UNTIL_LOOK] = look > SHORTEST_LOOK ? look : SHORTEST_LOOK;
+	core->timeouts[CUTTLE_UNTIL_LINGERED] = LINGER;
+	core->timeouts[CUTTLE_UNTIL_ASKED] = FIRST_GRACE;
+	core->timeouts[CUTTLE_UNTIL_DRAINED] = limits->drain_grace;
 }
 
 void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
@@ -41,6 +41,8 @@ void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
 void cuttle_connection_set_deadline(struct cuttle_connection *connection, enum cuttle_deadline kind, uint64_t now)
 {
 	cuttle_connection_clear_deadline(connection);
+	if (!connection->core->timeouts[kind])
+		return;
 	connection->deadline = now + connection->core->timeouts[kind];
 	connection->deadline_kind = (uint8_t)kind;
 	cuttle_list_append(&connection->core->deadlines[kind], &connection->timer);
@@ -48,31 +50,39 @@ void cuttle_connection_set_deadline(struct cuttle_connection *connection, enum c
 
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, uint64_t now)
 {
+	struct cuttle_transport transport = {.type = &cuttle_plain_transport, .fd = fd};
 	struct cuttle_connection *connection = calloc(1, sizeof *connection);
 
 	if (!connection) {
-		cuttle_plain_transport.close(fd);
+		transport.type->close(&transport);
 		return NULL;
 	}
 	connection->core = core;
-	connection->transport = &cuttle_plain_transport;
-	connection->fd = fd;
+	connection->transport = transport;
+	connection->read_wants = CUTTLE_READ;
+	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without something to say */
-	connection->times[CUTTLE_ACCEPTED] = now;
+	connection->accepted = now;
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);
-	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, now);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_HEAD, now);
 	cuttle_scoreboard_count(core->scoreboard, ++core->open);
 	core->accepted++;
 	return connection;
 }
 
-static void end_request(struct cuttle_connection *connection)
+static bool stopping(const struct cuttle_connection *connection)
 {
-	cuttle_body_close(connection->body);
-	connection->body = NULL;
-	connection->head_size = 0;
+	return atomic_load_explicit(&connection->core->stopping, memory_order_relaxed);
+}
+
+static void end_exchange(struct cuttle_connection *connection)
+{
+	if (connection->exchange) {
+		cuttle_exchange_end(&connection->core->exchanges, connection->exchange);
+		connection->exchange = NULL;
+	}
 }
 
 static void give_back_inbox(struct cuttle_connection *connection)
@@ -83,48 +93,70 @@ static void give_back_inbox(struct cuttle_connection *connection)
 	}
 }
 
-int cuttle_connection_release(struct cuttle_connection *connection)
+/* Gives everything back but the descriptor and the structure itself. */
+static void dismantle(struct cuttle_connection *connection)
 {
-	int fd = connection->fd;
-
-	if (connection->state == CUTTLE_CLOSED)
-		return -1;
 	connection->state = CUTTLE_CLOSED;
-	connection->fd = -1;
 	cuttle_connection_clear_deadline(connection);
 	cuttle_list_remove(&connection->work);
 	cuttle_list_remove(&connection->all);
-	end_request(connection);
+	end_exchange(connection);
 	give_back_inbox(connection);
-	cuttle_outbox_clear(&connection->out);
 	cuttle_scoreboard_count(connection->core->scoreboard, --connection->core->open);
+}
+
+int cuttle_connection_release(struct cuttle_connection *connection)
+{
+	int fd;
+
+	if (connection->state == CUTTLE_CLOSED)
+		return -1;
+	fd = connection->transport.type->release(&connection->transport);
+	if (fd < 0)
+		connection->transport.type->close(&connection->transport);
+	dismantle(connection);
 	return fd;
 }
 
 void cuttle_connection_close(struct cuttle_connection *connection)
 {
-	int fd = cuttle_connection_release(connection);
-
-	if (fd >= 0)
-		connection->transport->close(fd);
+	if (connection->state == CUTTLE_CLOSED)
+		return;
+	connection->transport.type->close(&connection->transport);
+	dismantle(connection);
 }
 
 /* The request is whole: a thread may take it. */
 static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t now)
 {
+	struct cuttle_core *core = connection->core;
+	struct cuttle_exchange *exchange = connection->exchange;
+
 	connection->state = CUTTLE_READY;
-	connection->times[CUTTLE_COMPLETE_AT] = now;
-	connection->keep_alive = connection->inbox->head.keep_alive && connection->core->keep_alive;
-	connection->core->requests++;
+	connection->served++;
+	core->requests++;
+	exchange->times[CUTTLE_COMPLETE_AT] = now;
+	exchange->keep_alive = connection->inbox->head.keep_alive && core->limits.keep_alive &&
+			       !(core->limits.max_requests && connection->served >= core->limits.max_requests);
 	cuttle_connection_clear_deadline(connection);
 	return CUTTLE_STEP_COMPLETE;
 }
 
+bool cuttle_connection_gone(const struct cuttle_connection *connection)
+{
+	char octet;
+	ssize_t count = recv(connection->transport.fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (count < 0)
+		return errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR;
+	return count == 0 && connection->core->limits.drop_half_closed;
+}
+
 static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t now)
 {
-	connection->transport->finish(connection->fd);
+	connection->transport.type->finish(&connection->transport);
 	connection->state = CUTTLE_LINGER;
-	end_request(connection);
+	end_exchange(connection);
 	give_back_inbox(connection);
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LINGERED, now);
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
@@ -134,44 +166,49 @@ static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t no
  * the response, if it were not read (RFC 9112, 9.6). */
 static enum cuttle_step end_connection(struct cuttle_connection *connection, uint64_t now)
 {
-	bool unread = connection->inbox && cuttle_inbox_size(connection->inbox) > connection->head_size;
+	bool unread = connection->inbox && cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
 
-	if (!connection->eof && (unread || connection->readable || connection->body_left))
+	if (!connection->eof && (unread || connection->readable || connection->refused))
 		return linger(connection, now);
 	return CUTTLE_STEP_CLOSE;
 }
 
 static enum cuttle_step advance(struct cuttle_connection *connection, uint64_t now);
 
-/* The response is out: the next request, or the end. */
+/* The response is out: the next request, or the end. After stop a connection that was promised to persist may still
+ * carry one request: it may be on its way. */
 static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t now)
 {
-	connection->times[CUTTLE_LAST_OCTET] = now;
-	if (!connection->keep_alive || atomic_load_explicit(&connection->core->stopping, memory_order_relaxed))
+	struct cuttle_exchange *exchange = connection->exchange;
+	bool last = stopping(connection);
+
+	exchange->times[CUTTLE_LAST_OCTET] = now;
+	if (!exchange->keep_alive || (last && !connection->core->limits.drain_grace))
 		return end_connection(connection, now);
 
-	cuttle_inbox_drop(connection->inbox, connection->head_size);
-	end_request(connection);
+	cuttle_inbox_drop(connection->inbox, exchange->head_size);
+	end_exchange(connection);
 	connection->state = CUTTLE_IDLE;
-	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_IDLE, now);
+	cuttle_connection_set_deadline(connection, last ? CUTTLE_UNTIL_DRAINED : CUTTLE_UNTIL_IDLE, now);
 	return advance(connection, now);
+}
+
+void cuttle_connection_measure_output(struct cuttle_connection *connection, uint64_t now)
+{
+	cuttle_meter_start(&connection->exchange->meter, connection->exchange->bytes_sent, now);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
 }
 
 static enum cuttle_step drain(struct cuttle_connection *connection, uint64_t now)
 {
-	uint64_t before = connection->bytes_sent;
-
-	switch (cuttle_outbox_flush(&connection->out, connection->transport, connection->fd, &connection->bytes_sent)) {
+	switch (cuttle_exchange_flush(connection->exchange)) {
 	case CUTTLE_FLUSHED:
 		return settle(connection, now);
-	case CUTTLE_BROKEN:
+	case CUTTLE_FLUSH_BROKEN:
 		return CUTTLE_STEP_CLOSE;
-	case CUTTLE_TURN:
-		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_WRITTEN, now);
+	case CUTTLE_FLUSH_TURN:
 		return CUTTLE_STEP_AGAIN;
 	default:
-		if (connection->bytes_sent != before || !connection->deadline)
-			cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_WRITTEN, now);
 		return CUTTLE_STEP_WAIT;
 	}
 }
@@ -181,34 +218,15 @@ enum cuttle_step cuttle_connection_finish(struct cuttle_connection *connection, 
 	if (connection->broken)
 		return CUTTLE_STEP_CLOSE;
 	connection->state = CUTTLE_DRAIN;
-	return cuttle_outbox_empty(&connection->out) ? settle(connection, now) : drain(connection, now);
-}
-
-int cuttle_connection_send(struct cuttle_connection *connection, struct iovec *parts, int count)
-{
-	size_t sent = 0;
-
-	if (connection->broken)
-		return -1;
-	if (cuttle_outbox_empty(&connection->out)) {
-		ssize_t written = connection->transport->write(connection->fd, parts, count);
-
-		if (written < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-			connection->broken = true;
-			return -1;
-		}
-		sent = written > 0 ? (size_t)written : 0;
-		connection->bytes_sent += sent;
-	}
-	if (cuttle_outbox_append(&connection->out, parts, count, sent) < 0) {
-		connection->broken = true;
-		return -1;
-	}
-	return 0;
+	if (cuttle_outbox_empty(&connection->exchange->out))
+		return settle(connection, now);
+	if (!connection->deadline)
+		cuttle_connection_measure_output(connection, now);
+	return drain(connection, now);
 }
 
 /* Answers for the application, which never saw the request, and closes. */
-enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now)
+static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
 {
 	const char *reason = cuttle_reason(status), *date;
 	size_t date_length = cuttle_date_line(&date);
@@ -220,19 +238,19 @@ enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, in
 			      status, reason, (int)date_length, date, strlen(reason) + 1, reason);
 
 	part.iov_len = (size_t)length;
-	connection->keep_alive = false;
-	connection->body_left = 1; /* what else the peer sends is not a request any more */
+	connection->exchange->keep_alive = false;
+	connection->refused = true;
 	cuttle_connection_clear_deadline(connection);
-	if (cuttle_connection_send(connection, &part, 1) < 0)
+	if (cuttle_exchange_send(connection->exchange, &part, 1) < 0)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_finish(connection, now);
 }
 
 /* More octets are needed. A request that the peer did not finish never reaches the application. */
-enum cuttle_step cuttle_connection_hungry(struct cuttle_connection *connection, uint64_t now)
+static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t now)
 {
 	if (connection->eof)
-		return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : cuttle_connection_fail(connection, 400, now);
+		return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : fail(connection, 400, now);
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
@@ -242,88 +260,119 @@ static int send_continue(struct cuttle_connection *connection)
 	static char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
 
-	return cuttle_connection_send(connection, &part, 1);
+	return cuttle_exchange_send(connection->exchange, &part, 1);
+}
+
+/* Appends octets to the body. Returns 0, or the status that ends the request. */
+static int keep_body(struct cuttle_connection *connection, const char *octets, size_t count)
+{
+	struct cuttle_body *body = connection->exchange->body;
+	uint64_t most = connection->core->limits.max_body;
+
+	if (most && body->total + count > most)
+		return 413;
+	return cuttle_body_append(body, octets, count) < 0 ? 500 : 0;
 }
 
 static enum cuttle_step take_known_length(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
-	uint32_t buffered = cuttle_inbox_size(inbox) - connection->head_size;
-	uint32_t count = connection->body_left < buffered ? (uint32_t)connection->body_left : buffered;
+	struct cuttle_exchange *exchange = connection->exchange;
+	uint32_t buffered = cuttle_inbox_size(inbox) - exchange->head_size;
+	uint32_t count = exchange->body_left < buffered ? (uint32_t)exchange->body_left : buffered;
+	int status = keep_body(connection, cuttle_inbox_unused(inbox) + exchange->head_size, count);
 
-	if (cuttle_body_append(connection->body, cuttle_inbox_unused(inbox) + connection->head_size, count) < 0)
-		return cuttle_connection_fail(connection, 500, now);
-	cuttle_inbox_cut(inbox, connection->head_size, count);
-	connection->body_left -= count;
-	return connection->body_left ? cuttle_connection_hungry(connection, now) : complete(connection, now);
+	if (status)
+		return fail(connection, status, now);
+	cuttle_inbox_cut(inbox, exchange->head_size, count);
+	exchange->body_left -= count;
+	return exchange->body_left ? hungry(connection, now) : complete(connection, now);
 }
 
 /* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
 static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
-	char *const coded = cuttle_inbox_unused(inbox) + connection->head_size;
-	const size_t size = cuttle_inbox_size(inbox) - connection->head_size;
+	const uint32_t head_size = connection->exchange->head_size;
+	char *const coded = cuttle_inbox_unused(inbox) + head_size;
+	const size_t size = cuttle_inbox_size(inbox) - head_size;
 	size_t taken = 0, decoded = 0, count;
 	struct cuttle_slice data;
-	int result;
+	int result, status;
 
 	do {
 		count = size - taken;
 		result = cuttle_parse_chunks(&inbox->chunks, coded + taken, &count, &data);
 		if (result < 0)
-			return cuttle_connection_fail(connection, -result, now);
+			return fail(connection, -result, now);
 		memmove(coded + decoded, coded + taken + data.offset, data.length);
 		decoded += data.length;
 		taken += count;
 	} while (result == 0 && count > 0);
-	if (cuttle_body_append(connection->body, coded, decoded) < 0)
-		return cuttle_connection_fail(connection, 500, now);
-	cuttle_inbox_cut(inbox, connection->head_size, (uint32_t)taken);
+	status = keep_body(connection, coded, decoded);
+	if (status)
+		return fail(connection, status, now);
+	cuttle_inbox_cut(inbox, head_size, (uint32_t)taken);
 	if (result == 0)
-		return cuttle_connection_hungry(connection, now);
-	connection->body_left = 0;
+		return hungry(connection, now);
+	connection->exchange->body_left = 0;
 	return complete(connection, now);
 }
 
 static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t now)
 {
-	bool buffered = cuttle_inbox_size(connection->inbox) > connection->head_size;
+	bool buffered = cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
 
 	if (!connection->inbox->head.chunked)
 		return take_known_length(connection, now);
 	if (!connection->core->foreign_parser)
 		return take_chunks(connection, now);
-	return buffered ? CUTTLE_STEP_UNPARSED : cuttle_connection_hungry(connection, now);
+	return buffered ? CUTTLE_STEP_UNPARSED : hungry(connection, now);
 }
 
-enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,
-					       const char *data, size_t length, bool done, uint64_t now)
-{
-	if (cuttle_body_append(connection->body, data, length) < 0)
-		return cuttle_connection_fail(connection, 500, now);
-	cuttle_inbox_cut(connection->inbox, connection->head_size, consumed);
-	if (!done)
-		return cuttle_connection_hungry(connection, now);
-	connection->body_left = 0;
-	return complete(connection, now);
-}
-
-enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
 {
 	const struct cuttle_head *head = &connection->inbox->head;
+	struct cuttle_exchange *exchange = connection->exchange;
+	uint64_t most = connection->core->limits.max_body;
 
-	connection->head_size = size;
-	connection->body_left = head->chunked ? 1 : head->content_length;
-	if (!connection->body_left)
+	exchange->head_size = size;
+	exchange->body_left = head->chunked ? 1 : head->content_length;
+	if (!exchange->body_left)
 		return complete(connection, now);
 	connection->state = CUTTLE_BODY;
-	connection->body = cuttle_body_open(head->content_length);
-	if (!connection->body)
-		return cuttle_connection_fail(connection, 500, now);
+	if (most && head->content_length > most)
+		return fail(connection, 413, now);
+	exchange->body = cuttle_body_open(head->content_length);
+	if (!exchange->body)
+		return fail(connection, 500, now);
 	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == size && send_continue(connection) < 0)
 		return CUTTLE_STEP_CLOSE;
+	cuttle_meter_start(&exchange->meter, 0, now);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
 	return take_body(connection, now);
+}
+
+/* An empty line before a request is no request yet (RFC 9112, 2.2). */
+static bool only_an_empty_line(struct cuttle_inbox *inbox)
+{
+	uint32_t size = cuttle_inbox_size(inbox);
+
+	return size <= 2 && memcmp(cuttle_inbox_unused(inbox), "\r\n", size) == 0;
+}
+
+static enum cuttle_step begin_head(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = cuttle_exchange_begin(&connection->core->exchanges, connection);
+
+	if (!exchange)
+		return CUTTLE_STEP_CLOSE;
+	connection->exchange = exchange;
+	connection->state = CUTTLE_HEAD;
+	exchange->times[CUTTLE_ACCEPTED] = connection->accepted;
+	exchange->times[CUTTLE_FIRST_OCTET] = now;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_HEAD, now);
+	return CUTTLE_STEP_WAIT;
 }
 
 static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t now)
@@ -332,19 +381,17 @@ static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t
 	int result;
 
 	if (connection->state == CUTTLE_IDLE) {
-		connection->state = CUTTLE_HEAD;
-		connection->bytes_sent = 0;
-		connection->times[CUTTLE_FIRST_OCTET] = now;
-		connection->times[CUTTLE_RETURNED] = connection->times[CUTTLE_LAST_OCTET] = 0;
-		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, now);
+		if (only_an_empty_line(inbox))
+			return hungry(connection, now);
+		if (begin_head(connection, now) == CUTTLE_STEP_CLOSE)
+			return CUTTLE_STEP_CLOSE;
 	}
 	if (connection->core->foreign_parser)
 		return CUTTLE_STEP_UNPARSED;
 	result = cuttle_parse_head(&inbox->state, &inbox->head, cuttle_inbox_unused(inbox), cuttle_inbox_size(inbox));
 	if (result == 0)
-		return cuttle_connection_hungry(connection, now);
-	return result < 0 ? cuttle_connection_fail(connection, -result, now)
-			  : cuttle_connection_head_parsed(connection, (uint32_t)result, now);
+		return hungry(connection, now);
+	return result < 0 ? fail(connection, -result, now) : begin_body(connection, (uint32_t)result, now);
 }
 
 /* Makes of the buffered octets what they are enough for. */
@@ -355,16 +402,67 @@ static enum cuttle_step advance(struct cuttle_connection *connection, uint64_t n
 	if (connection->inbox && cuttle_inbox_size(connection->inbox) > 0)
 		return take_head(connection, now);
 	give_back_inbox(connection);
-	return cuttle_connection_hungry(connection, now);
+	return hungry(connection, now);
 }
 
-/* Reads once. Returns the octets read, 0 at their end, -1 with errno (EAGAIN: none now). */
+/* What a Ruby parser finds. */
+
+void cuttle_connection_begin_parsing(struct cuttle_connection *connection)
+{
+	connection->parsed_state = connection->state;
+	connection->state = CUTTLE_PARSING;
+}
+
+/* Takes the connection back; true where its time was over meanwhile. */
+static bool end_parsing(struct cuttle_connection *connection)
+{
+	bool late = connection->late;
+
+	connection->state = connection->parsed_state;
+	connection->late = false;
+	return late;
+}
+
+enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connection, uint64_t now)
+{
+	return end_parsing(connection) ? fail(connection, 408, now) : hungry(connection, now);
+}
+
+enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+{
+	return end_parsing(connection) ? fail(connection, 408, now) : begin_body(connection, size, now);
+}
+
+enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,
+					       const char *data, size_t length, bool done, uint64_t now)
+{
+	int status = end_parsing(connection) ? 408 : keep_body(connection, data, length);
+
+	if (status)
+		return fail(connection, status, now);
+	cuttle_inbox_cut(connection->inbox, connection->exchange->head_size, consumed);
+	if (!done)
+		return hungry(connection, now);
+	connection->exchange->body_left = 0;
+	return complete(connection, now);
+}
+
+enum cuttle_step cuttle_connection_refuse(struct cuttle_connection *connection, int status, uint64_t now)
+{
+	end_parsing(connection);
+	return fail(connection, status, now);
+}
+
+/* Input */
+
+/* Reads once. Returns the octets read, 0 at their end, else what the transport says. */
 static ssize_t fill(struct cuttle_connection *connection, char *into, size_t room)
 {
-	ssize_t count = connection->transport->read(connection->fd, into, room);
+	ssize_t count = connection->transport.type->read(&connection->transport, into, room);
 
 	/* A short read has emptied the socket, unless the peer's end is behind it. */
 	connection->readable = count > 0 && ((size_t)count == room || connection->hangup);
+	connection->read_wants = count == CUTTLE_WANT_WRITE ? CUTTLE_WRITE : CUTTLE_READ;
 	if (count == 0)
 		connection->eof = true;
 	return count;
@@ -388,24 +486,29 @@ static enum cuttle_step receive(struct cuttle_connection *connection, uint64_t n
 	struct cuttle_inbox *inbox = inbox_with_room(connection);
 	ssize_t count;
 
-	if (!inbox)
-		return cuttle_connection_fail(connection, connection->inbox ? 431 : 503, now);
+	if (!inbox) /* no memory, or a head that is too long for its buffer */
+		return connection->exchange ? fail(connection, connection->inbox ? 431 : 503, now) : CUTTLE_STEP_CLOSE;
 	count = fill(connection, inbox->octets + inbox->length, inbox->room - inbox->length);
-	if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+	if (count == CUTTLE_FAILED)
 		return CUTTLE_STEP_CLOSE;
 	if (count > 0)
 		inbox->length += (uint32_t)count;
-	if (count > 0 && connection->state == CUTTLE_BODY)
-		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, now);
 	return advance(connection, now);
 }
 
-/* A 100 (Continue) that did not leave at once. */
-static bool flush_interim(struct cuttle_connection *connection)
+/* Sends what is queued while the request still comes (a 100), or while the application adds to it. */
+static enum cuttle_step flush_early(struct cuttle_connection *connection)
 {
-	return cuttle_outbox_empty(&connection->out) ||
-	       cuttle_outbox_flush(&connection->out, connection->transport, connection->fd, &connection->bytes_sent) !=
-		       CUTTLE_BROKEN;
+	if (!connection->exchange || cuttle_outbox_empty(&connection->exchange->out))
+		return CUTTLE_STEP_WAIT;
+	switch (cuttle_exchange_flush(connection->exchange)) {
+	case CUTTLE_FLUSH_BROKEN:
+		return CUTTLE_STEP_CLOSE;
+	case CUTTLE_FLUSH_TURN:
+		return CUTTLE_STEP_AGAIN;
+	default:
+		return CUTTLE_STEP_WAIT;
+	}
 }
 
 static enum cuttle_step throw_away(struct cuttle_connection *connection)
@@ -413,7 +516,7 @@ static enum cuttle_step throw_away(struct cuttle_connection *connection)
 	char octets[16384];
 	ssize_t count = fill(connection, octets, sizeof octets);
 
-	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK))
+	if (count == 0 || count == CUTTLE_FAILED)
 		return CUTTLE_STEP_CLOSE;
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
@@ -422,12 +525,14 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 {
 	switch (connection->state) {
 	case CUTTLE_BODY:
-		if (!flush_interim(connection))
+		if (flush_early(connection) == CUTTLE_STEP_CLOSE)
 			return CUTTLE_STEP_CLOSE;
 		/* fall through */
 	case CUTTLE_IDLE:
 	case CUTTLE_HEAD:
 		return connection->readable ? receive(connection, now) : CUTTLE_STEP_WAIT;
+	case CUTTLE_TAKEN: /* a broken one is closed by the thread that has it */
+		return flush_early(connection) == CUTTLE_STEP_AGAIN ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 	case CUTTLE_DRAIN:
 		return drain(connection, now);
 	case CUTTLE_LINGER:
@@ -437,16 +542,57 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 	}
 }
 
+/* Deadlines */
+
+static bool body_is_late(struct cuttle_connection *connection, uint64_t now)
+{
+	const struct cuttle_limits *limits = &connection->core->limits;
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	if (limits->body_timeout && now - exchange->meter.began >= limits->body_timeout)
+		return true;
+	return cuttle_meter_late(&exchange->meter, exchange->body->total, limits->min_rate, 0, now);
+}
+
+static bool output_is_late(struct cuttle_connection *connection, uint64_t now)
+{
+	const struct cuttle_limits *limits = &connection->core->limits;
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	return cuttle_meter_late(&exchange->meter, exchange->bytes_sent, limits->min_rate, limits->write_timeout, now);
+}
+
 enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, uint64_t now)
 {
-	bool begun = connection->state == CUTTLE_HEAD || connection->state == CUTTLE_BODY;
-
 	cuttle_connection_clear_deadline(connection);
-	return begun ? cuttle_connection_fail(connection, 408, now) : CUTTLE_STEP_CLOSE;
+	switch (connection->state) {
+	case CUTTLE_HEAD:
+		return fail(connection, 408, now);
+	case CUTTLE_BODY:
+		if (body_is_late(connection, now))
+			return fail(connection, 408, now);
+		break;
+	case CUTTLE_PARSING:
+		connection->late = connection->parsed_state == CUTTLE_HEAD || body_is_late(connection, now);
+		break;
+	case CUTTLE_TAKEN:
+		if (cuttle_outbox_empty(&connection->exchange->out))
+			return CUTTLE_STEP_WAIT;
+		connection->broken = connection->broken || output_is_late(connection, now);
+		break;
+	case CUTTLE_DRAIN:
+		if (output_is_late(connection, now))
+			return CUTTLE_STEP_CLOSE;
+		break;
+	default:
+		return CUTTLE_STEP_CLOSE;
+	}
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
+	return CUTTLE_STEP_WAIT;
 }
 
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now)
 {
 	connection->state = CUTTLE_TAKEN;
-	connection->times[CUTTLE_TAKEN_AT] = now;
+	connection->exchange->times[CUTTLE_TAKEN_AT] = now;
 }

@@ -16,8 +16,7 @@ end
 
 # Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go through.
 create_makefile("cuttle/core") do |makefile|
-  ruby_side = Dir["#{$srcdir}/*.c"].select { |file| File.read(file).include?('#include "rb_cuttle.h"') }
-  objects = ruby_side.map { |file| File.basename(file, ".c") + ".#{$OBJEXT}" }
+  objects = Dir["#{$srcdir}/rb_*.c"].map { |file| File.basename(file, ".c") + ".#{$OBJEXT}" }
   makefile << "\n#{objects.join(" ")}: CFLAGS += --param asan-stack=0\n" if ENV["CUTTLE_SANITIZE"]
   makefile
 end

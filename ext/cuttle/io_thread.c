@@ -17,7 +17,7 @@ struct cuttle_io_thread {
 
 static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 {
-	return loop->busy > 0 && loop->polls == polls && !loop->waiter && loop->parked_count == 0;
+	return loop->busy > 0 && loop->polls == polls && !loop->followers.leader && loop->followers.parked_count == 0;
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
@@ -39,8 +39,8 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		pthread_mutex_lock(&loop->lock);
 		cuttle_loop_note(loop, events, count);
 	}
-	cuttle_loop_pass_on(loop); /* what was reported to this thread last is for those who are back */
-	if (loop->waiter && loop->waiter->summoned)
+	cuttle_followers_pass_on(loop); /* what was reported to this thread last is for those who are back */
+	if (loop->followers.leader && loop->followers.leader->summoned)
 		loop->type->wake(loop->backend); /* and so may be the wake that it took */
 }
 

@@ -1,4 +1,4 @@
-/* The Poller's native half: registrations, work lists, deadlines. Who waits is in seats.c. See loop.h. */
+/* The Poller's native half: registrations, work lists, deadlines. See loop.h. */
 #include "loop.h"
 
 #include <errno.h>
@@ -13,10 +13,25 @@
 
 #define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
 #define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't */
+#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
 
 static uint64_t token_of(int fd, uint32_t generation)
 {
 	return (uint64_t)generation << 32 | (uint32_t)fd;
+}
+
+static void note_watch(struct cuttle_loop *loop, struct cuttle_watch *watch, uint32_t ready)
+{
+	watch->ready |= ready;
+	if (cuttle_list_empty(&watch->work))
+		cuttle_list_append(&loop->fired, &watch->work);
+}
+
+/* The app's descriptor was closed behind Ruby's back, and its number is another's: the fiber that waits goes on. */
+static void orphan(struct cuttle_loop *loop, struct cuttle_watch *watch)
+{
+	watch->fd = -1;
+	note_watch(loop, watch, CUTTLE_READ | CUTTLE_WRITE);
 }
 
 /* Enters a descriptor's owner. Returns its token; 0 without memory. */
@@ -34,6 +49,8 @@ static uint64_t enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant 
 		loop->registrations = grown;
 		loop->registration_room = room;
 	}
+	if (loop->registrations[fd].kind == CUTTLE_WATCH)
+		orphan(loop, loop->registrations[fd].owner);
 	if (++loop->generation == 0)
 		loop->generation = 1;
 	loop->registrations[fd] =
@@ -57,63 +74,27 @@ static void strike(struct cuttle_loop *loop, int fd)
 	}
 }
 
-/* An app may fork while another thread holds the lock: each loop is brought to rest first, and the copy in the child
- * knows that its descriptors, and what epoll shares of them, are the parent's. */
-static struct cuttle_link loops = {&loops, &loops};
-static pthread_mutex_t loops_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void before_fork(void)
+static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 {
-	pthread_mutex_lock(&loops_lock);
-	for (struct cuttle_link *link = loops.next; link != &loops; link = link->next)
-		pthread_mutex_lock(&CUTTLE_CONTAINER(link, struct cuttle_loop, living)->lock);
-}
+	struct cuttle_loop *loop = CUTTLE_CONTAINER(core, struct cuttle_loop, core);
 
-static void after_fork(bool child)
-{
-	for (struct cuttle_link *link = loops.next; link != &loops; link = link->next) {
-		struct cuttle_loop *loop = CUTTLE_CONTAINER(link, struct cuttle_loop, living);
-
-		loop->forked = loop->forked || child;
-		if (child)
-			loop->core.scoreboard = NULL; /* the place in it is the parent's */
-		pthread_mutex_unlock(&loop->lock);
+	if (when == CUTTLE_FORK_BEGINS) {
+		pthread_mutex_lock(&loop->lock);
+		return;
 	}
-	pthread_mutex_unlock(&loops_lock);
-}
-
-static void after_fork_in_parent(void)
-{
-	after_fork(false);
-}
-
-static void after_fork_in_child(void)
-{
-	after_fork(true);
-}
-
-static void register_fork_handlers(void)
-{
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
-
-static void enter_living(struct cuttle_loop *loop)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, register_fork_handlers);
-	pthread_mutex_lock(&loops_lock);
-	cuttle_list_append(&loops, &loop->living);
-	pthread_mutex_unlock(&loops_lock);
+	if (when == CUTTLE_FORK_IN_CHILD) { /* no other thread came along */
+		cuttle_stop_listening(loop->listeners, loop->listener_count);
+		loop->type->abandon(loop->backend);
+		cuttle_followers_reset(&loop->followers);
+		loop->io_thread = NULL;
+	}
+	pthread_mutex_unlock(&loop->lock);
 }
 
 static void destroy(struct cuttle_core *core)
 {
 	struct cuttle_loop *loop = CUTTLE_CONTAINER(core, struct cuttle_loop, core);
 
-	pthread_mutex_lock(&loops_lock);
-	cuttle_list_remove(&loop->living);
-	pthread_mutex_unlock(&loops_lock);
 	if (loop->backend)
 		loop->type->close(loop->backend);
 	pthread_mutex_destroy(&loop->lock);
@@ -128,22 +109,21 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 
 	if (!loop)
 		return NULL;
-	cuttle_core_reset(&loop->core, destroy);
 	pthread_mutex_init(&loop->lock, NULL);
 	cuttle_list_reset(&loop->pending);
 	cuttle_list_reset(&loop->ready);
 	cuttle_list_reset(&loop->unparsed);
 	cuttle_list_reset(&loop->watches);
 	cuttle_list_reset(&loop->fired);
-	cuttle_list_reset(&loop->parked);
-	enter_living(loop);
+	cuttle_followers_reset(&loop->followers);
 	loop->type = type;
 	loop->backend = type->open();
 	loop->listeners = malloc((size_t)(count ? count : 1) * sizeof *listeners);
 	if (!loop->backend || !loop->listeners) {
-		cuttle_core_disown(&loop->core);
+		destroy(&loop->core);
 		return NULL;
 	}
+	cuttle_core_reset(&loop->core, destroy, around_fork);
 	memcpy(loop->listeners, listeners, (size_t)count * sizeof *listeners);
 	loop->listener_count = count;
 	loop->listeners_away = true;
@@ -176,32 +156,51 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 
 /* Connections */
 
-int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection)
+/* Before a connection leaves: where accept had no room, there is some now. */
+static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_TAKEN)
 		loop->busy--;
-	strike(loop, connection->fd);
-	return cuttle_connection_release(connection);
+	strike(loop, connection->transport.fd);
+	if (loop->exhausted)
+		loop->aside_until = 1;
+}
+
+int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	int fd;
+
+	leave(loop, connection);
+	fd = cuttle_connection_release(connection);
+	free(connection);
+	return fd;
 }
 
 void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
-	bool orphan = !connection->object; /* a Ruby object frees the structure when it goes */
-
-	if (connection->state == CUTTLE_TAKEN)
-		loop->busy--;
-	strike(loop, connection->fd);
+	leave(loop, connection);
 	cuttle_connection_close(connection);
-	if (orphan)
-		free(connection);
+	free(connection);
+}
+
+void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *connection, bool complete, uint64_t now)
+{
+	enum cuttle_step step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
+
+	if (connection->state != CUTTLE_TAKEN)
+		loop->busy--;
+	cuttle_list_remove(&connection->work); /* it may have been pending, for its output */
+	cuttle_loop_route(loop, connection, step);
+	cuttle_followers_pass_on(loop); /* this thread may not ask for work again soon */
 }
 
 /* Which directions a connection in this state waits for. */
 static uint32_t wanted(const struct cuttle_connection *connection)
 {
-	uint32_t output = cuttle_outbox_empty(&connection->out) ? 0 : CUTTLE_WRITE;
+	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
+	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN;
 
-	return connection->state == CUTTLE_DRAIN ? output : output | CUTTLE_READ;
+	return (output ? connection->write_wants : 0) | (input ? connection->read_wants : 0);
 }
 
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step)
@@ -220,26 +219,42 @@ void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *conne
 		cuttle_loop_close(loop, connection);
 		break;
 	case CUTTLE_STEP_WAIT:
-		loop->type->arm(loop->backend, connection->fd, wanted(connection));
+		loop->type->arm(loop->backend, connection->transport.fd, wanted(connection));
 		break;
 	}
 }
 
+void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	loop->core.dropped++;
+	cuttle_loop_close(loop, connection);
+}
+
 static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *connection, uint32_t ready)
 {
-	if (ready & CUTTLE_READ)
+	bool gone = (ready & CUTTLE_GONE) || ((ready & CUTTLE_HANGUP) && loop->core.limits.drop_half_closed);
+
+	if (ready & connection->read_wants)
 		connection->readable = true;
 	if (ready & CUTTLE_HANGUP)
 		connection->hangup = true;
-	if (connection->state != CUTTLE_TAKEN && cuttle_list_empty(&connection->work))
-		cuttle_list_append(&loop->pending, &connection->work);
-}
-
-static void note_watch(struct cuttle_loop *loop, struct cuttle_watch *watch, uint32_t ready)
-{
-	watch->ready |= ready;
-	if (cuttle_list_empty(&watch->work))
-		cuttle_list_append(&loop->fired, &watch->work);
+	switch (connection->state) {
+	case CUTTLE_PARSING:
+		break;
+	case CUTTLE_READY:
+		if (gone)
+			cuttle_loop_drop(loop, connection);
+		break;
+	case CUTTLE_TAKEN:
+		if (gone)
+			connection->broken = true;
+		if (connection->broken || cuttle_outbox_empty(&connection->exchange->out))
+			break;
+		/* fall through */
+	default:
+		if (cuttle_list_empty(&connection->work))
+			cuttle_list_append(&loop->pending, &connection->work);
+	}
 }
 
 void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *events, int count)
@@ -281,6 +296,18 @@ void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
 	}
 }
 
+static void expire(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
+{
+	enum cuttle_step step = cuttle_connection_expire(connection, now);
+
+	if (connection->state == CUTTLE_PARSING)
+		return; /* the parser's thread finds out */
+	if (step != CUTTLE_STEP_WAIT)
+		cuttle_list_remove(&connection->work);
+	if (cuttle_list_empty(&connection->work))
+		cuttle_loop_route(loop, connection, step);
+}
+
 int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now)
 {
 	int64_t nearest = -1;
@@ -298,8 +325,7 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now)
 				nearest = nearest < 0 || left < nearest ? left : nearest;
 				break;
 			}
-			cuttle_list_remove(&connection->work);
-			cuttle_loop_route(loop, connection, cuttle_connection_expire(connection, now));
+			expire(loop, connection, now);
 		}
 	}
 	return nearest;
@@ -328,10 +354,15 @@ int cuttle_accept(int listener)
 
 	do
 		fd = accept_one(listener);
-	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
 	if (fd >= 0)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
 	return fd;
+}
+
+bool cuttle_accept_exhausted(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
 void cuttle_stop_listening(const int *listeners, int count)
@@ -365,12 +396,22 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 {
 	if (!loop->aside_until)
 		return -1;
-	if (now < loop->aside_until && cuttle_scoreboard_another(loop->core.scoreboard))
+	if (now < loop->aside_until && (loop->exhausted || cuttle_scoreboard_another(loop->core.scoreboard)))
 		return (int64_t)(loop->aside_until - now);
 	loop->aside_until = 0;
+	loop->exhausted = false;
 	if (!loop->full)
 		cuttle_loop_restore_listeners(loop);
 	return -1;
+}
+
+/* The listeners go away for nanoseconds at most. */
+static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->aside_until = now + nanoseconds;
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
 }
 
 /* Whether what waits at the door is for a worker that is free and has fewer connections: then the listeners go away, for
@@ -383,11 +424,42 @@ static bool stand_aside(struct cuttle_loop *loop, uint64_t now)
 	}
 	if (!loop->aside_since)
 		loop->aside_since = now;
-	cuttle_loop_remove_listeners(loop);
-	loop->aside_until = now + ASIDE;
-	if (loop->waiter_in_kernel)
-		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
+	go_aside(loop, ASIDE, now);
 	return true;
+}
+
+/* Whether there may be another connection. */
+static bool has_room(struct cuttle_loop *loop, uint64_t now)
+{
+	uint64_t most = loop->core.limits.max_connections;
+
+	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
+		return true;
+	loop->exhausted = true;
+	go_aside(loop, RECOVERY, now);
+	return false;
+}
+
+/* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
+static void recover(struct cuttle_loop *loop, uint64_t now)
+{
+	loop->complain = loop->complain || !loop->suffers;
+	loop->suffers = loop->exhausted = true;
+	go_aside(loop, RECOVERY, now);
+}
+
+/* Accepts one connection; false where there is none, or none can be had. */
+static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
+{
+	int fd = cuttle_accept(listener);
+
+	if (fd >= 0) {
+		loop->suffers = false;
+		welcome(loop, fd, now);
+	} else if (cuttle_accept_exhausted(errno)) {
+		recover(loop, now);
+	}
+	return fd >= 0;
 }
 
 static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
@@ -398,16 +470,10 @@ static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
 	if (!loop->listeners_ready)
 		return;
 	loop->listeners_ready = false; /* reported again as long as a connection waits */
-	for (int index = 0; index < loop->listener_count; index++) {
-		while (accepted < limit && (long_enough || !stand_aside(loop, now))) {
-			int fd = cuttle_accept(loop->listeners[index]);
-
-			if (fd < 0)
-				break;
-			welcome(loop, fd, now);
+	for (int index = 0; index < loop->listener_count; index++)
+		while (accepted < limit && !loop->exhausted && (long_enough || !stand_aside(loop, now)) &&
+		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
 			accepted++;
-		}
-	}
 	if (accepted > 0 && long_enough)
 		loop->aside_since = 0;
 }
@@ -423,25 +489,35 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	cuttle_loop_step_pending(loop, now);
 }
 
-static void close_idle(struct cuttle_loop *loop, uint64_t now)
+/* After stop, an idle connection may still carry a request that is on its way: one that has never asked has a moment
+ * for it, one that was kept has the drain grace. */
+static void drain_idle(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
+{
+	enum cuttle_step step;
+
+	cuttle_list_remove(&connection->work);
+	connection->readable = true; /* it may have come, and not be reported yet */
+	step = cuttle_connection_step(connection, now);
+	if (connection->state == CUTTLE_IDLE && step != CUTTLE_STEP_CLOSE) {
+		if (connection->served && !loop->core.limits.drain_grace)
+			step = CUTTLE_STEP_CLOSE;
+		else
+			cuttle_connection_set_deadline(
+				connection, connection->served ? CUTTLE_UNTIL_DRAINED : CUTTLE_UNTIL_ASKED, now);
+	}
+	cuttle_loop_route(loop, connection, step);
+}
+
+static void drain_all_idle(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_link *link = loop->core.connections.next, *next;
 
 	for (; link != &loop->core.connections; link = next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
-		enum cuttle_step step;
 
 		next = link->next;
-		if (connection->state != CUTTLE_IDLE)
-			continue;
-		cuttle_list_remove(&connection->work);
-		connection->readable = true; /* a request may have come that was not reported yet: it is answered */
-		step = cuttle_connection_step(connection, now);
-		if (connection->state == CUTTLE_IDLE && connection->times[CUTTLE_FIRST_OCTET])
-			step = CUTTLE_STEP_CLOSE;
-		else if (connection->state == CUTTLE_IDLE)
-			cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LINGERED, now);
-		cuttle_loop_route(loop, connection, step);
+		if (connection->state == CUTTLE_IDLE)
+			drain_idle(loop, connection, now);
 	}
 }
 
@@ -449,14 +525,15 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 {
 	cuttle_loop_remove_listeners(loop);
 	loop->listeners_ready = true;
-	loop->aside_since = 1; /* long enough: whoever still waits here comes in */
+	loop->exhausted = false;
+	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
 	accept_some(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 }
 
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
-	close_idle(loop, now);
+	drain_all_idle(loop, now);
 	loop->shut = true;
 }
 
@@ -468,6 +545,10 @@ int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr
 	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
 	uint64_t id;
 
+	if (fd < 0 || (entry && (entry->kind == CUTTLE_CONNECTION || entry->kind == CUTTLE_LISTENER))) {
+		errno = EBADF;
+		return -1;
+	}
 	if (!watch) {
 		watch = calloc(1, sizeof *watch);
 		id = watch ? enroll(loop, fd, CUTTLE_WATCH, watch) : 0;
@@ -491,6 +572,13 @@ int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr
 	return -1;
 }
 
+static void free_watch(struct cuttle_watch *watch)
+{
+	cuttle_list_remove(&watch->all);
+	cuttle_list_remove(&watch->work);
+	free(watch);
+}
+
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
 {
 	struct cuttle_registration *entry = registration(loop, fd);
@@ -502,9 +590,29 @@ uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
 		return 0;
 	seen = watch->ready;
 	strike(loop, fd);
-	cuttle_list_remove(&watch->all);
-	cuttle_list_remove(&watch->work);
-	free(watch);
+	free_watch(watch);
 	errno = saved;
 	return seen;
+}
+
+void cuttle_loop_unwatch_all(struct cuttle_loop *loop)
+{
+	while (!cuttle_list_empty(&loop->watches)) {
+		struct cuttle_watch *watch = CUTTLE_CONTAINER(loop->watches.next, struct cuttle_watch, all);
+
+		if (watch->fd >= 0)
+			strike(loop, watch->fd);
+		free_watch(watch);
+	}
+}
+
+uintptr_t cuttle_loop_fired(struct cuttle_loop *loop)
+{
+	struct cuttle_link *link = cuttle_list_shift(&loop->fired);
+	struct cuttle_watch *watch = link ? CUTTLE_CONTAINER(link, struct cuttle_watch, work) : NULL;
+	uintptr_t token = watch ? watch->token : 0;
+
+	if (watch && watch->fd < 0)
+		free_watch(watch); /* nobody can unwatch it by its number */
+	return token;
 }

@@ -1,34 +1,19 @@
-/* The Poller without Ruby: many connections, one back end, and the question who waits.
+/* The Poller without Ruby: many connections, one back end, and the threads that ask for work (followers.h).
  *
  * A connection with work is in one of three lists: pending (its descriptor was reported: to be stepped), ready (a
  * complete request: to be taken, first come, first served) or unparsed (octets for a Ruby parser).
- *
- * Who waits. Any number of threads ask for work. The one that has the GVL moves bytes and takes; when there is
- * nothing, it lets go of the GVL and one of them (the waiter) waits in the kernel, while the others are parked on a
- * condition without the GVL. The law, kept whenever a thread leaves with work or gives up waiting:
- *   - work is left over:  a free thread, if there is one, is on its way to the GVL, or stands by (below);
- *   - none is left over:  a free thread, if there is one, waits in the kernel or is on its way to the GVL.
- * "On its way" costs nothing while another thread runs, so under load no request changes threads, and the moment an
- * app blocks, the GVL falls to a thread that goes on with the work. Passing the waiting on needs no GVL.
- *
- * But many an app lets the GVL go for moments (it looks for a file), and each time the one that queues for it is woken up
- * for nothing, or begins a request where another is in its midst. So, where several threads run the app, one may stand by
- * instead: neither in the kernel nor on its way, it looks again and again whether those in the app compute, and goes for the
- * GVL when they wait (and then at once, for a while), or stay long. A thread that comes for work stands by too if others
- * are in the app.
  *
  * The lock guards everything here, and each connection that is not TAKEN. Whoever holds it never waits for the GVL
  * and calls no Ruby. */
 #ifndef CUTTLE_LOOP_H
 #define CUTTLE_LOOP_H
 
-#include "backend.h"
 #include "connection.h"
+#include "followers.h"
 
 #include <pthread.h>
 
 #define CUTTLE_EVENTS 128 /* reports taken at once */
-#define CUTTLE_TAKERS 8   /* threads whose CPU clocks are remembered */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
@@ -43,16 +28,8 @@ struct cuttle_registration {
 struct cuttle_watch {
 	struct cuttle_link all, work;
 	uintptr_t token; /* the Ruby object that next returns */
-	int fd;
+	int fd;      /* -1: it was closed, and its number is another's now */
 	uint32_t ready;
-};
-
-/* A thread that waits, on its own stack. */
-struct cuttle_seat {
-	struct cuttle_link link; /* in parked */
-	pthread_cond_t called;
-	bool summoned;    /* to the GVL: there is work */
-	bool interrupted; /* by Ruby: a signal, Thread#kill, Timeout */
 };
 
 struct cuttle_loop {
@@ -62,31 +39,22 @@ struct cuttle_loop {
 	struct cuttle_backend *backend;
 	struct cuttle_registration *registrations; /* by descriptor */
 	uint32_t registration_room, generation;
-	struct cuttle_link pending, ready, unparsed, watches, fired, parked;
-	struct cuttle_seat *waiter; /* in the kernel, standing by, or on its way to the GVL */
-	bool waiter_in_kernel;  /* and not told to come back */
-	bool standing_by;       /* the waiter leaves the work to a thread in the app, which will soon be back */
-	bool shared;            /* several threads may run the app at once */
+	struct cuttle_link pending, ready, unparsed, watches, fired;
+	struct cuttle_followers followers;
 	bool listeners_ready;   /* some listener was reported */
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
-	bool woken;             /* cuttle_loop_wake was called */
 	bool shut;              /* stop was noticed: no listener, no idle connection */
 	bool full;              /* the engine wants no connection: they wait in ready, and at the listeners */
-	bool forked;            /* this is the copy in a child of the app's: nothing here is ours */
-	uint64_t hasty_until;   /* the app waited lately: nobody stands by until then, */
-	uint64_t haste;         /* which was so long */
+	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
+	bool suffers;           /* accept failed for the lack of descriptors or memory, and has not succeeded since */
+	bool complain;          /* that began, and nobody has been told */
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
 	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
 	int *listeners;         /* descriptors */
 	int listener_count;
-	uint32_t parked_count;
 	uint32_t busy;          /* connections that are TAKEN */
-	clockid_t takers[CUTTLE_TAKERS]; /* CPU clocks of threads that took requests lately; 0: none */
-	uint32_t next_taker;
-	uint64_t taken;         /* requests that threads took, since the start */
 	uint64_t polls;         /* times that reports were collected */
 	struct cuttle_io_thread *io_thread;
-	struct cuttle_link living; /* in the list of loops that a fork must find in order */
 };
 
 /* A loop over listeners (copied; not owned). NULL with errno. */
@@ -113,7 +81,8 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
-/* The listeners come back if they were left to other workers long enough, or there is none any more. Returns nanoseconds until then, or -1. */
+/* The listeners come back if they were left to other workers long enough, or no other worker is free any more, or if
+ * there is room for connections again. Returns nanoseconds until then, or -1. */
 int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now);
 
 /* After stop, first: accepts what already waits at the listeners (it would be reset otherwise), and leaves them. */
@@ -121,45 +90,32 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now);
 /* Then, when they are closed: ends idle connections. One that has not asked yet has a moment left to do so. */
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now);
 
-/* Takes a connection out of the loop, without closing it. Returns its descriptor. */
+/* The thread that took a connection is done with its exchange: the connection goes on, or ends where the response is
+ * not complete. */
+void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *connection, bool complete, uint64_t now);
+
+/* Takes a connection out of the loop and frees it; the first without closing its descriptor, which it returns (-1 where
+ * the transport has none to give). */
 int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection);
 void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection);
+/* Closes a READY connection whose peer would read nothing: its request never reaches the app. */
+void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connection);
 
 /* Reports fd once to next, as token, when it is ready as wanted. Watching it again changes what is wanted and the
- * token. Returns 0, or -1 with errno. */
+ * token. Returns 0, or -1 with errno: EBADF for a descriptor that is not the app's. */
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token);
-/* Returns what was seen of it. */
+/* Returns what was seen of it; 0 where it is not watched. */
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
-
-/* Keeps the law above, for a thread that leaves the free ones or has made work. */
-void cuttle_loop_pass_on(struct cuttle_loop *loop);
-
-/* Waits, without the GVL, until there may be work, the seat is interrupted, or until (0: for ever; monotonic
- * nanoseconds). The lock is let go meanwhile. */
-void cuttle_loop_sit(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until);
-
-/* The calling thread takes a request: who stands by looks whether it computes. */
-void cuttle_loop_remember_taker(struct cuttle_loop *loop);
-
-/* Whether a thread that is free may leave work to those who are in the app. */
-bool cuttle_loop_may_stand_by(const struct cuttle_loop *loop, uint64_t now);
-
-/* Leaves it to them, as the waiter. Returns whether the seat's thread is to go to the GVL; else there is no work left, or the
- * seat is not the waiter any more. */
-bool cuttle_loop_stand_by(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until);
-
-/* The seat's thread has the GVL again. */
-void cuttle_loop_stand_up(struct cuttle_loop *loop, struct cuttle_seat *seat);
-
-/* Ruby wants the seat's thread for something else. */
-void cuttle_loop_interrupt(struct cuttle_loop *loop, struct cuttle_seat *seat);
-
-/* Makes a waiting thread return from next; async-signal-safe, and needs no lock. */
-void cuttle_loop_wake(struct cuttle_loop *loop);
+void cuttle_loop_unwatch_all(struct cuttle_loop *loop);
+/* The token of a descriptor that was seen ready since it was watched last, 0 without one. */
+uintptr_t cuttle_loop_fired(struct cuttle_loop *loop);
 
 /* Accepts a connection from a non-blocking listener: non-blocking, close-on-exec, without delay of small packets.
  * Returns its descriptor, or -1 with errno. */
 int cuttle_accept(int listener);
+
+/* Whether an errno of accept means that the process or the system has no room for a connection now. */
+bool cuttle_accept_exhausted(int error);
 
 /* Ends listening at once, for what connects between the last accept and the end is reset. The descriptors stay valid
  * (as /dev/null), so that Ruby, whose they are, can close them in its own time. */
@@ -173,7 +129,8 @@ static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 
 static inline bool cuttle_loop_has_work(const struct cuttle_loop *loop)
 {
-	return loop->woken || loop->listeners_ready || (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
+	return atomic_load(&loop->followers.woken) || loop->listeners_ready ||
+	       (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
 	       !cuttle_list_empty(&loop->unparsed) || !cuttle_list_empty(&loop->fired) || cuttle_loop_over(loop);
 }
 

@@ -170,7 +170,7 @@ static void advance(struct cuttle_outbox *outbox, size_t count)
 	}
 }
 
-static ssize_t send_memory(struct cuttle_outbox *outbox, const struct cuttle_transport *transport, int fd)
+static ssize_t send_memory(struct cuttle_outbox *outbox, struct cuttle_transport *transport)
 {
 	struct iovec parts[FLUSH_PARTS];
 	int count = 0;
@@ -179,36 +179,38 @@ static ssize_t send_memory(struct cuttle_outbox *outbox, const struct cuttle_tra
 	     piece = piece->next)
 		parts[count++] = (struct iovec){.iov_base = piece->octets + piece->offset,
 						.iov_len = (size_t)piece->length};
-	return transport->write(fd, parts, count);
+	return transport->type->write(transport, parts, count);
 }
 
-static ssize_t send_piece_of_file(struct cuttle_piece *piece, const struct cuttle_transport *transport, int fd)
+static ssize_t send_piece_of_file(struct cuttle_piece *piece, struct cuttle_transport *transport)
 {
 	size_t count = piece->length < CUTTLE_OUTBOX_TURN ? (size_t)piece->length : CUTTLE_OUTBOX_TURN;
-	ssize_t sent = transport->send_file(fd, piece->file, piece->offset, count);
+	ssize_t sent = transport->type->send_file(transport, piece->file, piece->offset, count);
 
 	if (sent == 0)
 		errno = EPIPE; /* the file became shorter: the message can't be completed */
 	return sent == 0 ? -1 : sent;
 }
 
-enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, const struct cuttle_transport *transport, int fd,
-				      uint64_t *sent)
+enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttle_transport *transport, uint64_t *sent)
 {
 	uint64_t turn = 0;
 
 	while (outbox->first) {
 		bool file = outbox->first->file >= 0;
-		ssize_t count = file ? send_piece_of_file(outbox->first, transport, fd)
-				     : send_memory(outbox, transport, fd);
+		ssize_t count = file ? send_piece_of_file(outbox->first, transport) : send_memory(outbox, transport);
 
+		if (count == CUTTLE_WANT_WRITE)
+			return CUTTLE_FLUSH_BLOCKED;
+		if (count == CUTTLE_WANT_READ)
+			return CUTTLE_FLUSH_WANTS_READ;
 		if (count < 0)
-			return errno == EAGAIN || errno == EWOULDBLOCK ? CUTTLE_BLOCKED : CUTTLE_BROKEN;
+			return CUTTLE_FLUSH_BROKEN;
 		advance(outbox, (size_t)count);
 		*sent += (uint64_t)count;
 		turn += (uint64_t)count;
 		if (turn >= CUTTLE_OUTBOX_TURN && outbox->first)
-			return CUTTLE_TURN;
+			return CUTTLE_FLUSH_TURN;
 	}
 	return CUTTLE_FLUSHED;
 }

@@ -17,10 +17,11 @@ struct cuttle_outbox {
 };
 
 enum cuttle_flush {
-	CUTTLE_FLUSHED, /* all is with the system */
-	CUTTLE_BLOCKED, /* the peer must read first */
-	CUTTLE_TURN,    /* more could be sent: others first */
-	CUTTLE_BROKEN,  /* errno */
+	CUTTLE_FLUSHED,           /* all is with the system */
+	CUTTLE_FLUSH_BLOCKED,     /* the peer must read first */
+	CUTTLE_FLUSH_WANTS_READ,  /* the transport must read first */
+	CUTTLE_FLUSH_TURN,        /* more could be sent: others first */
+	CUTTLE_FLUSH_BROKEN,      /* errno */
 };
 
 /* Queues a copy of what is left of parts after their first skip octets: to memory, or behind 1 MB to a temporary
@@ -31,7 +32,7 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t offset, uint64_t length);
 
 /* Sends what it can; *sent grows by the octets that left. */
-enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, const struct cuttle_transport *transport, int fd,
+enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttle_transport *transport,
 				      uint64_t *sent);
 
 void cuttle_outbox_clear(struct cuttle_outbox *outbox);

@@ -1,20 +1,19 @@
 /* cuttle/core: the server's C primitives. */
 #include "rb_cuttle.h"
 
-void Init_cuttle_beneath(void);
-
-VALUE cuttle_module, cuttle_connection_class;
+VALUE cuttle_module;
 
 RUBY_FUNC_EXPORTED void Init_core(void)
 {
 	cuttle_module = rb_define_module("Cuttle");
 	Init_cuttle_env();
-	Init_cuttle_connection();
+	Init_cuttle_exchange();
 	Init_cuttle_response();
+	Init_cuttle_connection();
 	Init_cuttle_scoreboard();
 	Init_cuttle_poller();
 	Init_cuttle_acceptor();
-	Init_cuttle_ruby_parser();
+	Init_cuttle_foreign_parser();
 	Init_cuttle_native_parser();
 	Init_cuttle_beneath();
 }

@@ -3,10 +3,12 @@
  * Keys are interned once. Each env begins as a copy of its source's, which describes the most common request: what is
  * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
  * others are the app's own. All are binary, with every octet as it came. */
-#include "rb_cuttle.h"
+#include "rb_exchange.h"
 #include "syntax.h"
 
+#include <netdb.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define NAME_ROOM 256    /* octets of a field's name that are looked up; longer ones are made anew */
@@ -14,8 +16,10 @@
 
 static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
 static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
-static VALUE empty, http_1_0, http_1_1, http_host, port_80;
-static VALUE string_io;
+static VALUE after_reply;
+static VALUE empty, http_1_0, http_1_1, http_host, port_80, loopback;
+static VALUE string_io, early_hints_class;
+static ID exchange_of_hints;
 
 /* Known fields, by a hash of their names in lower case. */
 static struct known {
@@ -140,14 +144,36 @@ static void add_field(VALUE env, VALUE key, struct field_value *field)
 	rb_hash_aset(env, key, joined);
 }
 
-static void add_fields(VALUE env, struct cuttle_inbox *inbox)
+/* Fields whose names have an underscore would pass for others: X_Remote_User for X-Remote-User. They are dropped, or,
+ * where an operator keeps them, heard where no field of that name with dashes is there; the framing never hears them. */
+static void add_underscored(VALUE env, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
+	const char *name = cuttle_exchange_at(exchange, field->name);
+	struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
+	char dashed[NAME_ROOM];
+	VALUE key;
+
+	if (field->name.length > NAME_ROOM)
+		return;
+	for (uint32_t at = 0; at < field->name.length; at++)
+		dashed[at] = name[at] == '_' ? '-' : name[at];
+	if (cuttle_same(dashed, field->name.length, "content-type") ||
+	    is_special(env, dashed, field->name, make_value, &value))
+		return;
+	key = key_of(name, field->name.length);
+	if (key != http_host && rb_hash_lookup2(env, key, Qundef) == Qundef)
+		rb_hash_aset(env, key, make_value(&value));
+}
+
+static void add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	bool underscores = false;
 
-	for (uint32_t index = 0; index < inbox->head.field_count; index++) {
-		struct cuttle_field *field = &inbox->head.fields[index];
-		const char *name = cuttle_inbox_at(inbox, field->name);
-		struct field_value value = {cuttle_inbox_at(inbox, field->value), field->value.length};
+	for (uint32_t index = 0; index < head->field_count; index++) {
+		const struct cuttle_field *field = &head->fields[index];
+		const char *name = cuttle_exchange_at(exchange, field->name);
+		struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 
 		if (memchr(name, '_', field->name.length))
 			underscores = true;
@@ -155,32 +181,15 @@ static void add_fields(VALUE env, struct cuttle_inbox *inbox)
 			 !(field->name.length == 4 && cuttle_same(name, 4, "host")))
 			add_field(env, key_of(name, field->name.length), &value);
 	}
-	/* A name with "_" must not pass for one with "-": it is heard where no such field is there, and means nothing
-	 * to the framing. */
-	for (uint32_t index = 0; underscores && index < inbox->head.field_count; index++) {
-		struct cuttle_field *field = &inbox->head.fields[index];
-		const char *name = cuttle_inbox_at(inbox, field->name);
-		struct field_value value = {cuttle_inbox_at(inbox, field->value), field->value.length};
-		char dashed[NAME_ROOM];
-		VALUE key;
-
-		if (!memchr(name, '_', field->name.length) || field->name.length > NAME_ROOM)
-			continue;
-		for (uint32_t at = 0; at < field->name.length; at++)
-			dashed[at] = name[at] == '_' ? '-' : name[at];
-		if (cuttle_same(dashed, field->name.length, "content-type") ||
-		    is_special(env, dashed, field->name, make_value, &value))
-			continue;
-		key = key_of(name, field->name.length);
-		if (key != http_host && rb_hash_lookup2(env, key, Qundef) == Qundef)
-			rb_hash_aset(env, key, make_value(&value));
-	}
+	for (uint32_t index = 0; underscores && keep_underscores && index < head->field_count; index++)
+		if (memchr(cuttle_exchange_at(exchange, head->fields[index].name), '_', head->fields[index].name.length))
+			add_underscored(env, exchange, &head->fields[index]);
 }
 
-static VALUE method_of(struct cuttle_inbox *inbox)
+static VALUE method_of(const struct cuttle_exchange *exchange)
 {
-	struct cuttle_slice method = inbox->head.method;
-	const char *at = cuttle_inbox_at(inbox, method);
+	struct cuttle_slice method = cuttle_exchange_head(exchange)->method;
+	const char *at = cuttle_exchange_at(exchange, method);
 
 	for (size_t index = 0; index < sizeof methods / sizeof *methods; index++)
 		if ((size_t)RSTRING_LEN(methods[index]) == method.length &&
@@ -189,43 +198,44 @@ static VALUE method_of(struct cuttle_inbox *inbox)
 	return rb_enc_interned_str(at, method.length, rb_usascii_encoding());
 }
 
-static VALUE binary(struct cuttle_inbox *inbox, struct cuttle_slice slice)
+static VALUE binary(const struct cuttle_exchange *exchange, struct cuttle_slice slice)
 {
-	return rb_str_new(cuttle_inbox_at(inbox, slice), slice.length);
+	return rb_str_new(cuttle_exchange_at(exchange, slice), slice.length);
 }
 
-static bool same_octets(VALUE string, const char *octets, size_t length)
+static bool same_octets(VALUE string, const struct cuttle_exchange *exchange, struct cuttle_slice slice)
 {
-	return (size_t)RSTRING_LEN(string) == length && memcmp(RSTRING_PTR(string), octets, length) == 0;
+	return (size_t)RSTRING_LEN(string) == slice.length &&
+	       memcmp(RSTRING_PTR(string), cuttle_exchange_at(exchange, slice), slice.length) == 0;
 }
 
 /* Whether the source's env names this authority already. */
-static bool same_authority(struct cuttle_source *source, struct cuttle_inbox *inbox)
+static bool same_authority(const struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
-	struct cuttle_slice host = inbox->head.host, port = inbox->head.port;
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 
-	return !NIL_P(source->server_name) && same_octets(source->server_name, cuttle_inbox_at(inbox, host), host.length) &&
-	       same_octets(source->sent_port, cuttle_inbox_at(inbox, port), port.length);
+	return !NIL_P(source->server_name) && same_octets(source->server_name, exchange, head->host) &&
+	       same_octets(source->sent_port, exchange, head->port);
 }
 
 /* The authority is the same for most requests: it stands in the env that the next ones begin as. */
-static void learn_authority(VALUE owner, struct cuttle_source *source, struct cuttle_inbox *inbox)
+static void learn_authority(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
-	VALUE name = rb_str_freeze(binary(inbox, inbox->head.host)), port = rb_str_freeze(binary(inbox, inbox->head.port));
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	VALUE name = rb_str_freeze(binary(exchange, head->host)), port = rb_str_freeze(binary(exchange, head->port));
 	VALUE host = name;
 
 	if (RSTRING_LEN(port) > 0)
 		host = rb_str_freeze(rb_str_append(rb_str_cat_cstr(rb_str_dup(name), ":"), port));
-	source->authority++;
-	RB_OBJ_WRITE(owner, &source->server_name, name);
-	RB_OBJ_WRITE(owner, &source->sent_port, port);
+	RB_OBJ_WRITE(source->self, &source->server_name, name);
+	RB_OBJ_WRITE(source->self, &source->sent_port, port);
 	rb_hash_aset(source->env, http_host, host);
 	rb_hash_aset(source->env, server_name, name);
 	rb_hash_aset(source->env, server_port, RSTRING_LEN(port) > 0 ? port : port_80);
 }
 
 /* A request without an authority (HTTP/1.0) came to the listener's. */
-static void use_local_authority(VALUE env, struct cuttle_source *source)
+static void use_local_authority(VALUE env, const struct cuttle_source *source)
 {
 	rb_hash_delete(env, http_host);
 	rb_hash_aset(env, server_name, source->local_name);
@@ -234,13 +244,13 @@ static void use_local_authority(VALUE env, struct cuttle_source *source)
 
 /* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
  * requests without one. */
-static void add_input(VALUE env, struct cuttle_handle *handle)
+static void add_input(VALUE env, struct cuttle_held *held)
 {
-	struct cuttle_body *body = handle->connection->body;
+	struct cuttle_body *body = held->live->body;
 	VALUE input;
 
 	if (!body) {
-		if (handle->connection->inbox->head.has_length)
+		if (cuttle_exchange_head(held->live)->has_length)
 			rb_hash_aset(env, content_length, rb_str_new_lit("0"));
 		return;
 	}
@@ -252,60 +262,72 @@ static void add_input(VALUE env, struct cuttle_handle *handle)
 		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
 		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
 	}
-	RB_OBJ_WRITE(handle->self, &handle->input, input);
+	RB_OBJ_WRITE(held->self, &held->input, input);
 	rb_hash_aset(env, input_key, input);
 	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
 }
 
-static VALUE callable(struct cuttle_handle *handle, const char *method)
+static VALUE find_remote_address(int fd)
 {
-	return rb_obj_method(handle->self, ID2SYM(rb_intern(method)));
+	struct sockaddr_storage peer = {0};
+	socklen_t length = sizeof peer;
+	char text[NI_MAXHOST];
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0 || peer.ss_family == AF_UNIX ||
+	    getnameinfo((struct sockaddr *)&peer, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
+		return loopback;
+	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
 }
 
-/* Callbacks are called once, so only a list that no app has put any into is given to another. */
-static void renew_callbacks(VALUE env, struct cuttle_handle *handle)
+VALUE cuttle_env_remote_address(struct cuttle_held *held)
 {
-	RB_OBJ_WRITE(handle->self, &handle->callbacks, rb_ary_new());
-	rb_hash_aset(env, response_finished, handle->callbacks);
-}
+	struct cuttle_connection *connection = held->live->connection;
 
-/* Enters what is the connection's. */
-static void introduce(VALUE env, struct cuttle_handle *handle)
-{
-	rb_hash_aset(env, remote_address, cuttle_remote_address(handle));
-	rb_hash_aset(env, hijack_key, callable(handle, "hijack"));
-	rb_hash_aset(env, early_hints_key, callable(handle, "early_hints"));
-	renew_callbacks(env, handle);
-}
+	if (!connection->address) {
+		VALUE address = find_remote_address(connection->transport.fd);
 
-/* What the request's env begins as. A connection that asks again has a model of its own, where its requests have one
- * authority. */
-static VALUE begin(struct cuttle_handle *handle, struct cuttle_source *source)
-{
-	VALUE env;
-
-	if (handle->authority != source->authority) {
-		handle->authority = source->authority;
-		handle->model = Qnil;
-		env = rb_hash_dup(source->env);
-		introduce(env, handle);
-		return env;
+		connection->address = address;
+		RB_OBJ_WRITTEN(held->owner, Qundef, address);
 	}
-	if (NIL_P(handle->model)) {
-		RB_OBJ_WRITE(handle->self, &handle->model, rb_hash_dup(source->env));
-		introduce(handle->model, handle);
-	} else if (!handle->uncalled) {
-		renew_callbacks(handle->model, handle);
-	}
-	return rb_hash_dup(handle->model);
+	RB_OBJ_WRITE(held->self, &held->address, (VALUE)connection->address);
+	return held->address;
 }
 
-bool cuttle_env_has_callbacks(struct cuttle_handle *handle)
+/* rack.early_hints: what calls the exchange's early_hints. A plain object costs less than a Method. */
+static VALUE new_hints(VALUE exchange)
 {
-	VALUE callbacks = NIL_P(handle->env) ? Qnil : rb_hash_lookup2(handle->env, response_finished, Qnil);
+	VALUE hints = rb_obj_alloc(early_hints_class);
 
-	handle->uncalled = callbacks == handle->callbacks && RARRAY_LEN(callbacks) == 0;
-	return RTEST(callbacks) && !handle->uncalled;
+	rb_ivar_set(hints, exchange_of_hints, exchange);
+	return hints;
+}
+
+/* call-seq: call(headers) -> nil, see Exchange#early_hints */
+static VALUE early_hints_call(VALUE self, VALUE headers)
+{
+	return rb_funcall(rb_ivar_get(self, exchange_of_hints), rb_intern("early_hints"), 1, headers);
+}
+
+/* Enters what is this exchange's alone: an app that keeps it has nothing of the next one. */
+static void introduce(VALUE env, struct cuttle_held *held)
+{
+	rb_hash_aset(env, remote_address, cuttle_env_remote_address(held));
+	rb_hash_aset(env, hijack_key, held->self);
+	rb_hash_aset(env, early_hints_key, new_hints(held->self));
+	rb_hash_aset(env, response_finished, rb_ary_new());
+	rb_hash_aset(env, after_reply, rb_ary_new());
+}
+
+static bool has_any(VALUE env, VALUE key)
+{
+	VALUE list = rb_hash_lookup2(env, key, Qnil);
+
+	return RB_TYPE_P(list, T_ARRAY) ? RARRAY_LEN(list) > 0 : RTEST(list);
+}
+
+bool cuttle_env_has_callbacks(const struct cuttle_held *held)
+{
+	return !NIL_P(held->env) && (has_any(held->env, response_finished) || has_any(held->env, after_reply));
 }
 
 void cuttle_env_prepare(VALUE env)
@@ -322,32 +344,33 @@ void cuttle_env_prepare(VALUE env)
 	rb_hash_aset(env, hijack_key, Qnil);
 	rb_hash_aset(env, early_hints_key, Qnil);
 	rb_hash_aset(env, response_finished, Qnil);
+	rb_hash_aset(env, after_reply, Qnil);
 }
 
-VALUE cuttle_env(struct cuttle_handle *handle)
+VALUE cuttle_env(struct cuttle_held *held)
 {
-	struct cuttle_source *source = handle->origin;
-	struct cuttle_inbox *inbox = handle->connection->inbox;
-	struct cuttle_head *head = &inbox->head;
+	struct cuttle_source *source = held->source;
+	struct cuttle_exchange *exchange = held->live;
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	bool authority = head->has_host && head->host.length > 0;
-	VALUE env, method = method_of(inbox);
+	VALUE env, method = method_of(exchange);
 
-	if (authority && !same_authority(source, inbox))
-		learn_authority(handle->source, source, inbox);
-	env = begin(handle, source);
+	if (authority && !same_authority(source, exchange))
+		learn_authority(source, exchange);
+	env = rb_hash_dup(source->env);
+	introduce(env, held);
 	if (method != methods[0])
 		rb_hash_aset(env, request_method, method);
-	rb_hash_aset(env, path_info, head->path.length ? binary(inbox, head->path) : rb_str_new_lit("/"));
+	rb_hash_aset(env, path_info, head->path.length ? binary(exchange, head->path) : rb_str_new_lit("/"));
 	if (head->query.length)
-		rb_hash_aset(env, query_string, binary(inbox, head->query));
-	rb_hash_aset(env, request_uri, binary(inbox, head->target));
+		rb_hash_aset(env, query_string, binary(exchange, head->query));
+	rb_hash_aset(env, request_uri, binary(exchange, head->target));
 	if (!head->minor)
 		rb_hash_aset(env, server_protocol, http_1_0);
 	if (!authority)
 		use_local_authority(env, source);
-	add_fields(env, inbox);
-	add_input(env, handle);
-	handle->uncalled = false;
+	add_fields(env, exchange, source->core->limits.underscores);
+	add_input(env, held);
 	return env;
 }
 
@@ -381,11 +404,17 @@ void Init_cuttle_env(void)
 	hijack_key = interned("rack.hijack");
 	early_hints_key = interned("rack.early_hints");
 	response_finished = interned("rack.response_finished");
+	after_reply = interned("rack.after_reply");
+	loopback = interned("127.0.0.1");
 	http_host = interned("HTTP_HOST");
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
 	port_80 = interned("80");
 	empty = interned("");
+	exchange_of_hints = rb_intern("exchange");
+	early_hints_class = rb_define_class_under(cuttle_module, "EarlyHints", rb_cObject);
+	rb_gc_register_mark_object(early_hints_class);
+	rb_define_method(early_hints_class, "call", early_hints_call, 1);
 	rb_require("stringio");
 	string_io = rb_const_get(rb_cObject, rb_intern("StringIO"));
 	rb_gc_register_mark_object(string_io);

@@ -1,6 +1,6 @@
 /* Lets a Ruby parser stand in for the native one: its Http::Head becomes a cuttle_head, whose slices are into a copy
  * of its strings. */
-#include "rb_cuttle.h"
+#include "rb_exchange.h"
 #include "syntax.h"
 
 #include <stdlib.h>
@@ -75,81 +75,134 @@ static void copy_head(struct cuttle_head *into, struct copy *copy, VALUE head)
 	copy_fields(into, copy, get(head, "fields"));
 }
 
-static enum cuttle_step parse_head(struct cuttle_handle *handle, VALUE octets)
-{
-	struct cuttle_connection *connection = handle->connection;
-	VALUE head = rb_funcall(handle->parser, rb_intern("head"), 1, octets);
-	struct copy copy = {.room = (size_t)RSTRING_LEN(octets) * 3 + 64};
+/* What runs under rb_protect. */
+struct parsing {
+	struct cuttle_source *source;
+	struct cuttle_connection *connection;
+	VALUE parser;
 	enum cuttle_step step;
+};
 
-	if (NIL_P(head)) {
-		cuttle_handle_lock(handle);
-		cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, cuttle_now());
-		step = cuttle_connection_hungry(connection, cuttle_now());
-		cuttle_handle_unlock(handle);
-		return step;
-	}
-	copy.octets = connection->inbox->foreign = malloc(copy.room);
-	if (!copy.octets)
-		rb_memerror();
-	copy_head(&connection->inbox->head, &copy, head);
-	cuttle_handle_lock(handle);
-	step = cuttle_connection_head_parsed(connection, NUM2UINT(get(head, "bytesize")), cuttle_now());
-	cuttle_handle_unlock(handle);
-	return step;
+static void lock(const struct cuttle_source *source)
+{
+	if (source->loop)
+		pthread_mutex_lock(&source->loop->lock);
 }
 
-static enum cuttle_step parse_body(struct cuttle_handle *handle, VALUE octets)
+static void unlock(const struct cuttle_source *source)
 {
-	struct cuttle_connection *connection = handle->connection;
-	VALUE result = rb_funcall(handle->parser, rb_intern("chunks"), 1, octets);
-	VALUE data = rb_ary_entry(rb_Array(result), 1);
+	if (source->loop)
+		pthread_mutex_unlock(&source->loop->lock);
+}
+
+static void parse_head(struct parsing *parsing, VALUE octets)
+{
+	struct cuttle_connection *connection = parsing->connection;
+	VALUE head = rb_funcall(parsing->parser, rb_intern("head"), 1, octets);
+	struct copy copy = {.room = (size_t)RSTRING_LEN(octets) * 3 + 64};
+	uint32_t size = 0;
+
+	if (!NIL_P(head)) {
+		size = NUM2UINT(get(head, "bytesize"));
+		if (size == 0 || size > (size_t)RSTRING_LEN(octets))
+			rb_raise(rb_eArgError, "a parser's head is no part of its input");
+		free(connection->inbox->foreign);
+		copy.octets = connection->inbox->foreign = malloc(copy.room);
+		if (!copy.octets)
+			rb_memerror();
+		copy_head(&connection->inbox->head, &copy, head);
+	}
+	lock(parsing->source);
+	parsing->step = size ? cuttle_connection_head_parsed(connection, size, cuttle_now())
+			     : cuttle_connection_unsatisfied(connection, cuttle_now());
+	unlock(parsing->source);
+}
+
+static void parse_body(struct parsing *parsing, VALUE octets)
+{
+	VALUE result = rb_Array(rb_funcall(parsing->parser, rb_intern("chunks"), 1, octets));
+	VALUE data = rb_ary_entry(result, 1);
 	uint32_t consumed = NUM2UINT(rb_ary_entry(result, 0));
-	enum cuttle_step step;
+	bool done = RTEST(rb_ary_entry(result, 2));
 
 	StringValue(data);
 	if (consumed > (size_t)RSTRING_LEN(octets))
 		rb_raise(rb_eArgError, "a parser consumed more than its input");
-	cuttle_handle_lock(handle);
-	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_REQUEST, cuttle_now());
-	step = cuttle_connection_body_parsed(connection, consumed, RSTRING_PTR(data), (size_t)RSTRING_LEN(data),
-					     RTEST(rb_ary_entry(result, 2)), cuttle_now());
-	cuttle_handle_unlock(handle);
+	lock(parsing->source);
+	parsing->step = cuttle_connection_body_parsed(parsing->connection, consumed, RSTRING_PTR(data),
+						      (size_t)RSTRING_LEN(data), done, cuttle_now());
+	unlock(parsing->source);
 	RB_GC_GUARD(data);
-	return step;
 }
 
-static VALUE parse(VALUE self)
+static VALUE parse(VALUE data)
 {
-	struct cuttle_handle *handle = cuttle_handle_of(self);
-	struct cuttle_inbox *inbox = handle->connection->inbox;
-	bool body = handle->connection->state == CUTTLE_BODY;
-	uint32_t skip = body ? handle->connection->head_size : 0;
+	struct parsing *parsing = (struct parsing *)data;
+	struct cuttle_connection *connection = parsing->connection;
+	struct cuttle_inbox *inbox = connection->inbox;
+	bool body = connection->parsed_state == CUTTLE_BODY;
+	uint32_t skip = body ? connection->exchange->head_size : 0;
 	VALUE octets = rb_str_new(cuttle_inbox_unused(inbox) + skip, cuttle_inbox_size(inbox) - skip);
 
-	return INT2FIX(body ? parse_body(handle, octets) : parse_head(handle, octets));
+	(body ? parse_body : parse_head)(parsing, octets);
+	return Qnil;
 }
 
-enum cuttle_step cuttle_ruby_parse(VALUE connection)
+/* The connection's parser, made at its first request. */
+static VALUE find_parser(VALUE data)
 {
-	struct cuttle_handle *handle = cuttle_handle_of(connection);
-	enum cuttle_step step;
-	int failed, status = 500;
-	VALUE result = rb_protect(parse, connection, &failed), error;
+	struct parsing *parsing = (struct parsing *)data;
 
-	if (!failed)
-		return (enum cuttle_step)FIX2INT(result);
-	error = rb_errinfo();
-	rb_set_errinfo(Qnil);
-	if (RTEST(rb_obj_is_kind_of(error, parse_error)))
-		status = NUM2INT(rb_funcall(error, rb_intern("status"), 0));
-	cuttle_handle_lock(handle);
-	step = cuttle_connection_fail(handle->connection, status, cuttle_now());
-	cuttle_handle_unlock(handle);
-	return step;
+	if (!parsing->connection->parser)
+		parsing->connection->parser = rb_funcall(parsing->source->parser, rb_intern("new"), 0);
+	parsing->parser = parsing->connection->parser;
+	return Qnil;
 }
 
-void Init_cuttle_ruby_parser(void)
+/* The status to answer to what a parser raised. Anything but a ParseError is the parser's own fault. */
+static int status_of(VALUE error)
+{
+	if (RTEST(rb_obj_is_kind_of(error, parse_error)))
+		return NUM2INT(rb_funcall(error, rb_intern("status"), 0));
+	return 500;
+}
+
+/* Whether it is none of the parser's affair: a signal, Thread#kill, the end of the process. */
+static bool is_foreign(VALUE error)
+{
+	return RB_SPECIAL_CONST_P(error) || !RTEST(rb_obj_is_kind_of(error, rb_eStandardError));
+}
+
+enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner, struct cuttle_connection *connection,
+				      int *raised)
+{
+	struct parsing parsing = {.source = source, .connection = connection, .parser = Qnil};
+	VALUE error;
+	int failed, status = 500;
+
+	*raised = 0;
+
+	rb_protect(find_parser, (VALUE)&parsing, &failed);
+	if (!failed) {
+		RB_OBJ_WRITTEN(owner, Qundef, parsing.parser);
+		rb_protect(parse, (VALUE)&parsing, &failed);
+	}
+	if (!failed)
+		return parsing.step;
+	error = rb_errinfo();
+	if (is_foreign(error)) {
+		*raised = failed;
+	} else {
+		rb_set_errinfo(Qnil);
+		status = status_of(error);
+	}
+	lock(source);
+	parsing.step = cuttle_connection_refuse(connection, status, cuttle_now());
+	unlock(source);
+	return parsing.step;
+}
+
+void Init_cuttle_foreign_parser(void)
 {
 	VALUE http = rb_const_get(cuttle_module, rb_intern("Http"));
 

@@ -1,4 +1,5 @@
 /* Cuttle::Http::Parsers::Native: the native parser with the contract of the Ruby ones. */
+#include "parser.h"
 #include "rb_cuttle.h"
 
 #include <stdlib.h>

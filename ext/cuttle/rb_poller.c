@@ -1,13 +1,15 @@
 /* Cuttle::Poller: hands complete requests to whichever thread asks. The Ruby side of loop.h. */
-#include "rb_cuttle.h"
 #include "io_thread.h"
+#include "rb_exchange.h"
 
 #include <ruby/io.h>
 #include <ruby/thread.h>
 #include <stdlib.h>
 
+#define LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
+
 struct poller {
-	struct cuttle_source source; /* first: see cuttle_source_of */
+	struct cuttle_source source;
 	bool listeners_closed;
 	uint32_t round; /* ready connections to hand out before the next look for others, */
 	uint32_t batch; /* of as many that the last look found */
@@ -22,18 +24,21 @@ static void poller_mark(void *data)
 	if (!loop)
 		return;
 	pthread_mutex_lock(&loop->lock);
-	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections; link = link->next) {
-		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
-
-		if (connection->object)
-			rb_gc_mark((VALUE)connection->object);
-	}
+	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections; link = link->next)
+		cuttle_connection_mark(CUTTLE_CONTAINER(link, struct cuttle_connection, all));
 	for (struct cuttle_link *link = loop->watches.next; link != &loop->watches; link = link->next)
 		rb_gc_mark((VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, all)->token);
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* Connections that no thread has seen die with their poller; the others with their objects. */
+static void poller_compact(void *data)
+{
+	struct poller *poller = data;
+
+	cuttle_source_compact(&poller->source);
+}
+
+/* Connections that an exchange object holds go with that; the others with their poller. */
 static void close_orphans(struct cuttle_loop *loop)
 {
 	struct cuttle_link *link = loop->core.connections.next, *next;
@@ -42,11 +47,10 @@ static void close_orphans(struct cuttle_loop *loop)
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
 		next = link->next;
-		if (!connection->object)
+		if (!connection->exchange || !connection->exchange->holder)
 			cuttle_loop_close(loop, connection);
 	}
-	while (!cuttle_list_empty(&loop->watches))
-		cuttle_loop_unwatch(loop, CUTTLE_CONTAINER(loop->watches.next, struct cuttle_watch, all)->fd);
+	cuttle_loop_unwatch_all(loop);
 }
 
 static void poller_free(void *data)
@@ -54,8 +58,9 @@ static void poller_free(void *data)
 	struct poller *poller = data;
 	struct cuttle_loop *loop = poller->source.loop;
 
-	if (loop && !loop->forked) {
-		cuttle_io_thread_stop(loop);
+	if (loop) {
+		if (!loop->core.forked)
+			cuttle_io_thread_stop(loop);
 		pthread_mutex_lock(&loop->lock);
 		close_orphans(loop);
 		pthread_mutex_unlock(&loop->lock);
@@ -73,7 +78,7 @@ static size_t poller_size(const void *data)
 
 static const rb_data_type_t poller_type = {
 	.wrap_struct_name = "Cuttle::Poller",
-	.function = {.dmark = poller_mark, .dfree = poller_free, .dsize = poller_size},
+	.function = {.dmark = poller_mark, .dfree = poller_free, .dsize = poller_size, .dcompact = poller_compact},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
@@ -82,9 +87,7 @@ static VALUE poller_allocate(VALUE class)
 	struct poller *poller;
 	VALUE self = TypedData_Make_Struct(class, struct poller, &poller_type, poller);
 
-	poller->source.listeners = poller->source.env = poller->source.parser = Qnil;
-	poller->source.server_name = poller->source.sent_port = Qnil;
-	poller->source.local_name = poller->source.local_port = Qnil;
+	cuttle_source_reset(&poller->source, self);
 	return self;
 }
 
@@ -96,11 +99,6 @@ static struct poller *poller_of(VALUE self)
 	if (!poller->source.loop)
 		rb_raise(rb_eArgError, "uninitialized Cuttle::Poller");
 	return poller;
-}
-
-struct cuttle_source *cuttle_poller_source(VALUE object)
-{
-	return &poller_of(object)->source;
 }
 
 static struct cuttle_loop *open_loop(VALUE listeners)
@@ -130,16 +128,18 @@ static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard
 		scoreboard->owners++;
 }
 
-/* call-seq: Poller.new(listeners, env:, parser: nil, keep_alive: true, request_timeout: 30, idle_timeout: 65,
- *                      write_timeout: 30, shared: false, scoreboard: nil)
+/* call-seq: Poller.new(listeners, env: {}, parser: nil, shared: false, scoreboard: nil, **limits)
  *
- * A poller over listening sockets (non-blocking ones), to be made in the process that uses it. Times are seconds.
- * env::    the Hash that each request's env begins as
- * parser:: a Ruby parser's class instead of the native one
- * shared:: several threads run the app: while each is in it, a native thread goes on reading, draining and timing out; and
- *          while one of them computes there, the others stand by (loop.h)
+ * A poller over listening sockets (non-blocking ones), to be made in the process that uses it.
+ * env::        the Hash that each request's env begins as
+ * parser::     a Ruby parser's class instead of the native one
+ * shared::     several threads run the app: while each is in it, a native thread goes on reading, draining and timing
+ *              out; and while one of them computes there, the others stand by (followers.h)
  * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners, in which this one has a place
- * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). */
+ * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
+ *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, half_close ("answer"
+ *              or "drop"), underscore_headers; docs/security.md says what they mean. One that isn't given is none.
+ * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
 	struct poller *poller;
@@ -152,8 +152,8 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 		rb_raise(rb_eArgError, "already initialized");
 	poller->source.loop = open_loop(listeners);
 	poller->source.core = &poller->source.loop->core;
-	poller->source.loop->shared = RTEST(cuttle_source_option(options, "shared"));
-	cuttle_source_configure(self, &poller->source, listeners, options);
+	poller->source.loop->followers.shared = RTEST(cuttle_source_option(options, "shared"));
+	cuttle_source_configure(&poller->source, listeners, options);
 	enter(poller->source.core, cuttle_scoreboard_for(cuttle_source_option(options, "scoreboard")));
 	return self;
 }
@@ -164,7 +164,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 static int welcome(const struct poller *poller)
 {
 	const struct cuttle_loop *loop = poller->source.loop;
-	uint32_t free = loop->parked_count + (loop->waiter ? 1 : 0) + 1;
+	uint32_t free = cuttle_followers_free(&loop->followers) + 1;
 
 	return (int)(poller->batch > free ? poller->batch : free);
 }
@@ -195,84 +195,104 @@ static struct cuttle_connection *shift(struct cuttle_link *list)
 	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
 }
 
-/* The next connection with a complete request, by order of readiness. Under the lock. */
-static struct cuttle_connection *take(struct poller *poller, bool full, uint64_t now)
+/* A READY connection, in order of readiness; NULL without one. One that had to wait may have been left by its peer. */
+static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_connection *connection;
+
+	while ((connection = shift(&loop->ready))) {
+		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] < LONG_WAIT || !cuttle_connection_gone(connection))
+			break;
+		cuttle_loop_drop(loop, connection);
+	}
+	return connection;
+}
+
+/* The next exchange with a complete request; NULL without one. Under the lock. */
+static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	struct cuttle_connection *connection;
 
 	if (poller->round == 0 || full)
 		look(poller, full, now);
-	connection = full ? NULL : shift(&loop->ready);
+	connection = full ? NULL : shift_ready(loop, now);
 	if (!connection)
 		return NULL;
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
 	loop->busy++;
-	cuttle_loop_remember_taker(loop);
-	if (!loop->waiter && loop->parked_count == 0)
+	cuttle_followers_note_taker(&loop->followers);
+	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.scoreboard, false);
-	return connection;
+	return connection->exchange;
 }
 
-/* Lets Ruby parsers look at what has come in. */
-static void parse_unparsed(VALUE self, struct cuttle_loop *loop)
+/* Lets Ruby parsers look at what has come in. A connection that is with one is in no list. */
+static void parse_unparsed(struct poller *poller)
 {
+	struct cuttle_loop *loop = poller->source.loop;
 	struct cuttle_connection *connection;
 
 	pthread_mutex_lock(&loop->lock);
 	while ((connection = shift(&loop->unparsed))) {
 		enum cuttle_step step;
+		int raised;
 
-		cuttle_connection_clear_deadline(connection); /* nothing may happen to it meanwhile */
+		cuttle_connection_begin_parsing(connection);
 		pthread_mutex_unlock(&loop->lock);
-		step = cuttle_ruby_parse(cuttle_connection_wrap(self, connection));
+		step = cuttle_foreign_parse(&poller->source, poller->source.self, connection, &raised);
 		pthread_mutex_lock(&loop->lock);
 		cuttle_loop_route(loop, connection, step);
+		if (raised) {
+			cuttle_followers_pass_on(loop);
+			pthread_mutex_unlock(&loop->lock);
+			rb_jump_tag(raised);
+		}
 	}
 	pthread_mutex_unlock(&loop->lock);
 }
 
-struct sitting {
+struct waiting {
 	struct cuttle_loop *loop;
-	struct cuttle_seat seat;
+	struct cuttle_follower follower;
 	uint64_t until;
 };
 
-static void *sit(void *data)
+static void *wait_without_gvl(void *data)
 {
-	struct sitting *sitting = data;
+	struct waiting *waiting = data;
 
-	pthread_mutex_lock(&sitting->loop->lock);
-	cuttle_loop_sit(sitting->loop, &sitting->seat, sitting->until);
-	pthread_mutex_unlock(&sitting->loop->lock);
+	pthread_mutex_lock(&waiting->loop->lock);
+	cuttle_followers_wait(waiting->loop, &waiting->follower, waiting->until);
+	pthread_mutex_unlock(&waiting->loop->lock);
 	return NULL;
 }
 
 static void interrupt(void *data)
 {
-	struct sitting *sitting = data;
+	struct waiting *waiting = data;
 
-	pthread_mutex_lock(&sitting->loop->lock);
-	cuttle_loop_interrupt(sitting->loop, &sitting->seat);
-	pthread_mutex_unlock(&sitting->loop->lock);
+	pthread_mutex_lock(&waiting->loop->lock);
+	cuttle_followers_interrupt(waiting->loop, &waiting->follower);
+	pthread_mutex_unlock(&waiting->loop->lock);
 }
 
 /* Waits for work without the GVL; may raise what Ruby has for this thread. */
 static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 {
-	struct sitting sitting = {.loop = loop, .until = until};
+	struct waiting waiting = {.loop = loop, .until = until};
 
-	pthread_cond_init(&sitting.seat.called, NULL);
-	cuttle_list_reset(&sitting.seat.link);
-	rb_nogvl(sit, &sitting, interrupt, &sitting, RB_NOGVL_INTR_FAIL);
+	pthread_cond_init(&waiting.follower.called, NULL);
+	cuttle_list_reset(&waiting.follower.link);
+	rb_nogvl(wait_without_gvl, &waiting, interrupt, &waiting, RB_NOGVL_INTR_FAIL);
 	pthread_mutex_lock(&loop->lock);
-	cuttle_loop_stand_up(loop, &sitting.seat);
-	if (sitting.seat.interrupted)
-		cuttle_loop_pass_on(loop); /* this thread may not come back */
+	cuttle_followers_leave(loop, &waiting.follower);
+	if (waiting.follower.interrupted)
+		cuttle_followers_pass_on(loop); /* this thread may not come back */
 	pthread_mutex_unlock(&loop->lock);
-	pthread_cond_destroy(&sitting.seat.called);
+	pthread_cond_destroy(&waiting.follower.called);
 	rb_thread_check_ints();
 }
 
@@ -293,52 +313,61 @@ static void shut(struct poller *poller)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* A fired watch's token; Qundef where none has fired. Under the lock. */
-static VALUE fired_token(struct cuttle_loop *loop)
-{
-	struct cuttle_link *link = cuttle_list_shift(&loop->fired);
+/* What one attempt to find work came to. */
+struct attempt {
+	struct cuttle_exchange *exchange; /* TAKEN */
+	uintptr_t token;                  /* of a watched descriptor, 0: none */
+	bool over, woken, unparsed, complain;
+};
 
-	return link ? (VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, work)->token : Qundef;
-}
-
-static VALUE attempt(VALUE self, struct poller *poller, bool full, bool *over, bool *woken)
+/* Looks once. Under the lock, so without Ruby. */
+static struct attempt look_once(struct poller *poller, bool full)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	struct cuttle_connection *connection;
-	VALUE token = Qundef;
-	bool unparsed;
+	struct attempt found = {.exchange = take(poller, full, cuttle_now())};
+
+	if (!found.exchange)
+		found.token = cuttle_loop_fired(loop);
+	found.unparsed = !cuttle_list_empty(&loop->unparsed);
+	found.over = !found.exchange && cuttle_loop_over(loop);
+	found.woken = !found.exchange && atomic_load(&loop->followers.woken);
+	found.complain = loop->complain;
+	loop->complain = false;
+	if (found.woken)
+		atomic_store(&loop->followers.woken, false);
+	if (found.exchange || found.token || found.over || found.woken)
+		cuttle_followers_pass_on(loop);
+	if (found.exchange)
+		cuttle_io_thread_alert(loop);
+	return found;
+}
+
+/* Looks once, and does what Ruby is needed for. exchange is an object for an exchange that is found. */
+static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALUE exchange)
+{
+	struct cuttle_loop *loop = poller->source.loop;
+	struct attempt found;
 
 	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
 		shut(poller);
 	pthread_mutex_lock(&loop->lock);
-	connection = take(poller, full, cuttle_now());
-	if (!connection)
-		token = fired_token(loop);
-	unparsed = !cuttle_list_empty(&loop->unparsed);
-	*over = !connection && cuttle_loop_over(loop);
-	*woken = !connection && loop->woken;
-	if (*woken)
-		loop->woken = false;
-	if (connection || token != Qundef || *over || *woken)
-		cuttle_loop_pass_on(loop);
-	if (connection)
-		cuttle_io_thread_alert(loop);
+	found = look_once(poller, full);
 	pthread_mutex_unlock(&loop->lock);
 
-	if (unparsed)
-		parse_unparsed(self, loop);
-	if (!connection)
-		return token;
-	token = cuttle_connection_wrap(self, connection);
-	cuttle_handle_begin(cuttle_handle_of(token));
-	return token;
+	if (found.exchange)
+		cuttle_exchange_hold(exchange, &poller->source, self, found.exchange);
+	if (found.unparsed)
+		parse_unparsed(poller);
+	if (found.complain)
+		cuttle_source_complain();
+	return found;
 }
 
 /* This thread waits no longer: another one does. */
 static void leave(struct cuttle_loop *loop)
 {
 	pthread_mutex_lock(&loop->lock);
-	cuttle_loop_pass_on(loop);
+	cuttle_followers_pass_on(loop);
 	pthread_mutex_unlock(&loop->lock);
 }
 
@@ -347,10 +376,10 @@ static bool may_leave_work(struct cuttle_loop *loop)
 {
 	bool may;
 
-	if (!loop->shared)
+	if (!loop->followers.shared)
 		return false;
 	pthread_mutex_lock(&loop->lock);
-	may = !loop->waiter_in_kernel && cuttle_loop_has_work(loop) && cuttle_loop_may_stand_by(loop, cuttle_now());
+	may = !loop->followers.leader_in_kernel && cuttle_loop_has_work(loop) && cuttle_followers_may_stand_by(loop, cuttle_now());
 	pthread_mutex_unlock(&loop->lock);
 	return may;
 }
@@ -368,36 +397,41 @@ static void let_others_go_first(struct poller *poller, uint64_t until)
 		cuttle_source_give_way(&poller->source);
 }
 
-/* call-seq: next(timeout = nil, full = false) -> connection, token, false or nil
+static uint64_t deadline_of(VALUE timeout)
+{
+	return NIL_P(timeout) ? 0 : cuttle_now() + cuttle_nanoseconds(NUM2DBL(timeout));
+}
+
+/* call-seq: next(timeout = nil, full = false) -> Exchange, token, false or nil
  *
- * The next connection that holds a complete request, in order of readiness; or the token of a watched descriptor
- * that is ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
+ * The next exchange whose request is complete, in order of readiness; or the token of a watched descriptor that is
+ * ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
  * poller was stopped and every connection has ended. Any number of threads may ask. An engine that is full takes no
- * connection, and none is accepted. */
+ * request, and no connection is accepted. Raises what Ruby has for the calling thread. */
 static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 {
 	struct poller *poller = poller_of(self);
 	struct cuttle_loop *loop = poller->source.loop;
-	uint64_t until = 0;
+	uint64_t until = deadline_of(argc > 0 ? argv[0] : Qnil);
+	VALUE exchange;
 
 	rb_check_arity(argc, 0, 2);
-	if (argc > 0 && !NIL_P(argv[0])) {
-		double seconds = NUM2DBL(argv[0]);
-
-		until = cuttle_now() + (uint64_t)((seconds > 0 ? seconds : 0) * (double)CUTTLE_SECOND);
-	}
-	if (loop->shared && !loop->io_thread)
+	if (loop->core.forked)
+		return Qnil;
+	if (loop->followers.shared && !loop->io_thread)
 		cuttle_io_thread_start(loop); /* without it, only draining waits for a free thread */
 	let_others_go_first(poller, until);
+	exchange = cuttle_exchange_prepare();
 	for (;;) {
-		bool over, woken;
-		VALUE found = attempt(self, poller, argc == 2 && RTEST(argv[1]), &over, &woken);
+		struct attempt found = attempt(self, poller, argc == 2 && RTEST(argv[1]), exchange);
 
-		if (found != Qundef)
-			return found;
-		if (over)
+		if (found.exchange)
+			return exchange;
+		if (found.token)
+			return (VALUE)found.token;
+		if (found.over)
 			return Qnil;
-		if ((woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
+		if ((found.woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
 			leave(loop);
 			return Qfalse;
 		}
@@ -414,7 +448,7 @@ static VALUE poller_stop(VALUE self)
 	struct cuttle_loop *loop = poller_of(self)->source.loop;
 
 	atomic_store(&loop->core.stopping, true);
-	cuttle_loop_wake(loop);
+	cuttle_followers_wake(loop);
 	return Qnil;
 }
 
@@ -423,7 +457,7 @@ static VALUE poller_stop(VALUE self)
  * Makes a thread that waits in next return false. For any thread, and for trap handlers. */
 static VALUE poller_wake(VALUE self)
 {
-	cuttle_loop_wake(poller_of(self)->source.loop);
+	cuttle_followers_wake(poller_of(self)->source.loop);
 	return Qnil;
 }
 
@@ -435,10 +469,10 @@ static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 {
 	struct poller *poller = poller_of(self);
 	struct cuttle_loop *loop = poller->source.loop;
-	int wanted = NUM2INT(events), failed;
+	int wanted = NUM2INT(events), fd = NUM2INT(fileno), failed;
 
 	pthread_mutex_lock(&loop->lock);
-	failed = cuttle_loop_watch(loop, NUM2INT(fileno),
+	failed = cuttle_loop_watch(loop, fd,
 				   ((wanted & RUBY_IO_READABLE) ? CUTTLE_READ : 0) |
 					   ((wanted & RUBY_IO_WRITABLE) ? CUTTLE_WRITE : 0),
 				   token);
@@ -453,10 +487,11 @@ static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 static VALUE poller_unwatch(VALUE self, VALUE fileno)
 {
 	struct cuttle_loop *loop = poller_of(self)->source.loop;
+	int fd = NUM2INT(fileno);
 	uint32_t seen;
 
 	pthread_mutex_lock(&loop->lock);
-	seen = cuttle_loop_unwatch(loop, NUM2INT(fileno));
+	seen = cuttle_loop_unwatch(loop, fd);
 	pthread_mutex_unlock(&loop->lock);
 	return INT2FIX(((seen & CUTTLE_READ) ? RUBY_IO_READABLE : 0) | ((seen & CUTTLE_WRITE) ? RUBY_IO_WRITABLE : 0));
 }
@@ -468,28 +503,27 @@ static VALUE poller_starved_p(VALUE self)
 {
 	struct cuttle_loop *loop = poller_of(self)->source.loop;
 
-	return RBOOL(!loop->waiter && loop->parked_count == 0);
+	return RBOOL(cuttle_followers_free(&loop->followers) == 0);
 }
 
 /* call-seq: stats -> Hash
  *
- * connections (open), accepted and requests (since the start), busy (requests in the app), ready (complete requests
- * that wait for a thread). */
+ * connections (open), accepted, requests and dropped (since the start; dropped: requests whose clients had gone), busy
+ * (requests in the app), ready (complete requests that wait for a thread), stood_by (see followers.h). */
 static VALUE poller_stats(VALUE self)
 {
-	struct cuttle_loop *loop = poller_of(self)->source.loop;
-	VALUE stats = rb_hash_new();
+	struct poller *poller = poller_of(self);
+	struct cuttle_loop *loop = poller->source.loop;
+	VALUE stats = cuttle_source_stats(&poller->source);
 	uint32_t ready = 0;
 
 	pthread_mutex_lock(&loop->lock);
 	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
 		ready++;
 	pthread_mutex_unlock(&loop->lock);
-	rb_hash_aset(stats, ID2SYM(rb_intern("connections")), UINT2NUM(loop->core.open));
-	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(loop->core.accepted));
-	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(loop->core.requests));
 	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), UINT2NUM(loop->busy));
 	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), UINT2NUM(ready));
+	rb_hash_aset(stats, ID2SYM(rb_intern("stood_by")), ULL2NUM(loop->followers.stood_by));
 	return stats;
 }
 

@@ -1,5 +1,5 @@
 /* Cuttle::Scoreboard: what the workers of a cluster tell each other, so that connections are shared evenly. See scoreboard.h. */
-#include "rb_cuttle.h"
+#include "rb_source.h"
 
 static void scoreboard_free(void *data)
 {

@@ -1,20 +1,39 @@
-/* What Poller and Acceptor have in common: their options, and the listeners. */
-#include "rb_cuttle.h"
+/* What Poller and Acceptor have in common: their options, the listeners, and the GVL's manners. */
+#include "rb_exchange.h"
 
 #include <fcntl.h>
-#include <math.h>
+#include <ruby/io.h>
 
 #define GIVE_WAY (1 * CUTTLE_MILLISECOND)
 
-static uint64_t nanoseconds(VALUE options, const char *name, double otherwise)
-{
-	VALUE value = cuttle_source_option(options, name);
-	double seconds = NIL_P(value) ? otherwise : NUM2DBL(value);
+/* The options, by what they set. Those without a member are read where they are used. */
+enum kind { TIME, NUMBER, FLAG, OTHER };
 
-	if (!(seconds >= 0) || isinf(seconds))
-		rb_raise(rb_eArgError, "%s: not a number of seconds", name);
-	return (uint64_t)(seconds * (double)CUTTLE_SECOND);
-}
+static const struct option {
+	const char *name;
+	enum kind kind;
+	size_t member; /* of struct cuttle_limits */
+} options_known[] = {
+	{"keep_alive", FLAG, offsetof(struct cuttle_limits, keep_alive)},
+	{"underscore_headers", FLAG, offsetof(struct cuttle_limits, underscores)},
+	{"header_timeout", TIME, offsetof(struct cuttle_limits, header_timeout)},
+	{"body_timeout", TIME, offsetof(struct cuttle_limits, body_timeout)},
+	{"idle_timeout", TIME, offsetof(struct cuttle_limits, idle_timeout)},
+	{"write_timeout", TIME, offsetof(struct cuttle_limits, write_timeout)},
+	{"drain_grace", TIME, offsetof(struct cuttle_limits, drain_grace)},
+	{"min_rate", NUMBER, offsetof(struct cuttle_limits, min_rate)},
+	{"max_body", NUMBER, offsetof(struct cuttle_limits, max_body)},
+	{"max_requests", NUMBER, offsetof(struct cuttle_limits, max_requests)},
+	{"max_connections", NUMBER, offsetof(struct cuttle_limits, max_connections)},
+	{"write_ahead", NUMBER, offsetof(struct cuttle_limits, write_ahead)},
+	{"half_close", OTHER, 0},
+	{"env", OTHER, 0},
+	{"parser", OTHER, 0},
+	{"shared", OTHER, 0},
+	{"scoreboard", OTHER, 0},
+};
+
+#define OPTIONS (sizeof options_known / sizeof *options_known)
 
 VALUE cuttle_source_option(VALUE options, const char *name)
 {
@@ -23,23 +42,76 @@ VALUE cuttle_source_option(VALUE options, const char *name)
 
 static void reject_unknown(VALUE options)
 {
-	static const char *const known[] = {"env", "parser", "keep_alive", "request_timeout", "idle_timeout",
-					    "write_timeout", "shared", "scoreboard"};
 	VALUE keys = rb_funcall(options, rb_intern("keys"), 0);
 
 	for (long index = 0; index < RARRAY_LEN(keys); index++) {
 		VALUE key = RARRAY_AREF(keys, index);
 		size_t number = 0;
 
-		while (number < sizeof known / sizeof *known && key != ID2SYM(rb_intern(known[number])))
+		while (number < OPTIONS && key != ID2SYM(rb_intern(options_known[number].name)))
 			number++;
-		if (number == sizeof known / sizeof *known)
+		if (number == OPTIONS)
 			rb_raise(rb_eArgError, "unknown option: %+" PRIsVALUE, key);
 	}
 }
 
+static uint64_t seconds(const char *name, VALUE value)
+{
+	double seconds = NUM2DBL(value);
+
+	if (!(seconds >= 0) || seconds > 1e9)
+		rb_raise(rb_eArgError, "%s: not a number of seconds", name);
+	return cuttle_nanoseconds(seconds);
+}
+
+static uint64_t number(const char *name, VALUE value)
+{
+	long long number = NUM2LL(value);
+
+	if (number < 0)
+		rb_raise(rb_eArgError, "%s: below 0", name);
+	return (uint64_t)number;
+}
+
+/* nil: the default, which is no limit. */
+static void read_limit(struct cuttle_limits *limits, const struct option *option, VALUE value)
+{
+	char *member = (char *)limits + option->member;
+	uint64_t amount;
+	bool flag;
+
+	switch (option->kind) {
+	case FLAG:
+		flag = RTEST(value);
+		memcpy(member, &flag, sizeof flag);
+		break;
+	case TIME:
+	case NUMBER:
+		amount = option->kind == TIME ? seconds(option->name, value) : number(option->name, value);
+		memcpy(member, &amount, sizeof amount);
+		break;
+	case OTHER:
+		break;
+	}
+}
+
+static void read_limits(struct cuttle_core *core, VALUE options)
+{
+	struct cuttle_limits limits = {.keep_alive = true};
+	VALUE half_close = cuttle_source_option(options, "half_close");
+
+	for (size_t index = 0; index < OPTIONS; index++) {
+		VALUE value = cuttle_source_option(options, options_known[index].name);
+
+		if (!NIL_P(value))
+			read_limit(&limits, &options_known[index], value);
+	}
+	limits.drop_half_closed = !NIL_P(half_close) && strcmp(StringValueCStr(half_close), "drop") == 0;
+	cuttle_core_limit(core, &limits);
+}
+
 /* The name and port that stand in where a request has none (HTTP/1.0 without Host): the first listener's. */
-static void remember_local_address(VALUE self, struct cuttle_source *source)
+static void remember_local_address(struct cuttle_source *source)
 {
 	VALUE name = rb_str_new_cstr("localhost"), port = rb_str_new_cstr("80");
 	VALUE first = rb_ary_entry(source->listeners, 0);
@@ -52,13 +124,19 @@ static void remember_local_address(VALUE self, struct cuttle_source *source)
 			port = rb_obj_as_string(rb_funcall(address, rb_intern("ip_port"), 0));
 		}
 	}
-	RB_OBJ_WRITE(self, &source->local_name, rb_str_freeze(name));
-	RB_OBJ_WRITE(self, &source->local_port, rb_str_freeze(port));
+	RB_OBJ_WRITE(source->self, &source->local_name, rb_str_freeze(name));
+	RB_OBJ_WRITE(source->self, &source->local_port, rb_str_freeze(port));
 }
 
-void cuttle_source_configure(VALUE self, struct cuttle_source *source, VALUE listeners, VALUE options)
+void cuttle_source_reset(struct cuttle_source *source, VALUE self)
 {
-	struct cuttle_core *core = source->core;
+	source->self = self;
+	source->listeners = source->env = source->parser = Qnil;
+	source->server_name = source->sent_port = source->local_name = source->local_port = Qnil;
+}
+
+void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALUE options)
+{
 	VALUE env = cuttle_source_option(options, "env");
 
 	if (!NIL_P(options))
@@ -66,16 +144,13 @@ void cuttle_source_configure(VALUE self, struct cuttle_source *source, VALUE lis
 	if (NIL_P(env))
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
-	core->timeouts[CUTTLE_UNTIL_REQUEST] = nanoseconds(options, "request_timeout", 30);
-	core->timeouts[CUTTLE_UNTIL_IDLE] = nanoseconds(options, "idle_timeout", 65);
-	core->timeouts[CUTTLE_UNTIL_WRITTEN] = nanoseconds(options, "write_timeout", 30);
-	core->keep_alive = cuttle_source_option(options, "keep_alive") != Qfalse;
-	core->foreign_parser = !NIL_P(cuttle_source_option(options, "parser"));
-	RB_OBJ_WRITE(self, &source->parser, cuttle_source_option(options, "parser"));
-	RB_OBJ_WRITE(self, &source->listeners, rb_ary_dup(listeners));
-	RB_OBJ_WRITE(self, &source->env, rb_hash_dup(env));
+	read_limits(source->core, options);
+	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
+	source->core->foreign_parser = !NIL_P(source->parser);
+	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
+	RB_OBJ_WRITE(source->self, &source->env, rb_hash_dup(env));
 	cuttle_env_prepare(source->env);
-	remember_local_address(self, source);
+	remember_local_address(source);
 }
 
 void cuttle_source_mark(const struct cuttle_source *source)
@@ -87,6 +162,19 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->sent_port);
 	rb_gc_mark(source->local_name);
 	rb_gc_mark(source->local_port);
+}
+
+void cuttle_connection_mark(const struct cuttle_connection *connection)
+{
+	if (connection->address)
+		rb_gc_mark((VALUE)connection->address);
+	if (connection->parser)
+		rb_gc_mark((VALUE)connection->parser);
+}
+
+void cuttle_source_compact(struct cuttle_source *source)
+{
+	source->self = rb_gc_location(source->self);
 }
 
 int cuttle_listener_descriptor(VALUE listener)
@@ -105,6 +193,24 @@ void cuttle_source_close_listeners(struct cuttle_source *source)
 
 	for (long index = 0; index < RARRAY_LEN(listeners); index++)
 		rb_io_close(RARRAY_AREF(listeners, index));
+}
+
+void cuttle_source_complain(void)
+{
+	rb_funcall(rb_stderr, rb_intern("puts"), 1,
+		   rb_str_new_cstr("cuttle: no connection can be accepted: the process or the system has no descriptors or "
+				   "memory left (see ulimit -n); clients wait"));
+}
+
+VALUE cuttle_source_stats(const struct cuttle_source *source)
+{
+	VALUE stats = rb_hash_new();
+
+	rb_hash_aset(stats, ID2SYM(rb_intern("connections")), UINT2NUM(source->core->open));
+	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(source->core->accepted));
+	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(source->core->requests));
+	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(source->core->dropped));
+	return stats;
 }
 
 void cuttle_source_give_way(struct cuttle_source *source)

@@ -1,6 +1,6 @@
 /* Waiting for single descriptors without the GVL: the blocking side, and responses that outrun their client. */
-#include "rb_cuttle.h"
 #include "rb_wait.h"
+#include "rb_exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,26 +36,31 @@ int cuttle_poll(struct pollfd *descriptors, nfds_t count, uint64_t nanoseconds)
 	return patience.result < 0 ? 0 : patience.result; /* interrupted: the caller looks again */
 }
 
-/* The connection's own descriptor may be registered elsewhere, so the scheduler gets a copy. */
+/* The connection's own descriptor is registered with the poller, so the scheduler gets a copy. */
 static bool wait_in_scheduler(VALUE scheduler, int fd, uint64_t nanoseconds)
 {
-	VALUE io = rb_io_fdopen(dup(fd), O_WRONLY, NULL);
-	VALUE result = rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(RUBY_IO_WRITABLE),
-						  DBL2NUM((double)nanoseconds / (double)CUTTLE_SECOND));
+	int copy = rb_cloexec_dup(fd);
+	VALUE io, result;
 
+	if (copy < 0)
+		return false;
+	rb_update_max_fd(copy);
+	io = rb_io_fdopen(copy, O_WRONLY, NULL);
+	result = rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(RUBY_IO_WRITABLE),
+					    DBL2NUM((double)nanoseconds / (double)CUTTLE_SECOND));
 	rb_io_close(io);
 	return RTEST(result);
 }
 
-bool cuttle_wait_writable(struct cuttle_handle *handle, uint64_t nanoseconds)
+bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 {
 	VALUE scheduler = rb_fiber_scheduler_current();
-	struct pollfd descriptor = {.fd = handle->connection->fd, .events = POLLOUT};
+	struct pollfd descriptor = {.fd = held->live->connection->transport.fd, .events = POLLOUT};
 	uint64_t until = cuttle_now() + nanoseconds;
 
 	if (!NIL_P(scheduler))
-		return wait_in_scheduler(scheduler, handle->connection->fd, nanoseconds);
-	for (;;) {
+		return wait_in_scheduler(scheduler, descriptor.fd, nanoseconds);
+	while (held->live) {
 		uint64_t now = cuttle_now();
 
 		if (cuttle_poll(&descriptor, 1, now < until ? until - now : 0) > 0)
@@ -63,4 +68,5 @@ bool cuttle_wait_writable(struct cuttle_handle *handle, uint64_t nanoseconds)
 		if (now >= until)
 			return false;
 	}
+	return false;
 }

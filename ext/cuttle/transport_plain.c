@@ -9,62 +9,80 @@
 #include <sys/sendfile.h>
 #endif
 
-static ssize_t plain_read(int fd, char *into, size_t room)
+/* What a system call's result means to the caller, where "not now" means that direction. */
+static ssize_t outcome(ssize_t count, int want)
+{
+	if (count >= 0)
+		return count;
+	return errno == EAGAIN || errno == EWOULDBLOCK ? want : CUTTLE_FAILED;
+}
+
+static ssize_t plain_read(struct cuttle_transport *transport, char *into, size_t room)
 {
 	ssize_t count;
 
 	do
-		count = read(fd, into, room);
+		count = read(transport->fd, into, room);
 	while (count < 0 && errno == EINTR);
-	return count;
+	return outcome(count, CUTTLE_WANT_READ);
 }
 
-static ssize_t plain_write(int fd, const struct iovec *parts, int count)
+static ssize_t plain_write(struct cuttle_transport *transport, const struct iovec *parts, int count)
 {
 	ssize_t written;
 
 	do
-		written = count == 1 ? write(fd, parts->iov_base, parts->iov_len) : writev(fd, parts, count);
+		written = count == 1 ? write(transport->fd, parts->iov_base, parts->iov_len)
+				     : writev(transport->fd, parts, count);
 	while (written < 0 && errno == EINTR);
-	return written;
+	return outcome(written, CUTTLE_WANT_WRITE);
 }
 
 #ifdef __linux__
-static ssize_t plain_send_file(int fd, int file, uint64_t offset, size_t length)
+static ssize_t plain_send_file(struct cuttle_transport *transport, int file, uint64_t offset, size_t length)
 {
 	off_t from = (off_t)offset;
 	ssize_t sent;
 
 	do
-		sent = sendfile(fd, file, &from, length);
+		sent = sendfile(transport->fd, file, &from, length);
 	while (sent < 0 && errno == EINTR);
-	return sent;
+	return outcome(sent, CUTTLE_WANT_WRITE);
 }
 #else
-static ssize_t plain_send_file(int fd, int file, uint64_t offset, size_t length)
+static ssize_t plain_send_file(struct cuttle_transport *transport, int file, uint64_t offset, size_t length)
 {
 	char buffer[65536];
 	ssize_t count = pread(file, buffer, length < sizeof buffer ? length : sizeof buffer, (off_t)offset);
 	struct iovec part = {.iov_base = buffer, .iov_len = (size_t)(count > 0 ? count : 0)};
 
-	return count > 0 ? plain_write(fd, &part, 1) : count;
+	return count > 0 ? plain_write(transport, &part, 1) : count;
 }
 #endif
 
-static void plain_finish(int fd)
+static void plain_finish(struct cuttle_transport *transport)
 {
-	shutdown(fd, SHUT_WR);
+	shutdown(transport->fd, SHUT_WR);
 }
 
-static void plain_close(int fd)
+static int plain_release(struct cuttle_transport *transport)
 {
-	close(fd);
+	int fd = transport->fd;
+
+	transport->fd = -1;
+	return fd;
 }
 
-const struct cuttle_transport cuttle_plain_transport = {
+static void plain_close(struct cuttle_transport *transport)
+{
+	close(plain_release(transport));
+}
+
+const struct cuttle_transport_type cuttle_plain_transport = {
 	.read = plain_read,
 	.write = plain_write,
 	.send_file = plain_send_file,
 	.finish = plain_finish,
 	.close = plain_close,
+	.release = plain_release,
 };

@@ -115,8 +115,10 @@ module Cuttle
 
     def source(model)
       model.source(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
-                                      request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
-                                      write_timeout: settings.write_timeout, scoreboard: @scoreboard)
+                                      header_timeout: settings.request_timeout,
+                                      body_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
+                                      write_timeout: settings.write_timeout, drain_grace: 5,
+                                      scoreboard: @scoreboard)
     end
 
     def service

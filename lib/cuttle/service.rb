@@ -2,7 +2,7 @@
 
 module Cuttle
   # What happens to one request, whichever engine runs it: static files, the app, the access log. Each part answers by
-  # call(connection) and returns whether it did. Many threads and fibers may be in here at once.
+  # call(exchange) and returns whether it did. Many threads and fibers may be in here at once.
   class Service
     # What answers requests: +static+ is asked first where there is one, then +app+; +log+ is told of each response.
     # An app alone is its own service: nothing stands between it and the engine.
@@ -16,11 +16,12 @@ module Cuttle
       @log = log
     end
 
-    # Answers the request that +connection+ holds.
-    def call(connection)
-      env = connection.env if @log
-      (@static && @static.call(connection)) || (env ? @app.call(connection, env) : @app.call(connection))
-      @log&.record(env, connection)
+    # Answers the request of +exchange+.
+    def call(exchange)
+      env = exchange.env if @log
+      (@static && @static.call(exchange)) || (env ? @app.call(exchange, env) : @app.call(exchange))
+      @log&.record(env, exchange)
+      exchange.dispose
     end
   end
 end

@@ -37,63 +37,63 @@ module Cuttle
       raise UsageError, "can't serve files from #{root}: #{error.message}"
     end
 
-    # Answers +connection+'s request and returns true, or false where it is not one for a file. Never raises: where
+    # Answers +exchange+'s request and returns true, or false where it is not one for a file. Never raises: where
     # the server is at its limits, or its disk fails, the answer is 503.
-    def call(connection)
-      method = connection.request_method
+    def call(exchange)
+      method = exchange.request_method
       served = method == "GET" || method == "HEAD"
-      decided = served ? serve(connection) : decline(connection, 405, "allow" => "GET, HEAD")
+      decided = served ? serve(exchange) : decline(exchange, 405, "allow" => "GET, HEAD")
     rescue StandardError => error
-      decided = fail_with(connection, error)
+      decided = fail_with(exchange, error)
     ensure
-      connection.abort if decided.nil? # the thread was killed: the client must not wait for it
+      exchange.abort if decided.nil? # the thread was killed: the client must not wait for it
     end
 
     private
 
-    def serve(connection)
-      path = connection.path
-      found = @tree.open(path) { |entry, representation| answer(connection, entry, representation) }
-      return true if found == true || (found == :directory && redirected?(connection, path))
+    def serve(exchange)
+      path = exchange.path
+      found = @tree.open(path) { |entry, representation| answer(exchange, entry, representation) }
+      return true if found == true || (found == :directory && redirected?(exchange, path))
 
-      decline(connection, Path.malformed?(path) ? 400 : 404)
+      decline(exchange, Path.malformed?(path) ? 400 : 404)
     end
 
-    def answer(connection, entry, representation)
-      return true if representation.varies? && answered_coded?(connection, representation)
+    def answer(exchange, entry, representation)
+      return true if representation.varies? && answered_coded?(exchange, representation)
 
-      Delivery.call(connection, entry, representation)
+      Delivery.call(exchange, entry, representation)
       true
     end
 
-    def answered_coded?(connection, plain)
-      field = connection.header("accept-encoding") or return false
+    def answered_coded?(exchange, plain)
+      field = exchange.header("accept-encoding") or return false
 
       Encodings.preferred(field).any? do |coding|
         @tree.open_coded(plain, coding) do |entry, representation|
-          Delivery.call(connection, entry, representation)
+          Delivery.call(exchange, entry, representation)
           true
         end
       end
     end
 
-    def redirected?(connection, path)
+    def redirected?(exchange, path)
       return false unless @tree.index?(path)
 
-      Answers.redirect(connection, path)
+      Answers.redirect(exchange, path)
       true
     end
 
-    def fail_with(connection, error)
+    def fail_with(exchange, error)
       warn "static files: #{error.message} (#{error.class})"
-      connection.responded? ? connection.abort : Answers.text(connection, 503)
+      exchange.responded? ? exchange.abort : Answers.text(exchange, 503)
       true
     end
 
-    def decline(connection, status, headers = {})
+    def decline(exchange, status, headers = {})
       return false unless @final
 
-      Answers.text(connection, status, headers)
+      Answers.text(exchange, status, headers)
       true
     end
   end

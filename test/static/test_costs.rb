@@ -16,7 +16,7 @@ class TestStaticCosts < Minitest::Test
       etag = get("/a.css", static: site).headers["etag"]
       [{}, { "accept-encoding" => "br" }, { "range" => "bytes=0-0" }, { "if-none-match" => etag },
        { "range" => "bytes=0-0,900-901" }].each do |fields|
-        %w[/a.css /large /sub /sub/ /none].each { |path| site.call(FakeConnection.new(path, fields)) }
+        %w[/a.css /large /sub /sub/ /none].each { |path| site.call(FakeExchange.new(path, fields)) }
       end
     end
     requests.call

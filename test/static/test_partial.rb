@@ -75,7 +75,7 @@ class TestStaticPartial < Minitest::Test
     entry = Cuttle::Beneath.new(@root, false).open("a.css")
     representation = Cuttle::Static::Representation.new("a.css", entry, type: "text/css")
     File.truncate(path, 4)
-    connection = FakeConnection.new("/a.css")
+    connection = FakeExchange.new("/a.css")
     Cuttle::Static::Delivery.call(connection, entry, representation)
     assert_equal [:file, 10, "0123"], [connection.sent, connection.length, connection.body]
   end

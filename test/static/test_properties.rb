@@ -38,7 +38,7 @@ class TestStaticProperties < Minitest::Test
   end
 
   def compare(site, path)
-    connection = FakeConnection.new(path)
+    connection = FakeExchange.new(path)
     answered = site.call(connection)
     verdict, content = reference(path)
     got = answered ? { 200 => :file, 301 => :redirect }.fetch(connection.status) : :none

@@ -73,7 +73,7 @@ class TestStatic < Minitest::Test
     put "index.html", "top"
     put "sub/index.html", "sub"
     assert_equal %w[top sub], [get("/").body, get("/sub/").body]
-    refute static(index: nil).call(FakeConnection.new("/"))
+    refute static(index: nil).call(FakeExchange.new("/"))
   end
 
   def test_a_directory_without_its_slash_is_redirected
@@ -167,7 +167,7 @@ class TestStatic < Minitest::Test
 
   def test_a_failure_behind_the_first_octet_breaks_the_connection_off
     put "a.html"
-    connection = FakeConnection.new("/a.html")
+    connection = FakeExchange.new("/a.html")
     connection.define_singleton_method(:respond) do |*arguments|
       super(*arguments)
       raise Errno::EIO
@@ -178,7 +178,7 @@ class TestStatic < Minitest::Test
 
   def test_a_thread_that_is_killed_leaves_no_client_waiting
     put "a.html"
-    connection = FakeConnection.new("/a.html")
+    connection = FakeExchange.new("/a.html")
     connection.define_singleton_method(:respond) { |*| Thread.current.kill }
     Thread.new { static.call(connection) }.join
     assert_predicate connection, :aborted?
@@ -198,7 +198,7 @@ class TestStatic < Minitest::Test
     refute_equal before["etag"], after.headers["etag"]
     refute_equal before["last-modified"], after.headers["last-modified"]
     File.delete("#{@root}/a.html")
-    refute site.call(FakeConnection.new("/a.html"))
+    refute site.call(FakeExchange.new("/a.html"))
     put "a.html/index.html", "directory"
     assert_equal 301, get("/a.html", static: site).status
   end

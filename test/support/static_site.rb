@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require_relative "document_root"
-require_relative "fake_connection"
+require_relative "fake_exchange"
 
 # Asks Cuttle::Static for files of a DocumentRoot.
 module StaticSite
@@ -33,13 +33,13 @@ module StaticSite
 
   # The answer to a request for +path+, which must be one for +static+; +more+ are further header fields.
   def get(path, fields = {}, method: "GET", static: static(), **more)
-    connection = FakeConnection.new(path, fields.merge(more), method: method)
+    connection = FakeExchange.new(path, fields.merge(more), method: method)
     assert_equal true, static.call(connection), "#{method} #{path} is for static files"
     connection
   end
 
   def assert_passed(path, fields = {}, method: "GET")
-    connection = FakeConnection.new(path, fields, method: method)
+    connection = FakeExchange.new(path, fields, method: method)
     assert_equal false, static.call(connection), path
     refute_predicate connection, :responded?
   end

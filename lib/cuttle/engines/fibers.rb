@@ -44,17 +44,17 @@ module Cuttle
       def work
         until (found = @source.next(@scheduler.patience, @fibers >= @max)).nil?
           case found
-          when Connection then start(found)
+          when Exchange then start(found)
           when Scheduler::Wait then @scheduler.ready(found)
           end
           @scheduler.turn(found ? 1 : nil)
         end
       end
 
-      def start(connection)
+      def start(exchange)
         @fibers += 1
         Fiber.new(blocking: false) do
-          @service.call(connection)
+          @service.call(exchange)
         ensure
           @fibers -= 1
         end.resume

@@ -36,16 +36,16 @@ module Cuttle
       private
 
       def work
-        while (connection = @source.next)
-          @service.call(connection)
+        while (exchange = @source.next)
+          @service.call(exchange)
         end
       end
 
       def work_elastically
-        until (connection = @source.next(IDLE)).nil?
-          if connection
+        until (exchange = @source.next(IDLE)).nil?
+          if exchange
             @pool.grow if @source.starved? && @pool.elastic?
-            @service.call(connection)
+            @service.call(exchange)
           elsif @pool.spare?
             break
           end

@@ -14,8 +14,8 @@ module Cuttle
       end
 
       def run
-        while (connection = @source.next)
-          @service.call(connection)
+        while (exchange = @source.next)
+          @service.call(exchange)
         end
       end
 

@@ -36,12 +36,14 @@ module Cuttle
 
       # After each response the others have their turn: a busy connection is closed when one waits.
       def serve(connection)
-        while connection.next_request(GRACE)
-          connection.close_after if @source.waiting?
+        while (exchange = connection.next_request(GRACE))
+          exchange.close_after if @source.waiting?
           @busy = 1
-          @service.call(connection)
+          @service.call(exchange)
           @busy = 0
         end
+      ensure
+        connection.close
       end
     end
   end

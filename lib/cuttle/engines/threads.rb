@@ -64,10 +64,12 @@ module Cuttle
       end
 
       def serve(connection)
-        while connection.next_request(crowded? ? GRACE : nil)
-          connection.close_after if crowded? && @source.waiting?
-          answer(connection)
+        while (exchange = connection.next_request(crowded? ? GRACE : nil))
+          exchange.close_after if crowded? && @source.waiting?
+          answer(exchange)
         end
+      ensure
+        connection.close
       end
 
       # No connection may keep its thread while others wait for one.
@@ -75,9 +77,9 @@ module Cuttle
         @pooled && @free.zero?
       end
 
-      def answer(connection)
+      def answer(exchange)
         @lock.synchronize { @busy += 1 }
-        @service.call(connection)
+        @service.call(exchange)
       ensure
         @lock.synchronize { @busy -= 1 }
       end

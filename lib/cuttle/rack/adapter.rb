@@ -13,26 +13,35 @@ module Cuttle
         @app = app
       end
 
-      # Answers the request that +connection+ holds, whose env may have been made already. Returns true.
-      def call(connection, env = connection.env)
+      # Answers the request of +exchange+, whose env may have been made already. Returns true.
+      def call(exchange, env = exchange.env)
         status, headers, body = @app.call(env)
-        Reply.new(connection, env, status, headers, body).deliver unless connection.answer(status, headers, body)
+        leave_child if exchange.forked?
+        Reply.new(exchange, env, status, headers, body).deliver unless exchange.answer(status, headers, body)
         answered = true
       rescue SignalException => error
         raise error
       rescue Exception => error # rubocop:disable Lint/RescueException
-        fail_with(connection, env, status, headers, error)
+        raise if exchange.forked?
+
+        fail_with(exchange, env, error)
         answered = true
       ensure
-        connection.abort unless answered # the thread was killed: the client must not wait for it
+        exchange.abort unless answered # the thread was killed: the client must not wait for it
       end
 
       private
 
-      def fail_with(connection, env, status, headers, error)
+      # The app has forked, and came back here in the child: the request, the sockets and the engine are the parent's.
+      def leave_child
+        exit
+      end
+
+      def fail_with(exchange, env, error)
         Completion.report(env, error)
-        connection.responded? ? connection.abort : connection.respond(*FAILURE)
-        Completion.run(env["rack.response_finished"], env, status, headers, error) if env
+        exchange.responded? ? exchange.abort : exchange.respond(*FAILURE)
+        Completion.run(env, *FAILURE.first(2), error) if env
+        exchange.dispose
       end
     end
   end

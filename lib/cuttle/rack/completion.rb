@@ -5,15 +5,13 @@ module Cuttle
     # What follows a response: callbacks, and a word to the error stream when it went wrong.
     module Completion
       class << self
-        # Calls what the app left in rack.response_finished, the last first (Rack SPEC); no callback stops the others.
-        def run(callbacks, env, status, headers, error)
-          return unless callbacks.respond_to?(:reverse_each)
-
-          callbacks.reverse_each do |callback|
-            callback.call(env, status, headers, error)
-          rescue StandardError => failure
-            report(env, failure)
+        # Calls what the app left in the env: rack.response_finished, the last first (Rack SPEC), and rack.after_reply
+        # (Puma's), which takes no arguments. No callback stops the others, and none ends the engine.
+        def run(env, status, headers, error)
+          each(env["rack.response_finished"], :reverse_each) do |callback|
+            attempt(env) { callback.call(env, status, headers, error) }
           end
+          each(env["rack.after_reply"], :each) { |callback| attempt(env) { callback.call } }
         end
 
         # Writes an app's exception to rack.errors. A client that went away is no error of the app's.
@@ -25,6 +23,20 @@ module Cuttle
           stream.flush
         rescue StandardError
           nil # there is nobody left to tell
+        end
+
+        private
+
+        def each(callbacks, order, &block)
+          callbacks.public_send(order, &block) if callbacks.respond_to?(order)
+        end
+
+        def attempt(env)
+          yield
+        rescue SignalException
+          raise
+        rescue Exception => failure # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+          report(env, failure)
         end
       end
     end

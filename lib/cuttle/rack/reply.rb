@@ -5,8 +5,8 @@ module Cuttle
     # A response whose body is more than an Array of Strings: sent piece by piece, from a file, by the app itself
     # through a stream, or handed to the app with the socket. The body is closed once, whatever happens.
     class Reply
-      def initialize(connection, env, status, headers, body)
-        @connection = connection
+      def initialize(exchange, env, status, headers, body)
+        @exchange = exchange
         @env = env
         @status = status
         @headers = headers
@@ -15,9 +15,11 @@ module Cuttle
 
       # Sends it. Returns when it is complete, but for a stream that the app keeps to close later.
       def deliver
-        send_body unless @connection.finished? # the app has taken the socket
+        send_body unless @exchange.finished? # the app has taken the socket
         complete(nil) unless @streaming
-      rescue Exception => error # rubocop:disable Lint/RescueException -- whatever it is, it is told and raised again
+      rescue Exception => error # rubocop:disable Lint/RescueException -- whatever it is, it is reported and raised again
+        raise if @exchange.forked?
+
         fail_with(error)
       ensure
         close_body
@@ -26,18 +28,31 @@ module Cuttle
       private
 
       def send_body
-        if (hijack = @headers["rack.hijack"]) then hijack.call(@connection.upgrade(@status, @headers))
-        elsif bodiless? then @connection.respond(@status, @headers, [])
+        if (hijack = @headers["rack.hijack"]) then hijack.call(@exchange.upgrade(@status, @headers))
+        elsif bodiless? then @exchange.respond(@status, @headers, [])
         elsif @body.respond_to?(:to_path) && (file = open_file) then send_file(file)
-        elsif @body.respond_to?(:to_ary) then @connection.respond(@status, @headers, Array.new(@body.to_ary))
+        elsif (parts = whole_body) then @exchange.respond(@status, @headers, parts)
         elsif @body.respond_to?(:each) then send_each
         elsif @body.respond_to?(:call) then stream
         else raise InvalidResponse, "a body that has neither each nor call: #{@body.class}"
         end
       end
 
+      # The body as an Array of its own, where it has one. With a length announced, each does as well, and is what every
+      # body is sure to have: Rails' to_ary fails for bodies of ranges.
+      def whole_body
+        return if !@body.respond_to?(:to_ary) || (length_announced && @body.respond_to?(:each))
+
+        parts = @body.to_ary
+        parts && Array.new(parts)
+      end
+
+      def length_announced
+        @headers["content-length"] || @headers["Content-Length"]
+      end
+
       def bodiless?
-        (@connection.head? || @status == 204 || @status == 304) && (@body.respond_to?(:each) || @body.respond_to?(:call))
+        (@exchange.head? || @status == 204 || @status == 304) && (@body.respond_to?(:each) || @body.respond_to?(:call))
       end
 
       # The body's file, where sending all of it is what the head announces. It is the connection's once it is sent.
@@ -53,48 +68,54 @@ module Cuttle
       end
 
       def announced?(size)
-        length = @headers["content-length"] || @headers["Content-Length"]
+        length = length_announced
         length ? length.to_s == size.to_s : @status.to_i == 200
       end
 
       def send_file(file)
-        @connection.send_file(@status, @headers, file, 0, file.size)
+        @exchange.send_file(@status, @headers, file, 0, file.size)
       rescue InvalidResponse
         file.close
         raise
       end
 
       def send_each
-        @connection.start(@status, @headers)
-        @body.each { |piece| @connection.write(piece) }
-        @connection.finish
+        @exchange.start(@status, @headers)
+        @body.each { |piece| @exchange.write(piece) }
+        @exchange.finish
       end
 
       def stream
         return upgrade if @status == 101
 
-        @connection.start(@status, @headers)
+        @exchange.start(@status, @headers)
         @streaming = true
         closed = Thread::Queue.new
-        @body.call(Stream.new(@connection, @env["rack.input"]) { |error| complete(error) && closed.close })
-        closed.pop unless @connection.evented? # its thread is the connection's, which goes on behind the stream
+        @body.call(Stream.new(@exchange, @env["rack.input"]) { |error| complete(error) && closed.close })
+        closed.pop unless @exchange.evented? # its thread is the connection's, which goes on behind the stream
       end
 
       # The app speaks another protocol from here on: it gets the socket itself.
       def upgrade
-        @body.call(@connection.upgrade(@status, @headers))
+        @body.call(@exchange.upgrade(@status, @headers))
       end
 
       def fail_with(error)
         Completion.report(@env, error)
         raise error if error.is_a?(SignalException)
 
-        @connection.responded? ? @connection.abort : @connection.respond(*Adapter::FAILURE)
+        if @exchange.responded?
+          @exchange.abort
+        else
+          @exchange.respond(*Adapter::FAILURE)
+          @status, @headers = Adapter::FAILURE
+        end
         complete(error)
       end
 
       def complete(error)
-        Completion.run(@env["rack.response_finished"], @env, @status, @headers, error)
+        Completion.run(@env, @status, @headers, error)
+        @exchange.dispose
         true
       end
 

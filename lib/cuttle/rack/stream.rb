@@ -5,14 +5,14 @@ module Cuttle
     # What a streaming body (one that responds to call) is given: writes go out as pieces of the response, reads come
     # from the request's body. The response ends when the app closes it, which may be in another thread.
     class Stream
-      def initialize(connection, input, &closed)
-        @connection = connection
+      def initialize(exchange, input, &closed)
+        @exchange = exchange
         @input = input
         @closed = closed
       end
 
       def write(*strings)
-        strings.sum { |string| @connection.write(string.to_s); string.to_s.bytesize }
+        strings.sum { |string| @exchange.write(string.to_s); string.to_s.bytesize }
       end
 
       def <<(string)
@@ -25,7 +25,7 @@ module Cuttle
       end
 
       def flush
-        @connection.write("")
+        @exchange.write("")
         self
       end
 
@@ -41,13 +41,13 @@ module Cuttle
       def close(error = nil)
         return if closed?
 
-        error ? @connection.abort : @connection.finish
+        error ? @exchange.abort : @exchange.finish
         @closed&.call(error)
         nil
       end
 
       def closed?
-        @connection.finished?
+        @exchange.finished?
       end
     end
   end

@@ -8,16 +8,16 @@ module Cuttle
                   416 => "Range Not Satisfiable", 503 => "Service Unavailable" }.freeze
 
       # +status+ and its reason as text.
-      def self.text(connection, status, headers = {})
-        connection.respond(status, { "content-type" => "text/plain; charset=utf-8" }.merge(headers),
+      def self.text(exchange, status, headers = {})
+        exchange.respond(status, { "content-type" => "text/plain; charset=utf-8" }.merge(headers),
                            ["#{REASONS.fetch(status)}\n"])
       end
 
       # To the directory's own path, so that its pages' relative links hold. +path+ is as sent and begins with one "/"
       # and a name: it never reads as another host's.
-      def self.redirect(connection, path)
-        query = connection.env["QUERY_STRING"].to_s
-        connection.respond(301, { "location" => "#{path}/#{"?#{query}" unless query.empty?}" }, [])
+      def self.redirect(exchange, path)
+        query = exchange.env["QUERY_STRING"].to_s
+        exchange.respond(301, { "location" => "#{path}/#{"?#{query}" unless query.empty?}" }, [])
       end
     end
   end

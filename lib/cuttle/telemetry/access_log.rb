@@ -25,18 +25,18 @@ module Cuttle
 
       # +env+ is the request's, made before it was answered. Never raises: a log that nobody reads any more stops no
       # request.
-      def record(env, connection)
-        @io.write(line(env, connection))
+      def record(env, exchange)
+        @io.write(line(env, exchange))
       rescue SystemCallError, IOError
         nil
       end
 
       private
 
-      def line(env, connection)
+      def line(env, exchange)
         request = escape("#{env["REQUEST_METHOD"]} #{target(env)} #{env["SERVER_PROTOCOL"]}")
-        rest = "#{connection.status || "-"} #{connection.bytes_sent} #{duration(connection.times)}\n"
-        start = "#{host(connection)} - #{user(env)} [#{clock}] \""
+        rest = "#{exchange.status || "-"} #{exchange.bytes_sent} #{duration(exchange.times)}\n"
+        start = "#{host(exchange)} - #{user(env)} [#{clock}] \""
         "#{start}#{request[0, LONGEST - start.length - rest.length - 2]}\" #{rest}"
       end
 
@@ -46,8 +46,8 @@ module Cuttle
       end
 
       # The peer itself, not whom it says it forwards for. A Unix socket's has no address.
-      def host(connection)
-        address = connection.remote_address.to_s
+      def host(exchange)
+        address = exchange.remote_address.to_s
         address.empty? ? "-" : address
       end
 

@@ -1,5 +1,6 @@
-/* A free thread stands by: it leaves work to a thread that is in the app, as long as that one computes and soon comes for
- * more (see the law in loop.h). The GVL can't be asked who wants it, so the CPU clocks of those in the app are read. */
+/* The leader stands by: it leaves work to a thread in the app, as long as that one computes and soon comes back (see the
+ * law in followers.h). Nobody can ask the GVL which threads want it, so this reads the CPU clocks of the threads that
+ * took requests. */
 #include "loop.h"
 
 #define FIRST_PATIENCE (CUTTLE_MILLISECOND / 5)    /* between two looks, */
@@ -18,14 +19,14 @@ struct usage {
 	uint64_t wall, cpu[CUTTLE_TAKERS];
 };
 
-static struct usage used(const struct cuttle_loop *loop)
+static struct usage used(const struct cuttle_followers *followers)
 {
 	struct usage usage = {.wall = cuttle_now()};
 
 	for (int index = 0; index < CUTTLE_TAKERS; index++) {
 		struct timespec cpu;
 
-		if (loop->takers[index] && clock_gettime(loop->takers[index], &cpu) == 0)
+		if (followers->takers[index] && clock_gettime(followers->takers[index], &cpu) == 0)
 			usage.cpu[index] = (uint64_t)cpu.tv_sec * CUTTLE_SECOND + (uint64_t)cpu.tv_nsec;
 	}
 	return usage;
@@ -42,97 +43,103 @@ static bool computed(const struct usage *since, const struct usage *until)
 	return cpu * 2 >= until->wall - since->wall;
 }
 
-void cuttle_loop_remember_taker(struct cuttle_loop *loop)
+void cuttle_followers_note_taker(struct cuttle_followers *followers)
 {
 	clockid_t own;
 
-	loop->taken++;
-	if (!loop->shared || pthread_getcpuclockid(pthread_self(), &own) != 0)
+	followers->taken++;
+	if (!followers->shared || pthread_getcpuclockid(pthread_self(), &own) != 0)
 		return;
 	for (int index = 0; index < CUTTLE_TAKERS; index++)
-		if (loop->takers[index] == own)
+		if (followers->takers[index] == own)
 			return;
-	loop->takers[loop->next_taker++ % CUTTLE_TAKERS] = own;
+	followers->takers[followers->next_taker++ % CUTTLE_TAKERS] = own;
 }
 
-bool cuttle_loop_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
+bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 {
-	return loop->shared && loop->busy > 0 && !loop->woken && now >= loop->hasty_until && !cuttle_loop_over(loop);
+	const struct cuttle_followers *followers = &loop->followers;
+
+	return followers->shared && loop->busy > 0 && !atomic_load(&followers->woken) &&
+	       now >= followers->hasty_until && !cuttle_loop_over(loop);
 }
 
 /* The app waited: for a while nobody stands by. */
-static void make_haste(struct cuttle_loop *loop, uint64_t began, uint64_t now)
+static void make_haste(struct cuttle_followers *followers, uint64_t began, uint64_t now)
 {
-	if (loop->haste == 0 || now - began >= STEADY)
-		loop->haste = HASTE;
-	else if (loop->haste < MOST_HASTE)
-		loop->haste *= 2;
-	loop->hasty_until = now + loop->haste;
+	if (followers->haste == 0 || now - began >= STEADY)
+		followers->haste = HASTE;
+	else if (followers->haste < MOST_HASTE)
+		followers->haste *= 2;
+	followers->hasty_until = now + followers->haste;
 }
 
 /* What a thread that stands by has seen of those in the app. */
 struct sight {
 	struct usage used;
-	uint64_t taken; /* loop->taken */
+	uint64_t taken; /* loop->followers.taken */
 	uint64_t began; /* standing by */
 	uint64_t came;  /* when a thread last came for a request */
 	int idle;       /* looks in a row that saw no computing */
 };
 
 /* Looks again. Returns whether to go for the GVL. */
-static bool look(struct cuttle_loop *loop, struct sight *sight)
+static bool look(struct cuttle_followers *followers, struct sight *sight)
 {
 	struct usage before = sight->used;
-	uint64_t taken = loop->taken - sight->taken, now;
+	uint64_t taken = followers->taken - sight->taken, now;
 
-	sight->used = used(loop);
+	sight->used = used(followers);
 	now = sight->used.wall;
 	sight->taken += taken;
 	if (taken > 0)
 		sight->came = now;
 	sight->idle = computed(&before, &sight->used) ? 0 : sight->idle + 1;
 	if (sight->idle == IDLE_LOOKS)
-		make_haste(loop, sight->began, now);
+		make_haste(followers, sight->began, now);
 	else if (taken * TINY > now - before.wall)
-		loop->hasty_until = now + HASTE;
-	return now < loop->hasty_until || now - sight->came >= LONG;
+		followers->hasty_until = now + HASTE;
+	return now < followers->hasty_until || now - sight->came >= LONG;
 }
 
-bool cuttle_loop_stand_by(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
+bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
 {
-	struct sight sight = {.used = used(loop), .taken = loop->taken};
+	struct cuttle_followers *followers = &loop->followers;
+	struct sight sight = {.used = used(followers), .taken = followers->taken};
 	uint64_t patience = FIRST_PATIENCE;
 	bool go = false;
 
 	sight.began = sight.came = sight.used.wall;
-	loop->standing_by = true;
+	followers->standing_by = true;
+	followers->stood_by++;
 	while (!go && cuttle_loop_has_work(loop)) {
-		cuttle_cond_wait(&seat->called, &loop->lock, patience);
-		if (loop->waiter != seat || !loop->standing_by)
-			return false; /* parked, and perhaps called again since */
-		go = look(loop, &sight) || seat->interrupted || loop->woken || (until && sight.used.wall >= until);
+		cuttle_cond_wait(&follower->called, &loop->lock, patience);
+		if (followers->leader != follower || !followers->standing_by)
+			return false; /* parked, and perhaps promoted again since */
+		go = look(followers, &sight) || follower->interrupted || atomic_load(&followers->woken) ||
+		     (until && sight.used.wall >= until);
 		if (sight.idle > 0)
 			patience = FIRST_PATIENCE;
 		else if (patience < MOST_PATIENCE)
 			patience *= 2;
 	}
-	loop->standing_by = false;
+	followers->standing_by = false;
 	return go;
 }
 
 #else
 
-void cuttle_loop_remember_taker(struct cuttle_loop *loop)
+void cuttle_followers_note_taker(struct cuttle_followers *followers)
 {
-	loop->taken++;
+	followers->taken++;
 }
 
-bool cuttle_loop_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
+bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 {
 	return false;
 }
 
-bool cuttle_loop_stand_by(struct cuttle_loop *loop, struct cuttle_seat *seat, uint64_t until)
+bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
 {
 	return true;
 }

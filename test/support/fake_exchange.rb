@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# A connection without a socket: a request to ask with, and what was answered. Of Cuttle::Connection it has what
+# An exchange without a socket: a request to ask with, and what was answered. Of Cuttle::Exchange it has what
 # static files need.
-class FakeConnection
+class FakeExchange
   attr_reader :request_method, :path, :status, :headers, :body, :sent, :length
 
   # +fields+: { "range" => "bytes=0-1" }

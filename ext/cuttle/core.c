@@ -1,0 +1,91 @@
+/* What connections share, from its first owner to its last; and forks of the application, which find it at rest.
+ *
+ * An app may fork while other threads are in a loop: each core is brought to rest first. In the child nothing of it is
+ * its own: the sockets' copies are closed at once, so that a child that lives long keeps neither a client nor a port. */
+#include "connection.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static struct cuttle_link cores = {&cores, &cores};
+static pthread_mutex_t cores_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct cuttle_core *core_at(struct cuttle_link *link)
+{
+	return CUTTLE_CONTAINER(link, struct cuttle_core, living);
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&cores_lock);
+	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
+		core_at(link)->fork(core_at(link), CUTTLE_FORK_BEGINS);
+}
+
+static void after_fork_in_parent(void)
+{
+	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
+		core_at(link)->fork(core_at(link), CUTTLE_FORK_IN_PARENT);
+	pthread_mutex_unlock(&cores_lock);
+}
+
+/* Only async-signal-safe calls: the child has one thread of many. */
+static void disinherit(struct cuttle_core *core)
+{
+	core->forked = true;
+	core->scoreboard = NULL; /* the place in it is the parent's */
+	for (struct cuttle_link *link = core->connections.next; link != &core->connections; link = link->next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+
+		close(connection->transport.fd);
+		connection->transport.fd = -1;
+		connection->broken = true;
+	}
+}
+
+static void after_fork_in_child(void)
+{
+	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
+		disinherit(core_at(link));
+		core_at(link)->fork(core_at(link), CUTTLE_FORK_IN_CHILD);
+	}
+	pthread_mutex_unlock(&cores_lock);
+}
+
+static void register_fork_handlers(void)
+{
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_core *),
+		       void (*fork)(struct cuttle_core *, enum cuttle_fork))
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	memset(core, 0, sizeof *core);
+	atomic_init(&core->stopping, false);
+	cuttle_list_reset(&core->connections);
+	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
+		cuttle_list_reset(&core->deadlines[kind]);
+	core->owners = 1;
+	core->destroy = destroy;
+	core->fork = fork;
+	pthread_once(&once, register_fork_handlers);
+	pthread_mutex_lock(&cores_lock);
+	cuttle_list_append(&cores, &core->living);
+	pthread_mutex_unlock(&cores_lock);
+}
+
+void cuttle_core_disown(struct cuttle_core *core)
+{
+	if (--core->owners > 0)
+		return;
+	pthread_mutex_lock(&cores_lock);
+	cuttle_list_remove(&core->living);
+	pthread_mutex_unlock(&cores_lock);
+	cuttle_pool_free(&core->pool);
+	cuttle_exchange_pool_free(&core->exchanges);
+	if (core->scoreboard)
+		cuttle_scoreboard_disown(core->scoreboard);
+	core->destroy(core);
+}

@@ -1,0 +1,153 @@
+/* Who waits, and who goes to the GVL. The law is in followers.h. */
+#include "io_thread.h"
+
+void cuttle_followers_reset(struct cuttle_followers *followers)
+{
+	*followers = (struct cuttle_followers){.leader = NULL};
+	atomic_init(&followers->woken, false);
+	cuttle_list_reset(&followers->parked);
+}
+
+static void park(struct cuttle_followers *followers, struct cuttle_follower *follower)
+{
+	cuttle_list_append(&followers->parked, &follower->link);
+	followers->parked_count++;
+}
+
+static void unpark(struct cuttle_followers *followers, struct cuttle_follower *follower)
+{
+	cuttle_list_remove(&follower->link);
+	followers->parked_count--;
+}
+
+/* The follower that was parked last leads: its caches are the warmest. */
+static void promote(struct cuttle_followers *followers, bool to_work)
+{
+	struct cuttle_follower *follower = CUTTLE_CONTAINER(followers->parked.previous, struct cuttle_follower, link);
+
+	unpark(followers, follower);
+	follower->summoned = to_work;
+	followers->leader = follower;
+	followers->leader_in_kernel = false;
+	pthread_cond_signal(&follower->called);
+}
+
+/* Sends the leader from the kernel to the GVL. */
+static void summon_leader(struct cuttle_loop *loop)
+{
+	loop->followers.leader->summoned = true;
+	loop->followers.leader_in_kernel = false;
+	loop->type->wake(loop->backend);
+}
+
+void cuttle_followers_pass_on(struct cuttle_loop *loop)
+{
+	struct cuttle_followers *followers = &loop->followers;
+	bool work = cuttle_loop_has_work(loop);
+
+	if (!followers->leader && !cuttle_list_empty(&followers->parked))
+		promote(followers, work);
+	else if (work && followers->leader && followers->leader_in_kernel)
+		summon_leader(loop);
+}
+
+/* Waits, parked, until this follower leads. Returns false when it was interrupted, or its time is over. */
+static bool await_promotion(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
+{
+	struct cuttle_followers *followers = &loop->followers;
+	uint64_t now = cuttle_now();
+
+	while (followers->leader != follower && !follower->interrupted && !(until && now >= until)) {
+		if (until)
+			cuttle_cond_wait(&follower->called, &loop->lock, until - now);
+		else
+			pthread_cond_wait(&follower->called, &loop->lock);
+		now = cuttle_now();
+	}
+	if (followers->leader == follower)
+		return true;
+	unpark(followers, follower);
+	return false;
+}
+
+static int64_t sooner(int64_t patience, int64_t other)
+{
+	return patience < 0 || (other >= 0 && other < patience) ? other : patience;
+}
+
+/* Waits in the kernel once. Returns whether there may be something to do. */
+static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
+{
+	struct cuttle_followers *followers = &loop->followers;
+	struct cuttle_event events[CUTTLE_EVENTS];
+	uint64_t now = cuttle_now();
+	int64_t patience = sooner(cuttle_loop_expire(loop, now), cuttle_loop_come_back(loop, now));
+	int count;
+
+	if (cuttle_loop_has_work(loop))
+		return true;
+	if (until)
+		patience = sooner(patience, until > now ? (int64_t)(until - now) : 0);
+	followers->leader_in_kernel = true;
+	pthread_mutex_unlock(&loop->lock);
+	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
+	pthread_mutex_lock(&loop->lock);
+	followers->leader_in_kernel = false;
+	cuttle_loop_note(loop, events, count);
+	return count != 0 || atomic_load(&followers->woken); /* a signal is Ruby's to look at: perhaps nobody else does */
+}
+
+/* The work that the leader stood by for is done, and another thread, which runs already, takes its place. */
+static void relieve_leader(struct cuttle_followers *followers)
+{
+	park(followers, followers->leader);
+	followers->leader = NULL;
+	followers->standing_by = false;
+}
+
+void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
+{
+	struct cuttle_followers *followers = &loop->followers;
+
+	if (followers->standing_by && !cuttle_loop_has_work(loop))
+		relieve_leader(followers);
+	if (!followers->leader)
+		followers->leader = follower;
+	else
+		park(followers, follower);
+	while (followers->leader == follower || await_promotion(loop, follower, until)) {
+		/* Here this follower leads, and stays the leader on its way to the GVL. The io thread may have come on duty
+		 * since this thread looked for work; two that wait would be one too many, for the io thread leaves the
+		 * listeners alone. */
+		cuttle_io_thread_relieve(loop);
+		if (follower->interrupted || (until && cuttle_now() >= until))
+			break;
+		if (!follower->summoned && !wait_in_kernel(loop, until))
+			continue;
+		if (!cuttle_followers_may_stand_by(loop, cuttle_now()))
+			break;
+		follower->summoned = false;
+		if (cuttle_followers_stand_by(loop, follower, until))
+			break;
+	}
+}
+
+void cuttle_followers_leave(struct cuttle_loop *loop, struct cuttle_follower *follower)
+{
+	if (loop->followers.leader == follower)
+		loop->followers.leader = NULL;
+}
+
+void cuttle_followers_interrupt(struct cuttle_loop *loop, struct cuttle_follower *follower)
+{
+	follower->interrupted = true;
+	pthread_cond_signal(&follower->called);
+	if (loop->followers.leader == follower && loop->followers.leader_in_kernel)
+		summon_leader(loop);
+}
+
+void cuttle_followers_wake(struct cuttle_loop *loop)
+{
+	atomic_store(&loop->followers.woken, true);
+	loop->type->wake(loop->backend);
+}

@@ -1,0 +1,29 @@
+/* The blocking side: what Cuttle::Acceptor and its connections share. */
+#ifndef RB_CUTTLE_ACCEPTOR_H
+#define RB_CUTTLE_ACCEPTOR_H
+
+#include "rb_source.h"
+
+#include <poll.h>
+
+#define CUTTLE_MOST_LISTENERS 64
+#define CUTTLE_FIRST_GRACE ((int64_t)CUTTLE_SECOND) /* that a connection has for its first request, at least */
+
+struct cuttle_acceptor {
+	struct cuttle_source source;
+	int descriptors[CUTTLE_MOST_LISTENERS];
+	int count;
+	int stopped[2]; /* a pipe: readable for good once stop was called */
+	bool closed;
+	bool suffers;   /* accept failed for the lack of descriptors or memory, and has not succeeded since */
+};
+
+/* Adds the listeners to what poll(2) waits for. Returns the new count. */
+int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pollfd *descriptors, int count);
+
+/* An object without a connection, made before one is accepted, so that nothing can fail in between. */
+VALUE cuttle_connection_prepare(struct cuttle_acceptor *acceptor);
+/* Gives it one. */
+void cuttle_connection_adopt(VALUE self, struct cuttle_connection *connection);
+
+#endif

@@ -1,0 +1,233 @@
+/* Cuttle::Connection: the blocking side's connection, which hands out its exchanges one after the other. Its thread
+ * waits for it, so no lock but the GVL guards it. */
+#include "rb_acceptor.h"
+#include "rb_exchange.h"
+#include "rb_wait.h"
+
+#include <stdlib.h>
+
+static VALUE connection_class;
+
+struct blocking {
+	struct cuttle_connection *connection;
+	struct cuttle_acceptor *acceptor; /* the structure of that object */
+	VALUE source;
+};
+
+static void blocking_mark(void *data)
+{
+	struct blocking *blocking = data;
+
+	rb_gc_mark(blocking->source);
+	if (blocking->connection)
+		cuttle_connection_mark(blocking->connection);
+}
+
+/* An exchange that is still held loses its connection. */
+static void shut(struct blocking *blocking)
+{
+	struct cuttle_connection *connection = blocking->connection;
+
+	if (connection->exchange && connection->exchange->holder)
+		cuttle_held_leave(connection->exchange->holder, false);
+	if (!connection->core->forked)
+		cuttle_connection_close(connection);
+}
+
+static void blocking_free(void *data)
+{
+	struct blocking *blocking = data;
+
+	if (blocking->connection) {
+		struct cuttle_core *core = blocking->connection->core;
+
+		shut(blocking);
+		free(blocking->connection);
+		cuttle_core_disown(core);
+	}
+	xfree(blocking);
+}
+
+static size_t blocking_size(const void *data)
+{
+	return sizeof(struct blocking) + sizeof(struct cuttle_connection);
+}
+
+static const rb_data_type_t blocking_type = {
+	.wrap_struct_name = "Cuttle::Connection",
+	.function = {.dmark = blocking_mark, .dfree = blocking_free, .dsize = blocking_size},
+	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
+};
+
+static struct blocking *blocking_of(VALUE self)
+{
+	struct blocking *blocking;
+
+	TypedData_Get_Struct(self, struct blocking, &blocking_type, blocking);
+	return blocking;
+}
+
+VALUE cuttle_connection_prepare(struct cuttle_acceptor *acceptor)
+{
+	struct blocking *blocking;
+	VALUE self = TypedData_Make_Struct(connection_class, struct blocking, &blocking_type, blocking);
+
+	blocking->acceptor = acceptor;
+	RB_OBJ_WRITE(self, &blocking->source, acceptor->source.self);
+	return self;
+}
+
+void cuttle_connection_adopt(VALUE self, struct cuttle_connection *connection)
+{
+	connection->step = CUTTLE_STEP_AGAIN;
+	connection->core->owners++;
+	blocking_of(self)->connection = connection;
+}
+
+/* Whether neither the stop nor a crowd ends the connection now. After the stop, a request may still be on its way: one
+ * that has never asked has a moment for it, one that was kept has the drain grace. */
+static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *connection, uint64_t now)
+{
+	enum cuttle_deadline until = connection->served ? CUTTLE_UNTIL_DRAINED : CUTTLE_UNTIL_ASKED;
+
+	if (connection->state != CUTTLE_IDLE)
+		return true;
+	if (!atomic_load(&connection->core->stopping) || !connection->core->timeouts[until])
+		return false;
+	if (connection->deadline_kind != until || !connection->deadline)
+		cuttle_connection_set_deadline(connection, until, now);
+	return true;
+}
+
+/* Waits for what the connection needs next: its descriptor, its deadline, the stop or (when it idles longer than
+ * grace nanoseconds) a connection at the door. Returns false when it should end. */
+static bool await(struct cuttle_acceptor *acceptor, struct cuttle_connection *connection, uint64_t idle_since,
+		  int64_t grace)
+{
+	struct pollfd descriptors[CUTTLE_MOST_LISTENERS + 2];
+	uint64_t now = cuttle_now(), left = CUTTLE_FOREVER;
+	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
+	bool kept = spared(acceptor, connection, now), idle = connection->state == CUTTLE_IDLE;
+	int count = 1;
+
+	if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
+		grace = CUTTLE_FIRST_GRACE;
+	if (connection->deadline)
+		left = connection->deadline > now ? connection->deadline - now : 0;
+	descriptors[0] = (struct pollfd){
+		.fd = connection->transport.fd,
+		.events = (short)((output ? POLLOUT : 0) | (connection->state == CUTTLE_DRAIN ? 0 : POLLIN)),
+	};
+	if (idle && !kept)
+		descriptors[count++] = (struct pollfd){.fd = acceptor->stopped[0], .events = POLLIN};
+	if (idle && grace >= 0 && now >= idle_since + (uint64_t)grace)
+		count = cuttle_acceptor_listeners(acceptor, descriptors, count);
+	else if (idle && grace >= 0 && left > idle_since + (uint64_t)grace - now)
+		left = idle_since + (uint64_t)grace - now;
+
+	if (cuttle_poll(descriptors, (nfds_t)count, left) == 0)
+		return true;
+	if (descriptors[0].revents & (POLLIN | POLLHUP | POLLERR))
+		connection->readable = true;
+	return descriptors[0].revents != 0 || (count > 1 && descriptors[1].fd == acceptor->stopped[0] &&
+					       spared(acceptor, connection, cuttle_now()));
+}
+
+/* A last look at a connection that should end: what was sent in time is still answered. */
+static enum cuttle_step last_look(struct cuttle_connection *connection)
+{
+	enum cuttle_step step;
+
+	connection->readable = true;
+	step = cuttle_connection_step(connection, cuttle_now());
+	return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : step;
+}
+
+static enum cuttle_step parse(VALUE self, struct blocking *blocking)
+{
+	struct cuttle_connection *connection = blocking->connection;
+	enum cuttle_step step;
+	int raised;
+
+	cuttle_connection_begin_parsing(connection);
+	step = cuttle_foreign_parse(&blocking->acceptor->source, self, connection, &raised);
+	if (raised) {
+		cuttle_connection_close(connection);
+		rb_jump_tag(raised);
+	}
+	return step;
+}
+
+static enum cuttle_step advance(VALUE self, struct blocking *blocking, uint64_t idle_since, int64_t grace)
+{
+	struct cuttle_connection *connection = blocking->connection;
+
+	switch (connection->step) {
+	case CUTTLE_STEP_UNPARSED:
+		return parse(self, blocking);
+	case CUTTLE_STEP_WAIT:
+		if (!await(blocking->acceptor, connection, idle_since, grace))
+			return last_look(connection);
+		if (connection->deadline && cuttle_now() >= connection->deadline)
+			return cuttle_connection_expire(connection, cuttle_now());
+		return cuttle_connection_step(connection, cuttle_now());
+	default:
+		return cuttle_connection_step(connection, cuttle_now());
+	}
+}
+
+static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_since, int64_t grace)
+{
+	struct cuttle_connection *connection = blocking->connection;
+
+	while (connection->state != CUTTLE_READY && connection->state != CUTTLE_CLOSED) {
+		connection->step = advance(self, blocking, idle_since, grace);
+		if (connection->step == CUTTLE_STEP_CLOSE)
+			cuttle_connection_close(connection);
+	}
+	return connection->state == CUTTLE_READY;
+}
+
+/* call-seq: next_request(grace = nil) -> Exchange or nil
+ *
+ * Waits until the connection holds a complete request; nil when it has ended. With grace (seconds), a connection that
+ * has idled so long gives way to one that waits to be accepted. */
+static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
+{
+	struct blocking *blocking = blocking_of(self);
+	struct cuttle_connection *connection = blocking->connection;
+	VALUE exchange;
+	int64_t grace = -1;
+
+	rb_check_arity(argc, 0, 1);
+	if (argc == 1 && !NIL_P(argv[0]))
+		grace = (int64_t)cuttle_nanoseconds(NUM2DBL(argv[0]));
+	if (connection->core->forked || connection->state == CUTTLE_TAKEN)
+		rb_raise(rb_eIOError, "the last request has no complete response");
+	exchange = cuttle_exchange_prepare();
+	if (!reach_request(self, blocking, cuttle_now(), grace)) {
+		cuttle_source_give_way(&blocking->acceptor->source);
+		return Qnil;
+	}
+	cuttle_connection_take(connection, cuttle_now());
+	cuttle_exchange_hold(exchange, &blocking->acceptor->source, self, connection->exchange);
+	return exchange;
+}
+
+/* call-seq: close -> nil
+ *
+ * Ends the connection, whatever it is at; a response under way is cut short. */
+static VALUE connection_close(VALUE self)
+{
+	shut(blocking_of(self));
+	return Qnil;
+}
+
+void Init_cuttle_connection(void)
+{
+	connection_class = rb_define_class_under(cuttle_module, "Connection", rb_cObject);
+	rb_gc_register_mark_object(connection_class);
+	rb_undef_alloc_func(connection_class);
+	rb_define_method(connection_class, "next_request", connection_next_request, -1);
+	rb_define_method(connection_class, "close", connection_close, 0);
+}
