@@ -92,17 +92,15 @@ module Cuttle
         on(options, flags, :log_requests, "-v", "--log-requests", "a line for each request, on standard output")
         on(options, flags, :quiet, "-q", "--quiet", "nothing at the start")
         on(options, flags, :debug, "--debug", "backtraces of what goes wrong")
-        options.on("-V", "--version", "the version") { answer { Version.new(out: @out, err: @err).run([]) } }
-        options.on("-h", "--help", "this") { answer { @out.puts(options) } }
+        CLI.tell_version(options, "-V")
+        options.on("-h", "--help", "this") do
+          @out.puts(options)
+          throw :answered, 0
+        end
       end
 
       def on(options, flags, name, *definition)
         options.on(*definition) { |value| flags[name] = value }
-      end
-
-      def answer
-        yield
-        throw :answered, 0
       end
 
       # Engines, parsers and servers there are.
