@@ -102,8 +102,7 @@ module Cuttle
     def assemble
       listeners
       model = Engines.fetch(settings.engine)
-      @engine = model.new(source: source(model), service: service, threads: settings.threads,
-                          max_fibers: settings.max_fibers)
+      @engine = model.new(source: source(model), service: service, **settings.for_engine)
       @engine.stop if @stopped # a stop that came while there was no engine to hear it
     end
 
@@ -114,9 +113,7 @@ module Cuttle
     end
 
     def source(model)
-      model.source(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
-                                      request_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
-                                      write_timeout: settings.write_timeout, roster: @roster)
+      model.source(listeners.sockets, env: env, parser: parser, roster: @roster, **settings.for_source)
     end
 
     def service
@@ -129,7 +126,7 @@ module Cuttle
 
     # Whether an app may be called while it still answers another request of this process.
     def reentered?
-      settings.threads.max != 1 || settings.engine == "fibers"
+      settings.traits.capacity(**settings.for_engine) > 1
     end
 
     def parser

@@ -22,7 +22,7 @@ class TestCLI < Minitest::Test
 
   # In a process that has loaded no other command.
   def test_serves_version_in_a_process_of_its_own
-    out, status = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "#{Serving::ROOT}/exe/cuttle", "serve", "--version")
+    out, status = Open3.capture2e(RbConfig.ruby, "-Ilib", "exe/cuttle", "serve", "--version", chdir: Serving::ROOT)
     assert_equal [cuttle("version")[1], 0], [out, status.exitstatus]
   end
 

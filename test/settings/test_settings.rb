@@ -15,6 +15,23 @@ class TestSettings < Minitest::Test
     assert_equal [:default], Cuttle::Settings::NAMES.map { |name| settings.origin(name) }.uniq
   end
 
+  def test_there_is_a_default_in_one_place_only
+    Cuttle::Engines.names.each do |name|
+      optional = Cuttle::Engines.fetch(name).instance_method(:initialize).parameters.select { |kind, _| kind == :key }
+      assert_empty optional, name
+    end
+  end
+
+  def test_what_sources_and_engines_take
+    settings = build({}, threads: 2, idle_timeout: 5)
+    assert_equal({ threads: 2..2, max_fibers: 1024 }, settings.for_engine)
+    assert_equal({ keep_alive: true, request_timeout: 30, idle_timeout: 5, write_timeout: 30 }, settings.for_source)
+  end
+
+  def test_traits_are_the_engines
+    Cuttle::Engines.names.each { |name| assert_same Cuttle::Engines.traits(name), build({}, engine: name).traits }
+  end
+
   def test_environment_is_above_defaults
     settings = build({ "WEB_CONCURRENCY" => "2", "RAILS_MAX_THREADS" => "7", "PORT" => "8000", "RACK_ENV" => "live" })
     assert_equal [2, 7..7, 8000, "live"],
@@ -51,11 +68,17 @@ class TestSettings < Minitest::Test
   def test_a_pool_from_the_environment_is_nothing_to_an_engine_of_one_thread
     settings = build({ "RAILS_MAX_THREADS" => "5" }, engine: "reactor")
     assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
+    settings = build({}, engine: "reactor", like: "puma")
+    assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
+    settings = build({}, engine: "reactor", threads: 1)
+    assert_equal [1..1, :flag], [settings.threads, settings.origin(:threads)]
   end
 
   def test_keep_alive_is_off_for_single_only
     kept = Cuttle::Engines.names.select { |engine| build({}, engine: engine).keep_alive }
     assert_equal Cuttle::Engines.names - ["single"], kept
+    others = (Cuttle::Engines.names - kept).join(" and ")
+    assert_equal "on; off for engine #{others}", Cuttle::Settings.row(:keep_alive).tells
   end
 
   def test_environments_names_in_pumas_order
@@ -108,6 +131,10 @@ class TestSettings < Minitest::Test
     { port: "99999" } => "--port 99999: give a port from 0 to 65535",
     { max_fibers: 0 } => "--max-fibers 0: give a number of fibers above 0",
     { idle_timeout: "0" } => "--idle-timeout 0: give seconds above 0",
+    { write_timeout: "1e10" } => "--write-timeout 1e10: give at most 9223372036 seconds",
+    { write_timeout: Float::INFINITY } => "--write-timeout Infinity: give seconds",
+    { write_timeout: "-1" } => "--write-timeout -1: give seconds",
+    { binds: [] } => "--bind : give at least one URI",
     { write_timeout: "soon" } => "--write-timeout soon: give seconds",
     { shutdown_timeout: "NaN" } => "--shutdown-timeout NaN: give seconds",
     { keep_alive: "maybe" } => "--keep-alive maybe: on or off",
@@ -117,6 +144,10 @@ class TestSettings < Minitest::Test
     { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",
     { like: "apache" } => "unknown server \"apache\": #{Cuttle::Settings::LIKES.keys.join(", ")}",
     { threads: 0 } =>
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { engine: "reactor", threads: 0 } =>
+      "engine reactor has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { engine: "hybrid", like: "webrick" } =>
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
