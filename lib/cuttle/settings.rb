@@ -99,10 +99,15 @@ module Cuttle
     # A default may look at other settings, and so has them resolved before itself.
     def resolve(row)
       fixed = row.fixed&.call(self)
-      origin, said = @layers.find { |layer, values| values.key?(row.name) && (fixed.nil? || layer == :flag) }
-      value = said ? settle(row, said[row.name]) : fixed || row.otherwise(self)
+      origin, said = @layers.find { |layer, values| says?(row, values) && (fixed.nil? || layer == :flag) }
+      value = said ? settle(row, said.fetch(row.name) { said[row.follows] }) : fixed || row.otherwise(self)
       @origins[row.name] = origin || :default
       @values[row.name] = value
+    end
+
+    # A value may be nil: a limit that was turned off.
+    def says?(row, values)
+      values.key?(row.name) || values.key?(row.follows)
     end
 
     def settle(row, value)

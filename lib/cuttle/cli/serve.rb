@@ -57,6 +57,8 @@ module Cuttle
       # Engines, parsers and servers there are.
       def catalogue
         [
+          "0 or none turns a limit or a time off (a --shutdown-timeout of 0 waits for nobody).",
+          "SIZE is in octets: 512, 64K, 16M, 1G.", "",
           "Engines:", *lines(Engines), "", "Parsers:", *lines(Http::Parsers), "", "Servers for --like:", *likes, "",
           "Environment variables, which options overrule; the first that is set counts:", *Settings::Help.variables
         ].join("\n")

@@ -10,6 +10,8 @@ module Cuttle
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
+          queue(settings)
+          drain(settings)
         end
 
         private
@@ -34,6 +36,22 @@ module Cuttle
           return unless Http::Parsers.fetch(settings.parser).study_only?
 
           raise UsageError, "parser #{settings.parser} is for study only: it does not serve in production"
+        end
+
+        # A blocking engine reads a request when it has a thread for it.
+        def queue(settings)
+          return if settings.traits.evented?
+
+          flag = %i[max_queue queue_timeout].find { |name| settings.public_send(name) } or return
+          raise UsageError, "engine #{settings.engine} accepts when a thread is free, so the kernel's backlog is the " \
+                            "queue there: leave out #{Settings.row(flag).flag}"
+        end
+
+        def drain(settings)
+          return unless settings.drain_grace && settings.drain_grace >= settings.shutdown_timeout
+
+          raise UsageError, "--drain-grace #{settings.drain_grace} has to be below " \
+                            "--shutdown-timeout #{settings.shutdown_timeout}"
         end
       end
     end

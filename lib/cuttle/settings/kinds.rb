@@ -11,6 +11,15 @@ module Cuttle
       # Seconds that are still a number of nanoseconds in 63 bits, as the core counts them.
       MOST_SECONDS = ((1 << 63) - 1) / 1_000_000_000
 
+      # Shorter times are slips of the pen, and the shortest of them would be no nanosecond.
+      LEAST_SECONDS = 0.001
+
+      # Octets in 63 bits, and so many of anything else that an int holds them.
+      MOST_OCTETS = (1 << 63) - 1
+      MOST = 1_000_000_000
+
+      UNITS = { "" => 0, "K" => 10, "M" => 20, "G" => 30 }.freeze
+
       module_function
 
       # Engines and servers may come as Symbols, paths as Pathname.
@@ -37,17 +46,54 @@ module Cuttle
         number
       end
 
+      # A number of +what+.
+      def count(value, what)
+        whole(value, 0..MOST, "a number of #{what} up to #{MOST}")
+      end
+
+      # One of +names+.
+      def choice(value, names)
+        names.find { |name| name == value.to_s } or raise ArgumentError, "give #{names.join(" or ")}"
+      end
+
       # 0 is allowed, for waiting for nothing may have a meaning.
       def seconds(value)
         time = Float(value, exception: false)
         raise ArgumentError, "give seconds" unless time&.finite? && !time.negative?
         raise ArgumentError, "give at most #{MOST_SECONDS} seconds" if time > MOST_SECONDS
+        raise ArgumentError, "give at least #{LEAST_SECONDS} seconds" if time.positive? && time < LEAST_SECONDS
 
         time == time.to_i ? time.to_i : time
       end
 
-      def timeout(value)
-        seconds(value).tap { |time| raise ArgumentError, "give seconds above 0" unless time.positive? }
+      # Octets: 512, 64K, 16M, 1G (by 1024).
+      def size(value)
+        number, unit = value.to_s.match(/\A(\d+)([KMG]?)\z/i)&.captures
+        raise ArgumentError, "give octets, as 512, 64K, 16M or 1G" unless number
+
+        octets = number.to_i << UNITS.fetch(unit.upcase)
+        raise ArgumentError, "give at most #{MOST_OCTETS} octets" if octets > MOST_OCTETS
+
+        octets
+      end
+
+      # What +kind+ makes of it; nil where it was turned off, by "none" or 0.
+      def optional(value, kind, *arguments)
+        return if value.to_s == "none"
+
+        coerced = public_send(kind, value, *arguments)
+        coerced unless coerced.zero?
+      rescue ArgumentError => error
+        raise ArgumentError, "#{error.message}, or none"
+      end
+
+      # One that exists, and takes files; its absolute path, for an app may change its directory.
+      def directory(value)
+        path = File.expand_path(value.to_s)
+        usable = File.directory?(path) && File.writable?(path) && File.executable?(path)
+        raise ArgumentError, "give a directory that exists and that we may write to" unless usable
+
+        path.freeze
       end
 
       def workers(value)

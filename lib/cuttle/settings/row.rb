@@ -11,6 +11,7 @@ module Cuttle
     #   tells     what documents say of a default that is a Proc
     #   fixed     Proc of the other settings: the value where they leave no choice, else nil. The environment and --like
     #             are not heard then; a flag is, and Checks have their say on it.
+    #   follows   the setting whose value counts where a layer says that one and not this one
     #   joined    Proc of a value that was said and of the other settings: the value that counts
     #   variables environment variables, of which the first that is set counts
     #   minimum   variable whose value makes a MIN:MAX of theirs
@@ -22,8 +23,8 @@ module Cuttle
     #   check     Proc of the coerced value that raises ArgumentError where it won't do
     #   source    whether the source (Poller, Acceptor) takes it, as a keyword of the same name
     #   engine    whether the engine does
-    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :joined, :variables, :minimum, :flags, :repeated, :group,
-                     :help, :readme, :check, :source, :engine, keyword_init: true) do
+    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :joined, :variables, :minimum, :flags, :repeated,
+                     :group, :help, :readme, :check, :source, :engine, keyword_init: true) do
       def initialize(variables: [], flags: [], **others)
         super
         freeze

@@ -66,16 +66,67 @@ module Cuttle
           help: "what the app finds in RACK_ENV" }
       ],
 
+      # 0 or "none" turns one off, and is nil here and to the source. (A --shutdown-timeout of 0 waits for nobody.)
       "How long to wait" => [
-        { name: :request_timeout, kind: :timeout, flags: ["--request-timeout S"], default: 30, source: true,
-          help: "seconds for a whole request to arrive" },
-        { name: :idle_timeout, kind: :timeout, flags: ["--idle-timeout S"], default: 65, source: true,
+        { name: :header_timeout, kind: %i[optional seconds], flags: ["--header-timeout S"], default: 10, source: true,
+          follows: :request_timeout,
+          help: "seconds for a request's head, from its first octet to its last" },
+        { name: :body_timeout, kind: %i[optional seconds], flags: ["--body-timeout S"], default: 3600, source: true,
+          follows: :request_timeout,
+          help: "seconds for a whole body to arrive" },
+        { name: :request_timeout, kind: %i[optional seconds], flags: ["--request-timeout S"],
+          help: "seconds for each of those two, unless said by its own name" },
+        { name: :min_rate, kind: %i[optional size], flags: ["--min-rate N"], default: 500, source: true,
+          help: "octets per second that a client must send or take, after 10 s of grace",
+          readme: "octets per second that a body must arrive at, or a streamed response be taken at, after 10 s of " \
+                  "grace" },
+        { name: :idle_timeout, kind: %i[optional seconds], flags: ["--idle-timeout S"], default: 65, source: true,
           help: "seconds for the next request on a connection" },
-        { name: :write_timeout, kind: :timeout, flags: ["--write-timeout S"], default: 30, source: true,
-          help: "seconds for a client to take more of a response" },
+        { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
+          help: "seconds in which a client takes nothing of a response" },
+        # One that outlasted the shutdown would end every stop with status 1.
+        { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
+          default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
+          tells: "5, at most half of --shutdown-timeout",
+          help: "seconds for kept connections at the end",
+          readme: "seconds that kept connections have for one more request when told to stop" },
         # Below the 30 seconds that Kubernetes and Heroku give before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
-          help: "seconds for requests under way when told to stop" }
+          help: "seconds for requests under way when told to stop" },
+        { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
+          help: "seconds that a request may wait for a thread before 503" },
+        { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
+          help: "seconds in the app after which a request's worker is replaced",
+          readme: "seconds in the app after which a request is logged, answered with 503 where nothing was sent, " \
+                  "and its worker replaced" }
+      ],
+
+      "What to bear" => [
+        { name: :max_body, kind: %i[optional size], flags: ["--max-body SIZE"], default: "1G", source: true,
+          help: "octets of a request's body, before 413" },
+        { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
+          help: "octets that all bodies and responses of a process may have on the disk" },
+        { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
+          default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
+          help: "where large bodies and responses wait, in files without a name" },
+        { name: :write_ahead, kind: %i[optional size], flags: ["--write-ahead SIZE"], default: "16M", source: true,
+          help: "octets that a streamed response may be ahead of its client",
+          readme: "octets that a streamed response may be ahead of its client before its thread waits" },
+        { name: :max_connections, kind: [:optional, :count, "connections"], flags: ["--max-connections N"],
+          default: "none", source: true,
+          help: "connections of a process" },
+        { name: :max_requests, kind: [:optional, :count, "requests"], flags: ["--max-requests N"], default: "none",
+          source: true,
+          help: "requests on one connection" },
+        { name: :max_queue, kind: [:optional, :count, "requests"], flags: ["--max-queue N"], default: "none",
+          source: true,
+          help: "complete requests of a process that wait for a thread, before 503" },
+        { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
+          source: true,
+          help: "what a client gets that has closed its sending side" },
+        { name: :underscore_headers, kind: :on_off, flags: ["--[no-]underscore-headers"], default: "off", source: true,
+          help: "keep field names with an underscore",
+          readme: "keep field names with an underscore; an app can't tell `X_Name` from `X-Name`" }
       ],
 
       "What to say" => [
