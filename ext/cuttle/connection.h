@@ -66,6 +66,10 @@ struct cuttle_limits {
 	uint64_t write_ahead;  /* octets that a response may be ahead of its client; 0: none */
 	uint64_t max_requests; /* of one connection */
 	uint64_t max_connections;
+	uint64_t max_spool;    /* octets in temporary files, of all connections together */
+	uint64_t max_queue;    /* complete requests that wait for a thread */
+	uint64_t queue_timeout; /* for a thread to take a complete request */
+	uint64_t app_timeout;  /* for the app to begin its response */
 	bool keep_alive;       /* connections may persist */
 	bool drop_half_closed; /* a peer that ended its side is gone */
 	bool underscores;      /* fields whose names have an underscore are kept */

@@ -32,6 +32,18 @@ module Cuttle
       const_get(command.constant)
     end
 
+    # The command that +word+ asks for where it is an option instead: `cuttle --version`, and its abbreviations as
+    # OptionParser takes them. Otherwise +word+ itself.
+    def self.question(word)
+      spelling = ALIASES.keys.find { |key| key == word || (word.match?(/\A--./) && key.start_with?(word)) }
+      ALIASES.fetch(spelling, word)
+    end
+
+    # Makes a command's OptionParser know --version, and +short+ spellings of it. Its answer ends the command.
+    def self.tell_version(parser, *short)
+      parser.on(*short, "--version", "the version") { throw :version }
+    end
+
     def initialize(out: $stdout, err: $stderr)
       @out = out
       @err = err
@@ -41,7 +53,8 @@ module Cuttle
     def run(arguments)
       debug = arguments.include?("--debug")
       name, *rest = arguments
-      self.class.command(ALIASES.fetch(name, name || "help")).new(out: @out, err: @err).run(rest)
+      catch(:version) { return command(self.class.question(name || "help"), rest) }
+      command("version", [])
     rescue UsageError => error
       complain(error, debug)
       @err.puts "Usage: cuttle #{usage(name)}"
@@ -56,6 +69,10 @@ module Cuttle
     end
 
     private
+
+    def command(name, arguments)
+      self.class.command(name).new(out: @out, err: @err).run(arguments)
+    end
 
     def usage(name)
       COMMANDS.any? { |command| command.name == name } ? "#{name} --help" : "COMMAND [OPTION …], see cuttle help"

@@ -4,18 +4,25 @@ module Cuttle
   # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave; all
   # else is in its source (Cuttle::Poller or Cuttle::Acceptor) and its service. The contract, for every engine:
   #
+  #   Engine::TRAITS                       what it is (Traits): all that others know of an engine
   #   Engine.source(listeners, **options)  its source; made in the process that serves
-  #   Engine.new(source:, service:, threads: 3..3, max_fibers: 1024)
+  #   Engine.new(source:, service:, threads:, max_fibers:)
   #   #run    serves; returns when it was stopped and every request that it took was answered
   #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor
   #   #stats  => Hash of Integers: connections, accepted, requests, threads, busy
   #
-  # An engine ignores the options that say nothing to it. service.call(connection) answers one request and never raises
-  # a StandardError.
+  # An engine ignores the options that say nothing to it, and has no defaults of its own: those are the settings'.
+  # service.call(connection) answers one request and never raises a StandardError.
   module Engines
     extend Catalogue
 
     autoload :Pool, "cuttle/engines/pool"
+    autoload :Traits, "cuttle/engines/traits"
+
+    # The Traits of the engine of that name. Raises UsageError for an unknown name.
+    def self.traits(name)
+      fetch(name)::TRAITS
+    end
 
     list "engine", "cuttle/engines", {
       "single" => ["Single", "one connection at a time: a Unicorn worker; with -w N behind a buffering proxy, or for CPU-bound apps"],

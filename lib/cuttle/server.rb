@@ -102,8 +102,7 @@ module Cuttle
     def assemble
       listeners
       model = Engines.fetch(settings.engine)
-      @engine = model.new(source: source(model), service: service, threads: settings.threads,
-                          max_fibers: settings.max_fibers)
+      @engine = model.new(source: source(model), service: service, **settings.for_engine)
       @engine.stop if @stopped # a stop that came while there was no engine to hear it
     end
 
@@ -114,11 +113,7 @@ module Cuttle
     end
 
     def source(model)
-      model.source(listeners.sockets, env: env, parser: parser, keep_alive: settings.keep_alive,
-                                      header_timeout: settings.request_timeout,
-                                      body_timeout: settings.request_timeout, idle_timeout: settings.idle_timeout,
-                                      write_timeout: settings.write_timeout, drain_grace: 5,
-                                      scoreboard: @scoreboard)
+      model.source(listeners.sockets, env: env, parser: parser, scoreboard: @scoreboard, **settings.for_source)
     end
 
     def service
@@ -131,7 +126,7 @@ module Cuttle
 
     # Whether an app may be called while it still answers another request of this process.
     def reentered?
-      settings.threads.max != 1 || settings.engine == "fibers"
+      settings.traits.capacity(**settings.for_engine) > 1
     end
 
     def parser

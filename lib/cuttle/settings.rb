@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What the user asked for, as one frozen value. Layers, from the weakest to the strongest:
+  # What the user asked for, as one frozen value. Settings::TABLE says what can be asked for. Layers, from the weakest
+  # to the strongest:
   #
   #   :default < :environment < :like < :flag
   #
@@ -10,24 +11,18 @@ module Cuttle
   # culprit. Whoever adds a layer adds a pair to Settings.layers; nothing else knows how many there are.
   class Settings
     autoload :Checks, "cuttle/settings/checks"
-    autoload :Defaults, "cuttle/settings/defaults"
-    autoload :Environment, "cuttle/settings/environment"
+    autoload :Help, "cuttle/settings/help"
+    autoload :Kinds, "cuttle/settings/kinds"
     autoload :LIKES, "cuttle/settings/likes"
-    autoload :Values, "cuttle/settings/values"
+    autoload :Readme, "cuttle/settings/readme"
+    autoload :Row, "cuttle/settings/row"
+    autoload :TABLE, "cuttle/settings/table"
 
-    # path::      rackup file, or directory of static files; nil where the app is given as an object
-    # binds::     URIs to listen on (tcp://host:port, unix:///path); +port+ is what -p or PORT said
-    # workers::   processes to fork; 0 serves from this one
-    # threads::   Range of threads that run the app in a process; 0..0 is a thread per connection
-    # docroot::   directory whose files are served before the app is asked
-    # like::      the server whose model and habits were asked for
-    # max_fibers:: requests under way at once in a process of the fibers engine
-    # *_timeout:: seconds: a whole request to arrive, the next one on a connection to begin, a reader to take
-    #             anything, and (shutdown) what is under way to be answered once the server was told to stop
-    NAMES = %i[path engine parser workers threads max_fibers environment port binds docroot like keep_alive
-               log_requests quiet debug request_timeout idle_timeout write_timeout shutdown_timeout].freeze
+    NAMES = TABLE.map(&:name).freeze
+    ROWS = TABLE.to_h { |row| [row.name, row] }.freeze
+    private_constant :ROWS
 
-    NAMES.each { |name| define_method(name) { @values[name] } }
+    NAMES.each { |name| define_method(name) { @values.fetch(name) { resolve(Settings.row(name)) } } }
 
     class << self
       # The settings that +flags+ (a nil says nothing) and the environment's +variables+ make. Raises UsageError.
@@ -38,32 +33,61 @@ module Cuttle
         new(layers(variables, flags)).tap { |settings| Checks.call(settings) }
       end
 
+      # The Row of that name.
+      def row(name)
+        ROWS.fetch(name)
+      end
+
       private
 
       # Strongest first. Each layer is its origin and a Hash of the values that it says something about.
       def layers(variables, flags)
-        flags = Values.coerce(flags.compact) { |name| Values.flag(name) }
-        [[:flag, flags], [:like, preset(flags[:like])], [:environment, Environment.read(variables)]]
+        flags = flags.compact.to_h { |name, value| [name, row(name).coerce(value)] }
+        [[:flag, flags], [:like, preset(flags[:like])], [:environment, environment(variables)]]
       end
 
       def preset(like)
         return {} unless like
 
-        said = LIKES.fetch(like) { raise UsageError, "unknown server #{like.inspect}: #{LIKES.keys.join(", ")}" }
-        Values.coerce(said) { "--like #{like}:" }
+        LIKES.fetch(like).to_h { |name, value| [name, row(name).coerce(value, "--like #{like}:")] }
+      end
+
+      def environment(variables)
+        TABLE.filter_map do |row|
+          variable, said = row.heard(variables)
+          [row.name, row.coerce(said, variable)] if variable
+        end.to_h
       end
     end
 
     def initialize(layers)
+      @layers = layers
       @values = {}
       @origins = {}
-      NAMES.each { |name| resolve(name, layers) }
+      NAMES.each { |name| public_send(name) }
+      remove_instance_variable(:@layers)
       [@values, @origins, self].each(&:freeze)
     end
 
     # The layer that +name+ came from: :default, :environment, :like or :flag.
     def origin(name)
+      public_send(name)
       @origins.fetch(name)
+    end
+
+    # What the engine is that was asked for.
+    def traits
+      Engines.traits(engine)
+    end
+
+    # What a source takes by keyword (see Row).
+    def for_source
+      to_h.select { |name, _| Settings.row(name).source }
+    end
+
+    # What an engine does.
+    def for_engine
+      to_h.select { |name, _| Settings.row(name).engine }
     end
 
     def to_h
@@ -72,17 +96,22 @@ module Cuttle
 
     private
 
-    # NAMES is in order of dependence: a default may look at the values before it.
-    def resolve(name, layers)
-      origin, values = layers.find { |layer, said| said.key?(name) && heard?(name, layer) }
-      @origins[name] = origin || :default
-      @values[name] = values ? values[name] : Defaults.fetch(name, self)
-      @values[name] |= Defaults.fetch(name, self) if name == :binds && @origins.values_at(:binds, :port).all?(:flag)
+    # A default may look at other settings, and so has them resolved before itself.
+    def resolve(row)
+      fixed = row.fixed&.call(self)
+      origin, said = @layers.find { |layer, values| says?(row, values) && (fixed.nil? || layer == :flag) }
+      value = said ? settle(row, said.fetch(row.name) { said[row.follows] }) : fixed || row.otherwise(self)
+      @origins[row.name] = origin || :default
+      @values[row.name] = value
     end
 
-    # RAILS_MAX_THREADS and presets speak of pools: an engine without one doesn't hear them. A flag is heard, and refused.
-    def heard?(name, layer)
-      name != :threads || layer == :flag || !Defaults::ONE_THREAD.include?(engine)
+    # A value may be nil: a limit that was turned off.
+    def says?(row, values)
+      values.key?(row.name) || values.key?(row.follows)
+    end
+
+    def settle(row, value)
+      row.joined ? row.joined.call(value, self) : value
     end
   end
 end

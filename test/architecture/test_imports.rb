@@ -28,9 +28,10 @@ class TestImports < Minitest::Test
     "signals" => [],
     "load" => [],
     "lab" => %w[load],
+    "lab/peers/cuttle" => %w[load engines], # which engines there are, and what each is
     "studies" => %w[load lab],
     "rack" => %w[core http],
-    "rack/handler" => %w[settings engines launcher], # an entry point, as exe/cuttle is
+    "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
     "settings" => %w[engines http listeners cluster], # names to check, CPUs to count
     "server" => %w[settings listeners engines http rack service static telemetry],

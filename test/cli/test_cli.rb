@@ -1,16 +1,38 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
 require "stringio"
 
 class TestCLI < Minitest::Test
   def test_version
-    ["--version", "-V", "version"].each do |spelling|
-      status, out, err = cuttle(spelling)
-      assert_equal [0, ""], [status, err]
-      assert_match(/\Acuttle #{Regexp.escape(Cuttle::VERSION)} \(ruby #{RUBY_VERSION}, /, out)
+    status, out, err = cuttle("version")
+    assert_equal [0, ""], [status, err]
+    assert_match(/\Acuttle #{Regexp.escape(Cuttle::VERSION)} \(ruby #{RUBY_VERSION}, /, out)
+  end
+
+  # -v is Puma's for a log of requests.
+  VERSION = [%w[--version], %w[-V], %w[-v], %w[--vers], %w[serve --version], %w[serve --vers], %w[serve -V],
+             %w[serve -v -V], %w[serve --engine jet --version], *%w[load lab study].product(%w[--version --vers -V -v]),
+             %w[lab peers -V], %w[load self-test -V]].freeze
+
+  def test_spellings_of_version
+    VERSION.each { |arguments| assert_equal cuttle("version"), cuttle(*arguments), arguments.join(" ") }
+  end
+
+  # In a process that has loaded no other command.
+  def test_serves_version_in_a_process_of_its_own
+    out, status = Open3.capture2e(RbConfig.ruby, "-Ilib", "exe/cuttle", "serve", "--version", chdir: Serving::ROOT)
+    assert_equal [cuttle("version")[1], 0], [out, status.exitstatus]
+  end
+
+  def test_spellings_of_help
+    %w[serve load lab study].product(%w[--help --hel -h]).each do |command, spelling|
+      assert_equal cuttle("help", command), cuttle(command, spelling), "#{command} #{spelling}"
     end
-    assert_equal cuttle("version"), cuttle("serve", "-V")
+    ["--hel", "-h", "help --help", "help -V", "help help"].each do |arguments|
+      assert_equal cuttle("help"), cuttle(*arguments.split), arguments
+    end
   end
 
   def test_help_names_every_command
@@ -49,6 +71,7 @@ class TestCLI < Minitest::Test
     %w[serve --paint] => "invalid option: --paint",
     %w[serve --engin=jet] => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",
     %w[serve --motor=hybrid] => "invalid option: --motor=hybrid",
+    %w[--paint] => "unknown command --paint: #{Cuttle::CLI::COMMANDS.map(&:name).join(", ")}",
     %w[serve -p] => "missing argument: -p",
     %w[serve -p http] => "--port http: give a port from 0 to 65535",
     %w[serve -w many] => "--workers many: give a number of processes, or auto",

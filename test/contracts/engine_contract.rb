@@ -7,26 +7,29 @@ require_relative "engine/stops"
 require_relative "engine/survives"
 require_relative "engine/fibers"
 
-# The one suite for every engine, from outside: as a process that clients talk to. test_engines.rb says which engines
-# run it, and how; a new engine needs an entry in TRAITS and passes everything here.
+# The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
+# what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
   EVERY = [Serves, Shares, Stops, Survives].freeze
 
-  # What single engines promise beyond that.
+  # What engines promise beyond that, by what they are.
   FURTHER = {
-    "threads" => [TakesTurns], "hybrid" => [TakesTurns, StandsBy, GoesOn], "fibers" => [GoesOn, Fibers]
+    TakesTurns => ->(traits) { traits.pooled? },
+    StandsBy => ->(traits) { traits.pooled? && traits.evented? },
+    GoesOn => ->(traits) { traits.evented? && !traits.inline? },
+    Fibers => ->(traits) { traits.fibers? }
   }.freeze
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
-    TRAITS.fetch(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
+    Cuttle::Engines.traits(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
   end
 
   # Every way to run +engine+, as suites.
   def self.suites(engine)
-    contracts = EVERY + FURTHER.fetch(engine, [])
+    further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
     [0, 2].product(backends(engine)).map do |workers, backend|
-      Case.for(engine, workers, backend, workers.zero? ? contracts : contracts - FURTHER.values.flatten)
+      Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY)
     end
   end
 end

@@ -29,6 +29,14 @@ class TestHandler < Minitest::Test
     assert_equal settings.to_h, settings(DoNotReverseLookup: true, daemonize: false, user_supplied_options: []).to_h
   end
 
+  def test_every_setting_that_rackup_has_no_option_for_has_one
+    names = Cuttle::Settings::NAMES - %i[path binds port]
+    assert_empty names - Cuttle::Rack::Handler::OPTIONS.values
+    told = Cuttle::Rack::Handler.valid_options
+    assert_equal "let connections persist", told["KeepAlive=on|off"]
+    assert_equal Cuttle::Settings.row(:threads).help, told["Threads=N|MIN:MAX"]
+  end
+
   def test_wrong_ones_are_refused
     assert_raises(Cuttle::UsageError) { settings(Threads: "x") }
   end

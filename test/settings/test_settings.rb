@@ -15,6 +15,113 @@ class TestSettings < Minitest::Test
     assert_equal [:default], Cuttle::Settings::NAMES.map { |name| settings.origin(name) }.uniq
   end
 
+  def test_there_is_a_default_in_one_place_only
+    Cuttle::Engines.names.each do |name|
+      optional = Cuttle::Engines.fetch(name).instance_method(:initialize).parameters.select { |kind, _| kind == :key }
+      assert_empty optional, name
+    end
+  end
+
+  def test_what_sources_and_engines_take
+    settings = build({}, threads: 2, idle_timeout: 5)
+    assert_equal({ threads: 2..2, max_fibers: 1024 }, settings.for_engine)
+    assert_equal({ keep_alive: true, idle_timeout: 5 }, settings.for_source.slice(:keep_alive, :idle_timeout))
+    refute settings.for_source.key?(:request_timeout)
+  end
+
+  # What every source is told, and what holds where nobody said anything.
+  LIMITS = {
+    header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 5,
+    half_close: "answer", spool_directory: nil, max_body: 1 << 30, max_spool: nil, write_ahead: 16 << 20,
+    max_connections: nil, max_requests: nil, underscore_headers: false, max_queue: nil, queue_timeout: nil,
+    app_timeout: nil
+  }.freeze
+
+  def test_limits
+    Cuttle::Engines.names.each do |engine|
+      settings = build({}, engine: engine)
+      assert_equal LIMITS.merge(keep_alive: settings.keep_alive), settings.for_source
+    end
+  end
+
+  # Each that has a number can be turned off.
+  def test_what_is_turned_off
+    names = LIMITS.keys - %i[half_close spool_directory underscore_headers]
+    ["none", "0", 0, :none].each do |off|
+      settings = build({}, **names.to_h { |name| [name, off] })
+      names.each { |name| assert_equal [nil, :flag], [settings.public_send(name), settings.origin(name)], name }
+    end
+    assert_nil build({}, max_body: "0K").max_body
+  end
+
+  def test_sizes
+    { "512" => 512, "64K" => 65_536, "64k" => 65_536, "16M" => 16_777_216, "1G" => 1_073_741_824, 9 => 9,
+      "9223372036854775807" => (1 << 63) - 1 }.each do |said, meant|
+      assert_equal meant, build({}, max_body: said).max_body
+    end
+  end
+
+  def test_a_request_timeout_is_that_of_head_and_body
+    assert_equal [[2, :flag], [2, :flag]], head_and_body(request_timeout: 2)
+    assert_equal [[1, :flag], [2, :flag]], head_and_body(request_timeout: 2, header_timeout: 1)
+    assert_equal [[2, :flag], [9, :flag]], head_and_body(request_timeout: 2, body_timeout: 9)
+    assert_equal [[nil, :flag], [nil, :flag]], head_and_body(request_timeout: "none")
+    assert_equal [[nil, :flag], [2, :flag]], head_and_body(request_timeout: 2, header_timeout: "none")
+    assert_nil build.request_timeout
+  end
+
+  # Whoever speaks last is heard, by whichever of the two names.
+  def test_a_request_timeout_in_another_layer
+    { [{ request_timeout: 2 }, { header_timeout: 1, body_timeout: 1 }] => [[2, :flag], [2, :flag]],
+      [{ header_timeout: 1 }, { request_timeout: 2 }] => [[1, :flag], [2, :like]],
+      [{}, { request_timeout: 2, body_timeout: 3 }] => [[2, :like], [3, :like]] }.each do |(flags, like), meant|
+      settings = Cuttle::Settings.new([[:flag, flags], [:like, like], [:environment, {}]])
+      assert_equal meant, origins(settings)
+    end
+  end
+
+  def test_kept_connections_never_outlast_the_shutdown
+    assert_equal [5, 1.5, 0.05, nil],
+                 [10, 3, 0.1, 0].map { |time| build({}, shutdown_timeout: time).drain_grace }
+    assert_equal 20, build({}, drain_grace: 20).drain_grace
+  end
+
+  def test_where_spooled_octets_go
+    Dir.mktmpdir do |directory|
+      assert_equal File.realpath(directory), File.realpath(build({}, spool_directory: directory).spool_directory)
+      Dir.chdir(directory) { assert_equal Dir.pwd, build({}, spool_directory: ".").spool_directory }
+      File.write("#{directory}/file", "")
+      [directory + "/file", directory + "/nowhere"].each { |path| assert_no_spool(path) }
+      File.chmod(0o500, directory)
+      assert_no_spool(directory) unless Process.euid.zero? # who may write everywhere
+    end
+  end
+
+  def test_queues_are_for_evented_engines
+    Cuttle::Engines.names.each do |engine|
+      { max_queue: 5, queue_timeout: 0.5 }.each do |name, value|
+        if Cuttle::Engines.traits(engine).evented?
+          assert_equal value, build({}, engine: engine, name => value).public_send(name)
+        else
+          error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, name => value) }
+          assert_equal "engine #{engine} accepts when a thread is free, so the kernel's backlog is the queue there: " \
+                       "leave out --#{name.to_s.tr("_", "-")}", error.message
+        end
+        assert_nil build({}, engine: engine, name => "none").public_send(name)
+      end
+      assert_equal 3, build({}, engine: engine, app_timeout: 3).app_timeout
+    end
+  end
+
+  def test_what_a_client_that_closed_its_side_gets
+    assert_equal "drop", build({}, half_close: "drop").half_close
+    assert_equal "answer", build({}, half_close: :answer).half_close
+  end
+
+  def test_traits_are_the_engines
+    Cuttle::Engines.names.each { |name| assert_same Cuttle::Engines.traits(name), build({}, engine: name).traits }
+  end
+
   def test_environment_is_above_defaults
     settings = build({ "WEB_CONCURRENCY" => "2", "RAILS_MAX_THREADS" => "7", "PORT" => "8000", "RACK_ENV" => "live" })
     assert_equal [2, 7..7, 8000, "live"],
@@ -51,11 +158,17 @@ class TestSettings < Minitest::Test
   def test_a_pool_from_the_environment_is_nothing_to_an_engine_of_one_thread
     settings = build({ "RAILS_MAX_THREADS" => "5" }, engine: "reactor")
     assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
+    settings = build({}, engine: "reactor", like: "puma")
+    assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
+    settings = build({}, engine: "reactor", threads: 1)
+    assert_equal [1..1, :flag], [settings.threads, settings.origin(:threads)]
   end
 
   def test_keep_alive_is_off_for_single_only
     kept = Cuttle::Engines.names.select { |engine| build({}, engine: engine).keep_alive }
     assert_equal Cuttle::Engines.names - ["single"], kept
+    others = (Cuttle::Engines.names - kept).join(" and ")
+    assert_equal "on; off for engine #{others}", Cuttle::Settings.row(:keep_alive).tells
   end
 
   def test_environments_names_in_pumas_order
@@ -107,8 +220,30 @@ class TestSettings < Minitest::Test
     { threads: "" } => "--threads : give a number of threads, MIN:MAX, or 0 for a thread per connection",
     { port: "99999" } => "--port 99999: give a port from 0 to 65535",
     { max_fibers: 0 } => "--max-fibers 0: give a number of fibers above 0",
-    { idle_timeout: "0" } => "--idle-timeout 0: give seconds above 0",
-    { write_timeout: "soon" } => "--write-timeout soon: give seconds",
+    { idle_timeout: "x" } => "--idle-timeout x: give seconds, or none",
+    { write_timeout: "1e10" } => "--write-timeout 1e10: give at most 9223372036 seconds, or none",
+    { shutdown_timeout: "9223372037" } => "--shutdown-timeout 9223372037: give at most 9223372036 seconds",
+    { shutdown_timeout: "none" } => "--shutdown-timeout none: give seconds",
+    { request_timeout: "1e-9" } => "--request-timeout 1e-9: give at least 0.001 seconds, or none",
+    { write_timeout: Float::INFINITY } => "--write-timeout Infinity: give seconds, or none",
+    { header_timeout: Float::NAN } => "--header-timeout NaN: give seconds, or none",
+    { write_timeout: "-1" } => "--write-timeout -1: give seconds, or none",
+    { max_body: "1T" } => "--max-body 1T: give octets, as 512, 64K, 16M or 1G, or none",
+    { max_spool: "-1" } => "--max-spool -1: give octets, as 512, 64K, 16M or 1G, or none",
+    { write_ahead: "1.5M" } => "--write-ahead 1.5M: give octets, as 512, 64K, 16M or 1G, or none",
+    { min_rate: "fast" } => "--min-rate fast: give octets, as 512, 64K, 16M or 1G, or none",
+    { max_body: "8589934592G" } => "--max-body 8589934592G: give at most 9223372036854775807 octets, or none",
+    { max_connections: "all" } => "--max-connections all: give a number of connections up to 1000000000, or none",
+    { max_requests: 1_000_000_001 } =>
+      "--max-requests 1000000001: give a number of requests up to 1000000000, or none",
+    { max_queue: "1.5" } => "--max-queue 1.5: give a number of requests up to 1000000000, or none",
+    { half_close: "none" } => "--half-close none: give answer or drop",
+    { underscore_headers: "some" } => "--underscore-headers some: on or off",
+    { spool_directory: "/nowhere" } =>
+      "--spool-directory /nowhere: give a directory that exists and that we may write to",
+    { drain_grace: 30 } => "--drain-grace 30 has to be below --shutdown-timeout 25",
+    { binds: [] } => "--bind : give at least one URI",
+    { write_timeout: "soon" } => "--write-timeout soon: give seconds, or none",
     { shutdown_timeout: "NaN" } => "--shutdown-timeout NaN: give seconds",
     { keep_alive: "maybe" } => "--keep-alive maybe: on or off",
     { binds: "9292" } => "--bind 9292: give tcp://host:port or unix:///path",
@@ -117,6 +252,10 @@ class TestSettings < Minitest::Test
     { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",
     { like: "apache" } => "unknown server \"apache\": #{Cuttle::Settings::LIKES.keys.join(", ")}",
     { threads: 0 } =>
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { engine: "reactor", threads: 0 } =>
+      "engine reactor has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { engine: "hybrid", like: "webrick" } =>
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
@@ -137,6 +276,19 @@ class TestSettings < Minitest::Test
   end
 
   private
+
+  def head_and_body(**flags)
+    origins(build({}, **flags))
+  end
+
+  def origins(settings)
+    %i[header_timeout body_timeout].map { |name| [settings.public_send(name), settings.origin(name)] }
+  end
+
+  def assert_no_spool(path)
+    error = assert_raises(Cuttle::UsageError) { build({}, spool_directory: path) }
+    assert_equal "--spool-directory #{path}: give a directory that exists and that we may write to", error.message
+  end
 
   def build(variables = {}, **flags)
     Cuttle::Settings.build(variables: variables, **flags)

@@ -10,8 +10,8 @@ module Cuttle
       end
 
       def run(arguments)
-        name = arguments.first
-        return overview if [nil, "help", "version"].include?(name)
+        name = CLI.question(arguments.first || "help")
+        return overview if %w[help version].include?(name)
 
         CLI.command(name).new(out: @out, err: @err).run(["--help"])
       end

@@ -4,8 +4,8 @@ require "optparse"
 
 module Cuttle
   class CLI
-    # `cuttle serve [PATH]`: options into Settings, Settings into a server. Options that Puma has are spelled as Puma's
-    # (-v logs requests, -V is the version).
+    # `cuttle serve [PATH]`: options into Settings, Settings into a server. The options are Settings::TABLE's, and those
+    # that Puma has are spelled as Puma's (-v logs requests, -V is the version).
     class Serve
       def initialize(out:, err:)
         @out = out
@@ -40,79 +40,27 @@ module Cuttle
         OptionParser.new do |options|
           options.banner = "Usage: cuttle serve [PATH] [OPTION …]"
           options.separator "PATH is a rackup file, or a directory of files; without it, config.ru here."
-          groups(options, flags)
+          Settings::Help.add(options, flags)
+          questions(options)
           options.separator "\n#{catalogue}"
         end
       end
 
-      def groups(options, flags)
-        group(options, "Where to listen") { listening(options, flags) }
-        group(options, "How to serve") { model(options, flags) }
-        group(options, "What to serve") { content(options, flags) }
-        group(options, "How long to wait, in seconds") { patience(options, flags) }
-        group(options, "What to say") { output(options, flags) }
-      end
-
-      def group(options, title)
-        options.separator "\n#{title}:"
-        yield
-      end
-
-      def listening(options, flags)
-        options.on("-b", "--bind URI", "tcp://host:port or unix:///path; may be given again") do |uri|
-          (flags[:binds] ||= []) << uri
+      def questions(options)
+        CLI.tell_version(options, "-V")
+        options.on("-h", "--help", "this") do
+          @out.puts(options)
+          throw :answered, 0
         end
-        on(options, flags, :port, "-p", "--port PORT", "9292; on 127.0.0.1 in development and test, else everywhere")
-      end
-
-      def model(options, flags)
-        on(options, flags, :engine, "--engine NAME", "hybrid, or one of the engines below")
-        on(options, flags, :workers, "-w", "--workers N", "processes to fork; auto: one per CPU we may use; 0: none")
-        on(options, flags, :threads, "-t", "--threads N|MIN:MAX", "threads that run the app in each process (3);",
-           "0: one per connection (engine threads)")
-        on(options, flags, :max_fibers, "--max-fibers N", "requests at once in a process of engine fibers (1024)")
-        on(options, flags, :parser, "--parser NAME", "native, or one of the parsers below")
-        on(options, flags, :keep_alive, "--[no-]keep-alive", "let connections persist (yes, but for engine single)")
-        on(options, flags, :like, "--like SERVER", "that server's model and habits; see below")
-      end
-
-      def content(options, flags)
-        on(options, flags, :docroot, "--docroot DIR", "serve DIR's files before the app is asked")
-        on(options, flags, :environment, "-e", "--environment ENV", "RACK_ENV (development)")
-      end
-
-      def patience(options, flags)
-        on(options, flags, :request_timeout, "--request-timeout S", "for a whole request (30)")
-        on(options, flags, :idle_timeout, "--idle-timeout S", "for the next request on a connection (65)")
-        on(options, flags, :write_timeout, "--write-timeout S", "for a client to take more of a response (30)")
-        on(options, flags, :shutdown_timeout, "--shutdown-timeout S", "for requests under way when told to stop (25)")
-      end
-
-      def output(options, flags)
-        on(options, flags, :log_requests, "-v", "--log-requests", "a line for each request, on standard output")
-        on(options, flags, :quiet, "-q", "--quiet", "nothing at the start")
-        on(options, flags, :debug, "--debug", "backtraces of what goes wrong")
-        options.on("-V", "--version", "the version") { answer { Version.new(out: @out, err: @err).run([]) } }
-        options.on("-h", "--help", "this") { answer { @out.puts(options) } }
-      end
-
-      def on(options, flags, name, *definition)
-        options.on(*definition) { |value| flags[name] = value }
-      end
-
-      def answer
-        yield
-        throw :answered, 0
       end
 
       # Engines, parsers and servers there are.
       def catalogue
         [
-          "Engines (the default is hybrid):", *lines(Engines), "",
-          "Parsers (the default is native):", *lines(Http::Parsers), "",
-          "Servers for --like:", *likes, "",
-          "Environment variables, which options overrule: WEB_CONCURRENCY, RAILS_MIN_THREADS and RAILS_MAX_THREADS,",
-          "PORT, and the first of APP_ENV, RACK_ENV and RAILS_ENV."
+          "0 or none turns a limit or a time off (a --shutdown-timeout of 0 waits for nobody).",
+          "SIZE is in octets: 512, 64K, 16M, 1G.", "",
+          "Engines:", *lines(Engines), "", "Parsers:", *lines(Http::Parsers), "", "Servers for --like:", *likes, "",
+          "Environment variables, which options overrule; the first that is set counts:", *Settings::Help.variables
         ].join("\n")
       end
 

@@ -55,6 +55,7 @@ module Cuttle
           writing(parser)
           parser.on("--resume DIR", "go on with a study that did not come to its end") { |path| @resume = path }
           parser.on("--debug", "backtraces of what goes wrong") { nil }
+          CLI.tell_version(parser, "-V", "-v")
           parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
         end
       end

@@ -9,11 +9,13 @@ module Cuttle
       autoload :Scheduler, "cuttle/engines/fibers/scheduler"
       autoload :Timers, "cuttle/engines/fibers/timers"
 
+      TRAITS = Traits.new(evented: true, fibers: true)
+
       def self.source(listeners, **options)
         Poller.new(listeners, **options)
       end
 
-      def initialize(source:, service:, max_fibers: 1024, **)
+      def initialize(source:, service:, max_fibers:, **)
         @source = source
         @service = service
         @max = max_fibers

@@ -8,6 +8,8 @@ module Cuttle
     #
     # With MIN:MAX threads, one is started whenever the last free one takes work, and one that was idle for a while ends.
     class Hybrid
+      TRAITS = Traits.new(evented: true, pooled: true)
+
       # Seconds without work after which a thread beyond the minimum ends.
       IDLE = 30
 
@@ -15,7 +17,7 @@ module Cuttle
         Poller.new(listeners, shared: true, **options)
       end
 
-      def initialize(source:, service:, threads: 3..3, **)
+      def initialize(source:, service:, threads:, **)
         @source = source
         @service = service
         @pool = Pool.new(threads, &method(threads.min == threads.max ? :work : :work_elastically))

@@ -4,6 +4,8 @@ module Cuttle
   module Engines
     # One thread waits for all connections and runs the app in between: while the app runs, nothing else does.
     class Reactor
+      TRAITS = Traits.new(evented: true)
+
       def self.source(listeners, **options)
         Poller.new(listeners, **options)
       end

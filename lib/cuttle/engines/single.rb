@@ -5,6 +5,8 @@ module Cuttle
     # Accepts a connection and serves it to its end before the next one. Everything runs on the calling thread, and
     # whoever is not served waits in the kernel's backlog.
     class Single
+      TRAITS = Traits.new
+
       # An idle connection that is kept alive lets one that waits have its turn after this many seconds.
       GRACE = 0.1
 

@@ -5,6 +5,8 @@ module Cuttle
     # A thread serves a connection to its end, with blocking I/O: one from a pool of MIN to MAX, or (0) a new one each.
     # In a pool one free thread at a time waits to accept; the others queue behind it for their turn.
     class Threads
+      TRAITS = Traits.new(pooled: true, thread_per_connection: true)
+
       # In a pool, an idle connection that is kept alive lets one that waits have its thread after this many seconds.
       GRACE = 0.1
 
@@ -12,7 +14,7 @@ module Cuttle
         Acceptor.new(listeners, **options)
       end
 
-      def initialize(source:, service:, threads: 3..3, **)
+      def initialize(source:, service:, threads:, **)
         @source = source
         @service = service
         @pooled = threads.max.positive?

@@ -6,10 +6,15 @@ module Cuttle
     # in rackup's spelling: -O Engine=fibers -O Threads=1:5 -O Workers=2 -O KeepAlive=off. The environment's variables
     # count as on our own command line.
     module Handler
-      # How rackup spells our options.
-      OPTIONS = Settings::NAMES.to_h { |name| [name.to_s.split("_").map(&:capitalize).join.to_sym, name] }
-                               .reject { |_, name| %i[path binds port environment].include?(name) }
-                               .merge(Silent: :quiet, environment: :environment).freeze
+      # What rackup has options for itself.
+      ITS_OWN = %i[path binds port environment].freeze
+
+      # Our options by rackup's spelling of their names.
+      ROWS = Settings::TABLE.reject { |row| ITS_OWN.include?(row.name) }
+                            .to_h { |row| [row.name.to_s.split("_").map(&:capitalize).join.to_sym, row] }.freeze
+
+      # What rackup may pass => the name of the setting.
+      OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
       class << self
         # Serves +app+ until a signal ends it. Yields nothing: there is no server to configure once it runs.
@@ -29,21 +34,20 @@ module Cuttle
 
         # rackup prints them in its --help.
         def valid_options
-          {
-            "Host=HOST" => "address to listen on", "Port=PORT" => "port to listen on",
-            "Engine=NAME" => "concurrency model: #{Engines.names.join(", ")}",
-            "Threads=N|MIN:MAX" => "threads that run the app", "Workers=N|auto" => "processes to fork",
-            "Silent" => "say nothing at the start"
-          }
+          { "Host=HOST" => "address to listen on, or unix:///path", "Port=PORT" => "port to listen on" }
+            .merge(ROWS.to_h { |name, row| ["#{name}=#{row.argument || "on|off"}", row.help] },
+                   "Silent" => "say nothing at the start")
         end
 
         private
 
+        # Host and Port are rackup's own, with defaults; both may be missing where a program calls.
         def bind(options)
           host = options[:Host] || "127.0.0.1"
           return host if host.start_with?("unix:")
 
-          "tcp://#{host.include?(":") ? "[#{host}]" : host}:#{options[:Port] || 9292}"
+          port = options[:Port] || Settings.row(:port).default
+          "tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"
         end
       end
     end

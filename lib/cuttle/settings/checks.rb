@@ -2,35 +2,31 @@
 
 module Cuttle
   class Settings
-    # Values that are right each alone and wrong together, and names that nothing has. One line for each.
+    # Values that are right each alone and wrong together. One line for each.
     module Checks
       class << self
         # Raises UsageError.
         def call(settings)
-          known(settings.engine, Engines.names, "engine")
-          known(settings.parser, Http::Parsers.names, "parser")
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
+          queue(settings)
+          drain(settings)
         end
 
         private
 
-        def known(name, names, what)
-          raise UsageError, "unknown #{what} #{name.inspect}: #{names.join(", ")}" unless names.include?(name)
-        end
-
         def thread_per_connection(settings)
-          return unless settings.threads.max.zero? && settings.engine != "threads"
+          return unless settings.threads.max.zero? && !settings.traits.thread_per_connection?
 
+          able = Engines.names.select { |name| Engines.traits(name).thread_per_connection? }
           raise UsageError, "engine #{settings.engine} has a fixed pool: " \
-                            "--threads 0 (a thread per connection) goes with --engine threads"
+                            "--threads 0 (a thread per connection) goes with --engine #{able.join(" or ")}"
         end
 
         # A number of threads that would silently do nothing spoils a comparison.
         def one_thread(settings)
-          return unless settings.origin(:threads) == :flag && settings.threads.max > 1
-          return unless Defaults::ONE_THREAD.include?(settings.engine)
+          return unless settings.origin(:threads) == :flag && settings.threads.max > 1 && !settings.traits.pooled?
 
           raise UsageError, "engine #{settings.engine} runs the app on one thread: leave out --threads"
         end
@@ -40,6 +36,22 @@ module Cuttle
           return unless Http::Parsers.fetch(settings.parser).study_only?
 
           raise UsageError, "parser #{settings.parser} is for study only: it does not serve in production"
+        end
+
+        # A blocking engine reads a request when it has a thread for it.
+        def queue(settings)
+          return if settings.traits.evented?
+
+          flag = %i[max_queue queue_timeout].find { |name| settings.public_send(name) } or return
+          raise UsageError, "engine #{settings.engine} accepts when a thread is free, so the kernel's backlog is the " \
+                            "queue there: leave out #{Settings.row(flag).flag}"
+        end
+
+        def drain(settings)
+          return unless settings.drain_grace && settings.drain_grace >= settings.shutdown_timeout
+
+          raise UsageError, "--drain-grace #{settings.drain_grace} has to be below " \
+                            "--shutdown-timeout #{settings.shutdown_timeout}"
         end
       end
     end

@@ -7,20 +7,9 @@ require_relative "../../support/serving"
 require_relative "../../support/wire_client"
 
 module EngineContract
-  # What differs between engines by design. +at_once+: requests that one process has in the app at the same time;
-  # +evented+: a connection costs no thread; +inline+: while the app runs, nothing else does.
-  Traits = Struct.new(:at_once, :evented, :inline, keyword_init: true) do
-    alias_method :evented?, :evented
-    alias_method :inline?, :inline
-  end
-
-  TRAITS = {
-    "single" => Traits.new(at_once: 1, evented: false, inline: true),
-    "threads" => Traits.new(at_once: 3, evented: false, inline: false),
-    "reactor" => Traits.new(at_once: 1, evented: true, inline: true),
-    "hybrid" => Traits.new(at_once: 3, evented: true, inline: false),
-    "fibers" => Traits.new(at_once: 8, evented: true, inline: false)
-  }.freeze
+  # What the suites ask pooled engines and fibers for, unless a test says otherwise.
+  THREADS = 3
+  FIBERS = 8
 
   # Seconds that anything may take; only what hangs takes as long.
   DEADLINE = 20
@@ -46,7 +35,7 @@ module EngineContract
         end
       end
 
-      def traits = TRAITS.fetch(engine)
+      def traits = Cuttle::Engines.traits(engine)
 
       def name
         return super unless engine
@@ -67,7 +56,7 @@ module EngineContract
       end
 
       def serve(flags)
-        threads = %w[threads hybrid].include?(engine) ? ["-t", "3:3"] : []
+        threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
          "-w", workers.to_s, *threads, *flags]
       end
@@ -101,7 +90,10 @@ module EngineContract
     def serving_pids = clustered? ? server.workers : [server.pid]
 
     # Requests that all processes together have in the app at once.
-    def capacity = traits.at_once * [self.class.workers, 1].max
+    def capacity = at_once * [self.class.workers, 1].max
+
+    # Requests that one process has in the app at once. (So many of a fibers engine are enough to see it.)
+    def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
 
     # Runs the block against a server of its own (see Case.start).
     def with_server(*flags, **script)

@@ -21,11 +21,11 @@ module EngineContract
     def test_the_app_runs_no_more_often_at_once_than_asked_for
       skip "each worker counts for itself" if clustered?
 
-      limit = ["--max-fibers", traits.at_once.to_s] if self.class.engine == "fibers"
+      limit = ["--max-fibers", FIBERS.to_s] if traits.fibers?
       with_server(*limit) do
-        clients = Array.new(traits.at_once * 3) { connect.write(get("/nap?0.02")) }
+        clients = Array.new(at_once * 3) { connect.write(get("/nap?0.02")) }
         clients.each { |client| assert_equal 200, client.response.status }
-        assert_equal traits.at_once, fetch("/most").to_i
+        assert_equal at_once, fetch("/most").to_i
       end
     end
   end

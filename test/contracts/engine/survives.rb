@@ -21,7 +21,7 @@ module EngineContract
     end
 
     def test_survives_the_death_of_its_threads
-      skip "the app runs on the process's main thread" if traits.inline? || self.class.engine == "fibers"
+      skip "the app runs on the process's main thread" unless traits.pooled?
 
       ROUNDS.times do
         WireClient.open(port, deadline: DEADLINE) { |client| client.write(get("/kill", "Connection: close")).rest }

@@ -9,12 +9,20 @@ module Real
 
     # Whether a second request is answered while the app still works on the first.
     def concurrent?
-      !workers.nil? || !%w[single reactor].include?(engine)
+      !workers.nil? || traits.nil? || !traits.inline?
     end
 
     # So many connections, or as many as can be kept alive at once: a blocking engine ends one when others wait.
     def connections(wanted)
-      [wanted, { "single" => 1, "threads" => 3 }.fetch(engine, wanted)].min
+      return wanted if traits.nil? || traits.evented?
+
+      settings = Cuttle::Settings.build(variables: {}, engine: engine)
+      [wanted, traits.capacity(**settings.for_engine)].min
+    end
+
+    # nil for a server that is not ours.
+    def traits
+      Cuttle::Engines.traits(engine) if Cuttle::Engines.names.include?(engine)
     end
 
     def to_s
@@ -27,7 +35,7 @@ module Real
     end
   end
 
-  ENGINES = %w[single threads reactor hybrid fibers].freeze
+  ENGINES = Cuttle::Engines.names.freeze
 
   # A server that is not ours has one way, its own.
   ALONE = ENV["REAL_SERVER"] ? [Way.new("other")].freeze : ENGINES.map { |engine| Way.new(engine) }.freeze

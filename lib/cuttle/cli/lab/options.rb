@@ -149,6 +149,7 @@ module Cuttle
           keep(parser, :directory, "--directory DIR", "where results go (lab-results)")
           parser.on("--json", "print the report as JSON instead of the table") { @json = true }
           parser.on("--debug", "backtraces of what goes wrong") { nil }
+          CLI.tell_version(parser, "-V", "-v")
           parser.on("-h", "--help", "this") { @help = parser.help }
         end
 

@@ -33,6 +33,7 @@ module Cuttle
           OptionParser.new do |parser|
             parser.banner = USAGE
             parser.on("--install", "install those that are named, or all, each in a gem directory of its own") { yield }
+            CLI.tell_version(parser, "-V", "-v")
             parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
           end
         end

@@ -115,6 +115,7 @@ module Cuttle
           end
           parser.on("-q", "--quiet", "nothing while it runs") { @quiet = true }
           parser.on("--debug", "backtraces of what goes wrong") { nil }
+          CLI.tell_version(parser, "-V", "-v")
           parser.on("-h", "--help", "this") { @help = parser.help }
         end
 

@@ -41,6 +41,7 @@ module Cuttle
             parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") do |factor|
               @margin = factor
             end
+            CLI.tell_version(parser, "-V", "-v")
             parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
           end
         end

@@ -6,9 +6,8 @@ module Cuttle
       # This Cuttle, as a user would start it. It says itself what it is.
       class Cuttle < Peer
         EXECUTABLE = "#{Home::ROOT}/exe/cuttle"
-        POOLED = %w[threads hybrid].freeze
 
-        def models = %w[single threads reactor hybrid fibers]
+        def models = Engines.names
         def workers = (0..)
         def keeps_alive = [true, false]
         def version = VERSION
@@ -19,14 +18,15 @@ module Cuttle
         def thread_name = /\Acuttle \d+\z/
 
         def threads_of(setup)
-          return (0..) if setup.model == "threads"
+          traits = Engines.traits(setup.model)
+          return (1..1) unless traits.pooled?
 
-          POOLED.include?(setup.model) ? (1..) : (1..1)
+          traits.thread_per_connection? ? (0..) : (1..)
         end
 
         # A fiber for each request, a thread for each connection.
         def slots(setup)
-          super unless setup.model == "fibers" || setup.threads.zero?
+          super unless Engines.traits(setup.model).fibers? || setup.threads.zero?
         end
 
         # A clone's gems may be in a bundle of its own.
@@ -50,7 +50,7 @@ module Cuttle
         end
 
         def pool(setup)
-          POOLED.include?(setup.model) ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
+          Engines.traits(setup.model).pooled? ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
         end
 
         def settings(server)

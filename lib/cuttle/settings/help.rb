@@ -1,0 +1,41 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Settings
+    # The table as a command line: gives an OptionParser its options, under their groups' titles.
+    module Help
+      WIDTH = 80 # characters of a line of help, beside the option
+
+      module_function
+
+      # What +parser+ finds goes into +flags+, by name.
+      def add(parser, flags)
+        TABLE.reject { |row| row.flags.empty? }.chunk_while { |one, other| one.group == other.group }.each do |rows|
+          parser.separator "\n#{rows.first.group}:"
+          rows.each { |row| option(parser, row, flags) }
+        end
+      end
+
+      # Lines on what the environment says.
+      def variables
+        TABLE.reject { |row| row.variables.empty? }.map do |row|
+          "  #{row.flag.ljust(14)} #{[*row.variables, row.minimum].compact.join(", ")}"
+        end
+      end
+
+      def option(parser, row, flags)
+        parser.on(*row.flags, *lines(row)) do |value|
+          row.repeated ? (flags[row.name] ||= []) << value : flags[row.name] = value
+        end
+      end
+
+      # The meaning, and the default; that a switch is off needs no word.
+      def lines(row)
+        default = row.default_text
+        default = nil if row.argument.nil? && default == "off"
+        [row.help, ("(#{default})" if default)].compact.join(" ").scan(/\S.{0,#{WIDTH - 2}}\S(?=\s|\z)/)
+      end
+      private_class_method :option, :lines
+    end
+  end
+end

@@ -1,0 +1,124 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Settings
+    # What values there are: each method turns what was said (Strings from outside, Ruby values from a program) into a
+    # setting's one form. A row of the table names the method, and its further arguments. Raises ArgumentError, which
+    # says what to give instead; Row#coerce puts the flag or variable before it.
+    module Kinds
+      ON_OFF = { true => true, false => false, "on" => true, "off" => false, "true" => true, "false" => false }.freeze
+
+      # Seconds that are still a number of nanoseconds in 63 bits, as the core counts them.
+      MOST_SECONDS = ((1 << 63) - 1) / 1_000_000_000
+
+      # Shorter times are slips of the pen, and the shortest of them would be no nanosecond.
+      LEAST_SECONDS = 0.001
+
+      # Octets in 63 bits, and so many of anything else that an int holds them.
+      MOST_OCTETS = (1 << 63) - 1
+      MOST = 1_000_000_000
+
+      UNITS = { "" => 0, "K" => 10, "M" => 20, "G" => 30 }.freeze
+
+      module_function
+
+      # Engines and servers may come as Symbols, paths as Pathname.
+      def text(value)
+        value.to_s.dup.freeze
+      end
+
+      # One of the names that +names+ (a Proc) returns, of what +what+ calls them. Raises UsageError.
+      def name(value, what, names)
+        return text(value) if names.call.include?(value.to_s)
+
+        raise UsageError, "unknown #{what} #{value.inspect}: #{names.call.join(", ")}"
+      end
+
+      def on_off(value)
+        ON_OFF.fetch(value) { raise ArgumentError, "on or off" }
+      end
+
+      # An Integer in +range+; +form+ is what to give.
+      def whole(value, range, form)
+        number = Integer(value.to_s, 10, exception: false)
+        raise ArgumentError, "give #{form}" unless number && range.cover?(number)
+
+        number
+      end
+
+      # A number of +what+.
+      def count(value, what)
+        whole(value, 0..MOST, "a number of #{what} up to #{MOST}")
+      end
+
+      # One of +names+.
+      def choice(value, names)
+        names.find { |name| name == value.to_s } or raise ArgumentError, "give #{names.join(" or ")}"
+      end
+
+      # 0 is allowed, for waiting for nothing may have a meaning.
+      def seconds(value)
+        time = Float(value, exception: false)
+        raise ArgumentError, "give seconds" unless time&.finite? && !time.negative?
+        raise ArgumentError, "give at most #{MOST_SECONDS} seconds" if time > MOST_SECONDS
+        raise ArgumentError, "give at least #{LEAST_SECONDS} seconds" if time.positive? && time < LEAST_SECONDS
+
+        time == time.to_i ? time.to_i : time
+      end
+
+      # Octets: 512, 64K, 16M, 1G (by 1024).
+      def size(value)
+        number, unit = value.to_s.match(/\A(\d+)([KMG]?)\z/i)&.captures
+        raise ArgumentError, "give octets, as 512, 64K, 16M or 1G" unless number
+
+        octets = number.to_i << UNITS.fetch(unit.upcase)
+        raise ArgumentError, "give at most #{MOST_OCTETS} octets" if octets > MOST_OCTETS
+
+        octets
+      end
+
+      # What +kind+ makes of it; nil where it was turned off, by "none" or 0.
+      def optional(value, kind, *arguments)
+        return if value.to_s == "none"
+
+        coerced = public_send(kind, value, *arguments)
+        coerced unless coerced.zero?
+      rescue ArgumentError => error
+        raise ArgumentError, "#{error.message}, or none"
+      end
+
+      # One that exists, and takes files; its absolute path, for an app may change its directory.
+      def directory(value)
+        path = File.expand_path(value.to_s)
+        usable = File.directory?(path) && File.writable?(path) && File.executable?(path)
+        raise ArgumentError, "give a directory that exists and that we may write to" unless usable
+
+        path.freeze
+      end
+
+      def workers(value)
+        return Cluster::Cpus.count if value.to_s == "auto"
+
+        whole(value, 0..1024, "a number of processes, or auto")
+      end
+
+      # "N", "MIN:MAX", an Integer or a Range => a Range. Puma's "0:N" keeps no thread at rest; ours keeps one.
+      def threads(value)
+        form = "a number of threads, MIN:MAX, or 0 for a thread per connection"
+        min, max = value.is_a?(Range) ? [value.min, value.max] : value.to_s.split(":", 2)
+        min = whole(min, 0..10_000, form)
+        max = max.nil? ? min : whole(max, 0..10_000, form)
+        raise ArgumentError, "the minimum is above the maximum" if min > max
+
+        max.zero? ? 0..0 : [min, 1].max..max
+      end
+
+      # One URI or several => an Array of them.
+      def binds(value)
+        Array(value).map { |uri| Listeners.check(uri) }.tap do |uris|
+          raise ArgumentError, "give at least one URI" if uris.empty?
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,143 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Settings
+    # Every setting, a row each (row.rb has the columns), in the order in which documents list them. A new option of
+    # `cuttle serve` is a row here and the place that uses its value; `rake readme` writes it into README.
+    #
+    # A default stands here and nowhere else.
+    TABLE = {
+      nil => [
+        # A rackup file, or a directory of static files; nil where the app is given as an object.
+        { name: :path, kind: :text }
+      ],
+
+      "Where to listen" => [
+        { name: :binds, kind: :binds, flags: ["-b", "--bind URI"], repeated: true,
+          # As rackup: only this machine while developing, every interface elsewhere.
+          default: lambda { |settings|
+            host = %w[development test].include?(settings.environment) ? "127.0.0.1" : "0.0.0.0"
+            ["tcp://#{host}:#{settings.port}"]
+          },
+          # -p beside -b is one address more; PORT is not, for it may be set for something else.
+          joined: lambda { |uris, settings|
+            settings.origin(:port) == :flag ? uris | Settings.row(:binds).otherwise(settings) : uris
+          },
+          help: "tcp://host:port or unix:///path; may be given again",
+          readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`; several" },
+        { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
+          default: 9292, variables: %w[PORT],
+          help: "on 127.0.0.1 in development and test, else on every interface" }
+      ],
+
+      "How to serve" => [
+        { name: :engine, kind: [:name, "engine", -> { Engines.names }], flags: ["--engine NAME"], default: "hybrid",
+          help: "the concurrency model: one of the engines below", readme: "the concurrency model, see below" },
+        { name: :workers, kind: :workers, flags: ["-w", "--workers N"], default: 0, variables: %w[WEB_CONCURRENCY],
+          help: "processes to fork; auto: one per CPU we may use; 0: none",
+          readme: "processes to fork; `auto`: one for each CPU that affinity and cgroup quota allow; 0: none" },
+        { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX"], default: 3, engine: true,
+          fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
+          variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS",
+          help: "threads in each process; 0, with engine threads: one per connection",
+          readme: "threads that run the app in each process; `MIN:MAX`; 0: one per connection (engine threads)" },
+        { name: :max_fibers, kind: [:whole, 1..1_000_000, "a number of fibers above 0"], flags: ["--max-fibers N"],
+          default: 1024, engine: true,
+          help: "requests at once in a process of engine fibers" },
+        { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
+          default: "native",
+          help: "one of the parsers below",
+          readme: "`native` (C), `pure` (Ruby), `recognizer` (regular expressions, for study only)" },
+        { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
+          # A process that serves one connection at a time serves nobody else while that is kept open.
+          default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
+          tells: "on; off for engine single",
+          help: "let connections persist" },
+        { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
+          help: "that server's model and habits, see below" }
+      ],
+
+      "What to serve" => [
+        { name: :docroot, kind: :text, flags: ["--docroot DIR"],
+          default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
+          help: "serve DIR's files before the app is asked" },
+        { name: :environment, kind: :text, flags: ["-e", "--environment ENV"], default: "development",
+          variables: %w[APP_ENV RACK_ENV RAILS_ENV],
+          help: "what the app finds in RACK_ENV" }
+      ],
+
+      # 0 or "none" turns one off, and is nil here and to the source. (A --shutdown-timeout of 0 waits for nobody.)
+      "How long to wait" => [
+        { name: :header_timeout, kind: %i[optional seconds], flags: ["--header-timeout S"], default: 10, source: true,
+          follows: :request_timeout,
+          help: "seconds for a request's head, from its first octet to its last" },
+        { name: :body_timeout, kind: %i[optional seconds], flags: ["--body-timeout S"], default: 3600, source: true,
+          follows: :request_timeout,
+          help: "seconds for a whole body to arrive" },
+        { name: :request_timeout, kind: %i[optional seconds], flags: ["--request-timeout S"],
+          help: "seconds for each of those two, unless said by its own name" },
+        { name: :min_rate, kind: %i[optional size], flags: ["--min-rate N"], default: 500, source: true,
+          help: "octets per second that a client must send or take, after 10 s of grace",
+          readme: "octets per second that a body must arrive at, or a streamed response be taken at, after 10 s of " \
+                  "grace" },
+        { name: :idle_timeout, kind: %i[optional seconds], flags: ["--idle-timeout S"], default: 65, source: true,
+          help: "seconds for the next request on a connection" },
+        { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
+          help: "seconds in which a client takes nothing of a response" },
+        # One that outlasted the shutdown would end every stop with status 1.
+        { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
+          default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
+          tells: "5, at most half of --shutdown-timeout",
+          help: "seconds for kept connections at the end",
+          readme: "seconds that kept connections have for one more request when told to stop" },
+        # Below the 30 seconds that Kubernetes and Heroku give before they kill.
+        { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
+          help: "seconds for requests under way when told to stop" },
+        { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
+          help: "seconds that a request may wait for a thread before 503" },
+        { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
+          help: "seconds in the app after which a request's worker is replaced",
+          readme: "seconds in the app after which a request is logged, answered with 503 where nothing was sent, " \
+                  "and its worker replaced" }
+      ],
+
+      "What to bear" => [
+        { name: :max_body, kind: %i[optional size], flags: ["--max-body SIZE"], default: "1G", source: true,
+          help: "octets of a request's body, before 413" },
+        { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
+          help: "octets that all bodies and responses of a process may have on the disk" },
+        { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
+          default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
+          help: "where large bodies and responses wait, in files without a name" },
+        { name: :write_ahead, kind: %i[optional size], flags: ["--write-ahead SIZE"], default: "16M", source: true,
+          help: "octets that a streamed response may be ahead of its client",
+          readme: "octets that a streamed response may be ahead of its client before its thread waits" },
+        { name: :max_connections, kind: [:optional, :count, "connections"], flags: ["--max-connections N"],
+          default: "none", source: true,
+          help: "connections of a process" },
+        { name: :max_requests, kind: [:optional, :count, "requests"], flags: ["--max-requests N"], default: "none",
+          source: true,
+          help: "requests on one connection" },
+        { name: :max_queue, kind: [:optional, :count, "requests"], flags: ["--max-queue N"], default: "none",
+          source: true,
+          help: "complete requests of a process that wait for a thread, before 503" },
+        { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
+          source: true,
+          help: "what a client gets that has closed its sending side" },
+        { name: :underscore_headers, kind: :on_off, flags: ["--[no-]underscore-headers"], default: "off", source: true,
+          help: "keep field names with an underscore",
+          readme: "keep field names with an underscore; an app can't tell `X_Name` from `X-Name`" }
+      ],
+
+      "What to say" => [
+        { name: :log_requests, kind: :on_off, flags: ["-v", "--log-requests"], default: "off",
+          help: "a line for each request on standard output",
+          readme: "a line for each request on standard output: Common Log Format and the seconds it took" },
+        { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
+          help: "say nothing at the start" },
+        { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",
+          help: "backtraces of what goes wrong" }
+      ]
+    }.flat_map { |group, rows| rows.map { |row| Row.new(group: group, **row) } }.freeze
+  end
+end
