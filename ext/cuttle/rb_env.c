@@ -1,8 +1,9 @@
 /* A request as a Rack env (Rack SPEC, The Environment): the one C file that knows Rack's and CGI's names.
  *
  * Keys are interned once. Each env begins as a copy of its source's, which describes the most common request: what is
- * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
- * others are the app's own. All are binary, with every octet as it came. */
+ * the same (protocol, authority, address) is not entered again. The entries that requests have of their own come first
+ * there, and are replaced in one pass over them: a look-up of each would cost more than all the rest. Values that recur
+ * are frozen and shared, the others are the app's own. All are binary, with every octet as it came. */
 #include "rb_exchange.h"
 #include "syntax.h"
 
@@ -14,12 +15,38 @@
 #define NAME_ROOM 256    /* octets of a field's name that are looked up; longer ones are made anew */
 #define KNOWN_SLOTS 256  /* of the table of known names; a power of 2 */
 
-static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
-static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
-static VALUE after_reply;
-static VALUE empty, http_1_0, http_1_1, http_host, port_80, loopback;
-static VALUE string_io, early_hints_class;
-static ID exchange_of_hints;
+/* Entries that requests have of their own, in the order in which an env has them. */
+enum own {
+	METHOD,
+	PATH,
+	QUERY,
+	URI,
+	PROTOCOL,
+	ADDRESS,
+	HIJACK,
+	HINTS,
+	FINISHED,
+	AFTER_REPLY,
+	OWN,
+};
+
+static const char *const own_names[OWN] = {
+	[METHOD] = "REQUEST_METHOD",
+	[PATH] = "PATH_INFO",
+	[QUERY] = "QUERY_STRING",
+	[URI] = "REQUEST_URI",
+	[PROTOCOL] = "SERVER_PROTOCOL",
+	[ADDRESS] = "REMOTE_ADDR",
+	[HIJACK] = "rack.hijack",
+	[HINTS] = "rack.early_hints",
+	[FINISHED] = "rack.response_finished",
+	[AFTER_REPLY] = "rack.after_reply",
+};
+
+static VALUE own_keys[OWN];
+static VALUE server_name, server_port, http_host, content_length, content_type, input_key;
+static VALUE empty, slash, http_1_0, http_1_1, port_80, loopback;
+static VALUE string_io;
 
 /* Known fields, by a hash of their names in lower case. */
 static struct known {
@@ -293,29 +320,52 @@ VALUE cuttle_env_remote_address(struct cuttle_held *held)
 	return held->address;
 }
 
-/* rack.early_hints: what calls the exchange's early_hints. A plain object costs less than a Method. */
-static VALUE new_hints(VALUE exchange)
-{
-	VALUE hints = rb_obj_alloc(early_hints_class);
+/* The first entries of an env, while they are replaced; Qundef leaves one as it is. */
+struct replacement {
+	VALUE env, values[OWN];
+	int at;
+};
 
-	rb_ivar_set(hints, exchange_of_hints, exchange);
-	return hints;
+static int next_own(st_data_t key, st_data_t value, st_data_t data, int error)
+{
+	struct replacement *replacement = (struct replacement *)data;
+
+	if (replacement->at == OWN)
+		return ST_STOP;
+	if (replacement->values[replacement->at] != Qundef)
+		return ST_REPLACE;
+	replacement->at++;
+	return ST_CONTINUE;
 }
 
-/* call-seq: call(headers) -> nil, see Exchange#early_hints */
-static VALUE early_hints_call(VALUE self, VALUE headers)
+static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int existing)
 {
-	return rb_funcall(rb_ivar_get(self, exchange_of_hints), rb_intern("early_hints"), 1, headers);
+	struct replacement *replacement = (struct replacement *)data;
+
+	*value = replacement->values[replacement->at++];
+	RB_OBJ_WRITTEN(replacement->env, Qundef, (VALUE)*value);
+	return ST_CONTINUE;
 }
 
-/* Enters what is this exchange's alone: an app that keeps it has nothing of the next one. */
+/* What is this exchange's alone: an app that keeps it has nothing of the next one. An exchange is what both rack.hijack
+ * and rack.early_hints call. */
 static void introduce(VALUE env, struct cuttle_held *held)
 {
-	rb_hash_aset(env, remote_address, cuttle_env_remote_address(held));
-	rb_hash_aset(env, hijack_key, held->self);
-	rb_hash_aset(env, early_hints_key, new_hints(held->self));
-	rb_hash_aset(env, response_finished, rb_ary_new());
-	rb_hash_aset(env, after_reply, rb_ary_new());
+	const struct cuttle_exchange *exchange = held->live;
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	VALUE method = method_of(exchange), address = cuttle_env_remote_address(held);
+	struct replacement own = {.env = env};
+
+	own.values[METHOD] = method == methods[0] ? Qundef : method;
+	own.values[PATH] = head->path.length ? binary(exchange, head->path) : rb_str_dup(slash);
+	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
+	own.values[URI] = binary(exchange, head->target);
+	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
+	own.values[ADDRESS] = address == held->source->address ? Qundef : address;
+	own.values[HIJACK] = own.values[HINTS] = held->self;
+	own.values[FINISHED] = rb_ary_new();
+	own.values[AFTER_REPLY] = rb_ary_new();
+	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
 }
 
 static bool has_any(VALUE env, VALUE key)
@@ -327,49 +377,51 @@ static bool has_any(VALUE env, VALUE key)
 
 bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 {
-	return !NIL_P(held->env) && (has_any(held->env, response_finished) || has_any(held->env, after_reply));
+	return !NIL_P(held->env) && (has_any(held->env, own_keys[FINISHED]) || has_any(held->env, own_keys[AFTER_REPLY]));
 }
 
-void cuttle_env_prepare(VALUE env)
+VALUE cuttle_env_model(VALUE env)
 {
-	rb_hash_aset(env, request_method, methods[0]);
-	rb_hash_aset(env, path_info, empty);
-	rb_hash_aset(env, query_string, empty);
-	rb_hash_aset(env, request_uri, empty);
-	rb_hash_aset(env, server_protocol, http_1_1);
-	rb_hash_aset(env, remote_address, empty);
-	rb_hash_aset(env, server_name, empty);
-	rb_hash_aset(env, server_port, port_80);
-	rb_hash_aset(env, http_host, empty);
-	rb_hash_aset(env, hijack_key, Qnil);
-	rb_hash_aset(env, early_hints_key, Qnil);
-	rb_hash_aset(env, response_finished, Qnil);
-	rb_hash_aset(env, after_reply, Qnil);
+	VALUE model = rb_hash_new();
+
+	for (int index = 0; index < OWN; index++)
+		rb_hash_aset(model, own_keys[index], empty);
+	rb_hash_aset(model, own_keys[METHOD], methods[0]);
+	rb_hash_aset(model, own_keys[PROTOCOL], http_1_1);
+	rb_hash_aset(model, server_name, empty);
+	rb_hash_aset(model, server_port, port_80);
+	rb_hash_aset(model, http_host, empty);
+	return rb_funcall(model, rb_intern("update"), 1, env);
+}
+
+/* The peer's address is the same for most requests behind a proxy: once a connection asks again, it stands in the env
+ * that the next ones begin as. */
+static void learn_address(struct cuttle_source *source, const struct cuttle_connection *connection)
+{
+	VALUE address = (VALUE)connection->address;
+
+	if (connection->served != 2 || address == source->address)
+		return;
+	RB_OBJ_WRITE(source->self, &source->address, address);
+	rb_hash_aset(source->env, own_keys[ADDRESS], address);
 }
 
 VALUE cuttle_env(struct cuttle_held *held)
 {
 	struct cuttle_source *source = held->source;
-	struct cuttle_exchange *exchange = held->live;
-	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	const struct cuttle_head *head = cuttle_exchange_head(held->live);
 	bool authority = head->has_host && head->host.length > 0;
-	VALUE env, method = method_of(exchange);
+	VALUE env;
 
-	if (authority && !same_authority(source, exchange))
-		learn_authority(source, exchange);
+	if (authority && !same_authority(source, held->live))
+		learn_authority(source, held->live);
+	if (held->live->connection->address)
+		learn_address(source, held->live->connection);
 	env = rb_hash_dup(source->env);
 	introduce(env, held);
-	if (method != methods[0])
-		rb_hash_aset(env, request_method, method);
-	rb_hash_aset(env, path_info, head->path.length ? binary(exchange, head->path) : rb_str_new_lit("/"));
-	if (head->query.length)
-		rb_hash_aset(env, query_string, binary(exchange, head->query));
-	rb_hash_aset(env, request_uri, binary(exchange, head->target));
-	if (!head->minor)
-		rb_hash_aset(env, server_protocol, http_1_0);
 	if (!authority)
 		use_local_authority(env, source);
-	add_fields(env, exchange, source->core->limits.underscores);
+	add_fields(env, held->live, source->core->limits.underscores);
 	add_input(env, held);
 	return env;
 }
@@ -390,31 +442,20 @@ void Init_cuttle_env(void)
 	know_fields();
 	for (size_t index = 0; index < sizeof methods / sizeof *methods; index++)
 		methods[index] = interned(method_names[index]);
-	request_method = interned("REQUEST_METHOD");
-	path_info = interned("PATH_INFO");
-	query_string = interned("QUERY_STRING");
-	request_uri = interned("REQUEST_URI");
-	server_protocol = interned("SERVER_PROTOCOL");
+	for (int index = 0; index < OWN; index++)
+		own_keys[index] = interned(own_names[index]);
 	server_name = interned("SERVER_NAME");
 	server_port = interned("SERVER_PORT");
-	remote_address = interned("REMOTE_ADDR");
+	http_host = interned("HTTP_HOST");
 	content_length = interned("CONTENT_LENGTH");
 	content_type = interned("CONTENT_TYPE");
 	input_key = interned("rack.input");
-	hijack_key = interned("rack.hijack");
-	early_hints_key = interned("rack.early_hints");
-	response_finished = interned("rack.response_finished");
-	after_reply = interned("rack.after_reply");
-	loopback = interned("127.0.0.1");
-	http_host = interned("HTTP_HOST");
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
+	loopback = interned("127.0.0.1");
 	port_80 = interned("80");
+	slash = interned("/");
 	empty = interned("");
-	exchange_of_hints = rb_intern("exchange");
-	early_hints_class = rb_define_class_under(cuttle_module, "EarlyHints", rb_cObject);
-	rb_gc_register_mark_object(early_hints_class);
-	rb_define_method(early_hints_class, "call", early_hints_call, 1);
 	rb_require("stringio");
 	string_io = rb_const_get(rb_cObject, rb_intern("StringIO"));
 	rb_gc_register_mark_object(string_io);

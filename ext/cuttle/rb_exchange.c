@@ -377,11 +377,10 @@ static void flush_fully(VALUE self)
 	}
 }
 
-/* call-seq: hijack -> Socket, call -> Socket
+/* call-seq: hijack -> Socket
  *
  * Gives the socket to the caller, which owns it from now on (Rack SPEC, Hijacking). What was queued is sent first. The
- * env has it as rack.hijack_io from now on (Rack 2). Raises IOError where the exchange is over. An exchange is its env's
- * rack.hijack, which is called: hence the second name. */
+ * env has it as rack.hijack_io from now on (Rack 2). Raises IOError where the exchange is over. */
 static VALUE exchange_hijack(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
@@ -395,6 +394,16 @@ static VALUE exchange_hijack(VALUE self)
 		rb_hash_aset(env, hijack_io, io);
 	held->input = held->env = Qnil;
 	return io;
+}
+
+/* call-seq: call -> Socket, call(headers) -> nil
+ *
+ * An exchange is what its env has as rack.hijack, called without arguments, and as rack.early_hints, called with
+ * headers: one object costs less than three. */
+static VALUE exchange_call(int argc, VALUE *argv, VALUE self)
+{
+	rb_check_arity(argc, 0, 1);
+	return argc == 0 ? exchange_hijack(self) : rb_funcallv(self, rb_intern("early_hints"), 1, argv);
 }
 
 void Init_cuttle_exchange(void)
@@ -425,5 +434,5 @@ void Init_cuttle_exchange(void)
 	rb_define_method(class, "remote_address", exchange_remote_address, 0);
 	rb_define_method(class, "dispose", exchange_dispose, 0);
 	rb_define_method(class, "hijack", exchange_hijack, 0);
-	rb_define_method(class, "call", exchange_hijack, 0);
+	rb_define_method(class, "call", exchange_call, -1);
 }

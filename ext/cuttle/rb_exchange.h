@@ -59,8 +59,8 @@ static inline void cuttle_held_unlock(const struct cuttle_held *held)
 		pthread_mutex_unlock(&held->loop->lock);
 }
 
-/* Enters into a source's env what requests have in common. */
-void cuttle_env_prepare(VALUE env);
+/* What a source's requests begin as: env, which a server gives, behind the entries that each request has. */
+VALUE cuttle_env_model(VALUE env);
 /* The Rack env of a live exchange's request. */
 VALUE cuttle_env(struct cuttle_held *held);
 /* Whether the app asked for calls after the response (rack.response_finished, rack.after_reply). */

@@ -136,7 +136,7 @@ static void remember_local_address(struct cuttle_source *source)
 void cuttle_source_reset(struct cuttle_source *source, VALUE self)
 {
 	source->self = self;
-	source->listeners = source->env = source->parser = Qnil;
+	source->listeners = source->env = source->parser = source->address = Qnil;
 	source->server_name = source->sent_port = source->local_name = source->local_port = Qnil;
 }
 
@@ -153,8 +153,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
-	RB_OBJ_WRITE(source->self, &source->env, rb_hash_dup(env));
-	cuttle_env_prepare(source->env);
+	RB_OBJ_WRITE(source->self, &source->env, cuttle_env_model(env));
 	remember_local_address(source);
 }
 
@@ -163,6 +162,7 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->listeners);
 	rb_gc_mark(source->env);
 	rb_gc_mark(source->parser);
+	rb_gc_mark(source->address);
 	rb_gc_mark(source->server_name);
 	rb_gc_mark(source->sent_port);
 	rb_gc_mark(source->local_name);

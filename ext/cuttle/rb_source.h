@@ -13,6 +13,7 @@ struct cuttle_source {
 	VALUE env;                    /* what each request's env begins as */
 	VALUE parser;                 /* a Ruby parser's class, nil for the native one */
 	VALUE server_name, sent_port; /* the authority seen last, which stands in env: it seldom changes */
+	VALUE address;                /* the peer's that stands in env */
 	VALUE local_name, local_port; /* where a request names no authority */
 	uint64_t gave_way;            /* when a thread let others go before it */
 };
