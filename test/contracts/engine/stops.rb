@@ -58,6 +58,19 @@ module EngineContract
       end
     end
 
+    # Under fibers 11 of 40 lines came, and the process ended after the whole shutdown timeout, with 1.
+    def test_stop_waits_for_a_response_that_another_thread_feeds
+      %w[/feed /feed_stream].each do |target|
+        with_server do |server|
+          client = connect.write(get(target))
+          client.fill until client.buffered.include?("line 0")
+          Process.kill("TERM", server.pid)
+          assert_equal 40, client.response.body.lines.size, target
+          assert_ends server
+        end
+      end
+    end
+
     def test_stop_from_a_trap_handler
       skip "the supervisor's signals are its own" if clustered?
 
