@@ -113,6 +113,16 @@ class TestServe < Minitest::Test
     process&.finish
   end
 
+  # Raised NameError: the command knew no other by its class.
+  def test_the_version
+    %w[--version -V --vers].each do |flag|
+      serving_process(flag) do |process|
+        eventually("its end") { !process.running? }
+        assert_equal [0, "", "cuttle #{Cuttle::VERSION}"], [process.status.exitstatus, process.err, process.out[/\A\S+ \S+/]]
+      end
+    end
+  end
+
   def test_a_directory_of_files
     File.write("#{@directory}/page.txt", "text")
     serving_process(@directory) do |process|
