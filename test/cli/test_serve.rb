@@ -168,6 +168,31 @@ class TestServe < Minitest::Test
     end
   end
 
+  # Its line was written when the connection was at its next request, and told of that one's response.
+  def test_the_log_tells_of_its_own_request
+    app = <<~'RUBY'
+      Slow = Struct.new(:text) do
+        def each = yield(text)
+        def close = sleep(0.02) # after the response has gone out
+      end
+      run lambda { |env|
+        size = env["PATH_INFO"][/\d+/].to_i
+        [size % 2_000 == 0 ? 200 : 404, { "content-length" => size.to_s }, Slow.new("x" * size)]
+      }
+    RUBY
+    serving_process(rackup(app), "-v", "-t", "3") do |process|
+      WireClient.open(process.port, deadline: 10) do |client|
+        client.write((1..40).map { |number| "GET /#{number}000 HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
+        40.times { client.response }
+      end
+      eventually("the lines") { process.out.scan(%r{"GET /\d+ HTTP.* \d+\n}).size == 40 }
+      process.out.scan(%r{"GET /(\d+) HTTP/1.1" (\d+) (\d+)}) do |size, status, octets|
+        assert_equal size.to_i % 2_000 == 0 ? 200 : 404, status.to_i, process.out
+        assert_includes size.to_i..(size.to_i + 400), octets.to_i, process.out # its head may count
+      end
+    end
+  end
+
   def test_a_port_in_use
     serving_process(rackup(HELLO)) do |process|
       assert_fails(rackup(HELLO), "-p", process.port.to_s,

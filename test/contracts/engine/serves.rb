@@ -3,6 +3,9 @@
 module EngineContract
   # Requests in, responses out: whatever the engine, a client can't tell.
   module Serves
+    # Readers that make about half a gigabyte of responses that nobody takes.
+    CROWD = 200
+
     def test_serves
       assert_serves
     end
@@ -54,6 +57,23 @@ module EngineContract
       readers.each { |client| assert client.heard?(DEADLINE) }
       assert_serves
       assert_equal 8_000_000, readers.last.response.body.bytesize
+    end
+
+    # What they don't take goes to a disk, which only they have to wait for. Everybody waited, a thousand times as long.
+    def test_many_readers_of_large_bodies_that_do_not_read_hold_up_nobody
+      skip "each connection has its thread to the end" unless traits.evented?
+
+      with_server do
+        readers = Array.new(CROWD) { connect(receive_buffer: 4_096) }
+        slowest = 0
+        readers.each_with_index do |client, index|
+          client.write(get("/large?3000000"))
+          slowest = [slowest, elapsed { assert_serves }].max if (index % 5).zero?
+        end
+        20.times { slowest = [slowest, elapsed { assert_serves }].max }
+        assert_operator slowest, :<, 1
+        assert_equal 3_000_000, readers.last.response.body.bytesize
+      end
     end
 
     # Each hammering connection always has a request waiting; a new one must still get its turn.

@@ -39,6 +39,19 @@ module EngineContract
       assert_whole
     end
 
+    # Left its socket open until the collector came by.
+    def test_a_thread_that_is_killed_while_it_waits_closes_its_connection
+      skip "no thread waits for one connection" unless self.class.engine == "threads" && !clustered?
+
+      with_server do
+        idle = connect
+        refute idle.ask(get("/")).close?
+        assert_equal "done", fetch("/kill_others")
+        assert_equal :closed, idle.ending
+        assert_whole
+      end
+    end
+
     def test_clients_that_vanish_leave_nothing_behind
       assert_whole
       before = possessions
