@@ -5,6 +5,7 @@ require "etc"
 require "monitor"
 require "tmpdir"
 require_relative "../../support/serving"
+require_relative "../../support/slow_disk"
 require_relative "../../support/wire_client"
 
 module EngineContract
