@@ -74,8 +74,8 @@ module ParserRows
   refuse(nil, "a TLS hello, at its first octet", "\x16")
 
   # Refused as soon as it can't become valid, for who knows when the line ends.
-  ["G T", "G\0", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET /#", "GET / x", "GET / http", "GET / HTTP/x", "GET / HTTP/1x",
-   "GET / HTTP/11", "GET / HTTP/1.1 ", "GET / HTTP/1.1x"].each do |start|
+  ["G T", "G\0", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET /#", "GET / x", "GET / http",
+   "GET / HTTP/x", "GET / HTTP/1x", "GET / HTTP/11", "GET / HTTP/1.1 ", "GET / HTTP/1.1x"].each do |start|
     refuse(nil, "line that begins #{start.inspect}", start)
   end
 
@@ -197,7 +197,8 @@ module ParserRows
     [bodies, ["hello"]]
   end
   ["5 ;a", "5; a", "5;a =b", "5;a= b", "5\t ; a\t=\t\"b\" ;c"].each do |size|
-    accept(nil, "white space in chunk extension #{size.inspect}", chunks("#{size}\r\nhello\r\n0\r\n\r\n")) do |_, bodies|
+    octets = chunks("#{size}\r\nhello\r\n0\r\n\r\n")
+    accept(nil, "white space in chunk extension #{size.inspect}", octets) do |_, bodies|
       [bodies, ["hello"]]
     end
   end

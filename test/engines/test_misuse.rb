@@ -56,9 +56,11 @@ class TestMisuse < Minitest::Test
 
   # Was the index of a table.
   def test_a_descriptor_below_zero
+    refusal = "ArgumentError|Errno::EBADF|RangeError"
     [-1, -2, -(2**31)].each do |descriptor|
-      assert_match(/\A(ArgumentError|Errno::EBADF|RangeError), false\z/, said_by(WATCHING, "watch", "[#{descriptor}, IO::READABLE, :token]"))
-      assert_match(/\A(nothing|ArgumentError|Errno::EBADF|RangeError), false\z/, said_by(WATCHING, "unwatch", "[#{descriptor}]"))
+      said = said_by(WATCHING, "watch", "[#{descriptor}, IO::READABLE, :token]")
+      assert_match(/\A(#{refusal}), false\z/, said)
+      assert_match(/\A(nothing|#{refusal}), false\z/, said_by(WATCHING, "unwatch", "[#{descriptor}]"))
     end
   end
 

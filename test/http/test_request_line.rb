@@ -100,8 +100,8 @@ class TestRequestLine < HttpCase
 
   # Waited for its end, for the whole request timeout.
   def test_a_line_that_can_not_become_valid_is_refused_at_once
-    ["G T", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET / x", "GET / http", "GET / HTTP/x", "GET / HTTP/11",
-     "GET / HTTP/1.1 ", "\x16\x03\x01"].each { |start| assert_refused start.b, deliveries: [:write] }
+    ["G T", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET / x", "GET / http", "GET / HTTP/x",
+     "GET / HTTP/11", "GET / HTTP/1.1 ", "\x16\x03\x01"].each { |start| assert_refused start.b, deliveries: [:write] }
   end
 
   private

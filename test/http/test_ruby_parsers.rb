@@ -73,6 +73,7 @@ class TestRubyParsers < Minitest::Test
   end
 
   def cpu_seconds(pid)
-    File.read("/proc/#{pid}/stat").split(") ").last.split.values_at(11, 12).sum(&:to_i).fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
+    ticks = File.read("/proc/#{pid}/stat").split(") ").last.split.values_at(11, 12).sum(&:to_i)
+    ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
   end
 end

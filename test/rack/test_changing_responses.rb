@@ -9,7 +9,9 @@ class TestChangingResponses < Minitest::Test
 
   APP = File.expand_path("support/changing.ru", __dir__)
   WHO = %w[value values each_value key length each_header part].freeze
-  WHAT = %w[grow empty shorten lengthen_parts empty_parts no_strings clear_headers add_headers change_values collect].freeze
+  WHAT = %w[
+    grow empty shorten lengthen_parts empty_parts no_strings clear_headers add_headers change_values collect
+  ].freeze
 
   # A value whose to_s made the body longer smashed the stack; one that emptied it had a Content-Length without octets.
   Cuttle::Engines.names.each do |engine|

@@ -290,7 +290,8 @@ class TestRackResponse < HttpCase
   # Puma's name for callbacks without arguments, which come after the response.
   def test_after_reply
     calls = Queue.new
-    bodies = [["hello"], Bodies::Parts.new("hello"), Bodies::Streaming.new { |stream| stream.write("hello") && stream.close }]
+    streaming = Bodies::Streaming.new { |stream| stream.write("hello") && stream.close }
+    bodies = [["hello"], Bodies::Parts.new("hello"), streaming]
     bodies.each do |body|
       app do |env|
         env["rack.after_reply"] << -> { calls << :first } << -> { raise NotImplementedError } << -> { calls << :last }

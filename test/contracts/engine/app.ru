@@ -104,14 +104,15 @@ class EngineApp
   def feed(*)
     lines = Queue.new
     Thread.new { forty { |line| lines << line } && lines.close }
-    [200, PLAIN.dup, Parts.new(->(part) { (line = lines.pop) ? part.call(line) : break while true })]
+    [200, PLAIN.dup, Parts.new(->(part) { while (line = lines.pop) do part.call(line) end })]
   end
 
   def feed_stream(*)
     [200, PLAIN.dup, ->(stream) { Thread.new { forty { |line| stream.write(line) } && stream.close } }]
   end
 
-  # What an app keeps of one request (/keep?hijack …) and uses in the next (/use?hijack …): the answer tells what came of it.
+  # What an app keeps of one request (/keep?hijack …) and uses in the next (/use?hijack …): the answer tells what came
+  # of it.
 
   def keep(what, env) = (@kept = env["rack.#{what}"]) && "kept"
 
@@ -128,7 +129,12 @@ class EngineApp
   # The same of a response: its stream, or the block that takes its parts.
 
   def keep_stream(ending, _)
-    [200, PLAIN.dup, ->(stream) { (@kept = stream).write("first") && (ending == "raise" ? fail : stream.close) }]
+    body = lambda do |stream|
+      @kept = stream
+      stream.write("first")
+      ending == "raise" ? fail : stream.close
+    end
+    [200, PLAIN.dup, body]
   end
 
   def use_stream(verb, _)
@@ -141,7 +147,14 @@ class EngineApp
     [200, PLAIN.dup, body]
   end
 
-  def keep_block(ending, _) = [200, PLAIN.dup, Parts.new(->(part) { (@kept = part).call("first") && ending == "raise" && fail })]
+  def keep_block(ending, _)
+    body = lambda do |part|
+      @kept = part
+      part.call("first")
+      fail if ending == "raise"
+    end
+    [200, PLAIN.dup, Parts.new(body)]
+  end
 
   def use_block(*)
     [200, PLAIN.dup, Parts.new(->(part) { part.call("second ") && part.call(attempt { @kept.call("INTRUDER") }) })]

@@ -105,8 +105,8 @@ module EngineContract
     # Requests that all processes together have in the app at once.
     def capacity = traits.at_once * [self.class.workers, 1].max
 
-    # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard error
-    # (a String, or a Regexp that matches it).
+    # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard
+    # error (a String, or a Regexp that matches it).
     def with_server(*flags, said: "", **process)
       @server = self.class.start(*flags, **process)
       assert @server.running?, @server.err

@@ -45,8 +45,8 @@ module EngineContract
       end
     end
 
-    # A lone CRLF, which may come before a request, counted as one under way: the end took the whole shutdown timeout. One
-    # that has never asked anything held it up for 2 s.
+    # A lone CRLF, which may come before a request, counted as one under way: the end took the whole shutdown timeout.
+    # One that has never asked anything held it up for 2 s.
     def test_stop_waits_for_nobody_who_has_not_asked
       ["\r\n", ""].each do |bytes|
         with_server do |server|
