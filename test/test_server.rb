@@ -83,4 +83,22 @@ class TestServer < Minitest::Test
       assert_empty Dir.children(directory)
     end
   end
+
+  # Overflowed in nanoseconds, so that they were over at once.
+  def test_timeouts_of_many_years
+    Cuttle::Engines.names.each do |engine|
+      options = { request_timeout: 10**12, idle_timeout: 10**12, write_timeout: 10**12 }
+      serving(APP, engine: engine, keep_alive: true, **options) do |server|
+        client(server) do |client|
+          client.write("GET /1 HTTP/1.1\r\nHost: a\r\n")
+          sleep 0.05 # such a deadline would be over
+          assert_equal "/1", client.write("\r\n").response&.body, engine
+          sleep 0.05
+          assert_equal "/2", client.write("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n").response&.body, engine
+        end
+      end
+    end
+  rescue Cuttle::UsageError
+    pass # to refuse them is as good
+  end
 end

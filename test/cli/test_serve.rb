@@ -113,6 +113,17 @@ class TestServe < Minitest::Test
     process&.finish
   end
 
+  # Raised NameError: the command knew no other by its class.
+  def test_the_version
+    %w[--version -V --vers].each do |flag|
+      serving_process(flag) do |process|
+        eventually("its end") { !process.running? }
+        assert_equal [0, ""], [process.status.exitstatus, process.err]
+        assert_equal "cuttle #{Cuttle::VERSION}", process.out[/\A\S+ \S+/]
+      end
+    end
+  end
+
   def test_a_directory_of_files
     File.write("#{@directory}/page.txt", "text")
     serving_process(@directory) do |process|
@@ -155,6 +166,31 @@ class TestServe < Minitest::Test
       get(process, "/logged?a=b")
       line = %r{^127\.0\.0\.1 - - \[.*\] "GET /logged\?a=b HTTP/1\.1" 200 \d+ \d+\.\d{4}$}
       eventually("the line") { process.out.match?(line) }
+    end
+  end
+
+  # Its line was written when the connection was at its next request, and told of that one's response.
+  def test_the_log_tells_of_its_own_request
+    app = <<~'RUBY'
+      Slow = Struct.new(:text) do
+        def each = yield(text)
+        def close = sleep(0.02) # after the response has gone out
+      end
+      run lambda { |env|
+        size = env["PATH_INFO"][/\d+/].to_i
+        [size % 2_000 == 0 ? 200 : 404, { "content-length" => size.to_s }, Slow.new("x" * size)]
+      }
+    RUBY
+    serving_process(rackup(app), "-v", "-t", "3") do |process|
+      WireClient.open(process.port, deadline: 10) do |client|
+        client.write((1..40).map { |number| "GET /#{number}000 HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
+        40.times { client.response }
+      end
+      eventually("the lines") { process.out.scan(%r{"GET /\d+ HTTP.*\n}).size == 40 }
+      process.out.scan(%r{"GET /(\d+) HTTP/1.1" (\d+) (\d+)}) do |size, status, octets|
+        assert_equal size.to_i % 2_000 == 0 ? 200 : 404, status.to_i, process.out
+        assert_includes size.to_i..(size.to_i + 400), octets.to_i, process.out # its head may count
+      end
     end
   end
 

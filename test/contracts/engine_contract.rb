@@ -5,12 +5,15 @@ require_relative "engine/serves"
 require_relative "engine/shares"
 require_relative "engine/stops"
 require_relative "engine/survives"
+require_relative "engine/outlives"
+require_relative "engine/forks"
+require_relative "engine/descriptors"
 require_relative "engine/fibers"
 
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors].freeze
 
   # What engines promise beyond that, by what they are.
   FURTHER = {

@@ -73,6 +73,12 @@ module ParserRows
   refuse(16, "the preface of HTTP 2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)
   refuse(nil, "a TLS hello, at its first octet", "\x16")
 
+  # Refused as soon as it can't become valid, for who knows when the line ends.
+  ["G T", "G\0", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET /#", "GET / x", "GET / http",
+   "GET / HTTP/x", "GET / HTTP/1x", "GET / HTTP/11", "GET / HTTP/1.1 ", "GET / HTTP/1.1x"].each do |start|
+    refuse(nil, "line that begins #{start.inspect}", start)
+  end
+
   # The fields
 
   refuse(17, "space before the colon", get("Foo : x"))
@@ -190,6 +196,12 @@ module ParserRows
   accept(nil, "extensions", chunks("5;a;b=c;d=\"e\\\"\t;\\\\\"\r\nhello\r\n0;z\r\n\r\n")) do |_, bodies|
     [bodies, ["hello"]]
   end
+  ["5 ;a", "5; a", "5;a =b", "5;a= b", "5\t ; a\t=\t\"b\" ;c"].each do |size|
+    octets = chunks("#{size}\r\nhello\r\n0\r\n\r\n")
+    accept(nil, "white space in chunk extension #{size.inspect}", octets) do |_, bodies|
+      [bodies, ["hello"]]
+    end
+  end
   {
     69 => "G", 70 => "0x5", 71 => "+5", 72 => "-5", 73 => " 5", 74 => "5 ", 75 => "5_0", 76 => "10000000000000005",
     78 => "5;", 79 => "5;a\nb", 80 => "5;a\rb", 81 => "5;a=\"b"
@@ -203,8 +215,8 @@ module ParserRows
   end
   refuse(77, "too many leading zeros", chunks("0" * 5000), served: 1)
   [
-    "5;;", "5;a=", "5;=b", "5;a=b c", "5;a=\"b\"c", "5;a b", "5;a\"b\"", "5;a=\"\x01\"", "5;\x80", "5 ;a",
-    "5; a", "5;a =b"
+    "5;;", "5;a=", "5;=b", "5;a=b c", "5;a=\"b\"c", "5;a b", "5;a\"b\"", "5;a=\"\x01\"", "5;\x80", "5; ", "5 ;",
+    "5;a= ", "5; =b", "5;a\v=b"
   ].each do |size|
     refuse(78, "chunk extension #{size.inspect}", chunks("#{size}\r\nhello\r\n0\r\n\r\n".b), served: 1)
   end
@@ -270,7 +282,8 @@ module ParserRows
     "a:" => ["a", ""], "A.b-c_d~e:00080" => ["A.b-c_d~e", "00080"], "a:65535" => ["a", "65535"], "a:0" => %w[a 0],
     "127.0.0.1" => ["127.0.0.1", ""], "a%41" => ["a%41", ""], "!$&'()*+;=" => ["!$&'()*+;=", ""]
   }.each { |value, parts| accept(nil, "Host #{value}", host(value)) { |heads| [authority.(heads), parts] } }
-  accept(nil, "an empty Host, for a target without authority", host("")) { |heads| [authority.(heads), ["", ""]] }
+  refuse(nil, "an empty Host", host(""))
+  refuse(nil, "a blank Host", host(" \t"))
   accept(96, "HTTP 1.0 without Host", "GET / HTTP/1.0\r\n\r\n") { |heads| [authority.(heads), [nil, ""]] }
   refuse(96, "HTTP 1.0 with two Hosts", get("Host: a", line: "GET / HTTP/1.0"))
   accept(97, "absolute form", get(line: "GET http://b:81/x?y HTTP/1.1")) do |heads|

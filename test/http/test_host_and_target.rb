@@ -11,6 +11,13 @@ class TestHostAndTarget < HttpCase
     assert_refused "GET http://a/ HTTP/1.1\r\n\r\n"
   end
 
+  # RFC 9110, 4.2.1: an http URI has a host. Was served, with no SERVER_NAME to speak of.
+  def test_an_empty_host
+    assert_refused get("")
+    assert_refused get(" \t")
+    assert_refused "GET http:/// HTTP/1.1\r\nHost: \r\n\r\n"
+  end
+
   def test_case_090_two_hosts
     assert_refused "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"
     assert_refused "GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n"

@@ -98,6 +98,12 @@ class TestRequestLine < HttpCase
     assert_refused "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", with: [400, 505]
   end
 
+  # Waited for its end, for the whole request timeout.
+  def test_a_line_that_can_not_become_valid_is_refused_at_once
+    ["G T", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET / x", "GET / http", "GET / HTTP/x",
+     "GET / HTTP/11", "GET / HTTP/1.1 ", "\x16\x03\x01"].each { |start| assert_refused start.b, deliveries: [:write] }
+  end
+
   private
 
   def assert_app_judges(method)

@@ -253,6 +253,23 @@ class TestRackResponse < HttpCase
       end
     end
 
+    # Got nothing, or the app's triple, which the client never saw.
+    def test_response_finished_after_an_error_has_the_500_that_was_sent
+      errors = Queue.new
+      [-> { raise "early" }, -> { [200, { "x-mine" => "yes" }, Bodies::Parts.new(error: "at once")] },
+       -> { [0, { "x-mine" => "yes" }, ["hello"]] }].each do |failure|
+        app do |env|
+          env["rack.response_finished"] << ->(_env, *rest) { errors << rest }
+          failure.call
+        end
+        response = answer(request("GET / HTTP/1.1", "Connection: close"))
+        status, headers, error = errors.pop
+        assert_equal [500, 500], [response.status, status]
+        assert_equal [response["content-type"], nil], headers.values_at("content-type", "x-mine")
+        assert_kind_of Exception, error
+      end
+    end
+
     def test_response_finished_for_every_kind_of_body
       with_file("hello") do |path|
         [["hello"], Bodies::Parts.new("hello"), Bodies::OfFile.new(path, "hello"),
@@ -267,6 +284,92 @@ class TestRackResponse < HttpCase
           assert_empty done
         end
       end
+    end
+  end
+
+  # Puma's name for callbacks without arguments, which come after the response.
+  def test_after_reply
+    calls = Queue.new
+    streaming = Bodies::Streaming.new { |stream| stream.write("hello") && stream.close }
+    bodies = [["hello"], Bodies::Parts.new("hello"), streaming]
+    bodies.each do |body|
+      app do |env|
+        env["rack.after_reply"] << -> { calls << :first } << -> { raise NotImplementedError } << -> { calls << :last }
+        [200, PLAIN.dup, body]
+      end
+      assert_equal "hello", answer.body
+      assert_equal %i[first last], Array.new(2) { calls.pop }.sort
+    end
+    app { |env| (env["rack.after_reply"] << -> { calls << :failed }) && raise("early") }
+    assert_equal [500, :failed], [answer.status, calls.pop]
+    assert_empty calls
+    assert_alive
+  end
+
+  # The app speaks that coding itself. It was dropped, so that the client read the chunks' sizes as content.
+  def test_partial_hijack_keeps_the_apps_transfer_encoding
+    hijack = lambda do |io|
+      io.write("5\r\nhello\r\n0\r\n\r\n")
+      io.close
+    end
+    app { [200, PLAIN.merge("transfer-encoding" => "chunked", "rack.hijack" => hijack), []] }
+    open_client do |client|
+      response = client.ask(request)
+      assert_equal [:chunked, "hello"], [response.framing, response.body]
+    end
+  end
+
+  # RFC 9112, 6.1 and RFC 9110, 8.6: neither may be there.
+  def test_204_has_no_framing_fields
+    hijack = ->(io) { io.close }
+    [{}, { "transfer-encoding" => "chunked" }, { "content-length" => "0" }, { "rack.hijack" => hijack },
+     { "transfer-encoding" => "chunked", "rack.hijack" => hijack }].each do |headers|
+      [[], Bodies::Parts.new, Bodies::Streaming.new(&:close)].each do |body|
+        app { [204, headers.dup, body] }
+        bytes = open_client { |client| client.write(request("GET / HTTP/1.1", "Connection: close")).rest }
+        assert_match(%r{\AHTTP/1\.1 204 .*\r\n\r\n\z}m, bytes, headers.inspect)
+        refute_match(/^(transfer-encoding|content-length):/i, bytes, headers.inspect)
+      end
+    end
+  end
+
+  # CGI's name for what the status line says: Rack's SPEC forbids it, and a client may take it for something.
+  def test_a_status_field_is_not_sent
+    %w[status Status].each do |name|
+      [["hello"], Bodies::Parts.new("hello")].each do |body|
+        app { [200, PLAIN.merge(name => "404 Not Found"), body] }
+        response = answer
+        assert_equal [200, []], [response.status, response.all("status")]
+      end
+    end
+  end
+
+  # As ActionDispatch::Response::RackBody is with a range of a file behind it: to_ary calls each without a block, and
+  # what is behind needs one. Its to_ary is there all the same.
+  class RangeBody < Bodies::Parts
+    def initialize(*parts, &to_ary)
+      super(*parts)
+      @to_ary = to_ary
+    end
+
+    def each
+      raise LocalJumpError, "no block given (yield)" unless block_given?
+
+      super
+    end
+
+    def to_ary = instance_exec(&@to_ary)
+  end
+
+  # Was a 500, where other servers iterate.
+  def test_a_body_of_known_length_is_iterated_and_not_made_an_array
+    { "calls each without a block" => -> { each }, "gives nil" => -> {}, "raises" => -> { raise "no Array" } }
+      .each do |fault, to_ary|
+      body = RangeBody.new("hel", "lo", &to_ary)
+      app { [206, PLAIN.merge("content-length" => "5", "content-range" => "bytes 0-4/9"), body] }
+      response = answer
+      assert_equal [206, "5", "hello"], [response.status, response["content-length"], response.body], fault
+      assert_closed body
     end
   end
 

@@ -10,10 +10,18 @@ require "timeout"
 # Requests are held in the app by gates, so that a test knows who is where without measuring time: /hold?NAME writes the
 # file NAME.in and stays until there is a file NAME.go, both in the directory that CUTTLE_GATES names.
 class EngineApp
+  # For tests of what a process does that has no descriptors left.
+  Process.setrlimit(:NOFILE, Integer(ENV["CUTTLE_NOFILE"])) if ENV["CUTTLE_NOFILE"]
+
   LOCK = Mutex.new
   CONDITION = ConditionVariable.new
   QUEUE = Queue.new
   PLAIN = { "content-type" => "text/plain" }.freeze
+
+  # A body that runs a Proc, which gets the block that takes the parts.
+  Parts = Struct.new(:run) do
+    def each(&part) = run.call(part)
+  end
 
   def initialize
     @inside = @most_inside = @ended = 0
@@ -66,8 +74,7 @@ class EngineApp
   end
 
   def hold(gate, _)
-    File.write("#{gate(gate)}.in.tmp", Process.pid.to_s)
-    File.rename("#{gate(gate)}.in.tmp", "#{gate(gate)}.in")
+    tell(gate, Process.pid)
     sleep 0.005 until File.exist?("#{gate(gate)}.go")
     "held"
   end
@@ -85,6 +92,123 @@ class EngineApp
   rescue Timeout::Error
     "timed out"
   end
+
+  # A callback after the response that raises what is no StandardError.
+  def finish_badly(name, env)
+    (env["rack.response_finished"] ||= []) << ->(*) { raise Object.const_get(name), "on purpose" }
+    "hello"
+  end
+
+  # Forty lines from another thread, one each 20 ms: /feed through each, /feed_stream through a stream that thread has.
+
+  def feed(*)
+    lines = Queue.new
+    Thread.new { forty { |line| lines << line } && lines.close }
+    [200, PLAIN.dup, Parts.new(->(part) { while (line = lines.pop) do part.call(line) end })]
+  end
+
+  def feed_stream(*)
+    [200, PLAIN.dup, ->(stream) { Thread.new { forty { |line| stream.write(line) } && stream.close } }]
+  end
+
+  # What an app keeps of one request (/keep?hijack …) and uses in the next (/use?hijack …): the answer tells what came
+  # of it.
+
+  def keep(what, env) = (@kept = env["rack.#{what}"]) && "kept"
+
+  def use(what, _)
+    attempt do
+      case what
+      when "hijack" then @kept.call
+      when "early_hints" then @kept.call({ "link" => "</late>" })
+      when "input" then @kept.read
+      end
+    end
+  end
+
+  # The same of a response: its stream, or the block that takes its parts.
+
+  def keep_stream(ending, _)
+    body = lambda do |stream|
+      @kept = stream
+      stream.write("first")
+      ending == "raise" ? fail : stream.close
+    end
+    [200, PLAIN.dup, body]
+  end
+
+  def use_stream(verb, _)
+    arguments = %w[write <<].include?(verb) ? ["INTRUDER"] : []
+    body = lambda do |stream|
+      stream.write("second ")
+      stream.write(attempt { @kept.public_send(verb, *arguments) })
+      stream.close
+    end
+    [200, PLAIN.dup, body]
+  end
+
+  def keep_block(ending, _)
+    body = lambda do |part|
+      @kept = part
+      part.call("first")
+      fail if ending == "raise"
+    end
+    [200, PLAIN.dup, Parts.new(body)]
+  end
+
+  def use_block(*)
+    [200, PLAIN.dup, Parts.new(->(part) { part.call("second ") && part.call(attempt { @kept.call("INTRUDER") }) })]
+  end
+
+  # /fork?WAY,GATE answers from the parent, with the child's pid, which is in the file GATE.in too. The child goes on the
+  # way that it is told.
+  def fork(argument, _)
+    way, gate = argument.split(",")
+    child = way == "block" ? Process.fork { nil } : Process.fork
+    return go(way, gate) unless child
+
+    Process.detach(child)
+    tell(gate, child)
+    "parent #{child}"
+  end
+
+  # Keeps every descriptor that there is, and each that becomes free, until the gate opens.
+  def hoard(gate, _)
+    full = Queue.new
+    Thread.new do
+      hoarded = []
+      until File.exist?("#{gate(gate)}.go")
+        grab(hoarded)
+        full << true
+        sleep 0.01
+      end
+      hoarded.each(&:close)
+    end
+    full.pop && "full"
+  end
+
+  def collect(*) = GC.start
+
+  # A fiber of the app's own that waits for a pipe, whose descriptor is then closed without Ruby's knowledge.
+  def close_beneath(*)
+    reader, @writer = IO.pipe
+    Fiber.schedule { reader.wait_readable }
+    fileno = reader.fileno
+    reader.autoclose = false
+    @reader = reader
+    IO.for_fd(fileno).close
+    fileno
+  end
+
+  # Ends every thread of the engine's but the one that is here; sockets that nobody has closed stay open.
+  def kill_others(*)
+    GC.disable
+    Thread.list.each { |thread| thread.kill if thread.name.to_s.start_with?("cuttle ") && thread != Thread.current }
+    "done"
+  end
+
+  # What a child process inherits beyond its standard input and output: the descriptors' targets.
+  def inherited(*) = IO.popen(["sh", "-c", "readlink /proc/$$/fd/*"], &:read)
 
   # What a fiber waits for, without its thread.
 
@@ -129,6 +253,39 @@ class EngineApp
   def join(gate, env) = Thread.new { hold(gate, env) }.value
 
   private
+
+  def tell(gate, text)
+    File.write("#{gate(gate)}.in.tmp", text.to_s)
+    File.rename("#{gate(gate)}.in.tmp", "#{gate(gate)}.in")
+  end
+
+  # What came of it: the exception's class, or what it gave.
+  def attempt
+    "gave #{yield.inspect}"
+  rescue StandardError => error
+    error.class.name
+  end
+
+  def forty
+    40.times { |number| yield("line #{number}\n") && sleep(0.02) }
+  end
+
+  # A forked child's way.
+  def go(way, gate)
+    case way
+    when "exit" then exit
+    when "exit!" then exit!
+    when "raise" then raise("in the child")
+    when "sleep" then (sleep 0.01 until File.exist?("#{gate(gate)}.go")) || exit!
+    end
+    "child"
+  end
+
+  def grab(hoarded)
+    loop { hoarded << File.open(File::NULL) }
+  rescue Errno::EMFILE
+    nil
+  end
 
   def gate(name) = "#{ENV.fetch("CUTTLE_GATES")}/#{name}"
 

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
 require "digest"
+require "etc"
 require "monitor"
 require "tmpdir"
 require_relative "../../support/serving"
+require_relative "../../support/slow_disk"
 require_relative "../../support/wire_client"
 
 module EngineContract
@@ -49,9 +51,9 @@ module EngineContract
         LOCK.synchronize { @shared ||= start.tap { |server| Minitest.after_run { server.finish } } }
       end
 
-      # A server of its own: the command line's with +flags+, or +script+ with its arguments.
-      def start(*flags, script: serve(flags))
-        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend }.compact
+      # A server of its own: the command line's with +flags+, or +script+ with its arguments; +env+ are variables.
+      def start(*flags, script: serve(flags), env: {})
+        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend }.compact.merge(env)
         Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
       end
 
@@ -95,14 +97,16 @@ module EngineContract
     # Requests that one process has in the app at once. (So many of a fibers engine are enough to see it.)
     def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
 
-    # Runs the block against a server of its own (see Case.start).
-    def with_server(*flags, **script)
-      @server = self.class.start(*flags, **script)
+    # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard
+    # error (a String, or a Regexp that matches it).
+    def with_server(*flags, said: "", **process)
+      @server = self.class.start(*flags, **process)
       assert @server.running?, @server.err
       yield @server
       leave
       @server.stop
-      assert_equal [0, ""], [@server.status.exitstatus, @server.err]
+      assert_equal 0, @server.status.exitstatus, @server.err
+      assert_operator said, :===, @server.err
     ensure
       leave
       @server&.finish

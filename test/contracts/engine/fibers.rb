@@ -51,6 +51,38 @@ module EngineContract
       assert_wakes("await", "signal", "signalled")
     end
 
+    # Nothing but the queue knew the fiber, and Ruby's queues don't mark who waits: it was collected, and then resumed.
+    def test_a_fiber_that_waits_outlives_a_garbage_collection
+      with_server do
+        gate = "#{object_id}-collect"
+        clients = Array.new(MANY) { |index| connect.write(get("/pop?#{gate}-#{index}")) }
+        MANY.times { |index| entered("#{gate}-#{index}") }
+        3.times { fetch("/collect") }
+        MANY.times { fetch("/push?it") }
+        clients.each { |client| assert_equal "it", client.response.body }
+      end
+    end
+
+    # The connection that got its number was never let go of, and the engine looped at its end.
+    def test_a_descriptor_that_is_closed_beneath_a_fiber_and_reused
+      with_server do
+        10.times do
+          fileno = fetch("/close_beneath").to_i
+          clients = Array.new(4) { connect }
+          2.times { clients.each { |client| assert_equal "hello", client.ask(get("/")).body, "descriptor #{fileno}" } }
+        end
+      end
+    end
+
+    # The copy that waits for a slow client was handed on to every child process.
+    def test_children_inherit_no_connection
+      with_server do
+        reader = connect(receive_buffer: 4_096).write(get("/stream?60000000"))
+        assert reader.heard?(DEADLINE)
+        10.times { refute_match(/socket/, fetch("/inherited")) }
+      end
+    end
+
     def test_max_fibers_is_a_bound
       with_server("--max-fibers", "2") do
         clients = Array.new(7) { connect.write(get("/nap?0.02")) }

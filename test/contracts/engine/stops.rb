@@ -45,6 +45,60 @@ module EngineContract
       end
     end
 
+    # A lone CRLF, which may come before a request, counted as one under way: the end took the whole shutdown timeout.
+    # One that has never asked anything held it up for 2 s.
+    def test_stop_waits_for_nobody_who_has_not_asked
+      ["\r\n", ""].each do |bytes|
+        with_server do |server|
+          assert_serves
+          Array.new(traits.evented? ? 3 : 1) { connect.write(bytes) }
+          connect.ask(get("/", "Connection: close")) if traits.evented? # so the others have been seen
+          seconds = elapsed do
+            Process.kill("TERM", server.pid)
+            assert_ends server
+          end
+          assert_operator seconds, :<, 1.7, bytes.inspect
+        end
+      end
+    end
+
+    # Its next request, sent before it could know of the stop, found the connection closed.
+    def test_stop_answers_a_request_that_comes_soon_after_on_a_kept_connection
+      with_server do |server|
+        kept = idle_connection
+        Process.kill("TERM", server.pid)
+        assert_refused
+        assert_answered_last kept.write(get("/"))
+        assert_ends server
+      end
+    end
+
+    def test_stop_ends_kept_connections_when_their_grace_is_over
+      { "0" => 0..5, "1" => 0.9..8 }.each do |grace, range|
+        with_server("--drain-grace", grace) do |server|
+          kept = idle_connection
+          seconds = elapsed do
+            Process.kill("TERM", server.pid)
+            assert_equal :closed, kept.ending
+          end
+          assert_includes range, seconds
+          assert_ends server
+        end
+      end
+    end
+
+    def test_a_second_interrupt_ends_the_grace
+      server = @server = self.class.start("--drain-grace", "60", "--shutdown-timeout", "60")
+      idle_connection
+      Process.kill("INT", server.pid)
+      assert_refused
+      assert_includes [0, 130], server.stop("INT", within: 10).exitstatus
+    ensure
+      leave
+      server&.finish
+      @server = nil
+    end
+
     # Each client asks on a new connection, again and again. A refused connection is the end, and so is one that the
     # system resets because nobody had accepted it when the listener closed; any other without its answer is lost.
     def test_stop_loses_nothing
@@ -55,6 +109,19 @@ module EngineContract
         Process.kill("TERM", server.pid)
         assert_equal [], clients.map(&:value).compact
         assert_ends server
+      end
+    end
+
+    # Under fibers 11 of 40 lines came, and the process ended after the whole shutdown timeout, with 1.
+    def test_stop_waits_for_a_response_that_another_thread_feeds
+      %w[/feed /feed_stream].each do |target|
+        with_server do |server|
+          client = connect.write(get(target))
+          client.fill until client.buffered.include?("line 0")
+          Process.kill("TERM", server.pid)
+          assert_equal 40, client.response.body.lines.size, target
+          assert_ends server
+        end
       end
     end
 

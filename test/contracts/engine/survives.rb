@@ -15,6 +15,16 @@ module EngineContract
       assert_whole
     end
 
+    # Ended reactor, single and fibers.
+    def test_survives_callbacks_that_raise_what_is_no_standard_error
+      with_server(said: /on purpose/) do
+        %w[NotImplementedError ScriptError Exception SystemStackError NoMemoryError].each do |name|
+          ROUNDS.times { assert_equal "hello", fetch("/finish_badly?#{name}"), name }
+        end
+        assert_whole
+      end
+    end
+
     def test_survives_timeouts_in_the_app
       ROUNDS.times { assert_equal "timed out", fetch("/time_out") }
       assert_whole
@@ -27,6 +37,19 @@ module EngineContract
         WireClient.open(port, deadline: DEADLINE) { |client| client.write(get("/kill", "Connection: close")).rest }
       end
       assert_whole
+    end
+
+    # Left its socket open until the collector came by.
+    def test_a_thread_that_is_killed_while_it_waits_closes_its_connection
+      skip "no thread waits for one connection" unless self.class.engine == "threads" && !clustered?
+
+      with_server do
+        idle = connect
+        refute idle.ask(get("/")).close?
+        assert_equal "done", fetch("/kill_others")
+        assert_equal :closed, idle.ending
+        assert_whole
+      end
     end
 
     def test_clients_that_vanish_leave_nothing_behind

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # A process that has no descriptors left (EMFILE): clients wait, and it neither ends nor spins.
+  module Descriptors
+    LIMIT = 64
+
+    # Asked the listeners 56,000 times a second, and wrote nothing of it.
+    def test_without_descriptors_it_waits_and_serves_again
+      skip "each worker has its own limit" if clustered?
+
+      with_server(env: { "CUTTLE_NOFILE" => LIMIT.to_s }, said: /\A.*(descriptor|open files).*\n\z/) do |server|
+        gate = "#{object_id}-hoard"
+        assert_equal "full", fetch("/hoard?#{gate}")
+        waiting = Array.new(5) { connect.write(get("/echo?late", "Connection: close")) }
+        eventually("no descriptor free") { Dir.children("/proc/#{server.pid}/fd").size >= LIMIT }
+        assert_operator busy(server.pid), :<, 0.15
+        open_gate(gate)
+        waiting.each { |client| assert_equal "late", client.response.body }
+        5.times { assert_serves }
+      end
+    end
+
+    private
+
+    # The share of a CPU that a process uses, over a second.
+    def busy(pid)
+      before = cpu_seconds(pid)
+      seconds = elapsed { sleep 1 }
+      (cpu_seconds(pid) - before) / seconds
+    end
+
+    def cpu_seconds(pid)
+      ticks = File.read("/proc/#{pid}/stat").split(") ").last.split.values_at(11, 12).sum(&:to_i)
+      ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
+    end
+  end
+end

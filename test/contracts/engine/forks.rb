@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # An app that forks: the parent answers, and the child is no server.
+  module Forks
+    # The child's SystemExit was swallowed, it answered too, and went on serving at its parent's epoll.
+    def test_a_forked_child_answers_nobody_and_ends
+      with_server(said: /\A(.*in the child.*)?\z/m) do
+        %w[exit exit! return raise block].each do |way|
+          client = connect.write(get("/fork?#{way},#{gate(way)}"))
+          child = entered(gate(way)).to_i
+          assert_equal "parent #{child}", only_response(client), way
+          eventually("the end of the child, by #{way}") { !alive?(child) }
+          3.times { assert_serves }
+        end
+      end
+    ensure
+      end_children
+    end
+
+    # A child that slept held its parent's connections open, by its copies of their descriptors.
+    def test_a_child_that_sleeps_keeps_no_connection_open
+      with_server do
+        idle = connect
+        idle.ask(get("/"))
+        idle = idle.ending(0.2) == :open ? idle : nil # single and threads may have ended it
+        client = connect.write(get("/fork?sleep,#{gate}"))
+        child = entered(gate).to_i
+        assert_equal "parent #{child}", only_response(client)
+        assert_equal "hello", idle.write(get("/", "Connection: close")).response.body if idle
+        assert_equal :closed, idle.ending if idle
+        assert alive?(child), "the child is no more, so this test has shown nothing"
+        assert_serves
+      end
+    ensure
+      end_children
+    end
+
+    # The child had the listener open, so that the port was bound when the server had long ended.
+    def test_a_child_that_sleeps_does_not_keep_the_port
+      with_server do |server|
+        connect.write(get("/fork?sleep,#{gate}"))
+        child = entered(gate).to_i
+        port = server.port
+        Process.kill("TERM", server.pid)
+        eventually("the server's end") { !server.running? }
+        assert alive?(child), "the child is no more, so this test has shown nothing"
+        TCPServer.open("127.0.0.1", port).close
+      end
+    ensure
+      end_children
+    end
+
+    private
+
+    def gate(way = "sleep") = "#{object_id}-fork-#{way}"
+
+    # The body of the one response that comes until the connection ends; it says so.
+    def only_response(client)
+      octets = client.rest
+      assert_equal 1, octets.scan("HTTP/1.1 ").size, octets
+      assert_match(/^connection: close\r$/i, octets)
+      octets[/\r\n\r\n(.*)/m, 1]
+    rescue WireClient::Silence
+      flunk "the connection stays open after #{client.buffered.inspect}"
+    end
+
+    # A zombie is not.
+    def alive?(pid)
+      File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"
+    rescue Errno::ENOENT, Errno::ESRCH
+      false
+    end
+
+    # Ends what this test has forked, and still is what it was.
+    def end_children
+      Dir.glob("#{self.class.gates}/#{object_id}-fork-*.in").map { |path| File.read(path).to_i }.each do |pid|
+        Process.kill("KILL", pid) if alive?(pid) && File.read("/proc/#{pid}/cmdline").include?("app.ru")
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil # it has just ended
+      end
+    end
+  end
+end

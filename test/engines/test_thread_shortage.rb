@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# A system that gives no more threads (ThreadError): the connections that they were for wait, and the server goes on.
+class TestThreadShortage < Minitest::Test
+  include Serving
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+    FileUtils.remove_entry(@directory)
+  end
+
+  # Ended the server.
+  def test_a_thread_per_connection
+    with_server("threads", "0") do
+      put "shortage"
+      late = Array.new(3) { ask("/") }
+      eventually("a failure") { File.exist?("#{@directory}/failed") }
+      remove "shortage"
+      assert_answered [*late, ask("/")]
+    end
+  end
+
+  # Lost the connection for which the pool should have grown, and ended the server.
+  %w[hybrid threads].each do |engine|
+    define_method("test_a_pool_that_can_not_grow_under_#{engine}") do
+      with_server(engine, "1:3") do
+        put "shortage"
+        first = ask("/wait?1")
+        eventually("a failure") { File.exist?("#{@directory}/failed") }
+        late = Array.new(3) { ask("/") }
+        put "go"
+        assert_answered [first, *late]
+        remove "go", "shortage"
+        assert_grows
+      end
+    end
+  end
+
+  private
+
+  def with_server(engine, threads)
+    script = ["#{__dir__}/support/short_of_threads.rb", @directory, engine, threads]
+    @server = Serving::ServingProcess.new(script)
+    @server.wait_until_ready
+    yield
+    assert_equal 0, @server.stop.exitstatus, @server.err
+  ensure
+    put "go"
+    @server&.finish
+  end
+
+  # Three requests are in the app at once again.
+  def assert_grows
+    held = %w[2 3 4].map { |name| ask("/wait?#{name}") }
+    eventually("three in the app") { %w[2 3 4].all? { |name| File.exist?("#{@directory}/in.#{name}") } }
+    put "go"
+    assert_answered held
+  end
+
+  def assert_answered(clients)
+    assert_equal(["done"] * clients.size, clients.map { |client| client.response.body }, @server.err)
+  rescue WireClient::Truncated, WireClient::Silence => e
+    flunk "#{e.message}: #{@server.err}"
+  end
+
+  def put(name) = FileUtils.touch("#{@directory}/#{name}")
+
+  def remove(*names) = names.each { |name| File.delete("#{@directory}/#{name}") }
+
+  def ask(path)
+    client = WireClient.new(@server.port, deadline: 20)
+    @clients << client
+    client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+  end
+end
