@@ -113,9 +113,11 @@ static int check_octets(struct cuttle_head_state *state, const struct cuttle_hea
 	return failed;
 }
 
-/* What follows takes whole lines apart. It returns 0, what to answer to what a line says, or this for a line with an
- * octet that can't be where it is: check_octets tells what to answer to that. */
-#define MALFORMED (-1)
+/* What follows takes whole lines apart. It returns 0, what to answer to what a line says, or one of these. */
+enum {
+	MALFORMED = -1, /* an octet can't be where it is: check_octets tells what to answer to that */
+	LAST = -2,      /* the line that ends the head */
+};
 
 static int parse_version(struct cuttle_head *head, const char *at, const char *end)
 {
@@ -259,7 +261,7 @@ static int parse_field(struct cuttle_head_state *state, struct cuttle_head *head
 	return parse_known_field(state, head, base, line, (size_t)(colon - line), value, (size_t)(end - value));
 }
 
-/* What the fields say together (RFC 9112, 3.2, 6.3 and 9.3). */
+/* The empty line behind the fields, and what they say together (RFC 9112, 3.2, 6.3 and 9.3). */
 static int conclude(const struct cuttle_head_state *state, struct cuttle_head *head)
 {
 	if (head->minor == 1 && !(state->seen & SEEN_HOST))
@@ -268,7 +270,7 @@ static int conclude(const struct cuttle_head_state *state, struct cuttle_head *h
 		return 400;
 	head->keep_alive = !(state->seen & SEEN_CLOSE) && (head->minor == 1 || state->seen & SEEN_KEEP_ALIVE);
 	head->expect_continue = state->seen & SEEN_EXPECT && head->minor == 1;
-	return 0;
+	return LAST;
 }
 
 /* Octets that the line at hand may take, with its CRLF. */
@@ -304,19 +306,15 @@ static int parse_line(struct cuttle_head_state *state, struct cuttle_head *head,
 	return failed;
 }
 
-/* A line up to its LF, and then the next one. */
-static int finish_line(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *newline)
+/* A line with its LF, at newline. */
+static int parse_to(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *line,
+		    const char *newline)
 {
-	const char *line = base + state->line;
-	bool ends_well = newline > line && newline[-1] == '\r'; /* RFC 9112, 2.2 lets a bare LF pass; others differ */
-	int failed = ends_well ? parse_line(state, head, base, line, newline - 1) : MALFORMED;
+	int failed = MALFORMED;
 
-	if (failed == MALFORMED)
-		return check_octets(state, head, line, (size_t)(newline + 1 - line));
-	state->line = (uint32_t)(newline + 1 - base);
-	state->scanned = 0;
-	state->part = BEGINNING;
-	return failed;
+	if (newline > line && newline[-1] == '\r') /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
+		failed = parse_line(state, head, base, line, newline - 1);
+	return failed == MALFORMED ? check_octets(state, head, line, (size_t)(newline + 1 - line)) : failed;
 }
 
 int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head, const char *bytes, size_t length)
@@ -325,7 +323,6 @@ int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head,
 		const char *line = bytes + state->line, *newline;
 		size_t there = length - state->line, room = line_room(state);
 		int failed;
-		bool last;
 
 		if (there > room) /* then it does not matter what the octets beyond are */
 			there = room;
@@ -334,9 +331,13 @@ int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head,
 			failed = check_octets(state, head, line, there);
 			return failed || there < room ? -failed : -too_long(state);
 		}
-		last = state->phase == FIELDS && newline == line + 1;
-		failed = finish_line(state, head, bytes, newline);
-		if (failed || last)
-			return failed ? -failed : (int)state->line;
+		failed = parse_to(state, head, bytes, line, newline);
+		if (failed > 0)
+			return -failed;
+		state->line = (uint32_t)(newline + 1 - bytes);
+		state->scanned = 0;
+		state->part = BEGINNING;
+		if (failed == LAST)
+			return (int)state->line;
 	}
 }

@@ -98,6 +98,17 @@ class TestRequestLine < HttpCase
     assert_refused "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", with: [400, 505]
   end
 
+  # The peer says no more, and is not waited for: else it would get a 408, when its time is over.
+  def test_a_line_that_can_not_become_valid_is_refused_at_once
+    ["GE\0", " GET", "G{T", "GET  /", "GET /\x01", "GET /\n", "GET / HTXP", "GET / HTTP/1.1 ", "GET / HTTP/1.1\n",
+     "GET / HTTP/1.1\rH", "\r\n\r", "\rG"].each { |bytes| assert_refused bytes }
+  end
+
+  def test_an_unknown_protocol_is_refused_at_once
+    assert_refused "PRI * HTTP/2.0", with: 505
+    assert_refused "A" * 65, with: 501
+  end
+
   private
 
   def assert_app_judges(method)

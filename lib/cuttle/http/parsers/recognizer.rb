@@ -21,7 +21,9 @@ module Cuttle
         beginning = lambda do |word, behind|
           word.chars.reverse.inject(behind) { |rest, octet| "(?:#{Regexp.escape(octet)}#{rest})?" }
         end
-        fields = "(?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\\r\\n)*(?:[#{Syntax::TOKEN}]+(?::[#{Syntax::VALUE}]*\\r?)?|\\r)?"
+        name = "[#{Syntax::TOKEN}]+"
+        value = "[#{Syntax::VALUE}]*"
+        fields = "(?:#{name}:#{value}\\r\\n)*(?:#{name}(?::#{value}\\r?)?|\\r)?"
         version = beginning.call(" HTTP/1.", "(?:[01]#{beginning.call("\r\n", fields)})?")
         methods = METHODS.map { |method| beginning.call("#{method} /", "[#{Syntax::TARGET}]*#{version}") }
         BEGINNING = /\A(?:#{methods.join("|")})\z/n.freeze

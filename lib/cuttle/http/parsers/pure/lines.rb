@@ -6,24 +6,27 @@ module Cuttle
   module Http
     module Parsers
       class Pure
-        # The lines of a head, taken apart while their octets come. Each octet is looked at once, and one that can't be
-        # where it is (RFC 9112, 3 and 5) is refused at once, so a verdict never depends on how octets were cut.
+        # The lines of a head, taken apart while their octets come. Each octet is looked at once (those of a version
+        # again with each piece), and one that can't be where it is (RFC 9112, 3 and 5) is refused at once. So a verdict
+        # never depends on how the octets were cut.
         #
         #   method --SP--> target --SP--> version --CR--> line_feed --LF--> done
         #   name --":"--> value --CR--> line_feed --LF--> done
         class Lines
-          # What a part of a line holds, whether that may be nothing, the octet that ends it, and the part behind that.
-          Part = Struct.new(:octets, :optional, :ending, :following)
+          # What a part of a line holds, at least how many of them, the octet that ends it, and the part behind that.
+          Part = Struct.new(:octets, :least, :ending, :following)
 
+          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n.freeze # as much of it as there is
           PARTS = {
-            method: Part.new(/[#{Syntax::TOKEN}]*/n, false, " ", :target),
-            target: Part.new(/[#{Syntax::TARGET}]*/n, false, " ", :version),
-            name: Part.new(/[#{Syntax::TOKEN}]*/n, false, ":", :value),
-            value: Part.new(/[#{Syntax::VALUE}]*/n, true, "\r", :line_feed),
-            line_feed: Part.new(//n, true, "\n", :done)
+            method: Part.new(/[#{Syntax::TOKEN}]*/n, 1, " ", :target),
+            target: Part.new(/[#{Syntax::TARGET}]*/n, 1, " ", :version),
+            version: Part.new(VERSION, 8, "\r", :line_feed),
+            name: Part.new(/[#{Syntax::TOKEN}]*/n, 1, ":", :value),
+            value: Part.new(/[#{Syntax::VALUE}]*/n, 0, "\r", :line_feed),
+            line_feed: Part.new(//n, 0, "\n", :done)
           }.freeze
-          VERSION = "HTTP/1.0\r"
-          private_constant :Part, :PARTS, :VERSION
+          TOKEN_OCTET = /[#{Syntax::TOKEN}]/n.freeze
+          private_constant :Part, :VERSION, :PARTS, :TOKEN_OCTET
 
           def initialize
             @scanner = StringScanner.new("")
@@ -72,24 +75,23 @@ module Cuttle
             if bytes.getbyte(@at) == 13 && (started? || !@blank)
               @part = :line_feed
               @at += 1
-            elsif @lines > Syntax::FIELDS_LIMIT && bytes.byteslice(@at, 1).match?(PARTS[:name].octets)
+            elsif @lines > Syntax::FIELDS_LIMIT && bytes.byteslice(@at, 1).match?(TOKEN_OCTET)
               raise ParseError.new("too many fields", status: 431)
             end
           end
 
           def advance(bytes, bound)
-            return advance_version(bytes) if @part == :version
-
             part = PARTS[@part]
-            @scanner.pos = @at
-            @at = [@at + @scanner.skip(part.octets), bound].min
+            @scanner.pos = @part == :version ? @began : @at
+            @at = [@scanner.pos + @scanner.skip(part.octets), bound].min
             check_method if @part == :method
             finish(part, bytes) unless @at == bound
           end
 
           def finish(part, bytes)
-            raise ParseError, "an octet of the #{@part} can't be there" unless bytes.byteslice(@at, 1) == part.ending
-            raise ParseError, "the #{@part} is empty" unless part.optional || @at > @began
+            octet = bytes.byteslice(@at, 1)
+            check_major(octet) if @part == :version
+            raise ParseError, "the #{@part} is malformed" unless octet == part.ending && @at - @began >= part.least
 
             proceed(bytes, part.following)
           end
@@ -107,13 +109,10 @@ module Cuttle
           end
 
           # RFC 9112, 2.3: a higher minor version is fine, a higher major one is another protocol, and none is below 1.
-          def advance_version(bytes)
-            wanted = VERSION[@at - @began]
-            octet = bytes.byteslice(@at, 1)
-            raise ParseError.new("a version that is not served", status: 505) if wanted == "1" && octet.match?(/[2-9]/n)
-            raise ParseError, "the HTTP version is malformed" unless octet == wanted || (wanted == "0" && octet.match?(/\d/n))
+          def check_major(octet)
+            return unless @at - @began == "HTTP/".bytesize && octet.match?(/[2-9]/n)
 
-            wanted == "\r" ? proceed(bytes, :line_feed) : @at += 1
+            raise ParseError.new("a version that is not served", status: 505)
           end
 
           def take(bytes)
