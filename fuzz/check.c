@@ -124,6 +124,7 @@ static void demand_sane_head(const struct cuttle_head *head, struct input input,
 	demand(head->minor == 1 || (head->minor == 0 && !head->chunked && !head->expect_continue),
 	       "no chunks and no 100 with HTTP/1.0", input);
 	demand(head->minor == 0 || head->has_host, "HTTP/1.1 has a Host", input);
+	demand(!head->has_host || head->host.length > 0, "a Host names somebody", input);
 }
 
 /* Both were all zero before, padding too; what is behind the last field is nobody's. */

@@ -117,9 +117,9 @@ static void test_line_limits(void)
 {
 	size_t target = CUTTLE_LIMIT_REQUEST_LINE - strlen("GET / HTTP/1.1");
 
-	test_limit("GET /", 'a', target, " HTTP/1.1\r\nHost:\r\n\r\n", 414);
-	test_limit("GET / HTTP/1.1\r\nHost:\r\nA:", 'a', CUTTLE_LIMIT_FIELD_LINE - 2, "\r\n\r\n", 431);
-	test_limit("", 'A', METHOD_LIMIT, " / HTTP/1.1\r\nHost:\r\n\r\n", 501);
+	test_limit("GET /", 'a', target, " HTTP/1.1\r\nHost: a\r\n\r\n", 414);
+	test_limit("GET / HTTP/1.1\r\nHost: a\r\nA:", 'a', CUTTLE_LIMIT_FIELD_LINE - 2, "\r\n\r\n", 431);
+	test_limit("", 'A', METHOD_LIMIT, " / HTTP/1.1\r\nHost: a\r\n\r\n", 501);
 }
 
 /* count fields "A:" and padding more octets */

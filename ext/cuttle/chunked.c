@@ -12,8 +12,9 @@
 enum phase { SIZE, SIZE_DIGITS, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER_NAME, TRAILER_VALUE,
 	     TRAILER_LF, END_LF, DONE };
 
-/* Where in an extension: each is ";" name ["=" (token or quoted-string)]. */
-enum extension { AFTER_SEMICOLON, NAME, AFTER_NAME, AFTER_EQUALS, TOKEN_VALUE, QUOTED, ESCAPED, AFTER_VALUE };
+/* Where in an extension: each is ";" name ["=" (token or quoted-string)], with white space around ";" and "=". */
+enum extension { BEFORE_SEMICOLON, AFTER_SEMICOLON, NAME, AFTER_NAME, AFTER_EQUALS, TOKEN_VALUE, QUOTED, ESCAPED,
+		 AFTER_VALUE };
 
 static int digit_value(char octet)
 {
@@ -22,29 +23,33 @@ static int digit_value(char octet)
 	return cuttle_is(octet, CUTTLE_HEX) ? (octet | 32) - 'a' + 10 : -1;
 }
 
-/* One octet behind a chunk's size (RFC 9112, 7.1.1). White space around ";" and "=" (BWS) is refused: implementations
- * differ over it. Returns false for an octet that can't be there. */
+static bool is_space(char octet)
+{
+	return octet == ' ' || octet == '\t';
+}
+
+/* One octet behind a chunk's size (RFC 9112, 7.1.1). White space (BWS) only leads to a ";", a "=" or what follows them:
+ * it may not end the line. Returns false for an octet that can't be there. */
 static bool extension_octet(uint8_t *state, char octet)
 {
 	bool token = cuttle_is(octet, CUTTLE_TOKEN);
 
 	switch (*state) {
 	case AFTER_SEMICOLON:
-		*state = NAME;
-		return token;
+		if (token)
+			*state = NAME;
+		return token || is_space(octet);
 	case NAME:
-		if (octet == '=')
-			*state = AFTER_EQUALS;
-		else if (octet == ';')
-			*state = AFTER_SEMICOLON;
-		return token || octet == '=' || octet == ';';
+		if (token)
+			return true;
+		/* fall through */
+	case AFTER_NAME:
+		*state = octet == '=' ? AFTER_EQUALS : octet == ';' ? AFTER_SEMICOLON : AFTER_NAME;
+		return octet == '=' || octet == ';' || is_space(octet);
 	case AFTER_EQUALS:
-		*state = octet == '"' ? QUOTED : TOKEN_VALUE;
-		return token || octet == '"';
-	case TOKEN_VALUE:
-		if (octet == ';')
-			*state = AFTER_SEMICOLON;
-		return token || octet == ';';
+		if (!is_space(octet))
+			*state = octet == '"' ? QUOTED : TOKEN_VALUE;
+		return token || octet == '"' || is_space(octet);
 	case QUOTED:
 		if (octet == '"')
 			*state = AFTER_VALUE;
@@ -54,9 +59,13 @@ static bool extension_octet(uint8_t *state, char octet)
 	case ESCAPED:
 		*state = QUOTED;
 		return cuttle_is(octet, CUTTLE_VALUE);
-	default: /* AFTER_VALUE */
-		*state = AFTER_SEMICOLON;
-		return octet == ';';
+	case TOKEN_VALUE:
+		if (token)
+			return true;
+		/* fall through */
+	default: /* AFTER_VALUE, BEFORE_SEMICOLON */
+		*state = octet == ';' ? AFTER_SEMICOLON : BEFORE_SEMICOLON;
+		return octet == ';' || is_space(octet);
 	}
 }
 
@@ -83,12 +92,15 @@ static int size_octet(struct cuttle_chunk_state *state, char octet)
 			state->phase = SIZE_DIGITS;
 			return 0;
 		}
-		if (state->phase == SIZE || (octet != ';' && octet != '\r'))
+		if (state->phase == SIZE)
 			return 400;
-		state->phase = octet == ';' ? EXTENSION : SIZE_LF;
-		state->extension = AFTER_SEMICOLON;
-		state->extensions += octet == ';';
-		return state->extensions > CUTTLE_LIMIT_EXTENSIONS ? 400 : 0;
+		if (octet == '\r') {
+			state->phase = SIZE_LF;
+			return 0;
+		}
+		state->phase = EXTENSION;
+		state->extension = BEFORE_SEMICOLON;
+		/* fall through */
 	case EXTENSION:
 		if (octet == '\r' && extension_may_end(state->extension)) {
 			state->phase = SIZE_LF;

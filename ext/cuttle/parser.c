@@ -2,7 +2,14 @@
  *
  *   START --CRLF--> BLANK --line--> FIELDS --line--> ... --empty line--> done
  *     `-----------------line---------^
- */
+ *
+ * A line that is there in whole is taken apart at once. One that is not, or that is wrong, is checked octet by octet:
+ *
+ *   BEGINNING (method) --SP--> TARGET --SP--> VERSION ("HTTP/1." digit CR LF)
+ *   BEGINNING (name) --":"--> VALUE --CR--> LINE_FEED
+ *   BEGINNING --CR--> LINE_FEED
+ *
+ * So the first wrong octet decides, whether the rest of its line is there or not. */
 #include "parser.h"
 #include "syntax.h"
 #include "target.h"
@@ -10,6 +17,8 @@
 #include <string.h>
 
 enum phase { START, BLANK, FIELDS };
+
+enum part { BEGINNING, TARGET, VALUE, LINE_FEED, VERSION }; /* VERSION + n: n octets of it have come */
 
 enum { /* fields that have been seen */
 	SEEN_HOST = 1,
@@ -28,14 +37,92 @@ static struct cuttle_slice slice(const char *base, const char *from, const char 
 	return (struct cuttle_slice){.offset = (uint32_t)(from - base), .length = (uint32_t)(to - from)};
 }
 
-/* The version at the end of a request line (RFC 9112, 2.3). Returns 0 or what to answer. */
+/* One more octet of a method, a field's name or an empty line; at counts from the line's first. Returns 0 or what to
+ * answer, as all these do. */
+static int beginning_octet(struct cuttle_head_state *state, const struct cuttle_head *head, char octet, uint32_t at)
+{
+	bool field = state->phase == FIELDS;
+
+	if (cuttle_is(octet, CUTTLE_TOKEN)) {
+		if (field)
+			return at == 0 && head->field_count == CUTTLE_LIMIT_FIELDS ? 431 : 0;
+		return at == METHOD_LIMIT ? 501 : 0;
+	}
+	if (at == 0) { /* an empty line ends the fields, and is forgiven once before a request line (RFC 9112, 2.2) */
+		state->part = LINE_FEED;
+		return octet == '\r' && state->phase != BLANK ? 0 : 400;
+	}
+	state->part = field ? VALUE : TARGET;
+	return octet == (field ? ':' : ' ') ? 0 : 400;
+}
+
+static int target_octet(struct cuttle_head_state *state, char octet, char before)
+{
+	if (octet == ' ' && before != ' ')
+		state->part = VERSION;
+	else if (!cuttle_is(octet, CUTTLE_TARGET))
+		return 400;
+	return 0;
+}
+
+/* RFC 9112, 2.3: a higher minor version is fine, a higher major one is another protocol, and none is below 1. */
+static int version_octet(struct cuttle_head_state *state, char octet)
+{
+	static const char form[] = "HTTP/1.0\r\n";
+	unsigned at = state->part++ - VERSION;
+
+	if (octet == form[at] || (form[at] == '0' && cuttle_is(octet, CUTTLE_DIGIT)))
+		return 0;
+	return form[at] == '1' && octet >= '2' && octet <= '9' ? 505 : 400;
+}
+
+static int value_octet(struct cuttle_head_state *state, char octet)
+{
+	if (octet == '\r')
+		state->part = LINE_FEED;
+	return octet == '\r' || cuttle_is(octet, CUTTLE_VALUE) ? 0 : 400;
+}
+
+/* Checks the octets of a line that are new, up to length of them: whether they may be where they are. What a line
+ * says as a whole is not its affair. */
+static int check_octets(struct cuttle_head_state *state, const struct cuttle_head *head, const char *line,
+			size_t length)
+{
+	int failed = 0;
+
+	while (!failed && state->scanned < length) {
+		uint32_t at = state->scanned++;
+
+		switch (state->part) {
+		case BEGINNING:
+			failed = beginning_octet(state, head, line[at], at);
+			break;
+		case TARGET:
+			failed = target_octet(state, line[at], line[at - 1]);
+			break;
+		case VALUE:
+			failed = value_octet(state, line[at]);
+			break;
+		case LINE_FEED:
+			failed = line[at] == '\n' ? 0 : 400;
+			break;
+		default:
+			failed = version_octet(state, line[at]);
+		}
+	}
+	return failed;
+}
+
+/* What follows takes whole lines apart. It returns 0, what to answer to what a line says, or one of these. */
+enum {
+	MALFORMED = -1, /* an octet can't be where it is: check_octets tells what to answer to that */
+	LAST = -2,      /* the line that ends the head */
+};
+
 static int parse_version(struct cuttle_head *head, const char *at, const char *end)
 {
-	if (end - at != 8 || memcmp(at, "HTTP/", 5) != 0 || !cuttle_is(at[5], CUTTLE_DIGIT) || at[6] != '.' ||
-	    !cuttle_is(at[7], CUTTLE_DIGIT))
-		return 400;
-	if (at[5] != '1')
-		return 505;
+	if (end - at != 8 || memcmp(at, "HTTP/1.", 7) != 0 || !cuttle_is(at[7], CUTTLE_DIGIT))
+		return MALFORMED;
 	head->minor = at[7] != '0';
 	return 0;
 }
@@ -46,14 +133,12 @@ static int parse_request_line(struct cuttle_head *head, const char *base, const 
 	const char *target, *target_end;
 	int failed;
 
-	if (method_end == line || method_end == end || *method_end != ' ')
-		return 400;
-	if (method_end - line > METHOD_LIMIT)
-		return 501;
+	if (method_end == line || method_end == end || *method_end != ' ' || method_end - line > METHOD_LIMIT)
+		return MALFORMED;
 	target = method_end + 1;
 	target_end = target + cuttle_span(target, (size_t)(end - target), CUTTLE_TARGET);
 	if (target_end == target || target_end == end || *target_end != ' ')
-		return 400;
+		return MALFORMED;
 	failed = parse_version(head, target_end + 1, end);
 	if (failed)
 		return failed;
@@ -162,13 +247,11 @@ static int parse_field(struct cuttle_head_state *state, struct cuttle_head *head
 {
 	const char *colon = line + cuttle_span(line, (size_t)(end - line), CUTTLE_TOKEN), *value;
 
-	if (colon == line || colon == end || *colon != ':')
-		return 400;
-	if (head->field_count == CUTTLE_LIMIT_FIELDS)
-		return 431;
+	if (colon == line || colon == end || *colon != ':' || head->field_count == CUTTLE_LIMIT_FIELDS)
+		return MALFORMED;
 	value = colon + 1;
 	if (!cuttle_is_value(value, (size_t)(end - value)))
-		return 400;
+		return MALFORMED;
 	while (value < end && (*value == ' ' || *value == '\t'))
 		value++;
 	while (value < end && (end[-1] == ' ' || end[-1] == '\t'))
@@ -178,7 +261,7 @@ static int parse_field(struct cuttle_head_state *state, struct cuttle_head *head
 	return parse_known_field(state, head, base, line, (size_t)(colon - line), value, (size_t)(end - value));
 }
 
-/* What the fields say together (RFC 9112, 3.2, 6.3 and 9.3). */
+/* The empty line behind the fields, and what they say together (RFC 9112, 3.2, 6.3 and 9.3). */
 static int conclude(const struct cuttle_head_state *state, struct cuttle_head *head)
 {
 	if (head->minor == 1 && !(state->seen & SEEN_HOST))
@@ -187,7 +270,7 @@ static int conclude(const struct cuttle_head_state *state, struct cuttle_head *h
 		return 400;
 	head->keep_alive = !(state->seen & SEEN_CLOSE) && (head->minor == 1 || state->seen & SEEN_KEEP_ALIVE);
 	head->expect_continue = state->seen & SEEN_EXPECT && head->minor == 1;
-	return 0;
+	return LAST;
 }
 
 /* Octets that the line at hand may take, with its CRLF. */
@@ -199,67 +282,62 @@ static size_t line_room(const struct cuttle_head_state *state)
 	return line + 2 < head ? line + 2 : head;
 }
 
-static int too_long(const struct cuttle_head_state *state, const char *line)
+static int too_long(const struct cuttle_head_state *state)
 {
-	if (state->phase == FIELDS)
-		return 431;
-	return memchr(line, ' ', METHOD_LIMIT + 1) ? 414 : 501;
-}
-
-/* What a line must not begin with is said at once, for a peer that speaks another protocol may never send its end.
- * An empty line ends the fields, and is forgiven once before a request line (RFC 9112, 2.2). */
-static bool valid_start(const struct cuttle_head_state *state, const char *line, size_t length)
-{
-	if (cuttle_is(*line, CUTTLE_TOKEN))
-		return true;
-	return *line == '\r' && state->phase != BLANK && (length == 1 || line[1] == '\n');
-}
-
-/* Octets that the line takes, with its CRLF; 0 when it is incomplete, -status when it can't become one. Octets beyond
- * its room are not looked at, so that it does not matter whether they are there. */
-static int measure_line(struct cuttle_head_state *state, const char *line, size_t length)
-{
-	size_t room = line_room(state);
-	const char *newline;
-
-	if (length > room)
-		length = room;
-	if (length > 0 && !valid_start(state, line, length))
-		return -400;
-	newline = memchr(line + state->scanned, '\n', length - state->scanned);
-	if (newline) /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
-		return newline[-1] == '\r' ? (int)(newline + 1 - line) : -400;
-	state->scanned = (uint32_t)length;
-	return length == room ? -too_long(state, line) : 0;
+	return state->phase == FIELDS ? 431 : 414;
 }
 
 static int parse_line(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *line,
 		      const char *end)
 {
+	int failed;
+
 	if (state->phase == FIELDS)
-		return parse_field(state, head, base, line, end);
+		return line == end ? conclude(state, head) : parse_field(state, head, base, line, end);
 	if (line == end) {
+		failed = state->phase == BLANK ? MALFORMED : 0;
 		state->phase = BLANK;
-		return 0;
+		return failed;
 	}
 	memset(head, 0, offsetof(struct cuttle_head, fields));
-	state->phase = FIELDS;
-	return parse_request_line(head, base, line, end);
+	failed = parse_request_line(head, base, line, end);
+	if (!failed)
+		state->phase = FIELDS;
+	return failed;
+}
+
+/* A line with its LF, at newline. */
+static int parse_to(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *line,
+		    const char *newline)
+{
+	int failed = MALFORMED;
+
+	if (newline > line && newline[-1] == '\r') /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
+		failed = parse_line(state, head, base, line, newline - 1);
+	return failed == MALFORMED ? check_octets(state, head, line, (size_t)(newline + 1 - line)) : failed;
 }
 
 int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head, const char *bytes, size_t length)
 {
 	for (;;) {
-		const char *line = bytes + state->line;
-		int size = measure_line(state, line, length - state->line), failed;
-		bool last = size == 2 && state->phase == FIELDS;
+		const char *line = bytes + state->line, *newline;
+		size_t there = length - state->line, room = line_room(state);
+		int failed;
 
-		if (size <= 0)
-			return size;
-		state->line += (uint32_t)size;
+		if (there > room) /* then it does not matter what the octets beyond are */
+			there = room;
+		newline = memchr(line + state->scanned, '\n', there - state->scanned);
+		if (!newline) {
+			failed = check_octets(state, head, line, there);
+			return failed || there < room ? -failed : -too_long(state);
+		}
+		failed = parse_to(state, head, bytes, line, newline);
+		if (failed > 0)
+			return -failed;
+		state->line = (uint32_t)(newline + 1 - bytes);
 		state->scanned = 0;
-		failed = last ? conclude(state, head) : parse_line(state, head, bytes, line, line + size - 2);
-		if (failed || last)
-			return failed ? -failed : (int)state->line;
+		state->part = BEGINNING;
+		if (failed == LAST)
+			return (int)state->line;
 	}
 }

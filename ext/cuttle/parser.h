@@ -1,9 +1,9 @@
 /* The HTTP/1.x request parser: bytes in; a request head, "need more" or an error out, never anything else.
  *
  * Knows nothing of Ruby, sockets or memory: it reads a buffer that its caller keeps, and answers in offsets into it,
- * so a caller may move the buffer between calls. It may be called again with more bytes at the end, and does not
- * look twice at a line that was complete before. Strict after RFC 9112: where two implementations could read a
- * message differently, it rejects. */
+ * so a caller may move the buffer between calls. It may be called again with more bytes at the end: a line's octets are
+ * checked once as they come, and looked at once more when the line is complete, so its time is linear. Strict after
+ * RFC 9112: where two implementations could read a message differently, it rejects. */
 #ifndef CUTTLE_PARSER_H
 #define CUTTLE_PARSER_H
 
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* The limits, in octets unless said otherwise; those of lines without their CRLF. */
-#define CUTTLE_LIMIT_REQUEST_LINE 16384 /* 414 above (501 where it is the method that is long) */
+#define CUTTLE_LIMIT_REQUEST_LINE 16384 /* 414 above (a method of more than 64 octets: 501) */
 #define CUTTLE_LIMIT_FIELD_LINE 16384   /* 431 above */
 #define CUTTLE_LIMIT_FIELDS 128         /* count; 431 above */
 #define CUTTLE_LIMIT_HEAD 65536         /* whole head; 431 above */
@@ -38,7 +38,7 @@ struct cuttle_head {
 	uint32_t field_count;
 	uint8_t minor;                   /* of HTTP/1.minor: 0 or 1 (a higher one reads as 1) */
 	bool has_query;                  /* there was a "?", maybe with nothing behind it */
-	bool has_host;                   /* its value may be empty (RFC 9112, 3.2) */
+	bool has_host;                   /* false on HTTP/1.0 only; it is never empty (RFC 9110, 4.2.1) */
 	bool has_length;                 /* a Content-Length was sent */
 	bool chunked;
 	bool keep_alive;                 /* the client lets the connection persist */
@@ -49,16 +49,19 @@ struct cuttle_head {
 /* What a parser remembers between calls for one head; zero it before the first. The members are the parser's. */
 struct cuttle_head_state {
 	uint32_t line;    /* offset of the first line that is not parsed yet */
-	uint32_t scanned; /* octets of that line already searched for its end */
+	uint32_t scanned; /* octets of that line already checked */
 	uint8_t phase;
+	uint8_t part;     /* of the line, where the next octet belongs */
 	uint8_t seen;     /* bits: fields that may come once */
 };
 
 /* Parses the head that begins at bytes[0].
  * Returns the octets it took (> 0) when the head is complete; 0 when it needs more; -status when the peer broke the
- * protocol, status being what to answer (400, 414, 417, 431, 501, 505). What it returns in the end does not depend on
- * how the octets were cut into pieces. head is only valid after a return > 0, and the state of no use after one
- * that is not 0. */
+ * protocol, status being what to answer (400, 414, 417, 431, 501, 505). An octet that can't be where it is in a request
+ * line or field line (RFC 9112, 3 and 5) is refused at once; what a line says as a whole (the form of the target, the
+ * value of a field that is known) is judged at its end. What it returns in the end does not depend on how the octets
+ * were cut into pieces. Each call for one head gets the same head, which is only valid after a return > 0; the state is
+ * of no use after a return that is not 0. */
 int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head, const char *bytes, size_t length);
 
 /* What the chunk decoder remembers between calls; zero it before a body's first octet. */

@@ -97,6 +97,8 @@ int cuttle_parse_host(struct cuttle_head *head, const char *base, const char *va
 
 	if (failed || head->has_host)
 		return failed;
+	if (host.length == 0)
+		return 400;
 	head->has_host = true;
 	head->host = host;
 	head->port = port;

@@ -12,7 +12,7 @@ class Mutations
     "HTTP/1.0", "HTTP/2.0", "Host: a\r\n", "Host:\r\n", "Host", "Connection: close\r\n", "Connection: keep-alive\r\n",
     "Content-Length: 5\r\n", "Content-Length: 0\r\n", "Transfer-Encoding: chunked\r\n",
     "Transfer-Encoding: gzip, chunked\r\n", "Expect: 100-continue\r\n", "chunked", "identity", "close",
-    "hello", "5\r\nhello\r\n", "0\r\n\r\n", "0;a=b\r\n",
+    "hello", "5\r\nhello\r\n", "0\r\n\r\n", "0;a=b\r\n", " ;", "; ", " =\t",
     "A: b\r\n", "A_B: c\r\n", " folded\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
   ].map(&:b).freeze
 

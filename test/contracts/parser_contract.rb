@@ -17,6 +17,7 @@ module ParserContract
       check(row, Conversation.cut(parser, row.octets))
       cuts(row.octets).each { |cut| check(row, Conversation.cut(parser, row.octets, [cut]), "cut at #{cut}") }
       check(row, Conversation.bytewise(parser, row.octets), "octet by octet")
+      assert_equal :more, Conversation.cut(parser, row.octets[0..-2]).ending, "refused too soon" if row.at_once
     end
   end
 
@@ -43,7 +44,26 @@ module ParserContract
     assert(strings.none?(&:frozen?))
   end
 
+  # Four times the line costs four times as much; were each octet looked at again with every piece, sixteen times.
+  def test_a_line_that_comes_octet_by_octet_costs_linear_time
+    small, large = [4_000, 16_000].map { |size| cpu_seconds { 8.times { dribble_a_line(size) } } }
+    assert_operator large, :<, (8 * small) + 0.1
+  end
+
   private
+
+  def dribble_a_line(size)
+    instance = parser.new
+    octets = "GET / HTTP/1.1\r\nHost: a\r\nFoo:".b
+    size.times { instance.head(octets << "x") }
+    assert_nil instance.head(octets)
+  end
+
+  def cpu_seconds
+    before = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID)
+    yield
+    Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) - before
+  end
 
   def cuts(octets)
     size = octets.bytesize

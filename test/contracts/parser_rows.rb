@@ -4,8 +4,8 @@
 # served HTTP have the same numbers); the others are this parser's own law.
 module ParserRows
   # +want+: the status it is refused with; or a block that gets the heads and the bodies. Rows that are refused may have
-  # had requests before: +served+ counts them.
-  Row = Struct.new(:number, :name, :octets, :want, :served, :check, keyword_init: true) do
+  # had requests before: +served+ counts them. +at_once+: it is the last octet, and none before it, that is refused.
+  Row = Struct.new(:number, :name, :octets, :want, :served, :at_once, :check, keyword_init: true) do
     def title
       format("%03d_%s", number || 0, name)
     end
@@ -20,6 +20,11 @@ module ParserRows
 
     def refuse(number, name, octets, want = 400, served: 0)
       @all << Row.new(number: number, name: name, octets: octets.b, want: want, served: served)
+    end
+
+    def refuse_at_once(number, octets, want = 400)
+      @all << Row.new(number: number, name: "at once #{octets.b[-40..] || octets.b} #{octets.bytesize}".inspect,
+                      octets: octets.b, want: want, served: 0, at_once: true)
     end
 
     def accept(number, name, octets, &check)
@@ -73,16 +78,39 @@ module ParserRows
   refuse(16, "the preface of HTTP 2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505)
   refuse(nil, "a TLS hello, at its first octet", "\x16")
 
-  # Refused as soon as it can't become valid, for who knows when the line ends.
-  ["G T", "G\0", "(", "GET\t", "GET  ", "GET /\0", "GET /\x80", "GET x", "GET /#", "GET / x", "GET / http",
-   "GET / HTTP/x", "GET / HTTP/1x", "GET / HTTP/11", "GET / HTTP/1.1 ", "GET / HTTP/1.1x"].each do |start|
-    refuse(nil, "line that begins #{start.inspect}", start)
+  ["\0", "\n", ":", "\x80", "GE\0", "GE\n", "GE\r", "G{", "GET\t", "GET:", "\rG", "\r\n\r", "\r\n "].each do |octets|
+    refuse_at_once(13, octets)
   end
+  refuse_at_once(2, "GET  ")
+  refuse_at_once(2, "GET /  ")
+  refuse_at_once(4, " ")
+  %W[GET\s/\x01 GET\s/\x7F GET\s/\x80 GET\s/\r GET\s/\n GET\s/a# GET\s\r].each { |octets| refuse_at_once(103, octets) }
+  ["h", "HTX", "HTTP ", "HTTP/\r", "HTTP/1,", "HTTP/1.x", "HTTP/1\r"].each do |version|
+    refuse_at_once(12, "GET / #{version}")
+  end
+  ["GET / HTTP/1.1 ", "GET / HTTP/1.1\t"].each { |octets| refuse_at_once(5, octets) }
+  ["GET / HTTP/1.1\n", "GET / HTTP/1.1\r\r", "GET / HTTP/1.1\rH"].each { |octets| refuse_at_once(7, octets) }
+  refuse_at_once(11, "GET / HTTP/0")
+  refuse_at_once(11, "GET / HTTP/1.10")
+  refuse_at_once(10, "GET / HTTP/2", 505)
+  refuse_at_once(16, "PRI * HTTP/2", 505)
+  refuse_at_once(15, "A" * 65, 501)
+  refuse_at_once(104, "GET /#{"a" * (16_384 + 2 - 5)}", 414)
 
   # The fields
 
   refuse(17, "space before the colon", get("Foo : x"))
   refuse(17, "tab before the colon", get("Foo\t: x"))
+  fields = "GET / HTTP/1.1\r\nHost: a\r\n"
+  ["Foo ", "Foo\t", "Foo\r", "Foo\n", "F\0", "F(", "F\x80", ":", " ", "\t", "\n", "\rF", "\r\r"].each do |octets|
+    refuse_at_once(28, fields + octets)
+  end
+  ["Foo: a\0", "Foo:\n", "Foo: a\n", "Foo: a\x7F", "Foo: a\e", "Foo: a\rb", "Foo: a\r\r", "Host: b\0"].each do |octets|
+    refuse_at_once(27, fields + octets)
+  end
+  refuse_at_once(37, "#{fields}#{"A: b\r\n" * 127}A", 431)
+  refuse_at_once(37, "#{fields}#{"A: b\r\n" * 127} ", 400)
+  refuse_at_once(38, "#{fields}A:#{"b" * 16_384}", 431)
   refuse(18, "space before the first field", "GET / HTTP/1.1\r\n Host: a\r\n\r\n")
   refuse(19, "folded line", get("Foo: x", " y"))
   refuse(20, "folded Transfer-Encoding", get("Transfer-Encoding:", "\tchunked"))
@@ -124,7 +152,7 @@ module ParserRows
   end
   refuse(38, "a field line of 16385 octets", get("A:#{"b" * 16_383}"), 431)
   refuse(38, "a field line without end", "GET / HTTP/1.1\r\nA:#{"b" * 20_000}", 431)
-  refuse(38, "an overlong field line that is wrong too", get("A:#{"\0" * 16_383}"), 431)
+  refuse(38, "an overlong field line that is wrong too", get("A:#{"\0" * 16_383}"))
   refuse(38, "an overlong field line and a bare LF", "GET / HTTP/1.1\r\nA:#{"b" * 20_000}\n", 431)
   filling = (["A:#{"b" * 16_000}"] * 4)
   rest = 65_536 - get(*filling, "B:").bytesize
@@ -215,10 +243,19 @@ module ParserRows
   end
   refuse(77, "too many leading zeros", chunks("0" * 5000), served: 1)
   [
-    "5;;", "5;a=", "5;=b", "5;a=b c", "5;a=\"b\"c", "5;a b", "5;a\"b\"", "5;a=\"\x01\"", "5;\x80", "5; ", "5 ;",
-    "5;a= ", "5; =b", "5;a\v=b"
+    "5;;", "5;a=", "5;=b", "5;a=b c", "5;a=\"b\"c", "5;a b", "5;a\"b\"", "5;a=\"\x01\"", "5;\x80", "5\t", "5 ;", "5; ",
+    "5 ; ", "5;a ", "5;a\t", "5;a=b ", "5;a=\"b\" ", "5;a= ", "5;a =", "5 a", "5 =a", "5; =a", "5 5", "5;a\v=b",
+    "5 ;a;", " 5;a", "5;a= =b", "5;a=b =c", "5;a=\"b\" c", "5;a \"b\""
   ].each do |size|
     refuse(78, "chunk extension #{size.inspect}", chunks("#{size}\r\nhello\r\n0\r\n\r\n".b), served: 1)
+  end
+  [
+    "5 ;a", "5; a", "5;a =b", "5;a= b", "5 ;a=b", "5; a = \"b\"", "5\t \t;\t a \t=\t \"b ;\\\" \"\t;c ; d",
+    "5;a ;b=c ;d"
+  ].each do |size|
+    accept(78, "chunk extension #{size.inspect}", chunks("#{size}\r\nhello\r\n0 ; z\r\n\r\n")) do |_, bodies|
+      [bodies, ["hello"]]
+    end
   end
   refuse(79, "a chunk line that ends in a bare LF", chunks("5\nhello\r\n0\r\n\r\n"), served: 1)
   accept(82, "a chunk line of 4096 octets", chunks("5;#{"a" * 4092}\r\nhello\r\n0\r\n\r\n")) do |_, bodies|
@@ -230,6 +267,12 @@ module ParserRows
     [bodies, ["#{"hello" * 4}!"]]
   end
   refuse(82, "an octet more than 16 KB of extensions", chunks("#{many}1;#{"a" * 20}\r\n!\r\n0\r\n\r\n"), served: 1)
+  spaces = " " * 4091
+  accept(82, "a chunk line of 4096 octets, mostly spaces", chunks("5#{spaces};a\r\nhello\r\n0\r\n\r\n")) do |_, bodies|
+    [bodies, ["hello"]]
+  end
+  refuse(82, "a chunk line of 4097 octets, mostly spaces", chunks("5#{spaces} ;a\r\n"), served: 1)
+  refuse(82, "more than 16 KB of spaces", chunks("1;a=#{" " * 4_000}b\r\n!\r\n" * 5), served: 1)
   refuse(82, "64 KB of extension", chunks("5;a=\"#{"a" * 65_536}"), served: 1)
   refuse(83, "no CRLF behind the data", chunks("5\r\nhello0\r\n\r\n"), served: 1)
   refuse(83, "an LF behind the data", chunks("5\r\nhello\n0\r\n\r\n"), served: 1)
@@ -282,8 +325,13 @@ module ParserRows
     "a:" => ["a", ""], "A.b-c_d~e:00080" => ["A.b-c_d~e", "00080"], "a:65535" => ["a", "65535"], "a:0" => %w[a 0],
     "127.0.0.1" => ["127.0.0.1", ""], "a%41" => ["a%41", ""], "!$&'()*+;=" => ["!$&'()*+;=", ""]
   }.each { |value, parts| accept(nil, "Host #{value}", host(value)) { |heads| [authority.(heads), parts] } }
-  refuse(nil, "an empty Host", host(""))
-  refuse(nil, "a blank Host", host(" \t"))
+  refuse(94, "an empty Host", host(""))
+  refuse(94, "a Host of white space", host("\t "))
+  refuse(94, "an empty Host in HTTP 1.0", "GET / HTTP/1.0\r\nHost:\r\n\r\n")
+  refuse(94, "an empty Host for OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost:\r\n\r\n")
+  accept(97, "an empty Host beside an absolute form", "GET http://b/ HTTP/1.1\r\nHost:\r\n\r\n") do |heads|
+    [authority.(heads), ["b", ""]]
+  end
   accept(96, "HTTP 1.0 without Host", "GET / HTTP/1.0\r\n\r\n") { |heads| [authority.(heads), [nil, ""]] }
   refuse(96, "HTTP 1.0 with two Hosts", get("Host: a", line: "GET / HTTP/1.0"))
   accept(97, "absolute form", get(line: "GET http://b:81/x?y HTTP/1.1")) do |heads|

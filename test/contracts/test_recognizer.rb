@@ -2,6 +2,7 @@
 
 require "test_helper"
 require_relative "conversation"
+require_relative "parser_rows"
 
 # What the recognizer recognizes, and that it says so where it does not. (That it accepts nothing that the native
 # parser refuses is in test_parser_differences.rb.)
@@ -41,6 +42,29 @@ class TestRecognizer < Minitest::Test
   def test_large_heads_are_431
     assert_equal 431, status("GET / HTTP/1.1\r\nHost: a\r\nA: #{"b" * 20_000}")
     assert_equal 431, status("GET / HTTP/1.1\r\nHost: a\r\n#{"A: b\r\n" * 128}\r\n")
+  end
+
+  def test_what_can_not_become_a_head_is_refused_at_once
+    octets = "GET /a?b HTTP/1.0\r\nHost: a\r\nFoo: b\r\n\r\n".b
+    (0...octets.bytesize).each do |size|
+      assert_equal :more, status(octets[0, size])
+      assert_equal 400, status("#{octets[0, size]}\0"), "a NUL at #{size}"
+    end
+    ["GER", "GE/", "GET  ", "GET h", "GET / HTTP/2", "GET / HTTP/1.1 ", "GET / HTTP/1.1\n", "GET / HTTP/1.1\r\nFoo ",
+     "GET / HTTP/1.1\r\n ", "GET / HTTP/1.1\r\n:"].each do |wrong|
+      assert_equal [:more, 400], [status(wrong[0..-2]), status(wrong)], wrong
+    end
+  end
+
+  def test_the_verdict_does_not_depend_on_the_pieces
+    (ParserRows.all.map(&:octets) + ["GET / HTTP/1.1\r\nFoo: #{"x" * 20_000}\0".b]).each do |octets|
+      next if octets.bytesize > 30_000
+
+      expected = Conversation.cut(Recognizer, octets).to_a
+      [1, octets.bytesize / 2, octets.bytesize - 1].each do |cut|
+        assert_equal expected, Conversation.cut(Recognizer, octets, [cut]).to_a, octets.inspect
+      end
+    end
   end
 
   private

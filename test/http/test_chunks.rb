@@ -62,24 +62,23 @@ class TestChunks < HttpCase
     assert_refused chunked("5;\r\nhello\r\n0\r\n\r\n")
   end
 
-  # RFC 9112, 7.1.1: BWS around ";" and "=" is to be taken, and was refused.
-  def test_white_space_in_an_extension
-    ["5;a = b", "5 ;a=b", "5\t; a\t=\tb", "5; a", "5 ; a ; b", "5;a =\"b\""].each do |size|
-      seen, = assert_served(chunked("#{size}\r\nhello\r\n0\r\n\r\n"))
+  # RFC 9112, 7.1.1: BWS around ";" and "=", and nowhere else.
+  def test_white_space_in_extensions
+    ["5 ;a=b", "5; a = \"b\"", "5\t;\ta\t=\tb ; c"].each do |size|
+      seen, = assert_served(chunked("#{size}\r\nhello\r\n0 ; z\r\n\r\n"))
       assert_equal "hello", seen.body, size
-      recorder.seen.clear
     end
-    ["5;", "5; ", "5 ;", "5;a=", "5;a= ", "5; =b", "5;a b", "5\v;a", "5;a\f=b"].each do |size|
+  end
+
+  def test_white_space_that_leads_to_no_extension
+    ["5 ;", "5; ", "5;a ", "5;a=b ", "5;a= ", "5 5", " 5;a"].each do |size|
       assert_refused chunked("#{size}\r\nhello\r\n0\r\n\r\n")
     end
   end
 
-  def test_white_space_in_an_extension_is_bounded
-    ["5#{" " * 1_000_000}", "5;#{" " * 1_000_000}", "5;a#{"\t" * 1_000_000}"].each do |size|
-      assert_refused chunked(size), with: [400, 413, 431], deliveries: [:write]
-    end
-    coded = "1#{" " * 1_000};a\r\ny\r\n" * 20_000
-    open_client { |client| assert_includes [400, 413, 431], client.write(chunked(coded)).response.status }
+  def test_white_space_in_extensions_is_bounded
+    assert_refused chunked("5#{" " * 4_096}")
+    assert_refused chunked("1;a=#{" " * 4_000}b\r\nx\r\n" * 5), deliveries: [:write]
   end
 
   def test_case_079_lf_in_an_extension

@@ -105,6 +105,13 @@ class TestFields < HttpCase
     assert_equal "HTTP/1.1", seen["SERVER_PROTOCOL"]
   end
 
+  # As in test_request_line.rb: the peer says no more.
+  def test_a_field_line_that_can_not_become_valid_is_refused_at_once
+    ["Foo : x", "Foo\0", "Foo\n", ": x", " Foo: x", "Host: a\0", "Foo: a\n", "Foo: a\rb", "\n"].each do |line|
+      assert_refused "GET / HTTP/1.1\r\n#{line}"
+    end
+  end
+
   # Each is a name that CGI or Rack gives to something else.
   def test_no_field_passes_for_a_variable_of_the_servers
     names = %w[Request-Method Path-Info Script-Name Query-String Server-Name Server-Port Server-Protocol Remote-Addr

@@ -47,6 +47,21 @@ class TestHostAndTarget < HttpCase
     assert_refused get("a:80:80")
   end
 
+  # RFC 9110, 4.2.1: an http URI has a host; RFC 9112, 3.3 lets a server refuse a request without.
+  def test_an_empty_host
+    assert_refused get("")
+    assert_refused get(":80")
+    assert_refused "GET / HTTP/1.0\r\nHost:\r\n\r\n"
+    assert_refused "OPTIONS * HTTP/1.1\r\nHost: \r\n\r\n"
+    assert_refused "GET http:///x HTTP/1.1\r\nHost: a\r\n\r\n"
+    assert_refused "GET http://:80/x HTTP/1.1\r\nHost:\r\n\r\n"
+  end
+
+  def test_an_empty_host_field_says_nothing_where_the_target_names_one
+    seen, = assert_served("GET http://target.test/x HTTP/1.1\r\nHost:\r\n\r\n")
+    assert_equal %w[target.test /x], [seen["SERVER_NAME"], seen["PATH_INFO"]]
+  end
+
   def test_case_095_ipv6_literal
     seen, = assert_served(get("[::1]:80"))
     assert_equal ["[::1]", "80"], [seen["SERVER_NAME"], seen["SERVER_PORT"]]

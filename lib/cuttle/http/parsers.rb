@@ -5,7 +5,7 @@ module Cuttle
     # The HTTP parsers. One object parses one connection, request after request; the contract, for every parser:
     #
     #   #head(bytes)    bytes (binary) begin with a request's first octet and only ever grow between calls
-    #                   => Head, or nil for "need more"; raises ParseError
+    #                   => Head, or nil for "need more"; raises ParseError, at the first octet that can't be where it is
     #   #chunks(bytes)  bytes begin where the last call's consumption ended
     #                   => [octets consumed, body octets decoded, whether body and trailer are complete]; raises ParseError
     #   .study_only?    whether it is too lenient or incomplete to serve in production

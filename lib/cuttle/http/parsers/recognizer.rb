@@ -7,19 +7,30 @@ module Cuttle
     module Parsers
       # A few regular expressions, as small servers have them. What it accepts, the native parser accepts with the same
       # Head; much that is fine it refuses: targets that are no paths, authorities other than name and port, heads over
-      # 16 KB, and with a 501 what RFC 9112 asks for beyond Content-Length. It waits for a whole head before it says
-      # anything, and looks at every octet again with each piece: for study, not for production.
+      # 16 KB, and with a 501 what RFC 9112 asks for beyond Content-Length. It refuses at once what can't become a head
+      # any more, but looks at every octet again with each piece: for study, not for production.
       class Recognizer
         LIMIT = 16_384 # octets of a head
 
-        HEAD = %r{\A(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)\x20
+        METHODS = %w[GET HEAD POST PUT PATCH DELETE OPTIONS].freeze
+        HEAD = %r{\A(#{METHODS.join("|")})\x20
                   ((/[#{Syntax::TARGET}&&[^?]]*)(?:\?([#{Syntax::TARGET}]*))?)\x20
                   HTTP/1\.([01])\r\n
                   ((?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\r\n)*)\r\n}xn.freeze
+        # What may still become a head: as much of a word as there is, and +behind+ it only where it is whole.
+        beginning = lambda do |word, behind|
+          word.chars.reverse.inject(behind) { |rest, octet| "(?:#{Regexp.escape(octet)}#{rest})?" }
+        end
+        name = "[#{Syntax::TOKEN}]+"
+        value = "[#{Syntax::VALUE}]*"
+        fields = "(?:#{name}:#{value}\\r\\n)*(?:#{name}(?::#{value}\\r?)?|\\r)?"
+        version = beginning.call(" HTTP/1.", "(?:[01]#{beginning.call("\r\n", fields)})?")
+        methods = METHODS.map { |method| beginning.call("#{method} /", "[#{Syntax::TARGET}]*#{version}") }
+        BEGINNING = /\A(?:#{methods.join("|")})\z/n.freeze
         FIELD = /([^:\r\n]+):[ \t]*([^\r\n]*?)[ \t]*\r\n/n.freeze
         HOST = /\A([0-9A-Za-z._-]+)(?::(\d{1,4}|[1-5]\d{4}))?\z/n.freeze
         LENGTH = /\A\d{1,18}\z/n.freeze
-        private_constant :HEAD, :FIELD, :HOST, :LENGTH
+        private_constant :METHODS, :HEAD, :BEGINNING, :FIELD, :HOST, :LENGTH
 
         def self.study_only?
           true
@@ -27,15 +38,10 @@ module Cuttle
 
         # See Parsers.
         def head(bytes)
-          ending = bytes.index("\r\n\r\n")
-          size = ending ? ending + 4 : bytes.bytesize
-          raise ParseError.new("the head is too large", status: 431) if size > LIMIT
-          return unless ending
-
           match = HEAD.match(bytes)
-          raise ParseError, "no request that is recognized" unless match && match.end(0) == size
-
-          build(match)
+          return build(match) if match && match.end(0) <= LIMIT
+          raise ParseError, "no request that is recognized" unless BEGINNING.match?(bytes.byteslice(0, LIMIT))
+          raise ParseError.new("the head is too large", status: 431) if bytes.bytesize > LIMIT
         end
 
         # See Parsers. There are no chunks here.

@@ -5,16 +5,17 @@ module Cuttle
     module Parsers
       class Pure
         # The chunked coding (RFC 9112, 7.1), as two grammars: of what a line is, and of what may still become one.
-        # White space around ";" and "=" (BWS) is refused: implementations differ over it.
         #
         #   size --> data --> data_end --> size
         #     `-- 0 --> trailer --empty line--> done
         class Chunks
           name = "[#{Syntax::TOKEN}]+"
           quoted = "\"(?:[#{Syntax::QUOTED}]|\\\\[#{Syntax::VALUE}])*"
-          extensions = "(?:;#{name}(?:=(?:#{name}|#{quoted}\"))?)*"
+          space = "[ \\t]*" # BWS (RFC 9112, 7.1.1): before what follows only, never at a line's end
+          extensions = "(?:#{space};#{space}#{name}(?:#{space}=#{space}(?:#{name}|#{quoted}\"))?)*"
+          extension_beginning = "#{space}(?:;#{space}(?:#{name}#{space}(?:=#{space}(?:#{quoted}\\\\?)?)?)?)?"
           SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
-          SIZE_BEGINNING = /\A(?:(?<size>\h+)#{extensions}(?:\r|;(?:#{name}(?:=(?:#{quoted}\\?)?)?)?)?)?\z/n.freeze
+          SIZE_BEGINNING = /\A(?:(?<size>\h+)#{extensions}(?:\r|#{extension_beginning}))?\z/n.freeze
           TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n.freeze
           TRAILER_BEGINNING = /\A(?:\r|#{name}(?::[#{Syntax::VALUE}]*\r?)?)?\z/n.freeze
           private_constant :SIZE_LINE, :SIZE_BEGINNING, :TRAILER_LINE, :TRAILER_BEGINNING

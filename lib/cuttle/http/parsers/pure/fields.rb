@@ -14,7 +14,9 @@ module Cuttle
 
           attr_reader :authority, :content_length, :chunked, :expect
 
-          def initialize
+          # +target_has_host+: the request target names the authority that applies.
+          def initialize(target_has_host:)
+            @target_has_host = target_has_host
             @chunked = @expect = @close = @persist = false
           end
 
@@ -37,10 +39,12 @@ module Cuttle
 
           private
 
+          # RFC 9110, 4.2.1: an http URI has a host; RFC 9112, 3.3 lets a server refuse one without.
           def note_host(value)
             raise ParseError, "two Hosts" if @authority
 
             @authority = Target.authority(value)
+            raise ParseError, "an empty Host" if @authority.first.empty? && !@target_has_host
           end
 
           # RFC 9110, 8.6: digits, and one such field. A list of equal numbers might be read otherwise by others.

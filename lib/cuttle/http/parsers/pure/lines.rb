@@ -1,89 +1,131 @@
 # frozen_string_literal: true
 
+require "strscan"
+
 module Cuttle
   module Http
     module Parsers
       class Pure
-        # The lines of a head, one after the other, while its octets come. A line's fate never depends on how it was cut
-        # into pieces: what is wrong with its first octet comes before its length, its length before the rest.
+        # The lines of a head, taken apart while their octets come. Each octet is looked at once (those of a version
+        # again with each piece), and one that can't be where it is (RFC 9112, 3 and 5) is refused at once. So a verdict
+        # never depends on how the octets were cut.
+        #
+        #   method --SP--> target --SP--> version --CR--> line_feed --LF--> done
+        #   name --":"--> value --CR--> line_feed --LF--> done
         class Lines
-          TOKEN_OCTET = /\A[#{Syntax::TOKEN}]/n.freeze
-          private_constant :TOKEN_OCTET
+          # What a part of a line holds, at least how many of them, the octet that ends it, and the part behind that.
+          Part = Struct.new(:octets, :least, :ending, :following)
 
-          # Octets that the lines handed out took.
-          attr_reader :position
+          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n.freeze # as much of it as there is
+          PARTS = {
+            method: Part.new(/[#{Syntax::TOKEN}]*/n, 1, " ", :target),
+            target: Part.new(/[#{Syntax::TARGET}]*/n, 1, " ", :version),
+            version: Part.new(VERSION, 8, "\r", :line_feed),
+            name: Part.new(/[#{Syntax::TOKEN}]*/n, 1, ":", :value),
+            value: Part.new(/[#{Syntax::VALUE}]*/n, 0, "\r", :line_feed),
+            line_feed: Part.new(//n, 0, "\n", :done)
+          }.freeze
+          TOKEN_OCTET = /[#{Syntax::TOKEN}]/n.freeze
+          private_constant :Part, :VERSION, :PARTS, :TOKEN_OCTET
 
           def initialize
-            @position = @searched = 0
-            @blank = @started = false
+            @scanner = StringScanner.new("")
+            @line = @at = @lines = 0 # where the line began, the first octet not looked at; lines taken
+            @blank = false
+            begin_line
           end
 
-          # The next line without its CRLF, "" for the one that ends the head; nil while it is incomplete.
+          # Octets that the lines handed out took.
+          def position
+            @line
+          end
+
+          # The parts of the next line: method, target and version, or name and value, or none for the line that ends
+          # the head; nil while it is incomplete.
           def next(bytes)
-            return unless begun?(bytes)
-            return finish(bytes) if bytes.getbyte(@position) == 13 && (@started || !@blank)
+            @scanner.string = bytes
+            bound = [bytes.bytesize, limit].min
+            check_first(bytes) if @at == @line && @at < bound
+            advance(bytes, bound) until @part == :done || @at == bound
+            return take(bytes) if @part == :done
 
-            check_start(bytes)
-            newline = bytes.index("\n", [@searched, @position].max)
-            return incomplete(bytes) unless newline && newline < limit
-            raise ParseError, "a line ends without a carriage return" unless bytes.getbyte(newline - 1) == 13
-
-            @started = true
-            take(bytes, newline + 1)
+            raise_too_long if bound == limit
           end
 
           private
 
           # The offset that the line has to end before.
           def limit
-            line = @started ? Syntax::FIELD_LINE_LIMIT : Syntax::REQUEST_LINE_LIMIT
-            [@position + line + 2, Syntax::HEAD_LIMIT].min
+            line = started? ? Syntax::FIELD_LINE_LIMIT : Syntax::REQUEST_LINE_LIMIT
+            [@line + line + 2, Syntax::HEAD_LIMIT].min
           end
 
-          def begun?(bytes)
-            raise_too_long(bytes) if @position == Syntax::HEAD_LIMIT
-            bytes.bytesize > @position
+          def started?
+            @lines.positive?
           end
 
-          # No line begins with white space (RFC 9112, 2.2 and 5.2), or with anything else that is no token's: said at
-          # once, for a peer that speaks another protocol may never send a line's end.
-          def check_start(bytes)
-            return if TOKEN_OCTET.match?(bytes.byteslice(@position, 1))
-
-            raise ParseError, "a line begins with an octet it may not"
+          def begin_line
+            @part = started? ? :name : :method
+            @began = @line # where the part began
+            @parts = []
           end
 
-          def incomplete(bytes)
-            raise_too_long(bytes) if bytes.bytesize >= limit
-            @searched = bytes.bytesize
-            nil
+          # An empty line ends the head, and is forgiven once before the request line (RFC 9112, 2.2).
+          def check_first(bytes)
+            if bytes.getbyte(@at) == 13 && (started? || !@blank)
+              @part = :line_feed
+              @at += 1
+            elsif @lines > Syntax::FIELDS_LIMIT && bytes.byteslice(@at, 1).match?(TOKEN_OCTET)
+              raise ParseError.new("too many fields", status: 431)
+            end
           end
 
-          # An empty line: the head's end; or, once, forgiven before the request line (RFC 9112, 2.2).
-          def finish(bytes)
-            return incomplete(bytes) if [bytes.bytesize, limit].min == @position + 1
-            raise ParseError, "a carriage return without a line feed" unless bytes.getbyte(@position + 1) == 10
-
-            @started ? take(bytes, @position + 2) : forgive(bytes)
+          def advance(bytes, bound)
+            part = PARTS[@part]
+            @scanner.pos = @part == :version ? @began : @at
+            @at = [@scanner.pos + @scanner.skip(part.octets), bound].min
+            check_method if @part == :method
+            finish(part, bytes) unless @at == bound
           end
 
-          def forgive(bytes)
-            @blank = true
-            take(bytes, @position + 2)
-            self.next(bytes)
+          def finish(part, bytes)
+            octet = bytes.byteslice(@at, 1)
+            check_major(octet) if @part == :version
+            raise ParseError, "the #{@part} is malformed" unless octet == part.ending && @at - @began >= part.least
+
+            proceed(bytes, part.following)
           end
 
-          def take(bytes, behind)
-            line = bytes.byteslice(@position, behind - 2 - @position)
-            @position = behind
-            line
+          # The part behind the octet at hand.
+          def proceed(bytes, following)
+            @parts << bytes.byteslice(@began, @at - @began) unless @part == :line_feed
+            @at += 1
+            @began = @at
+            @part = following
           end
 
-          def raise_too_long(bytes)
-            raise ParseError.new("the head is too large", status: 431) if @started
+          def check_method
+            raise ParseError.new("the method is too long", status: 501) if @at - @began > Syntax::METHOD_LIMIT
+          end
 
-            spaced = bytes.byteslice(@position, Syntax::METHOD_LIMIT + 1).include?(" ")
-            raise ParseError.new("the request line is too long", status: spaced ? 414 : 501)
+          # RFC 9112, 2.3: a higher minor version is fine, a higher major one is another protocol, and none is below 1.
+          def check_major(octet)
+            return unless @at - @began == "HTTP/".bytesize && octet.match?(/[2-9]/n)
+
+            raise ParseError.new("a version that is not served", status: 505)
+          end
+
+          def take(bytes)
+            parts = @parts
+            @blank ||= parts.empty?
+            @lines += 1 unless parts.empty? && !started?
+            @line = @at
+            begin_line
+            parts.empty? && !started? ? self.next(bytes) : parts
+          end
+
+          def raise_too_long
+            raise ParseError.new("the head is too large", status: started? ? 431 : 414)
           end
         end
       end

@@ -26,8 +26,8 @@ module Cuttle
               split(rest) + [host, port]
             end
 
-            # [host, port] of a Host field's value, which is empty where the target has no authority (RFC 9112, 3.2);
-            # port "" where there is none. User information is an error (RFC 9110, 4.2.4).
+            # [host, port] of a target's authority or a Host field's value, which may be empty (RFC 9112, 3.2); port ""
+            # where there is none. User information is an error (RFC 9110, 4.2.4).
             def authority(text)
               host, port = text.match(AUTHORITY)&.captures
               return [host, port || ""] if host && valid_host?(host, port) && (port || "").to_i <= 65_535
