@@ -1,28 +1,189 @@
-/* A fuzzer for where there is only a C compiler: mutates the cases for a while, always in the same way for the same
- * seed. Run by rake sanitize:parser: mutate INPUTS [SEED], or mutate FILE... to give it the inputs that libFuzzer kept.
- * An input that breaks a property is printed by check.c. */
+/* A fuzzer for where there is only GCC, with the few of libFuzzer's options that rakelib/fuzz.rake uses: mutates inputs
+ * and keeps those that reach an edge, or reach one so often, as none did before. The target's sources are compiled with
+ * -fsanitize-coverage=trace-pc, this file without. The same seed and directories give the same run with -runs.
+ *
+ *   mutate [-runs=N] [-max_total_time=SECONDS] [-max_len=OCTETS] [-seed=N] [-keep=0] DIRECTORY...
+ *   mutate FILE...                                              runs these inputs again
+ *
+ * The first directory gets what is kept, unless -keep=0.
+ * An input that breaks a property is printed by check.c, or by the sanitizer, and stays in the file "crash" of
+ * -artifact_prefix. */
 #include "cases.h"
 #include "check.h"
 
+#include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
-#define ROOM 4096
-#define MUTATIONS 6
-#define DEFAULT_SEED 1
+#define ROOM 32768       /* octets of an input at most */
+#define MUTATIONS 6      /* at once, at most */
+#define MAP 16384        /* counters of edges */
+#define CLASSES 8        /* of how often an edge was passed */
+#define KEPT 65536       /* inputs */
+#define PATH_ROOM 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
+void __sanitizer_cov_trace_pc(void);
+void __sanitizer_set_death_callback(void (*callback)(void));
 
 struct mutant {
 	char octets[ROOM];
 	size_t length;
 };
 
-static void begin(struct mutant *mutant, const char *octets, size_t length)
+struct options {
+	long runs, seconds;
+	size_t longest;
+	uint32_t seed;
+	int keep;
+	const char *written; /* directory, NULL: nothing is written */
+};
+
+static struct {
+	uint8_t counts[MAP]; /* of the present run */
+	uint8_t seen[MAP];   /* bits: classes that any run was in */
+	uintptr_t previous;
+	unsigned edges, features;
+} coverage;
+
+static struct {
+	struct input inputs[KEPT];
+	size_t count;
+} corpus;
+
+void __sanitizer_cov_trace_pc(void)
 {
-	memcpy(mutant->octets, octets, length);
-	mutant->length = length;
+	uintptr_t here = (uintptr_t)__builtin_return_address(0);
+	uint8_t *count = &coverage.counts[(here ^ coverage.previous) % MAP];
+
+	*count += *count < UINT8_MAX;
+	coverage.previous = here >> 1;
+}
+
+/* 1, 2, 3, 4 to 7, 8 to 15, 16 to 31, 32 to 127 and more times: a bit each. */
+static uint8_t class_of(uint8_t count)
+{
+	static const uint8_t least[CLASSES] = {1, 2, 3, 4, 8, 16, 32, 128};
+	int class = CLASSES - 1;
+
+	while (count < least[class])
+		class--;
+	return (uint8_t)(1 << class);
+}
+
+/* Whether the run that has just ended was like none before. */
+static bool is_new(void)
+{
+	bool found = false;
+
+	for (size_t index = 0; index < MAP; index++) {
+		uint8_t class;
+
+		if (coverage.counts[index] == 0)
+			continue;
+		class = class_of(coverage.counts[index]);
+		if (coverage.seen[index] & class)
+			continue;
+		coverage.edges += coverage.seen[index] == 0;
+		coverage.features++;
+		coverage.seen[index] |= class;
+		found = true;
+	}
+	return found;
+}
+
+static void write_file(const char *directory, const char *name, struct input input)
+{
+	char path[PATH_ROOM];
+	FILE *file;
+
+	snprintf(path, sizeof path, "%s%s", directory, name);
+	file = fopen(path, "wb");
+	if (!file || fwrite(input.octets, 1, input.length, file) != input.length || fclose(file) != 0) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+}
+
+/* What to leave behind when the target ends the program. */
+static struct {
+	struct input input;
+	const char *artifacts;
+} present;
+
+static void leave(void)
+{
+	fprintf(stderr, "the input is in %scrash: ", present.artifacts);
+	check_print(present.input.octets, present.input.length);
+	write_file(present.artifacts, "crash", present.input);
+}
+
+static void leave_aborted(int signal)
+{
+	(void)signal;
+	leave();
+	_exit(EXIT_FAILURE);
+}
+
+static void run(const char *octets, size_t length)
+{
+	present.input = (struct input){octets, length};
+	memset(coverage.counts, 0, sizeof coverage.counts);
+	coverage.previous = 0;
+	LLVMFuzzerTestOneInput((const uint8_t *)octets, length);
+}
+
+/* Runs it, and keeps it where it is new. directory: where to write it then, NULL: nowhere. */
+static void try(const char *octets, size_t length, const char *directory)
+{
+	char name[32];
+	struct input *kept = &corpus.inputs[corpus.count];
+
+	run(octets, length);
+	if (!is_new() || corpus.count == KEPT)
+		return;
+	*kept = (struct input){check_copy(octets, length), length};
+	corpus.count++;
+	if (!directory)
+		return;
+	snprintf(name, sizeof name, "/%08x-%zu", (unsigned)check_hash(octets, length), length);
+	write_file(directory, name, *kept);
+}
+
+static bool read_file(const char *path, struct mutant *mutant)
+{
+	FILE *file = fopen(path, "rb");
+
+	if (!file) {
+		perror(path);
+		return false;
+	}
+	mutant->length = fread(mutant->octets, 1, ROOM, file);
+	fclose(file);
+	return true;
+}
+
+static void read_directory(const char *directory)
+{
+	static struct mutant mutant;
+	struct dirent **names;
+	int count = scandir(directory, &names, NULL, alphasort); /* sorted: the same run again */
+
+	for (int index = 0; index < count; index++) {
+		char path[PATH_ROOM];
+
+		snprintf(path, sizeof path, "%s/%s", directory, names[index]->d_name);
+		if (*names[index]->d_name != '.' && read_file(path, &mutant))
+			try(mutant.octets, mutant.length, NULL);
+		free(names[index]);
+	}
+	if (count >= 0)
+		free(names);
 }
 
 static void cut(struct mutant *mutant, size_t at, size_t length)
@@ -35,7 +196,7 @@ static void cut(struct mutant *mutant, size_t at, size_t length)
 
 static void insert(struct mutant *mutant, size_t at, const char *octets, size_t length)
 {
-	char copy[ROOM];
+	static char copy[ROOM];
 
 	if (length > ROOM - mutant->length)
 		return;
@@ -45,12 +206,27 @@ static void insert(struct mutant *mutant, size_t at, const char *octets, size_t 
 	mutant->length += length;
 }
 
+static const struct input *any_input(uint32_t *random)
+{
+	return &corpus.inputs[check_random(random, (uint32_t)corpus.count)];
+}
+
+/* The rest is another input's. */
+static void splice(struct mutant *mutant, size_t at, uint32_t *random)
+{
+	const struct input *other = any_input(random);
+	size_t from = check_random(random, (uint32_t)other->length + 1);
+
+	cut(mutant, at, mutant->length);
+	insert(mutant, at, other->octets + from, other->length - from);
+}
+
 static void mutate(struct mutant *mutant, uint32_t *random)
 {
 	size_t at = check_random(random, (uint32_t)mutant->length + 1), from;
 	const struct word *word = &words[check_random(random, (uint32_t)word_count)];
 
-	switch (check_random(random, 8)) {
+	switch (check_random(random, 10)) {
 	case 0:
 		cut(mutant, at, 1 + check_random(random, 4));
 		break;
@@ -62,7 +238,10 @@ static void mutate(struct mutant *mutant, uint32_t *random)
 		from = check_random(random, (uint32_t)mutant->length + 1);
 		insert(mutant, at, mutant->octets + from, check_random(random, (uint32_t)(mutant->length - from) + 1));
 		break;
-	case 3: /* at the beginning of a line */
+	case 3:
+		splice(mutant, at, random);
+		break;
+	case 4: /* at the beginning of a line */
 		while (at > 0 && mutant->octets[at - 1] != '\n')
 			at--;
 		/* fall through */
@@ -71,81 +250,86 @@ static void mutate(struct mutant *mutant, uint32_t *random)
 	}
 }
 
-/* A head that is right, or now and then one that is not: most mutations make a wrong one of it anyway. */
-static void begin_head(struct mutant *mutant, uint32_t *random)
+static long seconds(void)
 {
-	const struct head_case *head;
+	struct timespec now;
 
-	do
-		head = &head_cases[check_random(random, (uint32_t)head_case_count)];
-	while (head->verdict <= 0 && check_random(random, 8) > 0);
-	begin(mutant, head->octets, head->length);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec;
 }
 
-static void begin_chunks(struct mutant *mutant, uint32_t *random)
+/* Prints what libFuzzer does at its end, as rakelib/fuzz.rake reads it. */
+static void fuzz(const struct options *options)
 {
-	const struct chunk_case *chunks;
+	static struct mutant mutant;
+	uint32_t random = options->seed;
+	long runs, began = seconds();
 
-	do
-		chunks = &chunk_cases[check_random(random, (uint32_t)chunk_case_count)];
-	while (chunks->verdict <= 0 && check_random(random, 8) > 0);
-	begin(mutant, chunks->octets, chunks->length);
-}
+	if (corpus.count == 0)
+		try("", 0, NULL);
+	for (runs = 0; options->runs ? runs < options->runs : seconds() - began < options->seconds; runs++) {
+		const struct input *begin = any_input(&random);
 
-static bool check(struct mutant *mutant, bool is_head, uint32_t seed)
-{
-	char data[ROOM];
-	size_t length;
-
-	if (is_head)
-		return check_head(mutant->octets, mutant->length, seed) > 0;
-	return check_chunks(mutant->octets, mutant->length, seed, data, &length) > 0;
-}
-
-static void run(long inputs, uint32_t seed)
-{
-	uint32_t random = seed;
-	long accepted = 0;
-
-	for (long count = 0; count < inputs; count++) {
-		bool is_head = check_random(&random, 2);
-		struct mutant mutant;
-
-		(is_head ? begin_head : begin_chunks)(&mutant, &random);
-		for (uint32_t left = check_random(&random, MUTATIONS); left > 0; left--)
+		memcpy(mutant.octets, begin->octets, begin->length);
+		mutant.length = begin->length;
+		for (uint32_t left = 1 + check_random(&random, MUTATIONS); left > 0; left--)
 			mutate(&mutant, &random);
-		accepted += check(&mutant, is_head, random);
+		if (mutant.length > options->longest)
+			mutant.length = options->longest;
+		try(mutant.octets, mutant.length, options->written);
 	}
-	printf("parser mutations: %ld inputs, %ld accepted, seed %u\n", inputs, accepted, seed);
+	printf("#%ld\tDONE   cov: %u ft: %u corp: %zu seed: %u\nstat::number_of_executed_units: %ld\n", runs,
+	       coverage.edges, coverage.features, corpus.count, options->seed, runs);
 }
 
-static int replay(const char *path)
+static bool take_option(struct options *options, const char *argument)
 {
-	static uint8_t octets[1 << 20];
-	FILE *file = fopen(path, "rb");
-	size_t length;
+	if (sscanf(argument, "-runs=%ld", &options->runs) == 1 || sscanf(argument, "-seed=%u", &options->seed) == 1 ||
+	    sscanf(argument, "-max_total_time=%ld", &options->seconds) == 1 ||
+	    sscanf(argument, "-max_len=%zu", &options->longest) == 1 ||
+	    sscanf(argument, "-keep=%d", &options->keep) == 1)
+		return true;
+	if (strncmp(argument, "-artifact_prefix=", 17) == 0)
+		present.artifacts = argument + 17;
+	return *argument == '-';
+}
 
-	if (!file) {
-		perror(path);
-		return EXIT_FAILURE;
-	}
-	length = fread(octets, 1, sizeof octets, file);
-	fclose(file);
-	return LLVMFuzzerTestOneInput(octets, length);
+static bool is_directory(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
 int main(int count, char **arguments)
 {
-	char *end;
-	long inputs = count > 1 ? strtol(arguments[1], &end, 10) : 0;
-	unsigned long seed = count > 2 ? strtoul(arguments[2], NULL, 10) : DEFAULT_SEED;
+	static struct mutant mutant;
+	struct options options = {.longest = 4096, .seed = 1, .keep = 1};
+	bool replayed = false;
 
-	if (count > 1 && *end == '\0' && inputs > 0 && seed > 0) {
-		run(inputs, (uint32_t)seed);
-		return EXIT_SUCCESS;
-	}
-	for (int index = 1; index < count; index++)
-		if (replay(arguments[index]) != EXIT_SUCCESS)
+	present.artifacts = "./";
+	signal(SIGABRT, leave_aborted);
+	__sanitizer_set_death_callback(leave);
+	for (int index = 1; index < count; index++) {
+		if (take_option(&options, arguments[index]))
+			continue;
+		if (is_directory(arguments[index])) {
+			if (options.keep && !options.written)
+				options.written = arguments[index];
+			read_directory(arguments[index]);
+			continue;
+		}
+		if (!read_file(arguments[index], &mutant))
 			return EXIT_FAILURE;
-	return count > 1 ? EXIT_SUCCESS : EXIT_FAILURE;
+		run(mutant.octets, mutant.length);
+		replayed = true;
+	}
+	if (replayed)
+		return EXIT_SUCCESS;
+	if (options.runs + options.seconds == 0 || options.seed == 0 || options.longest > ROOM) {
+		fprintf(stderr, "mutate: give -runs or -max_total_time, a seed above 0 and a length up to %d\n", ROOM);
+		return EXIT_FAILURE;
+	}
+	fuzz(&options);
+	return EXIT_SUCCESS;
 }

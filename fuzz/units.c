@@ -2,6 +2,7 @@
  * sanitize:parser; prints what fails. */
 #include "cases.h"
 #include "check.h"
+#include "targets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
