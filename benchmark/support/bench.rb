@@ -50,7 +50,7 @@ module Bench
 end
 
 %w[clock statistics cores http program server wrk meter throughput idle_clients idleness recipe native
-   work cuttle_load slow_clients slow_http_test hostility
+   work cuttle_load slow_clients slow_http_test hostility loaded probes overload
    canned cuttle nginx peer machine quiet options plan journal results columns report runner]
   .each { |file| require_relative file }
 require_relative "../peers"

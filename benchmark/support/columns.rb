@@ -59,6 +59,9 @@ module Bench
       "idle_rate_ratio" => Column.new("times without", :idle_rate_ratio, 1, 2),
       "idle_p99" => Column.new("p99 ms with idle", :idle_p99, 1e-3, 2),
       "idle_p99_ratio" => Column.new("times without", :idle_p99_ratio, 1, 2),
+      "rate_interval" => Column.new("times base [95%]", :rate, 1, 2, :interval),
+      "p95_interval" => Column.new("times base [95%]", :p95, 1, 2, :interval),
+      "p99_interval" => Column.new("times base [95%]", :p99, 1, 2, :interval),
       "slow_rate" => Column.new("requests/s with slow", :slow_rate, 1, 0),
       "slow_rate_quartiles" => Column.new("times without [quartiles]", :slow_rate_ratio, 1, 2, :quartiles),
       "slow_p99" => Column.new("p99 ms with slow", :slow_p99, 1e-3, 2),
@@ -67,6 +70,14 @@ module Bench
       "slow_closed" => Column.new("slow closed", :slow_closed, 1, 0),
       "slow_cpu" => Column.new("CPU us/request with slow", :slow_cpu, 1, 2),
       "slow_growth" => Column.new("MB more with slow", :slow_growth, 1 / 1024.0, 1),
+      "offered" => Column.new("offered/s", :offered, 1, 0),
+      "goodput" => Column.new("right/s", :goodput, 1, 0),
+      "goodput_share" => Column.new("of capacity", :goodput_share, 1, 2),
+      "shed" => Column.new("503 %", :shed, 100, 0),
+      "accepted_p50" => Column.new("p50 ms of right", :accepted_p50, 1e-3, 0),
+      "accepted_p99" => Column.new("p99 ms of right", :accepted_p99, 1e-3, 0),
+      "shed_p99" => Column.new("p99 ms of 503", :shed_p99, 1e-3, 1),
+      "growth" => Column.new("MB grown", :growth, 1 / 1024.0, 1),
       "available" => Column.new("available %", :available, 100, 0)
     }.freeze
   end

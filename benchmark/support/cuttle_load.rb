@@ -21,7 +21,8 @@ module Bench
       @timeout = timeout
     end
 
-    # Runs for the given seconds; returns what Wrk.parse does, and load_cpu, the CPU time it used itself.
+    # Runs for the given seconds; returns what Wrk.parse does, and sent, good_rate (right responses per second) and
+    # load_cpu, the CPU time it used itself.
     def call(port, seconds, cores)
       before = Wrk.children_cpu
       output = IO.popen([::Cuttle::Lab::Server::CLEAN, *cores.pin(cores.load, command(port, seconds)), err: File::NULL], &:read)
@@ -33,9 +34,16 @@ module Bench
       result = ::Cuttle::Load::Result.load(JSON.parse(output))
       seconds = [result.elapsed, 1e-3].max
       { seconds: seconds, requests: result.responses, bytes: result.octets, rate: result.rate, sent: result.sent,
-        byte_rate: result.octets / seconds, errors: errors(result), **times(result, seconds) }
+        byte_rate: result.octets / seconds, good_rate: good(result) / seconds, errors: errors(result), **times(result, seconds) }
     rescue JSON::ParserError, ::Cuttle::Load::Failure
       raise Failed, "cuttle load failed: #{output.strip.lines.last&.strip || "no output"}"
+    end
+
+    # Responses with the right status while requests were sent.
+    def self.good(result)
+      result.windows.reject(&:draining?).sum do |window|
+        window.responses - window.errors.sum { |kind, count| kind.start_with?("status") ? count : 0 }
+      end
     end
 
     # Microseconds, as wrk's.
@@ -50,7 +58,7 @@ module Bench
       errors = result.errors.select { |_kind, count| count.positive? }
       result.responses.zero? ? errors.merge(unanswered: result.sent) : errors
     end
-    private_class_method :times, :errors
+    private_class_method :good, :times, :errors
 
     private
 

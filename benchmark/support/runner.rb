@@ -78,8 +78,9 @@ module Bench
     end
 
     def progress(round, subject, figures)
-      puts format("%d/%d  %-28s %9.0f/s  %8.2f us CPU  p99 %8.2f ms%s", round, @options.rounds, subject.name, figures[:rate],
-                  figures[:cpu], figures[:p99] / 1e3, figures[:errors].empty? ? "" : "  ERRORS #{figures[:errors]}")
+      cpu = figures[:cpu] ? format("%8.2f us CPU", figures[:cpu]) : ""
+      puts format("%d/%d  %-28s %9.0f/s  %s  p99 %8.2f ms%s", round, @options.rounds, subject.name, figures[:rate],
+                  cpu, figures[:p99] / 1e3, figures[:errors].empty? ? "" : "  ERRORS #{figures[:errors]}")
     end
 
     def figures
