@@ -66,6 +66,8 @@ module Bench
       "slow_rate_quartiles" => Column.new("times without [quartiles]", :slow_rate_ratio, 1, 2, :quartiles),
       "slow_p99" => Column.new("p99 ms with slow", :slow_p99, 1e-3, 2),
       "slow_p99_quartiles" => Column.new("times without [quartiles]", :slow_p99_ratio, 1, 2, :quartiles),
+      "arrival_rate" => Column.new("while they come", :arrival_rate_ratio, 1, 2),
+      "arrival_p99" => Column.new("p99 ms then", :arrival_p99, 1e-3, 2),
       "slow_held" => Column.new("slow held", :slow_held, 1, 0),
       "slow_closed" => Column.new("slow closed", :slow_closed, 1, 0),
       "slow_cpu" => Column.new("CPU us/request with slow", :slow_cpu, 1, 2),

@@ -1,0 +1,33 @@
+# frozen_string_literal: true
+
+module Soak
+  # A server's memory, descriptors and threads over time, from outside.
+  class Watch
+    # at: seconds from the beginning; rss: kilobytes; answers: of honest clients so far.
+    Sample = Struct.new(:at, :rss, :descriptors, :threads, :answers)
+
+    attr_reader :samples
+
+    def initialize(tree)
+      @tree = tree
+      @began = Bench::Clock.now
+      @samples = []
+    end
+
+    # Looks once.
+    def look(answers = 0)
+      threads = @tree.threads.values.sum(&:size)
+      Sample.new(Bench::Clock.now - @began, @tree.rss, @tree.descriptors, threads, answers).tap { |sample| @samples << sample }
+    end
+
+    # Kilobytes of RSS per minute from +from+ (seconds) on: the median of the slopes between any two looks (Theil and
+    # Sen), which a jump of the heap does not bend. nil of fewer than three looks.
+    def slope(from)
+      late = samples.select { |sample| sample.at >= from }
+      return if late.size < 3
+
+      slopes = late.combination(2).map { |one, other| (other.rss - one.rss) / (other.at - one.at) * 60 }
+      Bench::Statistics.median(slopes)
+    end
+  end
+end
