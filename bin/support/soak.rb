@@ -5,6 +5,7 @@ require_relative "../../test/support/wire_client"
 require_relative "soak/honest"
 require_relative "soak/vandals"
 require_relative "soak/watch"
+require_relative "soak/verdict"
 require_relative "soak/trial"
 
 # Honest, slow, hostile and aborted traffic at once on one engine after the other. What honest clients may see is right
@@ -30,9 +31,9 @@ module Soak
     def run(arguments)
       seconds, engines = parse(arguments)
       Bench::Quiet.alone do
-        trials = engines.map { |engine| Trial.new(engine, seconds).tap { |trial| tell(trial.tap(&:run)) } }
+        trials = engines.map { |engine| Trial.new(engine, seconds).run.tap { |trial| tell(trial) } }
         puts "", table(trials)
-        trials.all?(&:passed?)
+        trials.all? { |trial| trial.verdict.faults.empty? }
       end
     end
 
@@ -48,8 +49,9 @@ module Soak
     end
 
     def tell(trial)
-      puts "#{trial.engine.name}: #{trial.passed? ? "passed" : "FAILED"}"
-      [*trial.faults, *trial.doubts.map { |doubt| "doubtful: #{doubt}" }].each { |line| puts "  #{line}" }
+      verdict = trial.verdict
+      puts "#{trial.engine.name}: #{verdict.faults.empty? ? "passed" : "FAILED"}"
+      [*verdict.faults, *verdict.doubts.map { |doubt| "doubtful: #{doubt}" }].each { |line| puts "  #{line}" }
     end
 
     def table(trials)

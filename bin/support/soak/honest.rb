@@ -27,7 +27,7 @@ module Soak
     end
 
     def run
-      one until @stopped
+      ask until @stopped
       leave
     end
 
@@ -35,24 +35,25 @@ module Soak
       @stopped = true
     end
 
-    private
-
-    def one
+    # One request of that kind.
+    def ask(kind = KINDS.sample(random: @random))
       @client ||= WireClient.new(@port, deadline: DEADLINE)
       @id = "#{@number}-#{@answers}"
-      kind = KINDS.sample(random: @random)
       send(kind)
       @answers += 1
     rescue Wrong, WireClient::Silence, WireClient::Truncated, ResponseReader::Malformed, SystemCallError => e
-      @errors << "#{kind || "connect"} #{@id}: #{e.class}: #{e.message[0, 300]}"
+      @errors << "#{kind} #{@id}: #{e.class}: #{e.message[0, 300]}"
       leave
       sleep 0.1 # a server that is gone is not asked a thousand times
     end
 
+    # Closes its connection.
     def leave
       @client&.close
       @client = nil
     end
+
+    private
 
     def get(path, wanted, status: 200)
       check(@client.ask(request("GET", path)), wanted, status)

@@ -28,17 +28,18 @@ module Soak
       @stopped = true
     end
 
-    private
-
-    def deed
+    # One deed, on a connection of its own.
+    def deed(kind = KINDS.sample(random: @random))
       WireClient.open(@port, deadline: PATIENCE) do |client|
-        send(KINDS.sample(random: @random), client)
+        send(kind, client)
         client.reset if @random.rand(2).zero?
       end
       @deeds += 1
     rescue WireClient::Silence, SystemCallError, IOError
       @deeds += 1 # the server has ended it, or says nothing to it
     end
+
+    private
 
     def post(fields)
       "POST /upload HTTP/1.1\r\nHost: soak\r\n#{fields}\r\n"
