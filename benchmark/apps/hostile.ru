@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Honest clients ask for /, which takes what WORK_STEPS says; slow ones for /300k and /3m, or POST a body, which is read.
+# Honest clients ask for /, which takes what WORK_STEPS says; slow ones for /300k and /3m, or POST a body, which is
+# read.
 require_relative "../support/work"
 
 work = Bench::Work.new

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# An app with every kind of body there is, for bin/soak. Each answer is made of the request's own id, so that a client sees
-# when it got another one's. GC runs on /settle.
+# An app with every kind of body there is, for bin/soak. Each answer is made of the request's own id, so that a client
+# sees when it got another one's. GC runs on /settle.
 require "digest"
 require "tempfile"
 
@@ -53,14 +53,16 @@ end
 apps = {
   "/small" => ->(_env, id) { [200, TEXT, [id]] },
   "/large" => ->(_env, id) { [200, TEXT, [format("%-15s\n", id) * 20_000]] },
-  "/stream" => ->(_env, id) { [200, TEXT, Enumerator.new { |parts| 50.times { |number| parts << "#{id} #{number}\n" } }] },
+  "/stream" => ->(_env, id) { [200, TEXT, (0...50).lazy.map { |number| "#{id} #{number}\n" }] },
   "/fed" => ->(_env, id) { [200, TEXT, Fed.new(id)] },
   "/call" => ->(_env, id) { [200, TEXT, ->(stream) { stream.write(id * 3) && stream.close }] },
   "/file" => ->(_env, _id) { [200, { "content-length" => FILE_SIZE.to_s }, File.open(file.path)] },
   "/upload" => ->(env, _id) { [200, TEXT, [digest(env["rack.input"])]] },
   "/sleep" => ->(_env, id) { sleep(0.005) && [200, TEXT, [id]] },
   "/hijack" => ->(env, id) { take_over(env, id) },
-  "/partial" => ->(_env, id) { [200, { "connection" => "close", "rack.hijack" => ->(io) { io.write(id) && io.close } }, []] },
+  "/partial" => lambda { |_env, id|
+    [200, { "connection" => "close", "rack.hijack" => ->(io) { io.write(id) && io.close } }, []]
+  },
   "/error" => ->(_env, _id) { raise "as it was asked to" },
   "/settle" => ->(_env, _id) { [200, TEXT, [GC.start.to_s]] },
   "/" => ->(_env, _id) { [200, TEXT, ["Hello, world!"]] }

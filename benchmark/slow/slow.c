@@ -8,8 +8,8 @@
  *	readers:N:PATH    ask for PATH, and read 512 octets of the response each interval
  *	stuck:N:PATH      ask for PATH, and read nothing
  *
- * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again at its next
- * turn, as an attacker would. Turns are spread evenly over the interval.
+ * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again at its
+ * next turn, as an attacker would. Turns are spread evenly over the interval.
  *
  * Prints "ready" once every client was active at least once, or after 20 s. Then a line on standard input, whatever is
  * in it, is answered with the counts as a line of JSON; the end of standard input ends the program. All connections

@@ -29,8 +29,8 @@ module Bench
     File.join(APPS, "#{name}.ru")
   end
 
-  # A benchmark script: the block gets the plan to fill in, and the Options; then it is run as the command line says, and
-  # told. own: a Proc that adds options of the script's own to the OptionParser.
+  # A benchmark script: the block gets the plan to fill in, and the Options; then it is run as the command line says,
+  # and told. own: a Proc that adds options of the script's own to the OptionParser.
   def self.run(name, title, columns:, rounds: 5, seconds: 3, own: nil)
     options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)

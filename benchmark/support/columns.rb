@@ -12,7 +12,9 @@ module Bench
         value, *range = values(results, *subject.values_at(:name, :versus))
         return "" unless value
 
-        [number(value), ("[#{range.map { |bound| number(bound) }.join(" ")}]" if range.all? && range.any?)].compact.join(" ")
+        return number(value) if range.empty? || range.none?
+
+        "#{number(value)} [#{range.map { |bound| number(bound) }.join(" ")}]"
       end
 
       private
@@ -22,7 +24,7 @@ module Bench
         case way
         when :ratio then [results.ratio(name, versus, figure)]
         when :quartiles then results.quartiles(name, figure)&.values_at(1, 0, 2)
-        when :interval then results.interval(name, versus, figure)&.then { |estimate| [estimate.value, estimate.low, estimate.high] }
+        when :interval then results.interval(name, versus, figure)&.to_a&.first(3)
         else [results.median(name, figure)]
         end
       end

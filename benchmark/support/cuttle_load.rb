@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # A load made by `cuttle load`, in one thread: a closed loop, or an open one where there is a rate. Its percentiles are
-  # those of every response, without a correction; in an open loop, from the intended time.
+  # A load made by `cuttle load`, in one thread: a closed loop, or an open one where there is a rate. Its percentiles
+  # are those of every response, without a correction; in an open loop, from the intended time.
   class CuttleLoad
     class Failed < Wrk::Failed; end
 
@@ -25,7 +25,8 @@ module Bench
     # load_cpu, the CPU time it used itself.
     def call(port, seconds, cores)
       before = Wrk.children_cpu
-      output = IO.popen([::Cuttle::Lab::Server::CLEAN, *cores.pin(cores.load, command(port, seconds)), err: File::NULL], &:read)
+      pinned = cores.pin(cores.load, command(port, seconds))
+      output = IO.popen([::Cuttle::Lab::Server::CLEAN, *pinned, { err: File::NULL }], &:read)
       CuttleLoad.parse(output).merge(load_cpu: Wrk.children_cpu - before)
     end
 
@@ -34,7 +35,8 @@ module Bench
       result = ::Cuttle::Load::Result.load(JSON.parse(output))
       seconds = [result.elapsed, 1e-3].max
       { seconds: seconds, requests: result.responses, bytes: result.octets, rate: result.rate, sent: result.sent,
-        byte_rate: result.octets / seconds, good_rate: good(result) / seconds, errors: errors(result), **times(result, seconds) }
+        byte_rate: result.octets / seconds, good_rate: good(result) / seconds, errors: errors(result),
+        **times(result, seconds) }
     rescue JSON::ParserError, ::Cuttle::Load::Failure
       raise Failed, "cuttle load failed: #{output.strip.lines.last&.strip || "no output"}"
     end
@@ -49,11 +51,13 @@ module Bench
     # Microseconds, as wrk's.
     def self.times(result, seconds)
       latency = result.latency
-      p50, p95, p99 = [50, 95, 99].map { |share| latency.count.zero? ? seconds * 1e6 : latency.value_at(share) / 1e3 }
-      { p50: p50, p95: p95, p99: p99, max: latency.count.zero? ? seconds * 1e6 : latency.max / 1e3, p95_p50: p95 / [p50, 1].max }
+      known = latency.count.positive?
+      p50, p95, p99, max = [50, 95, 99, 100].map { |share| known ? latency.value_at(share) / 1e3 : seconds * 1e6 }
+      { p50: p50, p95: p95, p99: p99, max: max, p95_p50: p95 / [p50, 1].max }
     end
 
-    # Kind => count of what happened; requests that nobody answered by the end are errors where none was answered at all.
+    # Kind => count of what happened; requests that nobody answered by the end are errors where none was answered at
+    # all.
     def self.errors(result)
       errors = result.errors.select { |_kind, count| count.positive? }
       result.responses.zero? ? errors.merge(unanswered: result.sent) : errors
@@ -64,8 +68,8 @@ module Bench
 
     def command(port, seconds)
       options = [*(["--rate", @rate.to_s] if @rate), *(["--warmup", "#{@warmup}s"] if @warmup.positive?)]
-      [*COMMAND, "http://127.0.0.1:#{port}#{@path}", "-c", @connections.to_s, *options, "-d", "#{seconds}s", "--timeout",
-       "#{@timeout}s", "-t", "1", "-q", "--json", "-"]
+      [*COMMAND, "http://127.0.0.1:#{port}#{@path}", "-c", @connections.to_s, *options, "-d", "#{seconds}s",
+       "--timeout", "#{@timeout}s", "-t", "1", "-q", "--json", "-"]
     end
   end
 end

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what slow clients do to honest ones. One fresh server is loaded without them, while they arrive, with them, and
-  # without them again, once they have gone; what changes with time falls on both sides. They arrive within a second or
-  # two, and what they ask for is work: so much for itself.
+  # A trial: what slow clients do to honest ones. One fresh server is loaded without them, while they arrive, with
+  # them, and without them again, once they have gone; what changes with time falls on both sides. They arrive within a
+  # second or two, and what they ask for is work: so much for itself.
   class Hostility
     WARM_UP = 1
     ARRIVAL = 5
@@ -16,8 +16,8 @@ module Bench
     end
 
     # Returns Meter's figures without slow clients, and: slow_rate, slow_p99 and their ratios to those without, slow_cpu
-    # (of the server, per request), slow_growth (kilobytes of its RSS more than before); arrival_rate_ratio and arrival_p99, of the ARRIVAL seconds from when they
-    # are connected; and the crowd's own.
+    # (of the server, per request), slow_growth (kilobytes of its RSS more than before); arrival_rate_ratio and
+    # arrival_p99, of the ARRIVAL seconds from when they are connected; and the crowd's own.
     def call(recipe, seconds, cores)
       raise Server::Failed, @crowd.unavailable if @crowd.unavailable
 
@@ -58,10 +58,11 @@ module Bench
     def figures(first, crowd, last)
       rate = (first[:rate] + last[:rate]) / 2
       p99 = (first[:p99] + last[:p99]) / 2.0
-      errors = [first, crowd, last].map { |run| run[:errors] }.reduce { |sum, more| sum.merge(more) { |_kind, a, b| a + b } }
-      first.merge(rate: rate, p99: p99, errors: errors, slow_rate: crowd[:rate], slow_rate_ratio: share(crowd[:rate], rate),
-                  slow_p99: crowd[:p99], slow_p99_ratio: share(crowd[:p99], p99), slow_cpu: crowd[:cpu],
-                  slow_growth: crowd[:rss] - first[:rss], slow_load_cpu: crowd[:load_cpu],
+      runs = [first, crowd, last]
+      errors = runs.map { |run| run[:errors] }.reduce { |sum, more| sum.merge(more) { |_kind, a, b| a + b } }
+      first.merge(rate: rate, p99: p99, errors: errors, slow_rate: crowd[:rate], slow_p99: crowd[:p99],
+                  slow_rate_ratio: share(crowd[:rate], rate), slow_p99_ratio: share(crowd[:p99], p99),
+                  slow_cpu: crowd[:cpu], slow_growth: crowd[:rss] - first[:rss], slow_load_cpu: crowd[:load_cpu],
                   arrival_rate_ratio: share(crowd[:arrival_rate], rate),
                   **crowd.slice(:arrival_p99, :slow_held, :slow_closed, :available))
     end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: one fresh server under one load that warms it up itself. What it tells is the load's figures, and what others
-  # had of the two cores meanwhile.
+  # A trial: one fresh server under one load that warms it up itself. What it tells is the load's figures, and what
+  # others had of the two cores meanwhile.
   class Loaded
     # load: a CuttleLoad with a warm-up.
     def initialize(load)

@@ -36,8 +36,8 @@ module Bench
     # Returns [the load's figures, the probes' times by status].
     def offer(server, rate, seconds, cores)
       probes = Thread.new { Probes.new(server.port, rate: PROBES, timeout: TIMEOUT).run(seconds) }
-      load = CuttleLoad.new(connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: TIMEOUT).call(server.port, seconds, cores)
-      [load, probes.value]
+      load = CuttleLoad.new(connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: TIMEOUT)
+      [load.call(server.port, seconds, cores), probes.value]
     end
 
     # Returns [kilobytes of RSS every INTERVAL, what the block returned].
@@ -53,7 +53,8 @@ module Bench
     def figures(capacity, load, probes, memory)
       goodput = load[:good_rate] + probes[200].size / load[:seconds]
       shed, errors = load[:errors].partition { |kind, _| kind == :status_5xx }.map(&:to_h)
-      capacity.merge(offered: load[:sent] / load[:seconds] + PROBES, goodput: goodput, goodput_share: goodput / capacity[:rate],
+      capacity.merge(offered: load[:sent] / load[:seconds] + PROBES,
+                     goodput: goodput, goodput_share: goodput / capacity[:rate],
                      accepted_p50: percentile(probes[200], 0.5), accepted_p99: percentile(probes[200], 0.99),
                      shed_p99: percentile(probes[503], 0.99), shed: shed.values.sum.fdiv([load[:requests], 1].max),
                      growth: memory.last - memory[memory.size / 3], load_cpu: load[:load_cpu] / load[:seconds],

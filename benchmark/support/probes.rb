@@ -2,8 +2,8 @@
 
 module Bench
   # A few requests at random times among a load, whose times are told by status, which a load generator's histogram does
-  # not: a Poisson process sees what every client sees. One thread, connections kept and used again; a request waits from
-  # its intended time on.
+  # not: a Poisson process sees what every client sees. One thread, connections kept and used again; a request waits
+  # from its intended time on.
   class Probes
     REQUEST = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 

@@ -32,8 +32,8 @@ module Bench
       Statistics.quartiles(values(name, figure).values)
     end
 
-    # How many times the other's, with the 95% interval by Student's t on the logarithms of the ratios within each round;
-    # a Lab::Statistics::Estimate, or nil. Its low and high are nil of a single round.
+    # How many times the other's, with the 95% interval by Student's t on the logarithms of the ratios within each
+    # round; a Lab::Statistics::Estimate, or nil. Its low and high are nil of a single round.
     def interval(name, versus, figure)
       ::Cuttle::Lab::Statistics.paired_ratio(values(versus, figure), values(name, figure))
     end

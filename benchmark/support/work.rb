@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 module Bench
-  # What an app does for a request: steps of computing, then waiting, in milliseconds, as "1:4 1:4". Computing is a number
-  # of additions, the same for every server, counted out once a run (calibrate); waiting is sleep. Apps load this
-  # file alone.
+  # What an app does for a request: steps of computing, then waiting, in milliseconds, as "1:4 1:4". Computing is a
+  # number of additions, the same for every server, counted out once a run (calibrate); waiting is sleep. Apps load
+  # this file alone.
   class Work
     LOOPS = "WORK_LOOPS" # the variable with the additions of a millisecond
     STEPS = "WORK_STEPS"

@@ -11,8 +11,8 @@ require_relative "soak/trial"
 # Honest, slow, hostile and aborted traffic at once on one engine after the other. What honest clients may see is right
 # answers only; what the server may keep of all that is nothing.
 module Soak
-  # slow: clients that drip or don't read. A blocking engine gives each a thread, or has but one for all: it is not made to
-  # stand those, but behind a proxy.
+  # slow: clients that drip or don't read. A blocking engine gives each a thread, or has but one for all: it is not
+  # made to stand those, but behind a proxy.
   Engine = Struct.new(:name, :flags, :slow, keyword_init: true)
   ENGINES = [
     Engine.new(name: "single", flags: %w[--engine single], slow: 0),
@@ -22,8 +22,8 @@ module Soak
     Engine.new(name: "fibers", flags: %w[--engine fibers], slow: 300)
   ].freeze
 
-  HEADINGS = ["engine", "honest/s", "errors", "vandals/s", "slow held", "slow closed", "RSS MB", "KB/min", "descriptors",
-              "threads", "end s", "verdict"].freeze
+  HEADINGS = ["engine", "honest/s", "errors", "vandals/s", "slow held", "slow closed", "RSS MB", "KB/min",
+              "descriptors", "threads", "end s", "verdict"].freeze
   USAGE = "Usage: bin/soak MINUTES [ENGINE …]   (#{ENGINES.map(&:name).join(" ")})"
 
   class << self

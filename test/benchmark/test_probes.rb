@@ -10,7 +10,8 @@ class TestBenchmarkProbes < Minitest::Test
 
   def test_times_are_told_by_status
     turn = 0
-    times = serve(-> { (turn += 1).even? ? BUSY : OK }) { |port| Bench::Probes.new(port, rate: 100, timeout: 10).run(1) }
+    answer = -> { (turn += 1).even? ? BUSY : OK }
+    times = serve(answer) { |port| Bench::Probes.new(port, rate: 100, timeout: 10).run(1) }
     assert_equal [200, 503], times.keys.sort
     assert_in_delta times[200].size, times[503].size, 1
     assert_operator times.values.sum(&:size), :>, 50

@@ -38,7 +38,8 @@ class TestBenchmarkResults < Minitest::Test
   end
 
   def test_columns
-    cell = ->(way, name) { Bench::Columns::Column.new("", :rate, 1, 1, way).text(results, { name: name, versus: "base" }) }
+    subject = ->(name) { { name: name, versus: "base" } }
+    cell = ->(way, name) { Bench::Columns::Column.new("", :rate, 1, 1, way).text(results, subject.call(name)) }
     assert_equal "300.0 [175.0 500.0]", cell.call(:quartiles, "base")
     assert_equal "1.5 [1.5 1.5]", cell.call(:interval, "same")
     assert_equal "1.5", cell.call(:ratio, "same")

@@ -22,8 +22,9 @@ class TestSoak < Minitest::Test
 
   def test_honest_clients_notice_what_is_wrong
     ok = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"
-    { "#{ok}1-7" => /Wrong.*"1-7"/, "#{ok}1" => /Truncated/, "" => /Truncated/, "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" =>
-      /answered 500/, "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n" => /Malformed/ }.each do |answer, told|
+    { "#{ok}1-7" => /Wrong.*"1-7"/, "#{ok}1" => /Truncated/, "" => /Truncated/,
+      "HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n" => /answered 500/,
+      "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n" => /Malformed/ }.each do |answer, told|
       honest = answered(answer) { |port| Soak::Honest.new(port, 1).tap { |client| client.ask(:small) } }
       assert_match told, honest.errors.join
       assert_equal [1, 0], [honest.errors.size, honest.answers]
@@ -56,8 +57,9 @@ class TestSoak < Minitest::Test
     assert_equal [[], []], judged
     assert_equal [["honest clients saw 1 errors in 11 requests", "small: wrong"], []], judged(errors: ["small: wrong"])
     assert_match(/0 errors in 0 requests/, judged(answers: 0).first.join)
-    assert_equal [["4 descriptors more than at first, after all clients left"], []], judged(last: sample(descriptors: 14))
-    assert_equal [["9 threads more than at first, after all clients left"], []], judged(last: sample(threads: 19))
+    left = ->(what) { [["#{what} more than at first, after all clients left"], []] }
+    assert_equal left.call("4 descriptors"), judged(last: sample(descriptors: 14))
+    assert_equal left.call("9 threads"), judged(last: sample(threads: 19))
     assert_equal [["did not end in time at TERM"], []], judged(ended: nil)
     assert_equal [["the server ended"], []], judged(death: "the server ended")
     assert_equal [[], ["others had 30% of the server's core"]], judged(others: 0.3)
@@ -81,7 +83,8 @@ class TestSoak < Minitest::Test
 
   # [faults, doubts] of a good run but for +bad+.
   def judged(**bad)
-    good = { seconds: 600, first: sample, last: sample, slope: 0.0, answers: 10, errors: [], ended: 1.0, others: 0.0, death: nil }
+    good = { seconds: 600, first: sample, last: sample, slope: 0.0, answers: 10, errors: [], ended: 1.0, others: 0.0,
+             death: nil }
     verdict = Soak::Verdict.new(Soak::Verdict::Seen.new(**good, **bad))
     [verdict.faults, verdict.doubts]
   end

@@ -3,11 +3,12 @@
 require "digest"
 
 module Soak
-  # An honest client: asks one thing after the other on a kept connection, and holds every answer against what it must be.
-  # Each request has an id of its own, so that another one's answer is seen.
+  # An honest client: asks one thing after the other on a kept connection, and holds every answer against what it must
+  # be. Each request has an id of its own, so that another one's answer is seen.
   class Honest
     KINDS = { small: 8, large: 2, stream: 2, fed: 1, call: 1, file: 1, upload: 2, chunked_upload: 1, nap: 1, hijack: 1,
-              partial: 1, error: 1, head: 1, pipeline: 1, half_close: 1 }.flat_map { |kind, weight| [kind] * weight }.freeze
+              partial: 1, error: 1, head: 1, pipeline: 1, half_close: 1 }
+            .flat_map { |kind, weight| [kind] * weight }.freeze
     UPLOADS = [100, 20_000, 300_000, 2_000_000].freeze # octets; the greater ones are spooled
     PIPELINED = 10
     DEADLINE = 30 # seconds, for any one wait
@@ -65,7 +66,8 @@ module Soak
 
     def check(response, wanted, status = 200)
       raise Wrong, "answered #{response.status}" unless response.status == status
-      raise Wrong, "#{response.body.bytesize} octets: #{response.body[0, 60].inspect}" if wanted && response.body != wanted
+      body = response.body
+      raise Wrong, "#{body.bytesize} octets: #{body[0, 60].inspect}" if wanted && body != wanted
 
       leave if response.close?
     end

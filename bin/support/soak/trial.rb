@@ -122,7 +122,7 @@ module Soak
     def finish
       return if @death
 
-      kept = Array.new(3) { WireClient.new(@server.port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: soak\r\n\r\n") } }
+      kept = Array.new(3) { WireClient.new(@server.port).write("GET / HTTP/1.1\r\nHost: soak\r\n\r\n") }
       slow = slow_clients("heads:10", "bodies:10")
       began = Bench::Clock.now
       Process.kill(:TERM, @server.tree.leader)

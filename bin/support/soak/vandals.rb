@@ -4,8 +4,8 @@ module Soak
   # A client that does what no client should: leaves in the midst of things, sends garbage, says nothing. It expects
   # nothing of the server but that it goes on.
   class Vandal
-    KINDS = %i[reset_in_head reset_in_body reset_in_chunk reset_in_response leave_before_answer garbage almost_http smuggle
-               endless_head silence pipeline_and_reset expect_and_leave half_request].freeze
+    KINDS = %i[reset_in_head reset_in_body reset_in_chunk reset_in_response leave_before_answer garbage almost_http
+               smuggle endless_head silence pipeline_and_reset expect_and_leave half_request].freeze
     PAUSE = 0.01 # seconds, in the mean, between two deeds
     PATIENCE = 1 # seconds to listen to an answer
 

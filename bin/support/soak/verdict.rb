@@ -9,9 +9,9 @@ module Soak
     DISTURBED = 0.1 # share of the server's core that others had
     TOLD = 5 # errors in full
 
-    # seconds: of the run; first, last: Watch::Samples before the crowds came and after they went; slope: of RSS, kilobytes
-    # per minute, or nil; answers, errors: of honest clients; ended: seconds from TERM to the end, nil where it did not
-    # end; others: share of the server's core; death: a line, where the server ended by itself, or nil.
+    # seconds: of the run; first, last: Watch::Samples before the crowds came and after they went; slope: of RSS,
+    # kilobytes per minute, or nil; answers, errors: of honest clients; ended: seconds from TERM to the end, nil where
+    # it did not end; others: share of the server's core; death: a line, where the server ended by itself, or nil.
     Seen = Struct.new(:seconds, :first, :last, :slope, :answers, :errors, :ended, :others, :death, keyword_init: true)
 
     # How many more there are than at first, within what is spared.
@@ -24,7 +24,8 @@ module Soak
     end
 
     def faults
-      [@seen.death, *answers, *left, (growth if growth && judged?), ("did not end in time at TERM" unless @seen.ended)].compact
+      endless = "did not end in time at TERM" unless @seen.ended || @seen.death
+      [@seen.death, *answers, *left, (growth if judged?), endless].compact
     end
 
     def doubts
@@ -37,7 +38,8 @@ module Soak
     def answers
       return [] if @seen.errors.empty? && @seen.answers.positive?
 
-      ["honest clients saw #{@seen.errors.size} errors in #{@seen.answers + @seen.errors.size} requests", *@seen.errors.first(TOLD)]
+      requests = @seen.answers + @seen.errors.size
+      ["honest clients saw #{@seen.errors.size} errors in #{requests} requests", *@seen.errors.first(TOLD)]
     end
 
     def left

@@ -16,8 +16,9 @@ module Soak
 
     # Looks once.
     def look(answers = 0)
-      threads = @tree.threads.values.sum(&:size)
-      Sample.new(Bench::Clock.now - @began, @tree.rss, @tree.descriptors, threads, answers).tap { |sample| @samples << sample }
+      at = Bench::Clock.now - @began
+      @samples << Sample.new(at, @tree.rss, @tree.descriptors, @tree.threads.values.sum(&:size), answers)
+      @samples.last
     end
 
     # Kilobytes of RSS per minute from +from+ (seconds) on: the median of the slopes between any two looks (Theil and
