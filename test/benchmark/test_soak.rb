@@ -53,6 +53,13 @@ class TestSoak < Minitest::Test
     assert_nil watch.slope(55)
   end
 
+  def test_the_pace_is_that_of_the_end_beside_the_middle
+    watch = Soak::Watch.new(nil)
+    answers = [0, 1, 2, 3, 103, 203, 303, 353, 403, 453]
+    answers.each_with_index { |count, index| watch.samples << sample(at: index.to_f, answers: count) }
+    assert_in_delta 0.5, watch.pace
+  end
+
   def test_a_verdict
     assert_equal [[], []], judged
     assert_equal [["honest clients saw 1 errors in 11 requests", "small: wrong"], []], judged(errors: ["small: wrong"])
@@ -62,6 +69,7 @@ class TestSoak < Minitest::Test
     assert_equal left.call("9 threads"), judged(last: sample(threads: 19))
     assert_equal [["did not end in time at TERM"], []], judged(ended: nil)
     assert_equal [["the server ended"], []], judged(death: "the server ended")
+    assert_equal [[], ["in its last third it answered 50% as fast as in the one before"]], judged(pace: 0.5)
     assert_equal [[], ["others had 30% of the server's core"]], judged(others: 0.3)
   end
 
@@ -77,14 +85,14 @@ class TestSoak < Minitest::Test
 
   private
 
-  def sample(at: 0.0, rss: 0, descriptors: 10, threads: 10)
-    Soak::Watch::Sample.new(at, rss, descriptors, threads, 0)
+  def sample(at: 0.0, rss: 0, descriptors: 10, threads: 10, answers: 0)
+    Soak::Watch::Sample.new(at, rss, descriptors, threads, answers)
   end
 
   # [faults, doubts] of a good run but for +bad+.
   def judged(**bad)
-    good = { seconds: 600, first: sample, last: sample, slope: 0.0, answers: 10, errors: [], ended: 1.0, others: 0.0,
-             death: nil }
+    good = { seconds: 600, first: sample, last: sample, slope: 0.0, pace: 1.0, answers: 10, errors: [], ended: 1.0,
+             others: 0.0, death: nil }
     verdict = Soak::Verdict.new(Soak::Verdict::Seen.new(**good, **bad))
     [verdict.faults, verdict.doubts]
   end

@@ -34,8 +34,8 @@ module Soak
 
     def verdict
       @verdict ||= Verdict.new(Verdict::Seen.new(
-        seconds: @seconds, first: @first, last: @last, slope: slope, answers: answers, errors: errors, ended: @ended,
-        others: @others, death: @death
+        seconds: @seconds, first: @first, last: @last, slope: slope, pace: @pace, answers: answers, errors: errors,
+        ended: @ended, others: @others, death: @death
       ))
     end
 
@@ -64,6 +64,7 @@ module Soak
       @first = @watch.look
       begin_crowds
       @others = share_of_others { observe }
+      @pace = @watch.pace
       @held = @slow&.figures
     end
 

@@ -7,12 +7,15 @@ module Soak
     LONG_ENOUGH = 120 # seconds, for a slope to be judged
     SPARE = { descriptors: 3, threads: 3 }.freeze # that a server may have beyond those it had at first
     DISTURBED = 0.1 # share of the server's core that others had
+    SLOWER = 0.7 # answers per second in the last third beside those in the one before
     TOLD = 5 # errors in full
 
     # seconds: of the run; first, last: Watch::Samples before the crowds came and after they went; slope: of RSS,
-    # kilobytes per minute, or nil; answers, errors: of honest clients; ended: seconds from TERM to the end, nil where
-    # it did not end; others: share of the server's core; death: a line, where the server ended by itself, or nil.
-    Seen = Struct.new(:seconds, :first, :last, :slope, :answers, :errors, :ended, :others, :death, keyword_init: true)
+    # kilobytes per minute, or nil; pace: Watch#pace; answers, errors: of honest clients; ended: seconds from TERM to the
+    # end, nil where it did not end; others: share of the server's core; death: a line, where the server ended by itself,
+    # or nil.
+    Seen = Struct.new(:seconds, :first, :last, :slope, :pace, :answers, :errors, :ended, :others, :death,
+                      keyword_init: true)
 
     # How many more there are than at first, within what is spared.
     def self.settled?(first, last)
@@ -30,7 +33,7 @@ module Soak
 
     def doubts
       others = format("others had %.0f%% of the server's core", @seen.others * 100) if @seen.others > DISTURBED
-      [("#{growth}, in a run too short to judge it" if growth && !judged?), others].compact
+      [("#{growth}, in a run too short to judge it" if growth && !judged?), slower, others].compact
     end
 
     private
@@ -53,6 +56,12 @@ module Soak
       return unless @seen.slope&.> RSS_BOUND
 
       format("RSS grew by %.0f KB/min after the warm-up (at most %d)", @seen.slope, RSS_BOUND)
+    end
+
+    def slower
+      return unless @seen.pace&.< SLOWER
+
+      format("in its last third it answered %.0f%% as fast as in the one before", @seen.pace * 100)
     end
 
     def judged?
