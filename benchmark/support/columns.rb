@@ -73,6 +73,7 @@ module Bench
       "slow_held" => Column.new("slow held", :slow_held, 1, 0),
       "slow_closed" => Column.new("slow closed", :slow_closed, 1, 0),
       "slow_cpu" => Column.new("CPU us/request with slow", :slow_cpu, 1, 2),
+      "slow_alone" => Column.new("server % with slow alone", :slow_alone, 100, 1),
       "slow_growth" => Column.new("MB more with slow", :slow_growth, 1 / 1024.0, 1),
       "offered" => Column.new("offered/s", :offered, 1, 0),
       "goodput" => Column.new("right/s", :goodput, 1, 0),

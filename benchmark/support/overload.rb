@@ -8,12 +8,13 @@ module Bench
     CLIENTS = 20 # of the closed loop: enough to keep every thread busy
     CONNECTIONS = 4_000 # of the open loop, at most
     PROBES = 100 # requests per second of the offered ones whose times are told by status
-    TIMEOUT = 10 # seconds, of a client
+    TIMEOUT = 10
     INTERVAL = 0.5 # seconds between two looks at the memory
 
-    # factor: how many times the capacity is offered.
-    def initialize(factor)
+    # factor: how many times the capacity is offered; timeout: seconds after which a client gives up.
+    def initialize(factor, timeout: TIMEOUT)
       @factor = factor
+      @timeout = timeout
     end
 
     # rate: the capacity, requests per second; p99: at capacity; and of the overload:
@@ -23,7 +24,7 @@ module Bench
     #   shed                         share of all responses
     #   growth                       kilobytes of RSS from a third of the run to its end
     def call(recipe, seconds, cores)
-      IdleClients.allow(CONNECTIONS + 2 * PROBES * TIMEOUT)
+      IdleClients.allow(CONNECTIONS + 2 * PROBES * @timeout)
       Server.open(recipe, cores, LOGS) do |server|
         capacity = CuttleLoad.new(connections: CLIENTS, warmup: 1).call(server.port, CAPACITY_SECONDS, cores)
         memory, (load, probes) = watch(server) { offer(server, capacity[:rate] * @factor, seconds, cores) }
@@ -35,8 +36,8 @@ module Bench
 
     # Returns [the load's figures, the probes' times by status].
     def offer(server, rate, seconds, cores)
-      probes = Thread.new { Probes.new(server.port, rate: PROBES, timeout: TIMEOUT).run(seconds) }
-      load = CuttleLoad.new(connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: TIMEOUT)
+      probes = Thread.new { Probes.new(server.port, rate: PROBES, timeout: @timeout).run(seconds) }
+      load = CuttleLoad.new(connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: @timeout)
       [load.call(server.port, seconds, cores), probes.value]
     end
 
