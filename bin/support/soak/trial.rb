@@ -89,7 +89,7 @@ module Soak
         sleep((@seconds / LOOKS).clamp(0.05, 5))
         @watch.look(answers)
       end
-      @death = "the server ended: #{Bench::Server.last_words(@server.output)}" unless @server.running?
+      @death = "the server ended; #{@setup.log} has its last words" unless @server.running?
     end
 
     # Of the server's core, while the block ran: other processes', and other machines'.
@@ -109,7 +109,7 @@ module Soak
       (@honest + @vandals).each(&:stop)
       @threads.each(&:join) # raises what a client did not expect of itself
       @slow&.close
-      @server.get("/settle") unless @death
+      collect_garbage unless @death
       deadline = Bench::Clock.now + SETTLE
       loop do
         @last = @watch.look(answers)
@@ -117,6 +117,12 @@ module Soak
 
         sleep 0.2
       end
+    end
+
+    def collect_garbage
+      @server.get("/settle")
+    rescue Bench::Http::Failed => e
+      @death = "the server is there, and did not answer once all clients had left: #{e.message}"
     end
 
     # Ends it, with kept connections and slow ones on it. Returns the seconds it took, or nil where it went on.
