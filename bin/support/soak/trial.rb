@@ -5,7 +5,7 @@ module Soak
   class Trial
     HONEST = 6
     VANDALS = 3
-    LOOKS = 60 # over the run
+    LOOKS = 120 # over the run
     WARM_UP = 1 / 3r # share of the run in which memory may grow
     SETTLE = 30 # seconds for it to be rid of those who left
     SHUTDOWN_TIMEOUT = 10 # seconds, the server's
@@ -87,6 +87,7 @@ module Soak
       deadline = Bench::Clock.now + @seconds
       while Bench::Clock.now < deadline && @server.running?
         sleep((@seconds / LOOKS).clamp(0.05, 5))
+        collect_garbage # so that RSS tells of what is kept
         @watch.look(answers)
       end
       @death = "the server ended; #{@setup.log} has its last words" unless @server.running?
@@ -109,7 +110,7 @@ module Soak
       (@honest + @vandals).each(&:stop)
       @threads.each(&:join) # raises what a client did not expect of itself
       @slow&.close
-      collect_garbage unless @death
+      @death ||= "the server is there, but silent once all clients have left" unless collect_garbage
       deadline = Bench::Clock.now + SETTLE
       loop do
         @last = @watch.look(answers)
@@ -119,10 +120,11 @@ module Soak
       end
     end
 
+    # Whether the server could be had for it.
     def collect_garbage
       @server.get("/settle")
-    rescue Bench::Http::Failed => e
-      @death = "the server is there, and did not answer once all clients had left: #{e.message}"
+    rescue Bench::Http::Failed
+      false
     end
 
     # Ends it, with kept connections and slow ones on it. Returns the seconds it took, or nil where it went on.
@@ -141,10 +143,14 @@ module Soak
     end
 
     def close
+      @watch&.save(record)
       (@honest + @vandals).each(&:stop)
       @slow&.close
       @server&.stop
     end
+
+    # Where what was seen over time is kept.
+    def record = "#{@setup.log.delete_suffix(".log")}.csv"
 
     def slope = @watch.slope(@seconds * WARM_UP)
     def answers = @honest.sum(&:answers)

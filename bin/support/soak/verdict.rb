@@ -3,8 +3,8 @@
 module Soak
   # What is said of a soak: faults, for which it has failed, and doubts.
   class Verdict
-    RSS_BOUND = 512 # kilobytes per minute after the warm-up
-    LONG_ENOUGH = 120 # seconds, for a slope to be judged
+    RSS_BOUND = 1024 # kilobytes per minute after the warm-up
+    LONG_ENOUGH = 300 # seconds, for a slope to be judged
     SPARE = { descriptors: 3, threads: 3 }.freeze # that a server may have beyond those it had at first
     DISTURBED = 0.1 # share of the server's core that others had
     SLOWER = 0.7 # answers per second in the last third beside those in the one before

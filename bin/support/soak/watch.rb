@@ -6,6 +6,8 @@ module Soak
     # at: seconds from the beginning; rss: kilobytes; answers: of honest clients so far.
     Sample = Struct.new(:at, :rss, :descriptors, :threads, :answers)
 
+    WINDOWS = 8
+
     attr_reader :samples
 
     def initialize(tree)
@@ -27,14 +29,21 @@ module Soak
       late / before if before&.positive? && late
     end
 
-    # Kilobytes of RSS per minute from +from+ (seconds) on: the median of the slopes between any two looks (Theil and
-    # Sen), which a jump of the heap does not bend. nil of fewer than three looks.
+    # Kilobytes per minute by which the floor of RSS rises from +from+ (seconds) on: of the least in each of WINDOWS parts
+    # of the time, the median of the slopes between any two (Theil and Sen). A heap swings by far more than a leak adds
+    # in a minute; what a leak does is to lift the least. nil of too few looks.
     def slope(from)
       late = samples.select { |sample| sample.at >= from }
-      return if late.size < 3
+      return if late.size < 2 * WINDOWS
 
-      slopes = late.combination(2).map { |one, other| (other.rss - one.rss) / (other.at - one.at) * 60 }
+      floors = late.each_slice((late.size / WINDOWS.to_f).ceil).map { |part| part.min_by(&:rss) }
+      slopes = floors.combination(2).map { |one, other| (other.rss - one.rss) / (other.at - one.at) * 60 }
       Bench::Statistics.median(slopes)
+    end
+
+    # Writes what was seen as lines of numbers.
+    def save(path)
+      File.write(path, [Sample.members, *samples.map(&:to_a)].map { |row| "#{row.join(",")}\n" }.join)
     end
 
     private
