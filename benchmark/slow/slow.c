@@ -3,13 +3,13 @@
  *
  *	slow PORT [--interval MS] KIND:COUNT[:PATH] …
  *
- *	heads:N           send a request head that never ends, an octet each interval
+ *	heads:N           send a request head that never ends, an octet each interval (1000 ms)
  *	bodies:N          send a POST with a body that never ends, an octet each interval
  *	readers:N:PATH    ask for PATH, and read 512 octets of the response each interval
  *	stuck:N:PATH      ask for PATH, and read nothing
  *
- * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again at its
- * next turn, as an attacker would. Turns are spread evenly over the interval.
+ * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again within a
+ * second, as an attacker would. Turns are spread evenly over the interval, and connecting over a second.
  *
  * Prints "ready" once every client was active at least once, or after 20 s. Then a line on standard input, whatever is
  * in it, is answered with the counts as a line of JSON; the end of standard input ends the program. All connections
@@ -36,6 +36,7 @@
 #define EVENTS 512
 #define MAX_CLIENTS 60000
 #define STEP_MS 10		/* between two turns */
+#define CONNECT_MS 1000		/* in which every client that is closed tries to connect */
 #define PATIENCE_MS 20000	/* for every client to become active once */
 #define PER_ADDRESS 4000	/* clients that share a source address, and so its local ports */
 #define PORTION 512		/* octets that a reader takes at a turn */
@@ -209,9 +210,7 @@ static void drip(struct client *client)
 
 static void turn(struct client *client)
 {
-	if (client->state == CLOSED)
-		begin(client);
-	else if (client->state == ACTIVE && client->kind <= BODIES)
+	if (client->state == ACTIVE && client->kind <= BODIES)
 		drip(client);
 	else if (client->state == ACTIVE && client->kind == READERS)
 		take(client);
@@ -265,9 +264,15 @@ static bool hear(void)
 /* Everybody whose turn it is by +now+: turns are STEP_MS apart, and each client has one in +steps+ of them. */
 static void take_turns(long *next, long now, int steps)
 {
-	for (; *next <= now; *next += STEP_MS)
+	const int rest = CONNECT_MS / STEP_MS;
+
+	for (; *next <= now; *next += STEP_MS) {
+		for (int i = (int)(*next / STEP_MS % rest); i < client_count; i += rest)
+			if (clients[i].state == CLOSED)
+				begin(&clients[i]);
 		for (int i = (int)(*next / STEP_MS % steps); i < client_count; i += steps)
 			turn(&clients[i]);
+	}
 }
 
 static void wait_for_events(long milliseconds)

@@ -7,10 +7,13 @@ module Bench
     START_TIMEOUT = 60
 
     attr_reader :count
+    # Seconds between two octets of a client, or two portions that it reads.
+    attr_accessor :interval
 
     # kinds: "heads:2000", "readers:2000:/300k" … (slow.c has them).
     def initialize(*kinds)
       @kinds = kinds
+      @interval = 1
       @count = kinds.sum { |kind| kind.split(":")[1].to_i }
     end
 
@@ -21,7 +24,9 @@ module Bench
     # Returns when all of them are connected, or as many as the server takes within the program's patience.
     def open(port, cores, seconds: nil)
       IdleClients.allow(@count)
-      @program = IO.popen(cores.pin(cores.load, [Native.compile(SOURCE), port.to_s, *@kinds]), "r+")
+      interval = (@interval * 1000).round.to_s
+      command = [Native.compile(SOURCE), port.to_s, "--interval", interval, *@kinds]
+      @program = IO.popen(cores.pin(cores.load, command), "r+")
       line = @program.gets if @program.wait_readable(START_TIMEOUT)
       raise Server::Failed, "slow clients did not start" unless line == "ready\n"
     end

@@ -8,13 +8,16 @@ module Bench
     RATE = 1_000 # connections per second
     PROBE_TIMEOUT = 3
     AFTER = 3 # seconds that it goes on beyond the load's
-    MODES = { "-H" => %w[-i 1], "-B" => %w[-i 1 -s 100000], "-X" => %w[-n 1 -z 5 -w 64 -y 512] }.freeze
+    MODES = { "-H" => %w[-i], "-B" => %w[-s 100000 -i], "-X" => %w[-z 5 -w 64 -y 512 -n] }.freeze
 
     attr_reader :count
+    # Seconds between two pieces that a client sends, or reads.
+    attr_accessor :interval
 
     def initialize(mode, path: "/")
       @mode = mode
       @path = path
+      @interval = 1
       @count = COUNT
       @report = File.join(TMP, "slowhttptest")
     end
@@ -27,9 +30,10 @@ module Bench
     def open(port, cores, seconds:)
       IdleClients.allow(@count)
       FileUtils.rm_f("#{@report}.csv")
-      words = ["-c", @count.to_s, "-r", RATE.to_s, "-l", (seconds.ceil + AFTER).to_s, "-p", PROBE_TIMEOUT.to_s,
+      words = [*MODES.fetch(@mode), @interval.ceil.to_s, "-c", @count.to_s, "-r", RATE.to_s,
+               "-l", (seconds.ceil + AFTER).to_s, "-p", PROBE_TIMEOUT.to_s,
                "-u", "http://127.0.0.1:#{port}#{@path}", "-g", "-o", @report]
-      @pid = Process.spawn(*cores.pin(cores.load, ["slowhttptest", @mode, *MODES.fetch(@mode), *words]),
+      @pid = Process.spawn(*cores.pin(cores.load, ["slowhttptest", @mode, *words]),
                            in: File::NULL, out: "#{@report}.log", err: %i[child out])
       sleep(@count.fdiv(RATE)) # it says nothing when it is there
     end
