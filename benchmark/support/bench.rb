@@ -29,11 +29,12 @@ module Bench
     File.join(APPS, "#{name}.ru")
   end
 
-  # A benchmark script: the block fills in the plan; then it is run as the command line says, and told.
-  def self.run(name, title, columns:, rounds: 5, seconds: 3)
-    options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds)
+  # A benchmark script: the block gets the plan to fill in, and the Options; then it is run as the command line says,
+  # and told. own: a Proc that adds options of the script's own to the OptionParser.
+  def self.run(name, title, columns:, rounds: 5, seconds: 3, own: nil)
+    options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)
-    yield plan
+    yield plan, options
     return puts(plan.subjects.map(&:name)) if options.list?
 
     Quiet.alone do
@@ -49,6 +50,7 @@ module Bench
 end
 
 %w[clock statistics cores http program server wrk meter throughput idle_clients idleness recipe native
+   work cuttle_load slow_clients slow_http_test hostility loaded probes overload
    canned cuttle nginx peer machine quiet options plan journal results columns report runner]
   .each { |file| require_relative file }
 require_relative "../peers"

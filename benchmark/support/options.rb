@@ -5,8 +5,8 @@ module Bench
   class Options
     attr_reader :rounds, :seconds, :seed, :patience, :cores
 
-    # rounds, seconds: the benchmark's own defaults.
-    def initialize(arguments, name:, rounds:, seconds:)
+    # rounds, seconds: the benchmark's own defaults; own: a Proc that adds options of its own to the OptionParser.
+    def initialize(arguments, name:, rounds:, seconds:, own: nil)
       @rounds = rounds
       @seconds = seconds
       @seed = Random.new_seed % 1_000_000
@@ -14,6 +14,7 @@ module Bench
       @only = []
       @except = []
       @pins = {}
+      @own = own
       parser(name).parse!(arguments)
       @cores = Cores.new(**@pins)
     end
@@ -34,6 +35,7 @@ module Bench
         counts(on)
         subjects(on)
         machine(on)
+        @own&.call(on)
       end
     end
 

@@ -27,6 +27,17 @@ module Bench
       Statistics.paired_ratio(values(name, figure), values(versus, figure))
     end
 
+    # [first quartile, median, third quartile] over the rounds, or nil.
+    def quartiles(name, figure)
+      Statistics.quartiles(values(name, figure).values)
+    end
+
+    # How many times the other's, with the 95% interval by Student's t on the logarithms of the ratios within each
+    # round; a Lab::Statistics::Estimate, or nil. Its low and high are nil of a single round.
+    def interval(name, versus, figure)
+      ::Cuttle::Lab::Statistics.paired_ratio(values(versus, figure), values(name, figure))
+    end
+
     # The largest of the ratios of several subjects to several others; nil unless all of `names` were measured.
     def worst_ratio(names, others, figure)
       return unless (names - self.names).empty?

@@ -54,8 +54,14 @@ module Bench
 
     # Returns the subjects that failed once too often.
     def run(round, subjects)
-      order = subjects.shuffle(random: Random.new(@options.seed + round))
+      order = in_turn(subjects, Random.new(@options.seed + round))
       order.reject { |subject| attempt(round, subject) }.select { |subject| (@failures[subject.name] += 1) >= FAILURES }
+    end
+
+    # Those that are compared with one another run one after the other.
+    def in_turn(subjects, random)
+      groups = subjects.group_by { |subject| subject.versus || subject }.values
+      groups.shuffle(random: random).flat_map { |group| group.shuffle(random: random) }
     end
 
     # Whether it could be measured.
@@ -72,8 +78,9 @@ module Bench
     end
 
     def progress(round, subject, figures)
-      puts format("%d/%d  %-28s %9.0f/s  %8.2f us CPU  p99 %8.2f ms%s", round, @options.rounds, subject.name, figures[:rate],
-                  figures[:cpu], figures[:p99] / 1e3, figures[:errors].empty? ? "" : "  ERRORS #{figures[:errors]}")
+      cpu = figures[:cpu] ? format("%8.2f us CPU", figures[:cpu]) : ""
+      puts format("%d/%d  %-28s %9.0f/s  %s  p99 %8.2f ms%s", round, @options.rounds, subject.name, figures[:rate],
+                  cpu, figures[:p99] / 1e3, figures[:errors].empty? ? "" : "  ERRORS #{figures[:errors]}")
     end
 
     def figures

@@ -14,6 +14,11 @@ module Bench
       sorted.size.odd? ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2.0
     end
 
+    # The first quartile, the median and the third, interpolated; nil of nothing.
+    def quartiles(values)
+      [0.25, 0.5, 0.75].map { |share| ::Cuttle::Load::Statistics.quantile(values, share) } unless values.empty?
+    end
+
     # How far the values lie apart: (largest - smallest) / median, as a fraction.
     def spread(values)
       middle = median(values)

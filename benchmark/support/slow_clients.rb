@@ -1,0 +1,51 @@
+# frozen_string_literal: true
+
+module Bench
+  # Thousands of slow clients in one process, benchmark/slow/slow.c, on the load's core.
+  class SlowClients
+    SOURCE = File.join(ROOT, "benchmark/slow/slow.c")
+    START_TIMEOUT = 60
+
+    attr_reader :count
+    # Seconds between two octets of a client, or two portions that it reads.
+    attr_accessor :interval
+
+    # kinds: "heads:2000", "readers:2000:/300k" … (slow.c has them).
+    def initialize(*kinds)
+      @kinds = kinds
+      @interval = 1
+      @count = kinds.sum { |kind| kind.split(":")[1].to_i }
+    end
+
+    def unavailable
+      "gcc is not installed" unless Program.path("gcc")
+    end
+
+    # Returns when all of them are connected, or as many as the server takes within the program's patience.
+    def open(port, cores, seconds: nil)
+      IdleClients.allow(@count)
+      interval = (@interval * 1000).round.to_s
+      command = [Native.compile(SOURCE), port.to_s, "--interval", interval, *@kinds]
+      @program = IO.popen(cores.pin(cores.load, command), "r+")
+      line = @program.gets if @program.wait_readable(START_TIMEOUT)
+      raise Server::Failed, "slow clients did not start" unless line == "ready\n"
+    end
+
+    # { cpu: seconds it took itself, heads: { active:, opened:, closed: … }, … }
+    def counts
+      @program.puts
+      JSON.parse(@program.gets, symbolize_names: true)
+    end
+
+    # slow_held: connections it has now; slow_closed: that the server has ended.
+    def figures
+      kinds = counts.values.grep(Hash)
+      { slow_held: kinds.sum { |kind| kind[:active] }, slow_closed: kinds.sum { |kind| kind[:closed] } }
+    end
+
+    def close
+      @program&.close
+      @program = nil
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Bench
+  # slowhttptest (Debian's package of that name): slow heads (-H), bodies (-B) or readers (-X), and its own probe, which
+  # says of each second whether the server could be had.
+  class SlowHttpTest
+    COUNT = 2_000
+    RATE = 1_000 # connections per second
+    PROBE_TIMEOUT = 3
+    AFTER = 3 # seconds that it goes on beyond the load's
+    MODES = { "-H" => %w[-i], "-B" => %w[-s 100000 -i], "-X" => %w[-z 5 -w 64 -y 512 -n] }.freeze
+
+    attr_reader :count
+    # Seconds between two pieces that a client sends, or reads.
+    attr_accessor :interval
+
+    def initialize(mode, path: "/")
+      @mode = mode
+      @path = path
+      @interval = 1
+      @count = COUNT
+      @report = File.join(TMP, "slowhttptest")
+    end
+
+    def unavailable
+      "slowhttptest is not installed (Debian: slowhttptest)" unless Program.path("slowhttptest")
+    end
+
+    # seconds: that the load among them will take.
+    def open(port, cores, seconds:)
+      IdleClients.allow(@count)
+      FileUtils.rm_f("#{@report}.csv")
+      words = [*MODES.fetch(@mode), @interval.ceil.to_s, "-c", @count.to_s, "-r", RATE.to_s,
+               "-l", (seconds.ceil + AFTER).to_s, "-p", PROBE_TIMEOUT.to_s,
+               "-u", "http://127.0.0.1:#{port}#{@path}", "-g", "-o", @report]
+      @pid = Process.spawn(*cores.pin(cores.load, ["slowhttptest", @mode, *words]),
+                           in: File::NULL, out: "#{@report}.log", err: %i[child out])
+      sleep(@count.fdiv(RATE)) # it says nothing when it is there
+    end
+
+    # slow_held: connections at the end; available: share of the seconds in which its probe was answered.
+    def figures
+      wait
+      head, *rows = File.readlines("#{@report}.csv", chomp: true).map { |line| line.split(",") }
+      rows = rows.map { |row| head.zip(row.map(&:to_i)).to_h }
+      raise Server::Failed, "slowhttptest recorded nothing" if rows.empty?
+
+      { slow_held: rows.map { |row| row["Connected"] }.max, slow_closed: rows.map { |row| row["Closed"] }.max,
+        available: rows.count { |row| row["Service Available"].positive? }.fdiv(rows.size) }
+    end
+
+    def close
+      return unless @pid
+
+      Process.kill(:TERM, @pid)
+      wait
+    end
+
+    private
+
+    def wait
+      Process.wait(@pid) if @pid
+      @pid = nil
+    end
+  end
+end
