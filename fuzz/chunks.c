@@ -157,8 +157,10 @@ static void read_extensions(struct reader *reader)
 			read_token(reader);
 		dangling = skip_white_space(reader);
 	}
-	if (dangling)
+	if (dangling) {
+		take(reader); /* what should have been ";" or "=" */
 		stop(reader, -400);
+	}
 	reader->in_extension = false;
 }
 

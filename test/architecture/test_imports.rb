@@ -107,7 +107,7 @@ class TestImports < Minitest::Test
   def test_the_envs_names_are_in_one_c_file
     names = /"(?:HTTP_|REQUEST_|REMOTE_|SERVER_|PATH_INFO|QUERY_STRING|rack\.input)/
     naming = Dir["#{EXT}/cuttle/*.{c,h}"].select { |path| File.read(path).match?(names) }
-    assert_equal ["env.c"], naming.map { |path| File.basename(path) }
+    assert_equal ["rb_env.c"], naming.map { |path| File.basename(path) }
   end
 
   private
