@@ -365,6 +365,14 @@ bool cuttle_accept_exhausted(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
+static bool is_listening(int fd)
+{
+	int listening = 0;
+	socklen_t size = sizeof listening;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
+}
+
 void cuttle_stop_listening(const int *listeners, int count)
 {
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -372,6 +380,8 @@ void cuttle_stop_listening(const int *listeners, int count)
 	if (nothing < 0)
 		return; /* Ruby's close will do */
 	for (int index = 0; index < count; index++) {
+		if (!is_listening(listeners[index]))
+			continue; /* Ruby has closed it, and the number may be another's */
 		dup2(nothing, listeners[index]);
 		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
 	}

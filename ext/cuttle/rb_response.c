@@ -554,9 +554,11 @@ static VALUE exchange_early_hints(VALUE self, VALUE headers)
 	return Qnil;
 }
 
-/* What the app says of its message's framing, as it says it: what follows is the app's. */
-static bool keep_framing(struct cuttle_response_head *head)
+/* What the app says of its message's framing, as it says it: what follows is the app's. A 204 says nothing. */
+static bool keep_framing(struct cuttle_response_head *head, int status)
 {
+	if (status == 204)
+		return true;
 	if (head->chunked && !cuttle_response_head_add(head, "transfer-encoding: chunked\r\n", 28))
 		return false;
 	return !head->has_length || cuttle_response_head_add_length(head, head->content_length);
@@ -578,7 +580,7 @@ static VALUE exchange_upgrade(VALUE self, VALUE status, VALUE headers)
 	held = unanswered(self);
 	cuttle_fields_render(&fields, code, &head);
 	held->live->keep_alive = code == 101; /* no "connection: close" beside the app's "upgrade" */
-	if (!keep_framing(&head) || !complete_head(held, &head)) {
+	if (!keep_framing(&head, code) || !complete_head(held, &head)) {
 		cuttle_response_head_free(&head);
 		rb_memerror();
 	}
