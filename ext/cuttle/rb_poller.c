@@ -218,8 +218,10 @@ static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t n
 	if (poller->round == 0 || full)
 		look(poller, full, now);
 	connection = full ? NULL : shift_ready(loop, now);
-	if (!connection)
+	if (!connection) {
+		poller->round = 0; /* those that were left of it have been dropped */
 		return NULL;
+	}
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
