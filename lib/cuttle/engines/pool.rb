@@ -6,12 +6,14 @@ module Cuttle
     # until that returns. One that an app killed is replaced. Where the system gives no thread, #join tries again.
     #
     # Threads begin and end with Ruby's interrupts masked (Thread#kill, Thread#raise, Timeout), and only their work takes
-    # any: whenever they are killed, they are counted out.
+    # any: whenever they are killed, they are counted out. In the work itself no ensure is safe from them; what has to
+    # be done for a thread that is gone is the business of +left+, which is called with it, masked and under a lock.
     class Pool
       # Seconds before it asks again for a thread that it could not have.
       PAUSE = 0.1
 
-      def initialize(range, &work)
+      def initialize(range, left: nil, &work)
+        @left = left
         @process = Process.pid
         @min = range.min
         @max = range.max.zero? ? Float::INFINITY : range.max
@@ -87,6 +89,7 @@ module Cuttle
       # One that goes before its work is done was killed, or is the one that lives in a child that the app forked.
       def leave(finished)
         @threads.delete(Thread.current)
+        @left&.call(Thread.current)
         start unless finished || Process.pid != @process
         @changed.signal
       end

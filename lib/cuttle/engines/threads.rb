@@ -18,9 +18,9 @@ module Cuttle
         @source = source
         @service = service
         @pooled = threads.max.positive?
-        @pool = Pool.new(threads, &method(@pooled ? :work : :serve))
+        @pool = Pool.new(threads, left: method(:forget), &method(@pooled ? :work : :serve))
         @turn = Mutex.new
-        @free = {}.compare_by_identity # threads, not numbers: what one that is killed takes back twice is gone once
+        @free = {}.compare_by_identity # threads, not numbers: one that was killed is taken out again
         @busy = {}.compare_by_identity
       end
 
@@ -95,6 +95,12 @@ module Cuttle
         @service.call(exchange)
       ensure
         @busy.delete(Thread.current)
+      end
+
+      # Wherever a thread was when it was killed, it is neither free nor busy any more.
+      def forget(thread)
+        @free.delete(thread)
+        @busy.delete(thread)
       end
     end
   end
