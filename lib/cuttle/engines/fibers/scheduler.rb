@@ -138,7 +138,7 @@ module Cuttle
         def go(fiber, verb, *arguments)
           fiber.public_send(verb, *arguments) if fiber.alive?
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
-          raise if @poller.forked? || error.is_a?(SignalException)
+          raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
 
           warn "a fiber of the app's terminated with exception: #{error.full_message(highlight: false)}"
         end
