@@ -126,6 +126,8 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 		       void (*fork)(struct cuttle_core *core, enum cuttle_fork when));
 /* Takes its limits over. Before the first connection. */
 void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits);
+/* How many forks lie between this process and the one that loaded this: what another count was noted for is not ours. */
+unsigned cuttle_core_generation(void);
 /* One owner less; with the GVL, as objects come and go. */
 void cuttle_core_disown(struct cuttle_core *core);
 

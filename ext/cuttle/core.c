@@ -10,6 +10,13 @@
 static struct cuttle_link cores = {&cores, &cores};
 static pthread_mutex_t cores_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static unsigned generation;
+
+unsigned cuttle_core_generation(void)
+{
+	return generation;
+}
+
 static struct cuttle_core *core_at(struct cuttle_link *link)
 {
 	return CUTTLE_CONTAINER(link, struct cuttle_core, living);
@@ -45,6 +52,7 @@ static void disinherit(struct cuttle_core *core)
 
 static void after_fork_in_child(void)
 {
+	generation++;
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
 		disinherit(core_at(link));
 		core_at(link)->fork(core_at(link), CUTTLE_FORK_IN_CHILD);

@@ -545,6 +545,8 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
 	drain_all_idle(loop, now);
 	loop->shut = true;
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* it waits for deadlines that were later */
 }
 
 /* Descriptors of the app's */

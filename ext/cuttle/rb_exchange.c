@@ -90,6 +90,7 @@ void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner,
 	held->core = source->core;
 	held->loop = source->loop;
 	held->source = source;
+	held->generation = cuttle_core_generation();
 	RB_OBJ_WRITE(self, &held->owner, owner);
 	held->head_request = head->method.length == 4 &&
 			     memcmp(cuttle_exchange_at(exchange, head->method), "HEAD", 4) == 0;
@@ -260,12 +261,11 @@ static VALUE exchange_evented_p(VALUE self)
 
 /* call-seq: forked? -> true or false
  *
- * Whether this process is a child that the app forked while it answered: the exchange is the parent's. */
+ * Whether this process is a child that the app forked since it got this exchange, which is the parent's. Tells that of
+ * one that is over, too. */
 static VALUE exchange_forked_p(VALUE self)
 {
-	struct cuttle_held *held = cuttle_held_of(self);
-
-	return RBOOL(held->core && held->core->forked);
+	return RBOOL(cuttle_held_of(self)->generation != cuttle_core_generation());
 }
 
 /* call-seq: keep_alive? -> true or false, whether the connection goes on after this response */

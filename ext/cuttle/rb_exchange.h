@@ -22,6 +22,7 @@ struct cuttle_held {
 	uint64_t left;   /* octets that the response still owes its Content-Length */
 	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* once it is over */
 	struct cuttle_chunk_state encoding;
+	unsigned generation; /* of the process that it was handed out in (core.c) */
 	int status;      /* of the final response, 0 before it has begun */
 	bool head_request;
 	bool chunked;    /* the response's body goes out in chunks */

@@ -11,6 +11,7 @@
 struct poller {
 	struct cuttle_source source;
 	bool listeners_closed;
+	atomic_bool called;  /* wake was called: next returns false */
 	uint32_t round; /* ready connections to hand out before the next look for others, */
 	uint32_t batch; /* of as many that the last look found */
 };
@@ -217,8 +218,10 @@ static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t n
 	if (poller->round == 0 || full)
 		look(poller, full, now);
 	connection = full ? NULL : shift_ready(loop, now);
-	if (!connection)
+	if (!connection) {
+		poller->round = 0; /* those that were left of it have been dropped */
 		return NULL;
+	}
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
@@ -331,8 +334,9 @@ static struct attempt look_once(struct poller *poller, bool full)
 	found.unparsed = !cuttle_list_empty(&loop->unparsed);
 	found.over = !found.exchange && cuttle_loop_over(loop);
 	found.woken = !found.exchange && atomic_load(&loop->followers.woken);
-	found.complain = loop->complain;
-	loop->complain = false;
+	found.complain = loop->complain && !found.exchange;
+	if (found.complain)
+		loop->complain = false;
 	if (found.woken)
 		atomic_store(&loop->followers.woken, false);
 	if (found.exchange || found.token || found.over || found.woken)
@@ -342,7 +346,8 @@ static struct attempt look_once(struct poller *poller, bool full)
 	return found;
 }
 
-/* Looks once, and does what Ruby is needed for. exchange is an object for an exchange that is found. */
+/* Looks once, and does what Ruby is needed for. exchange is an object for an exchange that is found; with one in its
+ * hands this thread runs no other Ruby code, which might end it. */
 static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALUE exchange)
 {
 	struct cuttle_loop *loop = poller->source.loop;
@@ -356,7 +361,7 @@ static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALU
 
 	if (found.exchange)
 		cuttle_exchange_hold(exchange, &poller->source, self, found.exchange);
-	if (found.unparsed)
+	else if (found.unparsed)
 		parse_unparsed(poller);
 	if (found.complain)
 		cuttle_source_complain();
@@ -431,7 +436,7 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 			return (VALUE)found.token;
 		if (found.over)
 			return Qnil;
-		if ((found.woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
+		if ((found.woken && atomic_exchange(&poller->called, false)) || (until && cuttle_now() >= until)) {
 			leave(loop);
 			return Qfalse;
 		}
@@ -454,11 +459,20 @@ static VALUE poller_stop(VALUE self)
 
 /* call-seq: wake
  *
- * Makes a thread that waits in next return false. For any thread, and for trap handlers. */
+ * Makes a thread that waits in next return false, after stop too. For any thread, and for trap handlers. */
 static VALUE poller_wake(VALUE self)
 {
-	cuttle_followers_wake(poller_of(self)->source.loop);
+	struct poller *poller = poller_of(self);
+
+	atomic_store(&poller->called, true);
+	cuttle_followers_wake(poller->source.loop);
 	return Qnil;
+}
+
+/* call-seq: forked? -> true or false, whether this process is a child of the one that made the poller, whose it is */
+static VALUE poller_forked_p(VALUE self)
+{
+	return RBOOL(poller_of(self)->source.core->forked);
 }
 
 /* call-seq: watch(fileno, events, token)
@@ -542,6 +556,7 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "next", poller_next, -1);
 	rb_define_method(class, "stop", poller_stop, 0);
 	rb_define_method(class, "wake", poller_wake, 0);
+	rb_define_method(class, "forked?", poller_forked_p, 0);
 	rb_define_method(class, "watch", poller_watch, 3);
 	rb_define_method(class, "unwatch", poller_unwatch, 1);
 	rb_define_method(class, "starved?", poller_starved_p, 0);

@@ -7,6 +7,8 @@ module Cuttle
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
   #                                                         |--- a second INT -------> exit 130
   #                                                         `--- shutdown_timeout ---> exit 1
+  #
+  # A child that the app forks from the main thread comes out of the engine here too, and ends as itself.
   class Worker
     # +parent+ is the reading end of a pipe whose writing end only the parent has. +report+ takes a line for the user,
     # +release+ is called before the process ends without having drained.
@@ -19,6 +21,7 @@ module Cuttle
 
     # Serves; returns the exit status. Yields once it is about to accept. Raises what the engine raises.
     def run
+      @process = Process.pid
       @signals = Signals.new(Signals::STOP)
       @server.prepare
       yield if block_given?
@@ -26,12 +29,16 @@ module Cuttle
       @server.run
       0
     ensure
-      attendant&.kill&.join
-      # A supervisor may still tell a worker to stop whose at_exit blocks run already.
-      @parent ? @signals&.mute : @signals&.release
+      end_as_server(attendant) if Process.pid == @process
     end
 
     private
+
+    # A supervisor may still tell a worker to stop whose at_exit blocks run already.
+    def end_as_server(attendant)
+      attendant&.kill&.join
+      @parent ? @signals&.mute : @signals&.release
+    end
 
     def attend
       nil until told_to_stop?
