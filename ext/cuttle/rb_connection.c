@@ -4,6 +4,7 @@
 #include "rb_exchange.h"
 #include "rb_wait.h"
 
+#include <ruby/thread.h>
 #include <stdlib.h>
 
 static VALUE connection_class;
@@ -99,6 +100,29 @@ static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *c
 	return true;
 }
 
+static void *write_without_gvl(void *stream)
+{
+	cuttle_stream_write(stream);
+	return NULL;
+}
+
+/* Writes what waits for the disk, if anything does. The connection may be closed afterwards. */
+static bool write_spooled(const struct cuttle_source *source, struct cuttle_connection *connection)
+{
+	struct cuttle_stream *stream = cuttle_connection_stream(connection);
+	int error;
+
+	if (!stream || !cuttle_stream_hold(stream))
+		return false;
+	rb_thread_call_without_gvl2(write_without_gvl, stream, RUBY_UBF_IO, NULL); /* which never raises */
+	cuttle_stream_let_go(stream);
+	rb_thread_check_ints();
+	error = cuttle_spool_complaint(connection->core->spool);
+	if (error)
+		cuttle_source_complain_of_spool(source, error);
+	return true;
+}
+
 /* Waits for what the connection needs next: its descriptor, its deadline, the stop or (when it idles longer than
  * grace nanoseconds) a connection at the door. Returns false when it should end. */
 static bool await(struct cuttle_acceptor *acceptor, struct cuttle_connection *connection, uint64_t idle_since,
@@ -166,6 +190,9 @@ static enum cuttle_step advance(VALUE self, struct blocking *blocking, uint64_t 
 	case CUTTLE_STEP_UNPARSED:
 		return parse(self, blocking);
 	case CUTTLE_STEP_WAIT:
+		if (write_spooled(&blocking->acceptor->source, connection))
+			return connection->state == CUTTLE_CLOSED ? CUTTLE_STEP_CLOSE
+								  : cuttle_connection_step(connection, cuttle_now());
 		if (!await(blocking->acceptor, connection, idle_since, grace))
 			return last_look(connection);
 		if (connection->deadline && cuttle_now() >= connection->deadline)
