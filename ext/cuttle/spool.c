@@ -1,5 +1,6 @@
 /* The spooler; see spool.h. */
 #include "spool.h"
+#include "clock.h"
 #include "list.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #define FREE_BLOCKS 32         /* kept for the next octets */
+#define QUIET (60 * CUTTLE_SECOND) /* between two complaints of the limit */
 #define SEND_MOST (2u << 20)   /* octets of a file sent at once */
 
 enum block_state { WAITING, WRITING, ON_DISK, KEPT };
@@ -51,9 +53,9 @@ struct cuttle_spool {
 	unsigned free_count;
 	unsigned owners;     /* with the spooler's thread, and each stream */
 	uint64_t used, most;
+	uint64_t quiet_until; /* after the limit was complained of */
 	atomic_int complaint;
 	bool ails;           /* a write failed, and none has succeeded since */
-	bool crowded;        /* the limit was reached, and half of it has not been free since */
 	bool threaded, running, ended, forked;
 	char directory[];
 };
@@ -198,17 +200,24 @@ void cuttle_spool_fork(struct cuttle_spool *spool, enum cuttle_fork when)
 static void discharge(struct cuttle_spool *spool, uint64_t octets)
 {
 	spool->used -= octets;
-	if (spool->used <= spool->most / 2)
-		spool->crowded = false;
+}
+
+/* One complaint is enough for a while. Under the lock. */
+static void complain_of_limit(struct cuttle_spool *spool)
+{
+	uint64_t now = cuttle_now();
+
+	if (now < spool->quiet_until)
+		return;
+	spool->quiet_until = now + QUIET;
+	atomic_store(&spool->complaint, CUTTLE_SPOOL_FULL);
 }
 
 /* Under the lock. */
 static bool charge(struct cuttle_spool *spool, uint64_t octets)
 {
 	if (spool->most && octets > spool->most - spool->used) {
-		if (!spool->crowded)
-			atomic_store(&spool->complaint, CUTTLE_SPOOL_FULL);
-		spool->crowded = true;
+		complain_of_limit(spool);
 		return false;
 	}
 	spool->used += octets;
