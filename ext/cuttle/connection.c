@@ -636,12 +636,3 @@ void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now)
 	connection->state = CUTTLE_TAKEN;
 	connection->exchange->times[CUTTLE_TAKEN_AT] = now;
 }
-
-struct cuttle_stream *cuttle_connection_stream(const struct cuttle_connection *connection)
-{
-	const struct cuttle_exchange *exchange = connection->exchange;
-
-	if (!exchange)
-		return NULL;
-	return connection->spooling ? exchange->body->stream : exchange->out.stream;
-}

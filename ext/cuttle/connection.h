@@ -139,9 +139,6 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 /* Its deadline passed. */
 enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, uint64_t now);
 
-/* What of its body, or else of its response, is on the way to the disk; NULL: nothing is. */
-struct cuttle_stream *cuttle_connection_stream(const struct cuttle_connection *connection);
-
 /* A READY connection is taken by a thread. */
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now);
 

@@ -39,6 +39,8 @@ static void acceptor_free(void *data)
 		close(acceptor->stopped[1]);
 	}
 	if (acceptor->source.core) {
+		if (acceptor->source.core->spool)
+			cuttle_spool_end(acceptor->source.core->spool);
 		CUTTLE_CONTAINER(acceptor->source.core, struct blocking_core, core)->acceptor = NULL;
 		cuttle_core_disown(acceptor->source.core);
 	}

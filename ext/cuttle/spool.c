@@ -56,7 +56,7 @@ struct cuttle_spool {
 	uint64_t quiet_until; /* after the limit was complained of */
 	atomic_int complaint;
 	bool ails;           /* a write failed, and none has succeeded since */
-	bool threaded, running, ended, forked;
+	bool running, ended, forked;
 	char directory[];
 };
 
@@ -71,9 +71,8 @@ struct cuttle_stream {
 	int64_t awaited;    /* octets in memory that the owner waits for, -1: it doesn't */
 	int signal, error;
 	bool one_file;
-	unsigned holds; /* threads that have come, or come, to write it themselves */
-	bool busy;   /* a block of it is being written */
-	bool closed; /* meanwhile: the last of these frees it */
+	bool busy;   /* the spooler is at it */
+	bool closed; /* meanwhile: the spooler frees it */
 };
 
 static struct block *block_at(struct cuttle_link *link)
@@ -101,7 +100,6 @@ struct cuttle_spool *cuttle_spool_open(const char *directory, uint64_t most, voi
 	atomic_init(&spool->complaint, 0);
 	spool->report = report;
 	spool->context = context;
-	spool->threaded = report != NULL;
 	spool->most = most;
 	spool->owners = 1;
 	memcpy(spool->directory, directory, length);
@@ -550,10 +548,10 @@ static void settle_block(struct cuttle_stream *stream, struct block *block, uint
 	merge(stream, block);
 }
 
-/* Frees a closed stream that nobody is at. Its caller owns the spool too. */
+/* Frees a closed stream, unless the spooler is at it. Its caller owns the spool too. */
 static void free_stream(struct cuttle_stream *stream)
 {
-	if (!stream->closed || ((stream->busy || stream->holds) && !stream->spool->forked))
+	if (stream->busy && !stream->spool->forked)
 		return;
 	release_file(stream->spool, stream->file);
 	stream->spool->owners--;
@@ -663,7 +661,7 @@ static int hand_over(struct cuttle_stream *stream)
 	struct cuttle_spool *spool = stream->spool;
 	int failed;
 
-	if (!spool->threaded || stream->busy || !cuttle_list_empty(&stream->queued) || !ripe(stream))
+	if (stream->busy || !cuttle_list_empty(&stream->queued) || !ripe(stream))
 		return 0;
 	failed = start(spool);
 	if (failed)
@@ -671,43 +669,6 @@ static int hand_over(struct cuttle_stream *stream)
 	cuttle_list_append(&spool->queue, &stream->queued);
 	pthread_cond_signal(&spool->called);
 	return 0;
-}
-
-bool cuttle_stream_hold(struct cuttle_stream *stream)
-{
-	struct cuttle_spool *spool = stream->spool;
-	bool waits;
-
-	pthread_mutex_lock(&spool->lock);
-	waits = ripe(stream) && !stream->busy;
-	if (waits) {
-		stream->holds++;
-		spool->owners++;
-	}
-	pthread_mutex_unlock(&spool->lock);
-	return waits;
-}
-
-void cuttle_stream_write(struct cuttle_stream *stream)
-{
-	struct cuttle_spool *spool = stream->spool;
-
-	pthread_mutex_lock(&spool->lock);
-	while (ripe(stream) && !stream->busy && !stream->closed) {
-		write_one(stream);
-		cuttle_list_remove(&stream->queued);
-	}
-	pthread_mutex_unlock(&spool->lock);
-}
-
-void cuttle_stream_let_go(struct cuttle_stream *stream)
-{
-	struct cuttle_spool *spool = stream->spool;
-
-	pthread_mutex_lock(&spool->lock);
-	stream->holds--;
-	free_stream(stream);
-	disown(spool);
 }
 
 /* Streams */

@@ -2,8 +2,8 @@
  *
  * A stream is a queue of octets: a request's body that arrives, or what a response is ahead of its client. Octets are
  * appended to it in memory; a native thread of the source's (the spooler), without any lock of theirs and without the
- * GVL, writes them to files. So nobody waits for a disk but who asks for it (cuttle_stream_await). On the blocking side
- * there is no such thread: a connection's own one writes, without the GVL (cuttle_stream_write).
+ * GVL, writes them to files. So nobody waits for a disk but who asks for it: cuttle_stream_await tells a loop, and
+ * cuttle_stream_signal a thread that waits for descriptors.
  *
  * A stream's octets are in blocks:
  *
@@ -42,8 +42,8 @@ struct cuttle_spool;
 struct cuttle_stream;
 
 /* A source's account and spooler. directory (copied) is where the files are made; most: octets charged at once, 0: any
- * number. report (NULL: the blocking side, without a thread) is called by the spooler, without a lock, when
- * cuttle_spool_reported or cuttle_spool_complaint has something to tell. NULL without memory. */
+ * number. report (NULL: none) is called by the spooler, without a lock, when cuttle_spool_reported or
+ * cuttle_spool_complaint has something to tell. NULL without memory. */
 struct cuttle_spool *cuttle_spool_open(const char *directory, uint64_t most, void (*report)(void *context),
 				       void *context);
 /* One more owner; one less. */
@@ -89,10 +89,4 @@ void cuttle_stream_signal(struct cuttle_stream *stream, int descriptor);
 /* The only file of a stream that has nothing in memory, and what is charged for it, which the caller discharges: both
  * are the caller's. -1 with errno where there is none. */
 int cuttle_stream_take_file(struct cuttle_stream *stream, uint64_t *charged);
-/* For the thread of a blocking connection: holds the stream, where something is to be written; writes it, without the
- * GVL, though another thread may close the stream meanwhile; and lets it go. */
-bool cuttle_stream_hold(struct cuttle_stream *stream);
-void cuttle_stream_write(struct cuttle_stream *stream);
-void cuttle_stream_let_go(struct cuttle_stream *stream);
-
 #endif

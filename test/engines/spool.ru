@@ -47,9 +47,9 @@ class SpoolApp
     end]
   end
 
-  # A child that lives until the test ends it.
+  # A child that stays until the test ends it.
   def fork(*)
-    Process.fork { sleep }
+    Process.fork { loop { Process.kill("STOP", Process.pid) } }
   end
 end
 

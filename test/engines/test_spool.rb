@@ -35,6 +35,7 @@ module SpoolCase
       assert server.running?, server.err
       block.call(@server = server)
       @disk.obey
+      @clients.each(&:close)
       assert_equal 0, server.stop.exitstatus
       assert_operator err, :===, server.err
     end
@@ -190,7 +191,7 @@ module SpoolsAnywhere
       client = upload(body)
       eventually("a temporary file", within: PATIENCE) { files.any? }
       Process.kill("TERM", @server.pid)
-      eventually("no listener") { RawClient.refused?(@server.port) }
+      eventually("no listener") { RawClient.refused?(@server.port) } if traits.evented? || traits.pooled?
       @disk.obey
       assert_equal digest_of(body), client.response.body
     end
@@ -279,7 +280,7 @@ module SpoolsAhead
       eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
       child = connect.ask(get("/fork")).body.to_i
       begin
-        assert_empty @disk.open_files(child)
+        eventually("a child without them", within: PATIENCE) { @disk.open_files(child).empty? }
         assert_equal Digest::SHA256.hexdigest(SpoolCase.octets(12_000_001)), Digest::SHA256.hexdigest(reader.response.body)
         body = SpoolCase.octets(500_000)
         assert_equal digest_of(body), upload.write(body.byteslice(300_000..)).response.body
@@ -333,6 +334,83 @@ module SpoolsStreams
       now = fetch("/streamed").to_i
       before == now && now.positive? ? now : (before = now) && sleep(0.3) && nil
     end
+  end
+end
+
+# Every octet is on the account as long as it waits or is in a file, and no longer.
+class TestSpoolAccount < Minitest::Test
+  include Eventually
+
+  # Answers /whole and /stream with 12 MB, and everything else with what its body was.
+  class Service
+    def call(exchange)
+      case exchange.path
+      when "/whole" then exchange.respond(200, {}, ["w" * 12_000_000])
+      when "/stream" then stream(exchange)
+      else exchange.respond(200, {}, [exchange.env["rack.input"].read.bytesize.to_s])
+      end
+    rescue Cuttle::Disconnected
+      exchange.abort
+    ensure
+      exchange.dispose
+    end
+
+    def stream(exchange)
+      exchange.start(200, {})
+      1200.times { exchange.write("s" * 10_000) }
+      exchange.finish
+    end
+  end
+
+  def setup
+    @listener = TCPServer.new("127.0.0.1", 0)
+    @port = @listener.local_address.ip_port
+    @source = Cuttle::Engines::Hybrid.source([@listener], env: {})
+    @engine = Cuttle::Engines::Hybrid.new(source: @source, service: Service.new, threads: 2..2)
+    @thread = Thread.new { @engine.run }
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+    @engine.stop
+    assert @thread.join(20)
+  end
+
+  def test_it_is_even_once_all_is_read
+    clients = %w[/whole /stream /whole].map { |path| open(path) }
+    eventually("spooled octets") { spooled > 9_000_000 }
+    assert_operator spooled, :<=, 36_000_000
+    clients.each { |client| assert_equal 12_000_000, client.response.body.bytesize }
+    assert_even
+  end
+
+  def test_it_is_even_once_clients_have_left
+    clients = %w[/whole /stream].map { |path| open(path) }
+    clients << open("/upload", 3_000_000).write("u" * 2_000_000)
+    eventually("spooled octets") { spooled > 9_000_000 }
+    clients.each(&:reset)
+    assert_even
+  end
+
+  def test_it_is_even_once_a_body_was_read
+    2.times do
+      client = open("/upload", 900_000).write("u" * 900_000)
+      assert_equal "900000", client.response.body
+      client.close
+      assert_even
+    end
+  end
+
+  private
+
+  def spooled = @source.stats.fetch(:spooled)
+
+  def assert_even = eventually("an even account", within: 30) { spooled.zero? }
+
+  def open(path, length = 0)
+    @clients << WireClient.new(@port, deadline: 30, receive_buffer: 8_192)
+    @clients.last.write("POST #{path} HTTP/1.1\r\nHost: a\r\nContent-Length: #{length}\r\n\r\n")
   end
 end
 
