@@ -45,7 +45,8 @@ enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttl
 
 void cuttle_outbox_clear(struct cuttle_outbox *outbox);
 
-/* Whether more octets are in memory than should be (with still: by three quarters of that), as the disk does not follow. */
+/* Whether more octets are in memory than should be, as the disk does not follow; with still: than three quarters of
+ * that. */
 bool cuttle_outbox_crowded(const struct cuttle_outbox *outbox, bool still);
 /* An octet goes to this descriptor (non-blocking) whenever octets have left memory, and now to the one before; -1: to
  * none. */

@@ -117,7 +117,7 @@ static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *c
 	return true;
 }
 
-/* The pipe that the spooler tells of what it has written: a descriptor to wait for, -1 where there is none to be had. */
+/* The pipe that the spooler tells of what it has written: a descriptor to wait for, -1 where none can be had. */
 static int open_pipe(struct blocking *blocking)
 {
 	if (blocking->written[0] < 0 && rb_cloexec_pipe(blocking->written) == 0)

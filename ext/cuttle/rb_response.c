@@ -353,15 +353,16 @@ static uint64_t most_queued(const struct cuttle_held *held)
 	return held->loop ? held->core->limits.write_ahead : HIGH_WATER;
 }
 
-/* Whether the app is too far ahead of the client (write_ahead) or of the disk; by then still by three quarters of that. */
+/* Whether the app is too far ahead of the client (write_ahead) or of the disk; with still: further than three
+ * quarters of that. */
 static bool ahead(const struct cuttle_held *held, bool still)
 {
 	const struct cuttle_outbox *out = &held->live->out;
-	uint64_t most = most_queued(held), share = still ? 4 : CUTTLE_FOREVER;
+	uint64_t most = most_queued(held), enough = still ? most - most / 4 : most;
 	bool found;
 
 	cuttle_held_lock(held);
-	found = (most && out->queued > most - most / share) || cuttle_outbox_crowded(out, still);
+	found = (most && out->queued > enough) || cuttle_outbox_crowded(out, still);
 	cuttle_held_unlock(held);
 	return found;
 }
