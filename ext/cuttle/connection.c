@@ -225,6 +225,12 @@ enum cuttle_step cuttle_connection_finish(struct cuttle_connection *connection, 
 	return drain(connection, now);
 }
 
+static void close_body(struct cuttle_exchange *exchange)
+{
+	cuttle_body_close(exchange->body);
+	exchange->body = NULL;
+}
+
 /* Answers for the application, which never saw the request, and closes. */
 static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
 {
@@ -240,6 +246,8 @@ static enum cuttle_step fail(struct cuttle_connection *connection, int status, u
 	part.iov_len = (size_t)length;
 	connection->exchange->keep_alive = false;
 	connection->refused = true;
+	connection->spooling = false;
+	close_body(connection->exchange);
 	cuttle_connection_clear_deadline(connection);
 	if (cuttle_exchange_send(connection->exchange, &part, 1) < 0)
 		return CUTTLE_STEP_CLOSE;
@@ -263,7 +271,24 @@ static int send_continue(struct cuttle_connection *connection)
 	return cuttle_exchange_send(connection->exchange, &part, 1);
 }
 
-/* Appends octets to the body. Returns 0, or the status that ends the request. */
+/* What has come of the body is kept: on to the rest, or to the app once everything is where it belongs. A connection
+ * that is ahead of the disk waits for the spooler's report. */
+static enum cuttle_step go_on_with_body(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+	bool whole = exchange->body_left == 0;
+	enum cuttle_body_state state = cuttle_body_look(exchange->body, whole);
+
+	connection->spooling = state == CUTTLE_BODY_WAITS;
+	if (state == CUTTLE_BODY_WAITS)
+		return CUTTLE_STEP_WAIT;
+	if (state == CUTTLE_BODY_FAILED)
+		return fail(connection, 503, now);
+	return whole ? complete(connection, now) : hungry(connection, now);
+}
+
+/* Appends octets to the body. Returns 0, or the status that ends the request: 503 (RFC 9110, 15.6.4) where there is no
+ * room for it, which is for now, and no fault of the request's. */
 static int keep_body(struct cuttle_connection *connection, const char *octets, size_t count)
 {
 	struct cuttle_body *body = connection->exchange->body;
@@ -271,7 +296,7 @@ static int keep_body(struct cuttle_connection *connection, const char *octets, s
 
 	if (most && body->total + count > most)
 		return 413;
-	return cuttle_body_append(body, octets, count) < 0 ? 500 : 0;
+	return cuttle_body_append(body, octets, count) < 0 ? 503 : 0;
 }
 
 static enum cuttle_step take_known_length(struct cuttle_connection *connection, uint64_t now)
@@ -286,7 +311,7 @@ static enum cuttle_step take_known_length(struct cuttle_connection *connection, 
 		return fail(connection, status, now);
 	cuttle_inbox_cut(inbox, exchange->head_size, count);
 	exchange->body_left -= count;
-	return exchange->body_left ? hungry(connection, now) : complete(connection, now);
+	return go_on_with_body(connection, now);
 }
 
 /* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
@@ -313,10 +338,8 @@ static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64
 	if (status)
 		return fail(connection, status, now);
 	cuttle_inbox_cut(inbox, head_size, (uint32_t)taken);
-	if (result == 0)
-		return hungry(connection, now);
-	connection->exchange->body_left = 0;
-	return complete(connection, now);
+	connection->exchange->body_left = result == 0;
+	return go_on_with_body(connection, now);
 }
 
 static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t now)
@@ -327,7 +350,7 @@ static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t
 		return take_known_length(connection, now);
 	if (!connection->core->foreign_parser)
 		return take_chunks(connection, now);
-	return buffered ? CUTTLE_STEP_UNPARSED : hungry(connection, now);
+	return buffered ? CUTTLE_STEP_UNPARSED : go_on_with_body(connection, now);
 }
 
 static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
@@ -343,9 +366,12 @@ static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_
 	connection->state = CUTTLE_BODY;
 	if (most && head->content_length > most)
 		return fail(connection, 413, now);
-	exchange->body = cuttle_body_open(head->content_length);
+	if (head->content_length > CUTTLE_BODY_MEMORY &&
+	    !cuttle_spool_has_room(connection->core->spool, head->content_length))
+		return fail(connection, 503, now);
+	exchange->body = cuttle_body_open(head->content_length, connection->core->spool, connection);
 	if (!exchange->body)
-		return fail(connection, 500, now);
+		return fail(connection, 503, now);
 	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == size && send_continue(connection) < 0)
 		return CUTTLE_STEP_CLOSE;
 	cuttle_meter_start(&exchange->meter, 0, now);
@@ -441,10 +467,8 @@ enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connect
 	if (status)
 		return fail(connection, status, now);
 	cuttle_inbox_cut(connection->inbox, connection->exchange->head_size, consumed);
-	if (!done)
-		return hungry(connection, now);
-	connection->exchange->body_left = 0;
-	return complete(connection, now);
+	connection->exchange->body_left = !done;
+	return go_on_with_body(connection, now);
 }
 
 enum cuttle_step cuttle_connection_refuse(struct cuttle_connection *connection, int status, uint64_t now)
@@ -496,6 +520,18 @@ static enum cuttle_step receive(struct cuttle_connection *connection, uint64_t n
 	return advance(connection, now);
 }
 
+/* The spooler has written, or failed; or the peer has gone. The time was the disk's, not the peer's. */
+static enum cuttle_step end_spooling(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	if (connection->broken)
+		return CUTTLE_STEP_CLOSE;
+	cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
+	connection->readable = true; /* perhaps: nobody has looked meanwhile */
+	return go_on_with_body(connection, now);
+}
+
 /* Sends what is queued while the request still comes (a 100), or while the application adds to it. */
 static enum cuttle_step flush_early(struct cuttle_connection *connection)
 {
@@ -527,6 +563,8 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 	case CUTTLE_BODY:
 		if (flush_early(connection) == CUTTLE_STEP_CLOSE)
 			return CUTTLE_STEP_CLOSE;
+		if (connection->spooling)
+			return end_spooling(connection, now);
 		/* fall through */
 	case CUTTLE_IDLE:
 	case CUTTLE_HEAD:
@@ -551,6 +589,8 @@ static bool body_is_late(struct cuttle_connection *connection, uint64_t now)
 
 	if (limits->body_timeout && now - exchange->meter.began >= limits->body_timeout)
 		return true;
+	if (connection->spooling)
+		cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
 	return cuttle_meter_late(&exchange->meter, exchange->body->total, limits->min_rate, 0, now);
 }
 
@@ -570,7 +610,7 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 		return fail(connection, 408, now);
 	case CUTTLE_BODY:
 		if (body_is_late(connection, now))
-			return fail(connection, 408, now);
+			return fail(connection, connection->spooling ? 503 : 408, now);
 		break;
 	case CUTTLE_PARSING:
 		connection->late = connection->parsed_state == CUTTLE_HEAD || body_is_late(connection, now);

@@ -8,7 +8,8 @@
  *    `--------------------- persists: all octets are out <--------------------'  |
  *                           else: LINGER (peer may still send) or CLOSED <-------'
  *
- * HEAD and BODY are PARSING while a Ruby parser looks at what has come.
+ * HEAD and BODY are PARSING while a Ruby parser looks at what has come. A connection in BODY whose octets come faster
+ * than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) has reported it.
  *
  * Who runs it: the thread that holds the source's protection, which is the loop's lock for a Poller's connections and
  * the GVL for an Acceptor's. A TAKEN connection reads nothing; the thread that took it adds to its output, and what is
@@ -55,8 +56,6 @@ enum cuttle_step { /* what a connection waits for after a step */
 	CUTTLE_STEP_CLOSE,    /* to be closed */
 };
 
-enum cuttle_fork { CUTTLE_FORK_BEGINS, CUTTLE_FORK_IN_PARENT, CUTTLE_FORK_IN_CHILD };
-
 /* What an operator may set; times in nanoseconds. 0 means "no limit", unless it says otherwise. */
 struct cuttle_limits {
 	uint64_t header_timeout, body_timeout, idle_timeout, write_timeout;
@@ -89,6 +88,7 @@ struct cuttle_core {
 	uint64_t accepted; /* connections */
 	uint64_t requests; /* complete ones */
 	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */
+	struct cuttle_spool *spool; /* of temporary files */
 	struct cuttle_scoreboard *scoreboard; /* where other workers see how many are open, NULL: nobody asks */
 	unsigned owners;   /* Ruby objects that refer to it: its source, and what holds its connections and exchanges */
 	void (*destroy)(struct cuttle_core *core); /* when the last one went */
@@ -118,6 +118,7 @@ struct cuttle_connection {
 	bool broken;   /* the descriptor failed, or the peer reads too slowly */
 	bool late;     /* its deadline passed while it was PARSING */
 	bool refused;  /* an error was answered: what else comes is thrown away */
+	bool spooling; /* too much of its body waits for the disk: it reads nothing */
 };
 
 /* Prepares a core with one owner. fork is called around each fork of the process; in the child, after the connections'

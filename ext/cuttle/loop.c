@@ -198,7 +198,7 @@ void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *conn
 static uint32_t wanted(const struct cuttle_connection *connection)
 {
 	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
-	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN;
+	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN && !connection->spooling;
 
 	return (output ? connection->write_wants : 0) | (input ? connection->read_wants : 0);
 }
@@ -252,6 +252,8 @@ static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *
 			break;
 		/* fall through */
 	default:
+		if (gone && connection->spooling)
+			connection->broken = true; /* nothing is read that would tell */
 		if (cuttle_list_empty(&connection->work))
 			cuttle_list_append(&loop->pending, &connection->work);
 	}
@@ -278,6 +280,21 @@ void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *event
 			break;
 		}
 	}
+}
+
+void cuttle_loop_note_spooled(void *context)
+{
+	struct cuttle_loop *loop = context;
+	struct cuttle_connection *connection;
+
+	pthread_mutex_lock(&loop->lock);
+	while ((connection = cuttle_spool_reported(loop->core.spool)))
+		if (connection->spooling && cuttle_list_empty(&connection->work))
+			cuttle_list_append(&loop->pending, &connection->work);
+	cuttle_followers_pass_on(loop);
+	if (!loop->followers.leader)
+		loop->type->wake(loop->backend); /* the io thread, if it is on duty */
+	pthread_mutex_unlock(&loop->lock);
 }
 
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)

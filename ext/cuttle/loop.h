@@ -71,6 +71,9 @@ void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *event
 /* Steps each connection that is pending now; what they leave for another turn waits for the next call. */
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now);
 
+/* For the spooler, not under the lock: connections that waited for the disk go on. The context is the loop. */
+void cuttle_loop_note_spooled(void *context);
+
 /* Puts a connection where its step says; closes it where it says so. */
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step);
 

@@ -269,6 +269,23 @@ static void use_local_authority(VALUE env, const struct cuttle_source *source)
 	rb_hash_aset(env, server_port, source->local_port);
 }
 
+/* The file that a body was spooled to, as an IO of its own. It stays on the spool's account until it is closed. */
+static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
+{
+	uint64_t charged = 0;
+	int file;
+
+	if (held->spool) /* asked before */
+		return held->input;
+	file = cuttle_stream_take_file(body->stream, &charged);
+	if (file < 0)
+		rb_sys_fail("rack.input");
+	held->spool = cuttle_spool_share(body->spool);
+	held->charged = charged;
+	rb_update_max_fd(file);
+	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
+}
+
 /* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
  * requests without one. */
 static void add_input(VALUE env, struct cuttle_held *held)
@@ -281,10 +298,8 @@ static void add_input(VALUE env, struct cuttle_held *held)
 			rb_hash_aset(env, content_length, rb_str_new_lit("0"));
 		return;
 	}
-	if (body->file >= 0) {
-		lseek(body->file, 0, SEEK_SET);
-		input = rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(body->file), rb_str_new_lit("r+b"));
-		body->file = -1; /* the object's from now on */
+	if (body->stream) {
+		input = spooled_input(held, body);
 	} else {
 		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
 		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));

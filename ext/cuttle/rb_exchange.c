@@ -20,11 +20,24 @@ static void held_mark(void *data)
 	rb_gc_mark(held->text);
 }
 
+/* The input's file is closed, or goes with its object. */
+static void discharge(struct cuttle_held *held)
+{
+	struct cuttle_spool *spool = held->spool;
+
+	if (!spool)
+		return;
+	held->spool = NULL;
+	cuttle_spool_discharge(spool, held->charged);
+	cuttle_spool_disown(spool);
+}
+
 static void held_free(void *data)
 {
 	struct cuttle_held *held = data;
 
 	cuttle_held_leave(held, false);
+	discharge(held);
 #ifndef RUBY_TYPED_EMBEDDABLE
 	xfree(held);
 #endif
@@ -114,6 +127,7 @@ static struct cuttle_connection *part(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
+	cuttle_outbox_signal(&held->live->out, -1); /* a thread that waits finds out */
 	held->live->holder = NULL;
 	held->live = NULL;
 	return connection;
@@ -163,6 +177,7 @@ void cuttle_held_dispose(struct cuttle_held *held)
 		rb_io_close(input);
 	else if (!NIL_P(input))
 		rb_funcall(input, rb_intern("close"), 0);
+	discharge(held);
 }
 
 /* call-seq: dispose -> nil

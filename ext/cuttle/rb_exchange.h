@@ -19,6 +19,8 @@ struct cuttle_held {
 	VALUE input;     /* the request body's IO, nil without one */
 	VALUE address;   /* the peer's, nil before env was asked for */
 	VALUE text;      /* a response's head that has not left, nil without one */
+	struct cuttle_spool *spool; /* where the input's file is charged, NULL: nowhere */
+	uint64_t charged; /* octets */
 	uint64_t left;   /* octets that the response still owes its Content-Length */
 	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* once it is over */
 	struct cuttle_chunk_state encoding;
@@ -73,5 +75,7 @@ VALUE cuttle_env_remote_address(struct cuttle_held *held);
 /* Waits without the GVL (or in the fiber scheduler's care) until the exchange's descriptor is ready for output, at most
  * nanoseconds. Returns false when the time is over. The exchange may be over afterwards. */
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds);
+/* Waits as that does, until the client reads or, where too much is in memory, octets have left it for the disk. */
+bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds);
 
 #endif

@@ -62,6 +62,8 @@ static void poller_free(void *data)
 	if (loop) {
 		if (!loop->core.forked)
 			cuttle_io_thread_stop(loop);
+		if (loop->core.spool)
+			cuttle_spool_end(loop->core.spool);
 		pthread_mutex_lock(&loop->lock);
 		close_orphans(loop);
 		pthread_mutex_unlock(&loop->lock);
@@ -137,8 +139,9 @@ static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard
  * shared::     several threads run the app: while each is in it, a native thread goes on reading, draining and timing
  *              out; and while one of them computes there, the others stand by (followers.h)
  * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners, in which this one has a place
+ * spool_directory:: where large bodies and responses wait; nil: TMPDIR, or /tmp
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
- *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, half_close ("answer"
+ *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets), half_close ("answer"
  *              or "drop"), underscore_headers; docs/security.md says what they mean. One that isn't given is none.
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
@@ -321,6 +324,7 @@ struct attempt {
 	struct cuttle_exchange *exchange; /* TAKEN */
 	uintptr_t token;                  /* of a watched descriptor, 0: none */
 	bool over, woken, unparsed, complain;
+	int spool; /* what cuttle_spool_complaint said */
 };
 
 /* Looks once. Under the lock, so without Ruby. */
@@ -337,6 +341,8 @@ static struct attempt look_once(struct poller *poller, bool full)
 	found.complain = loop->complain && !found.exchange;
 	if (found.complain)
 		loop->complain = false;
+	if (!found.exchange)
+		found.spool = cuttle_spool_complaint(loop->core.spool);
 	if (found.woken)
 		atomic_store(&loop->followers.woken, false);
 	if (found.exchange || found.token || found.over || found.woken)
@@ -365,6 +371,8 @@ static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALU
 		parse_unparsed(poller);
 	if (found.complain)
 		cuttle_source_complain();
+	if (found.spool)
+		cuttle_source_complain_of_spool(&poller->source, found.spool);
 	return found;
 }
 
@@ -523,7 +531,8 @@ static VALUE poller_starved_p(VALUE self)
 /* call-seq: stats -> Hash
  *
  * connections (open), accepted, requests and dropped (since the start; dropped: requests whose clients had gone), busy
- * (requests in the app), ready (complete requests that wait for a thread), stood_by (see followers.h). */
+ * (requests in the app), ready (complete requests that wait for a thread), spooled (octets that are in temporary files or
+ * on their way there), stood_by (see followers.h). */
 static VALUE poller_stats(VALUE self)
 {
 	struct poller *poller = poller_of(self);

@@ -115,6 +115,28 @@ static void read_limits(struct cuttle_core *core, VALUE options)
 	cuttle_core_limit(core, &limits);
 }
 
+/* Where temporary files go. The environment is read here once, with the GVL: Ruby may change it at any time. */
+static const char *spool_directory(VALUE *option)
+{
+	const char *variable = getenv("TMPDIR");
+
+	if (!NIL_P(*option))
+		return StringValueCStr(*option);
+	return variable && *variable ? variable : "/tmp";
+}
+
+static void open_spool(struct cuttle_source *source, VALUE options)
+{
+	VALUE option = cuttle_source_option(options, "spool_directory");
+	const char *directory = spool_directory(&option);
+
+	source->core->spool = cuttle_spool_open(directory, source->core->limits.max_spool,
+						source->loop ? cuttle_loop_note_spooled : NULL, source->loop);
+	RB_GC_GUARD(option);
+	if (!source->core->spool)
+		rb_memerror();
+}
+
 /* The name and port that stand in where a request has none (HTTP/1.0 without Host): the first listener's. */
 static void remember_local_address(struct cuttle_source *source)
 {
@@ -150,6 +172,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
 	read_limits(source->core, options);
+	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
@@ -207,6 +230,21 @@ void cuttle_source_complain(void)
 				   "memory left (see ulimit -n); clients wait"));
 }
 
+void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error)
+{
+	VALUE line;
+
+	if (error == CUTTLE_SPOOL_FULL)
+		line = rb_sprintf("cuttle: temporary files have reached their limit of %llu octets (--max-spool): requests "
+				  "with a large body get 503, large responses wait for their clients",
+				  (unsigned long long)source->core->limits.max_spool);
+	else
+		line = rb_sprintf("cuttle: temporary files in %s can't be written (%s): requests with a large body get 503, "
+				  "large responses wait for their clients in memory",
+				  cuttle_spool_directory(source->core->spool), strerror(error));
+	rb_funcall(rb_stderr, rb_intern("puts"), 1, line);
+}
+
 VALUE cuttle_source_stats(const struct cuttle_source *source)
 {
 	VALUE stats = rb_hash_new();
@@ -215,6 +253,7 @@ VALUE cuttle_source_stats(const struct cuttle_source *source)
 	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(source->core->accepted));
 	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(source->core->requests));
 	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(source->core->dropped));
+	rb_hash_aset(stats, ID2SYM(rb_intern("spooled")), ULL2NUM(cuttle_spool_used(source->core->spool)));
 	return stats;
 }
 

@@ -37,7 +37,9 @@ int cuttle_listener_descriptor(VALUE listener);
 void cuttle_source_close_listeners(struct cuttle_source *source);
 /* Writes one line to $stderr about accepts that fail. */
 void cuttle_source_complain(void);
-/* connections, accepted, requests and dropped, as Hash. */
+/* The same about temporary files; error: what cuttle_spool_complaint said. */
+void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error);
+/* connections, accepted, requests, dropped and spooled, as Hash. */
 VALUE cuttle_source_stats(const struct cuttle_source *source);
 
 /* Requests that have begun go before new ones: a thread that comes for work first gives the GVL to the threads that
