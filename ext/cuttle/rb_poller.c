@@ -212,11 +212,12 @@ static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t 
 static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	struct cuttle_connection *connection;
+	struct cuttle_connection *connection = poller->round > 0 && !full ? shift_ready(loop, now) : NULL;
 
-	if (poller->round == 0 || full)
+	if (!connection) { /* also where those that the last look found have gone */
 		look(poller, full, now);
-	connection = full ? NULL : shift_ready(loop, now);
+		connection = full ? NULL : shift_ready(loop, now);
+	}
 	if (!connection)
 		return NULL;
 	if (poller->round > 0)
@@ -243,7 +244,6 @@ static void parse_unparsed(struct poller *poller)
 		cuttle_connection_begin_parsing(connection);
 		pthread_mutex_unlock(&loop->lock);
 		step = cuttle_foreign_parse(&poller->source, poller->source.self, connection, &raised);
-		pthread_mutex_lock(&loop->lock);
 		cuttle_loop_route(loop, connection, step);
 		if (raised) {
 			cuttle_followers_pass_on(loop);

@@ -45,8 +45,8 @@ VALUE cuttle_source_stats(const struct cuttle_source *source);
 void cuttle_source_give_way(struct cuttle_source *source);
 
 /* Parses what a connection has buffered with its Ruby parser, which it gets here at its first request; owner marks
- * it. Runs without the loop's lock, on a connection that is in PARSING. *raised is what to give to rb_jump_tag once the
- * step is taken, 0: nothing. */
+ * it. Runs without the loop's lock, on a connection that is in PARSING, and returns with it: the connection is in no list
+ * until its step is taken. *raised is what to give to rb_jump_tag then, 0: nothing. */
 enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner, struct cuttle_connection *connection,
 				      int *raised);
 
