@@ -4,6 +4,7 @@
  * the same (method, protocol, authority, address) is not entered anew. Values that recur are frozen and shared, the
  * others are the app's own. All are binary, with every octet as it came. */
 #include "rb_exchange.h"
+#include "request_start.h"
 #include "syntax.h"
 
 #include <netdb.h>
@@ -16,7 +17,7 @@
 
 static VALUE request_method, path_info, query_string, server_protocol, server_name, server_port, remote_address;
 static VALUE request_uri, content_length, content_type, input_key, hijack_key, early_hints_key, response_finished;
-static VALUE after_reply;
+static VALUE after_reply, queue_time, request_start;
 static VALUE empty, http_1_0, http_1_1, http_host, port_80, loopback;
 static VALUE string_io, early_hints_class;
 static ID exchange_of_hints;
@@ -165,9 +166,11 @@ static void add_underscored(VALUE env, const struct cuttle_exchange *exchange, c
 		rb_hash_aset(env, key, make_value(&value));
 }
 
-static void add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
+/* Returns the first X-Request-Start, which the outermost router sent; empty without one. */
+static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	struct cuttle_slice start = {0};
 	bool underscores = false;
 
 	for (uint32_t index = 0; index < head->field_count; index++) {
@@ -178,12 +181,18 @@ static void add_fields(VALUE env, const struct cuttle_exchange *exchange, bool k
 		if (memchr(name, '_', field->name.length))
 			underscores = true;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
-			 !(field->name.length == 4 && cuttle_same(name, 4, "host")))
-			add_field(env, key_of(name, field->name.length), &value);
+			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
+			VALUE key = key_of(name, field->name.length);
+
+			if (key == request_start && !start.length)
+				start = field->value;
+			add_field(env, key, &value);
+		}
 	}
 	for (uint32_t index = 0; underscores && keep_underscores && index < head->field_count; index++)
 		if (memchr(cuttle_exchange_at(exchange, head->fields[index].name), '_', head->fields[index].name.length))
 			add_underscored(env, exchange, &head->fields[index]);
+	return start;
 }
 
 static VALUE method_of(const struct cuttle_exchange *exchange)
@@ -308,6 +317,21 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 	return rb_funcall(rb_ivar_get(self, exchange_of_hints), rb_intern("early_hints"), 1, headers);
 }
 
+/* How long the request waited for a thread, in seconds: from its router on where that says when it got it, else from
+ * accept on for a connection's first request, and from its completion for the others. The time that the client
+ * took to send it does not count. */
+static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
+{
+	const uint64_t *times = exchange->times;
+	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT], since;
+
+	if (start.length && cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &since))
+		return DBL2NUM((double)since / (double)CUTTLE_SECOND);
+	if (exchange->connection->served == 1)
+		waited += times[CUTTLE_FIRST_OCTET] - times[CUTTLE_ACCEPTED];
+	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
+}
+
 /* Enters what is this exchange's alone: an app that keeps it has nothing of the next one. */
 static void introduce(VALUE env, struct cuttle_held *held)
 {
@@ -345,6 +369,7 @@ void cuttle_env_prepare(VALUE env)
 	rb_hash_aset(env, early_hints_key, Qnil);
 	rb_hash_aset(env, response_finished, Qnil);
 	rb_hash_aset(env, after_reply, Qnil);
+	rb_hash_aset(env, queue_time, Qnil);
 }
 
 VALUE cuttle_env(struct cuttle_held *held)
@@ -353,6 +378,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 	struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	bool authority = head->has_host && head->host.length > 0;
+	struct cuttle_slice start;
 	VALUE env, method = method_of(exchange);
 
 	if (authority && !same_authority(source, exchange))
@@ -369,7 +395,8 @@ VALUE cuttle_env(struct cuttle_held *held)
 		rb_hash_aset(env, server_protocol, http_1_0);
 	if (!authority)
 		use_local_authority(env, source);
-	add_fields(env, exchange, source->core->limits.underscores);
+	start = add_fields(env, exchange, source->core->limits.underscores);
+	rb_hash_aset(env, queue_time, time_in_queue(exchange, start));
 	add_input(env, held);
 	return env;
 }
@@ -405,6 +432,8 @@ void Init_cuttle_env(void)
 	early_hints_key = interned("rack.early_hints");
 	response_finished = interned("rack.response_finished");
 	after_reply = interned("rack.after_reply");
+	queue_time = interned("cuttle.queue_time");
+	request_start = interned("HTTP_X_REQUEST_START");
 	loopback = interned("127.0.0.1");
 	http_host = interned("HTTP_HOST");
 	http_1_0 = interned("HTTP/1.0");
