@@ -100,7 +100,7 @@ static void read_limit(struct cuttle_limits *limits, const struct option *option
 	}
 }
 
-static void read_limits(struct cuttle_core *core, VALUE options)
+static void read_limits(struct cuttle_source *source, VALUE options)
 {
 	struct cuttle_limits limits = {.keep_alive = true};
 	VALUE half_close = cuttle_source_option(options, "half_close");
@@ -112,7 +112,9 @@ static void read_limits(struct cuttle_core *core, VALUE options)
 			read_limit(&limits, &options_known[index], value);
 	}
 	limits.drop_half_closed = !NIL_P(half_close) && strcmp(StringValueCStr(half_close), "drop") == 0;
-	cuttle_core_limit(core, &limits);
+	if (!source->loop) /* a blocking thread keeps no times while it is in the app, and has no queue */
+		limits.max_queue = limits.queue_timeout = limits.app_timeout = 0;
+	cuttle_core_limit(source->core, &limits);
 }
 
 /* The name and port that stand in where a request has none (HTTP/1.0 without Host): the first listener's. */
@@ -149,7 +151,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	if (NIL_P(env))
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
-	read_limits(source->core, options);
+	read_limits(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
@@ -175,6 +177,10 @@ void cuttle_connection_mark(const struct cuttle_connection *connection)
 		rb_gc_mark((VALUE)connection->address);
 	if (connection->parser)
 		rb_gc_mark((VALUE)connection->parser);
+	if (connection->thread)
+		rb_gc_mark((VALUE)connection->thread);
+	if (connection->fiber)
+		rb_gc_mark((VALUE)connection->fiber);
 }
 
 void cuttle_source_compact(struct cuttle_source *source)
@@ -215,6 +221,8 @@ VALUE cuttle_source_stats(const struct cuttle_source *source)
 	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(source->core->accepted));
 	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(source->core->requests));
 	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(source->core->dropped));
+	rb_hash_aset(stats, ID2SYM(rb_intern("refused")), ULL2NUM(source->core->refused));
+	rb_hash_aset(stats, ID2SYM(rb_intern("stuck")), ULL2NUM(source->core->stuck));
 	return stats;
 }
 

@@ -36,7 +36,7 @@ int cuttle_listener_descriptor(VALUE listener);
 void cuttle_source_close_listeners(struct cuttle_source *source);
 /* Writes one line to $stderr about accepts that fail. */
 void cuttle_source_complain(void);
-/* connections, accepted, requests and dropped, as Hash. */
+/* connections, accepted, requests, dropped, refused and stuck, as Hash. */
 VALUE cuttle_source_stats(const struct cuttle_source *source);
 
 /* Requests that have begun go before new ones: a thread that comes for work first gives the GVL to the threads that

@@ -66,3 +66,14 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard)
 			return true;
 	return false;
 }
+
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard)
+{
+	const struct cuttle_place *place = scoreboard->shared->at;
+	const struct cuttle_place *end = place + atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
+
+	for (; place < end; place++)
+		if (place != scoreboard->own && atomic_load_explicit(&place->free, memory_order_relaxed))
+			return true;
+	return false;
+}

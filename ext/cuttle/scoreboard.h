@@ -44,6 +44,8 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 
 /* Whether another worker is free that has fewer connections than this one. */
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard);
+/* Whether another worker is free at all. */
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard);
 
 static inline void cuttle_scoreboard_count(struct cuttle_scoreboard *scoreboard, uint32_t connections)
 {

@@ -39,7 +39,7 @@ module Cuttle
 
       def fail_with(exchange, env, error)
         Completion.report(env, error)
-        exchange.responded? ? exchange.abort : exchange.respond(*FAILURE)
+        Completion.fail(exchange)
         Completion.run(env, *FAILURE.first(2), error) if env
         exchange.dispose
       end

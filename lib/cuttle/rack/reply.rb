@@ -104,12 +104,7 @@ module Cuttle
         Completion.report(@env, error)
         raise error if error.is_a?(SignalException)
 
-        if @exchange.responded?
-          @exchange.abort
-        else
-          @exchange.respond(*Adapter::FAILURE)
-          @status, @headers = Adapter::FAILURE
-        end
+        @status, @headers = Adapter::FAILURE if Completion.fail(@exchange)
         complete(error)
       end
 
