@@ -50,7 +50,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	if (loop->sheds)
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
-	cuttle_loop_shed(loop, spare(loop));
+	cuttle_loop_shed(loop, spare(loop), now);
 	patience = cuttle_loop_expire(loop, now); /* last, for the others make new deadlines */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;

@@ -15,6 +15,8 @@
 #define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't, */
 #define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* where this worker has no thread for what waits there */
 #define CROWD 128 /* connections accepted at once by a loop that sheds */
+#define MOMENT (5 * CUTTLE_MILLISECOND)  /* nobody is free: a thread between two requests seems busy, and is not */
+#define TIGHT (100 * CUTTLE_MILLISECOND) /* after a refusal: others that refuse nothing do better */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
 
 static uint64_t token_of(int fd, uint32_t generation)
@@ -245,21 +247,26 @@ void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connec
 
 void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
 {
-	bool better_elsewhere = loop->core.scoreboard && cuttle_scoreboard_any_other(loop->core.scoreboard);
+	bool better_elsewhere = loop->core.scoreboard && cuttle_scoreboard_any_other(loop->core.scoreboard, false);
 
+	loop->refused_at = now;
 	cuttle_list_remove(&connection->work);
 	cuttle_loop_route(loop, connection, cuttle_connection_decline(connection, !better_elsewhere, now));
 }
 
-void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare)
+static bool is_tight(const struct cuttle_loop *loop, uint64_t now)
 {
-	uint64_t most = loop->core.limits.max_queue + spare, now = 0;
+	return loop->refused_at && now < loop->refused_at + TIGHT;
+}
 
-	while (loop->core.limits.max_queue && loop->core.waiting > most && !cuttle_list_empty(&loop->ready)) {
-		if (!now)
-			now = cuttle_now();
+void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
+{
+	uint64_t most = loop->core.limits.max_queue + spare;
+
+	while (loop->core.limits.max_queue && loop->core.waiting > most && !cuttle_list_empty(&loop->ready))
 		cuttle_loop_refuse(loop, CUTTLE_CONTAINER(loop->ready.previous, struct cuttle_connection, work), now);
-	}
+	if (loop->sheds)
+		cuttle_scoreboard_room(loop->core.scoreboard, !loop->shut && !is_tight(loop, now));
 }
 
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now)
@@ -459,19 +466,30 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 		cuttle_loop_close(loop, connection);
 }
 
-/* Whether there is a worker that the listeners are to be left to: any that is free, else a free one that has fewer. */
-static bool another(const struct cuttle_loop *loop, bool any)
+/* Whether there is a worker that the listeners are to be left to: a free one that has fewer; or, for what this one has
+ * no thread for, any that is free, or refuses nothing where this one has to. Who only takes one request after the other
+ * is free again in a moment: so nobody has to be for that long. */
+static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
+	bool found;
 
-	return scoreboard && (any ? cuttle_scoreboard_any_other(scoreboard) : cuttle_scoreboard_another(scoreboard));
+	if (!scoreboard)
+		return false;
+	if (!any)
+		return cuttle_scoreboard_another(scoreboard);
+	found = cuttle_scoreboard_any_other(scoreboard, is_tight(loop, now));
+	if (found || now > loop->crowd_seen + 2 * MOMENT)
+		loop->crowded_since = now;
+	loop->crowd_seen = now;
+	return now < loop->crowded_since + MOMENT;
 }
 
 int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 {
 	if (!loop->aside_until)
 		return -1;
-	if (now < loop->aside_until && (loop->exhausted || another(loop, loop->aside_for_any)))
+	if (now < loop->aside_until && (loop->exhausted || another(loop, loop->aside_for_any, now)))
 		return (int64_t)(loop->aside_until - now);
 	loop->aside_until = 0;
 	loop->exhausted = false;
@@ -493,7 +511,7 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
  * no thread for it): then the listeners go away, for as long as it takes that one to wake up. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
-	if (!another(loop, any)) {
+	if (!another(loop, any, now)) {
 		loop->aside_since = 0;
 		return false;
 	}

@@ -53,6 +53,9 @@ struct cuttle_loop {
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
 	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
 	bool aside_for_any;     /* whom they are left to: any worker that is free, else a free one that has fewer */
+	uint64_t crowded_since; /* no other worker was seen free since, */
+	uint64_t crowd_seen;    /* at the last look */
+	uint64_t refused_at;    /* when a request was refused last; 0: never */
 	int *listeners;         /* descriptors */
 	int listener_count;
 	uint32_t busy;          /* connections that are TAKEN */
@@ -116,8 +119,8 @@ void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *conne
 void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connection);
 
 /* Refuses the requests that came last, where more wait than may (max_queue). spare of those who wait need not, for
- * there are threads for them. */
-void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare);
+ * there are threads for them. Tells the other workers whether there is room. */
+void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now);
 /* Refuses those that were complete at a time. */
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now);
 /* Refuses a READY connection. */

@@ -184,7 +184,9 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	cuttle_loop_expire(loop, now);
-	cuttle_loop_shed(loop, loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1);
+	cuttle_loop_shed(loop,
+			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
+			 now);
 	poller->round = poller->batch = loop->core.waiting;
 }
 
