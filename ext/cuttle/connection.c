@@ -28,6 +28,8 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 	core->timeouts[CUTTLE_UNTIL_LINGERED] = LINGER;
 	core->timeouts[CUTTLE_UNTIL_ASKED] = FIRST_GRACE;
 	core->timeouts[CUTTLE_UNTIL_DRAINED] = limits->drain_grace;
+	core->timeouts[CUTTLE_UNTIL_TAKEN] = limits->queue_timeout;
+	core->timeouts[CUTTLE_UNTIL_BEGUN] = limits->app_timeout;
 }
 
 void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
@@ -96,6 +98,8 @@ static void give_back_inbox(struct cuttle_connection *connection)
 /* Gives everything back but the descriptor and the structure itself. */
 static void dismantle(struct cuttle_connection *connection)
 {
+	if (connection->state == CUTTLE_READY)
+		connection->core->waiting--;
 	connection->state = CUTTLE_CLOSED;
 	cuttle_connection_clear_deadline(connection);
 	cuttle_list_remove(&connection->work);
@@ -138,7 +142,8 @@ static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t 
 	exchange->times[CUTTLE_COMPLETE_AT] = now;
 	exchange->keep_alive = connection->inbox->head.keep_alive && core->limits.keep_alive &&
 			       !(core->limits.max_requests && connection->served >= core->limits.max_requests);
-	cuttle_connection_clear_deadline(connection);
+	core->waiting++;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_TAKEN, now);
 	return CUTTLE_STEP_COMPLETE;
 }
 
@@ -231,27 +236,114 @@ static void close_body(struct cuttle_exchange *exchange)
 	exchange->body = NULL;
 }
 
-/* Answers for the application, which never saw the request, and closes. */
-static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
+/* Whether the request is known to be a HEAD, whose response has no body. */
+static bool asks_for_head(const struct cuttle_exchange *exchange)
+{
+	struct cuttle_slice method;
+
+	if (!exchange->head_size)
+		return false;
+	method = cuttle_exchange_head(exchange)->method;
+	return method.length == 4 && memcmp(cuttle_exchange_at(exchange, method), "HEAD", 4) == 0;
+}
+
+/* The Connection field that says what becomes of the connection. */
+static const char *persistence(const struct cuttle_exchange *exchange)
+{
+	if (!exchange->keep_alive)
+		return "connection: close\r\n";
+	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
+}
+
+/* Sends a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3), 0: unsaid. Returns 0, or
+ * -1 when the connection is broken. */
+static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after)
 {
 	const char *reason = cuttle_reason(status), *date;
 	size_t date_length = cuttle_date_line(&date);
-	char text[512];
+	char text[512], later[48] = "";
 	struct iovec part = {.iov_base = text};
-	int length = snprintf(text, sizeof text,
-			      "HTTP/1.1 %d %s\r\n%.*sconnection: close\r\ncontent-type: text/plain\r\n"
-			      "content-length: %zu\r\n\r\n%s\n",
-			      status, reason, (int)date_length, date, strlen(reason) + 1, reason);
+	int length;
 
+	if (retry_after)
+		snprintf(later, sizeof later, "retry-after: %llu\r\n", (unsigned long long)retry_after);
+	length = snprintf(text, sizeof text,
+			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
+			  status, reason, (int)date_length, date, persistence(connection->exchange), later,
+			  strlen(reason) + 1, asks_for_head(connection->exchange) ? "" : reason,
+			  asks_for_head(connection->exchange) ? "" : "\n");
 	part.iov_len = (size_t)length;
+	return cuttle_exchange_send(connection->exchange, &part, 1);
+}
+
+/* Answers for the application, which never saw the request, and closes. */
+static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
+{
 	connection->exchange->keep_alive = false;
 	connection->refused = true;
 	connection->spooling = false;
 	close_body(connection->exchange);
 	cuttle_connection_clear_deadline(connection);
-	if (cuttle_exchange_send(connection->exchange, &part, 1) < 0)
+	if (send_error(connection, status, 0) < 0)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_finish(connection, now);
+}
+
+/* A client pays for a new connection, and so do we, more than for a short answer: the connection persists. */
+enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now)
+{
+	struct cuttle_core *core = connection->core;
+	uint64_t wait = (core->limits.queue_timeout + CUTTLE_SECOND - 1) / CUTTLE_SECOND;
+
+	core->waiting--;
+	core->refused++;
+	connection->state = CUTTLE_DRAIN;
+	cuttle_connection_clear_deadline(connection);
+	if (!may_persist || stopping(connection))
+		connection->exchange->keep_alive = false;
+	if (send_error(connection, 503, wait ? wait : 1) < 0)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_finish(connection, now);
+}
+
+/* The app has had its time. What the thread that has the request may look at stays as it is; the peer has its answer. */
+static enum cuttle_step answer_for_app(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	atomic_store(&connection->stuck, true);
+	connection->core->stuck++;
+	connection->core->stuck_now++;
+	connection->core->untold++;
+	exchange->keep_alive = false;
+	if (send_error(connection, 503, 0) < 0)
+		return CUTTLE_STEP_WAIT;
+	if (cuttle_outbox_empty(&exchange->out))
+		connection->transport.type->finish(&connection->transport);
+	else
+		cuttle_connection_measure_output(connection, now);
+	return CUTTLE_STEP_WAIT;
+}
+
+bool cuttle_connection_begin_response(struct cuttle_connection *connection)
+{
+	if (atomic_load(&connection->stuck))
+		return false;
+	if (connection->deadline && connection->deadline_kind == CUTTLE_UNTIL_BEGUN)
+		cuttle_connection_clear_deadline(connection);
+	return true;
+}
+
+void cuttle_connection_let_go(struct cuttle_connection *connection)
+{
+	connection->thread = connection->fiber = 0;
+	if (!atomic_load(&connection->stuck))
+		return;
+	connection->core->stuck_now--;
+	if (!connection->told)
+		connection->core->untold--;
+	connection->told = false;
+	atomic_store(&connection->stuck, false);
 }
 
 /* More octets are needed. A request that the peer did not finish never reaches the application. */
@@ -570,7 +662,11 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 	case CUTTLE_HEAD:
 		return connection->readable ? receive(connection, now) : CUTTLE_STEP_WAIT;
 	case CUTTLE_TAKEN: /* a broken one is closed by the thread that has it */
-		return flush_early(connection) == CUTTLE_STEP_AGAIN ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
+		if (flush_early(connection) == CUTTLE_STEP_AGAIN)
+			return CUTTLE_STEP_AGAIN;
+		if (atomic_load(&connection->stuck) && cuttle_outbox_empty(&connection->exchange->out))
+			connection->transport.type->finish(&connection->transport);
+		return CUTTLE_STEP_WAIT;
 	case CUTTLE_DRAIN:
 		return drain(connection, now);
 	case CUTTLE_LINGER:
@@ -615,7 +711,11 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 	case CUTTLE_PARSING:
 		connection->late = connection->parsed_state == CUTTLE_HEAD || body_is_late(connection, now);
 		break;
+	case CUTTLE_READY:
+		return cuttle_connection_decline(connection, true, now);
 	case CUTTLE_TAKEN:
+		if (connection->deadline_kind == CUTTLE_UNTIL_BEGUN)
+			return answer_for_app(connection, now);
 		if (cuttle_outbox_empty(&connection->exchange->out))
 			return CUTTLE_STEP_WAIT;
 		connection->broken = connection->broken || output_is_late(connection, now);
@@ -633,6 +733,8 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now)
 {
+	connection->core->waiting--;
 	connection->state = CUTTLE_TAKEN;
 	connection->exchange->times[CUTTLE_TAKEN_AT] = now;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_BEGUN, now);
 }

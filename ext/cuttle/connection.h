@@ -9,7 +9,9 @@
  *                           else: LINGER (peer may still send) or CLOSED <-------'
  *
  * HEAD and BODY are PARSING while a Ruby parser looks at what has come. A connection in BODY whose octets come faster
- * than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) has reported it.
+ * than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) has reported it. READY goes to
+ * DRAIN with a 503 where no thread takes it. A TAKEN connection may be answered for the app (it is stuck then), and
+ * still ends by finish().
  *
  * Who runs it: the thread that holds the source's protection, which is the loop's lock for a Poller's connections and
  * the GVL for an Acceptor's. A TAKEN connection reads nothing; the thread that took it adds to its output, and what is
@@ -45,6 +47,8 @@ enum cuttle_deadline { /* constant times each, so each is a queue in order of ex
 	CUTTLE_UNTIL_LINGERED, /* the peer has read our last words */
 	CUTTLE_UNTIL_ASKED,    /* after stop: a connection that has never asked does */
 	CUTTLE_UNTIL_DRAINED,  /* after stop: a kept connection asks once more */
+	CUTTLE_UNTIL_TAKEN,    /* a thread takes a complete request */
+	CUTTLE_UNTIL_BEGUN,    /* the app begins its response */
 	CUTTLE_DEADLINES,
 };
 
@@ -89,6 +93,11 @@ struct cuttle_core {
 	uint64_t requests; /* complete ones */
 	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */
 	struct cuttle_spool *spool; /* of temporary files */
+	uint64_t refused;  /* complete ones that were answered with 503 because too many waited, or they too long */
+	uint64_t stuck;    /* complete ones that were answered with 503 because the app did not */
+	uint32_t waiting;  /* connections that are READY */
+	uint32_t stuck_now; /* connections that were answered for an app which still has their requests, */
+	uint32_t untold;    /* and of those, the ones that cuttle_loop_tell_stuck has not told of */
 	struct cuttle_scoreboard *scoreboard; /* where other workers see how many are open, NULL: nobody asks */
 	unsigned owners;   /* Ruby objects that refer to it: its source, and what holds its connections and exchanges */
 	void (*destroy)(struct cuttle_core *core); /* when the last one went */
@@ -108,6 +117,7 @@ struct cuttle_connection {
 	uint64_t accepted;        /* nanoseconds on the monotonic clock */
 	uint64_t served;          /* requests that were complete */
 	uintptr_t address, parser; /* Ruby objects, 0: none yet; the source marks them */
+	uintptr_t thread, fiber;   /* Ruby objects: who has a TAKEN one's request; only with an app_timeout */
 	uint8_t state, deadline_kind;
 	uint8_t parsed_state;     /* what PARSING was before */
 	uint8_t step;             /* on the blocking side: what it waits for */
@@ -119,6 +129,8 @@ struct cuttle_connection {
 	bool late;     /* its deadline passed while it was PARSING */
 	bool refused;  /* an error was answered: what else comes is thrown away */
 	bool spooling; /* too much of its body waits for the disk: it reads nothing */
+	bool told;     /* it is stuck, and not untold any more */
+	atomic_bool stuck; /* TAKEN, and answered for the app: only its end is left to the thread that has it */
 };
 
 /* Prepares a core with one owner. fork is called around each fork of the process; in the child, after the connections'
@@ -143,6 +155,17 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 
 /* A READY connection is taken by a thread. */
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now);
+
+/* A READY connection is answered with 503 and Retry-After, and no thread will take it. It goes on afterwards where it
+ * was to persist and may_persist. */
+enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now);
+
+/* The app begins its response to a TAKEN connection's request. Returns false where it is too late: the request was
+ * stuck, and has its answer. */
+bool cuttle_connection_begin_response(struct cuttle_connection *connection);
+
+/* A connection that was TAKEN is so no longer. */
+void cuttle_connection_let_go(struct cuttle_connection *connection);
 
 /* Whether the peer of a READY connection has gone for good, so that nobody would read a response. */
 bool cuttle_connection_gone(const struct cuttle_connection *connection);

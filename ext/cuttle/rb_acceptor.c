@@ -244,7 +244,9 @@ static VALUE acceptor_stopping_p(VALUE self)
 	return RBOOL(atomic_load(&acceptor_of(self)->source.core->stopping));
 }
 
-/* call-seq: stats -> Hash: connections (open), accepted, requests and dropped (since the start), spooled (octets now) */
+/* call-seq: stats -> Hash
+ *
+ * connections (open), accepted, requests and dropped (since the start), spooled (octets now); refused and stuck are 0. */
 static VALUE acceptor_stats(VALUE self)
 {
 	return cuttle_source_stats(&acceptor_of(self)->source);

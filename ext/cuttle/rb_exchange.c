@@ -2,6 +2,7 @@
 #include "rb_exchange.h"
 #include "syntax.h"
 
+#include <ruby/fiber/scheduler.h>
 #include <ruby/io.h>
 #include <sys/socket.h>
 
@@ -85,13 +86,40 @@ struct cuttle_held *cuttle_held_of(VALUE exchange)
 	return held;
 }
 
+bool cuttle_held_stuck(const struct cuttle_held *held)
+{
+	return held->live && atomic_load(&held->live->connection->stuck);
+}
+
+/* Gives up an exchange that has its answer. */
+static void come_too_late(struct cuttle_held *held)
+{
+	cuttle_held_leave(held, false);
+	rb_raise(rb_eIOError, "the request was answered with 503: the app did not answer in time (app_timeout)");
+}
+
 struct cuttle_held *cuttle_held_live(VALUE exchange)
 {
 	struct cuttle_held *held = cuttle_held_of(exchange);
 
+	if (cuttle_held_stuck(held))
+		come_too_late(held);
 	if (!held->live)
 		rb_raise(rb_eIOError, "the exchange is over");
 	return held;
+}
+
+void cuttle_held_begin(struct cuttle_held *held)
+{
+	bool in_time;
+
+	if (!held->core->limits.app_timeout)
+		return;
+	cuttle_held_lock(held);
+	in_time = cuttle_connection_begin_response(held->live->connection);
+	cuttle_held_unlock(held);
+	if (!in_time)
+		come_too_late(held);
 }
 
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange)
@@ -153,6 +181,10 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 		return;
 	now = cuttle_now();
 	cuttle_held_lock(held);
+	if (cuttle_held_stuck(held)) { /* it has its whole response, whatever the app did */
+		complete = true;
+		held->status = 503;
+	}
 	keep_record(held, complete, now);
 	connection = part(held);
 	if (loop) {
@@ -195,6 +227,18 @@ static VALUE slice(struct cuttle_held *held, struct cuttle_slice slice)
 	return rb_str_new(cuttle_exchange_at(held->live, slice), slice.length);
 }
 
+/* Where fibers run the app, a fiber's backtrace tells where the request is stuck, not its thread's. */
+static void remember_fiber(struct cuttle_held *held)
+{
+	VALUE fiber;
+
+	if (NIL_P(rb_fiber_scheduler_current()))
+		return;
+	fiber = rb_fiber_current();
+	held->live->connection->fiber = fiber;
+	RB_OBJ_WRITTEN(held->owner, Qundef, fiber);
+}
+
 /* call-seq: env -> Hash
  *
  * The request as a Rack env: a new one each time, so ask once. Raises IOError when the exchange is over. */
@@ -202,6 +246,8 @@ static VALUE exchange_env(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
 
+	if (held->core->limits.app_timeout)
+		remember_fiber(held);
 	RB_OBJ_WRITE(self, &held->env, cuttle_env(held));
 	return held->env;
 }
@@ -252,18 +298,20 @@ static VALUE exchange_head_p(VALUE self)
 	return RBOOL(cuttle_held_of(self)->head_request);
 }
 
-/* call-seq: responded? -> true or false, whether a final status line was written */
+/* call-seq: responded? -> true or false, whether a final status line was written, by the app or for it */
 static VALUE exchange_responded_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return RBOOL((held->status && NIL_P(held->text)) || !held->live);
+	return RBOOL((held->status && NIL_P(held->text)) || !held->live || cuttle_held_stuck(held));
 }
 
 /* call-seq: finished? -> true or false, whether the response is complete, or its connection gone */
 static VALUE exchange_finished_p(VALUE self)
 {
-	return RBOOL(!cuttle_held_of(self)->live);
+	struct cuttle_held *held = cuttle_held_of(self);
+
+	return RBOOL(!held->live || cuttle_held_stuck(held));
 }
 
 /* call-seq: evented? -> true or false, whether a poller drives the connection, rather than a thread of its own */
@@ -404,6 +452,7 @@ static VALUE exchange_hijack(VALUE self)
 
 	if (held->core->forked)
 		rb_raise(rb_eIOError, "the exchange is the parent process's");
+	cuttle_held_begin(held);
 	flush_fully(self);
 	io = release(held);
 	if (!NIL_P(env))

@@ -42,8 +42,13 @@ VALUE cuttle_exchange_prepare(void);
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange);
 
 struct cuttle_held *cuttle_held_of(VALUE exchange);
-/* The same, with a live exchange; raises IOError where it is over. */
+/* The same, with a live exchange; raises IOError where it is over, or was answered because it was stuck. */
 struct cuttle_held *cuttle_held_live(VALUE exchange);
+/* The app begins its response, or takes the socket: from here on nobody answers for it. Raises IOError where somebody
+ * has. */
+void cuttle_held_begin(struct cuttle_held *held);
+/* Whether a live exchange was answered because it was stuck in the app. What is in it stays until cuttle_held_leave. */
+bool cuttle_held_stuck(const struct cuttle_held *held);
 
 /* The response is over: to the next request, or (incomplete) the end of the connection. */
 void cuttle_held_leave(struct cuttle_held *held, bool complete);

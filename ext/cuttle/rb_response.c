@@ -24,6 +24,7 @@ static struct cuttle_held *unanswered(VALUE self)
 
 	if (held->status && NIL_P(held->text))
 		rb_raise(rb_eIOError, "the request has its response already");
+	cuttle_held_begin(held);
 	held->text = Qnil; /* a head that never left gives way to another */
 	held->status = 0;
 	return held;
@@ -168,7 +169,8 @@ static void leave_to_loop(struct cuttle_held *held)
 static void send_parts(struct cuttle_held *held, struct iovec *parts, int count)
 {
 	cuttle_held_lock(held);
-	if (cuttle_exchange_send(held->live, parts, count) == 0)
+	if (!atomic_load(&held->live->connection->stuck) && /* which a 103 may find */
+	    cuttle_exchange_send(held->live, parts, count) == 0)
 		leave_to_loop(held);
 	cuttle_held_unlock(held);
 }
@@ -301,9 +303,10 @@ static VALUE exchange_respond(VALUE self, VALUE status, VALUE headers, VALUE par
 
 /* call-seq: answer(status, headers, body) -> true or false
  *
- * Responds and disposes, where that is all there is to do. Returns false, with nothing sent, where the response asks for more: a body
- * that is no plain Array, a status of 101, a rack.hijack among the headers, calls after the response, or an exchange
- * that is over. Raises Cuttle::InvalidResponse before anything was sent. */
+ * Responds and disposes, where that is all there is to do. Returns false, with nothing sent, where the response asks for
+ * more: a body that is no plain Array, a status of 101, a rack.hijack among the headers, calls after the response, or an
+ * exchange that is over. Raises IOError where it was answered because it was stuck, and Cuttle::InvalidResponse before
+ * anything was sent. */
 static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -311,8 +314,10 @@ static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body
 	int64_t length;
 	int code;
 
+	if (cuttle_held_stuck(held))
+		cuttle_held_live(self); /* raises */
 	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) || !held->live ||
-	    cuttle_env_has_callbacks(held))
+	    held->core->forked || cuttle_env_has_callbacks(held))
 		return Qfalse;
 	code = cuttle_status(status);
 	cuttle_fields_gather(&fields, headers);

@@ -144,10 +144,12 @@ module Cuttle
       return @slots.delete(slot) if slot.retiring?
 
       name = slot.to_s
-      slot.ended(now)
+      stuck = status.exitstatus == Worker::STUCK
+      stuck ? slot.gave_way(now) : slot.ended(now)
       delay = slot.wake_in(now)
       time = delay.zero? ? "now" : "in #{delay.round(1)} s"
-      @report.call("#{name} died (#{cause(status)}), the next one starts #{time}")
+      end_of_it = stuck ? "ended for a request that was stuck" : "died (#{cause(status)})"
+      @report.call("#{name} #{end_of_it}, the next one starts #{time}")
     end
 
     def cause(status)

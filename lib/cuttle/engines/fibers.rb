@@ -45,7 +45,7 @@ module Cuttle
       # What has come in and what is due take turns, or those who slept would all be served before those who just came.
       # After the stop it goes on until every exchange is over, whoever feeds it.
       def work
-        until (found = @source.next(@scheduler.patience, @fibers >= @max)).nil?
+        until (found = @source.next(@scheduler.patience, @max - @fibers)).nil?
           case found
           when Exchange then start(found)
           when Scheduler::Wait then @scheduler.ready(found)

@@ -24,8 +24,8 @@ module Cuttle
       # the response is over, which may be later and in another thread.
       def call(exchange, env = exchange.env, &ended)
         status, headers, body = @app.call(env)
-        leave_child if exchange.forked?
-        unless exchange.answer(status, headers, body)
+        unless exchange.answer(status, headers, body) # which a forked child never does
+          leave_child if exchange.forked?
           reply = Reply.new(exchange, env, status, headers, body, &ended)
           reply.deliver
           leave_child if exchange.forked?
@@ -51,7 +51,7 @@ module Cuttle
 
       def fail_with(exchange, env, error)
         Completion.report(env, error)
-        exchange.responded? ? exchange.abort : exchange.respond(*FAILURE)
+        Completion.fail(exchange)
         Completion.run(exchange, env, *FAILURE.first(2), error) if env
         exchange.dispose
       end

@@ -14,6 +14,17 @@ module Cuttle
           each(env["rack.after_reply"], :each) { |callback| attempt(exchange, env) { callback.call } }
         end
 
+        # Sends a 500 and returns true; or ends the connection, where a response has begun. It may have been answered just
+        # now, because the request was stuck (app_timeout).
+        def fail(exchange)
+          return exchange.abort if exchange.responded?
+
+          exchange.respond(*Adapter::FAILURE)
+          true
+        rescue IOError
+          exchange.abort
+        end
+
         # Writes an app's exception to rack.errors. A client that went away is no error of the app's.
         def report(env, error)
           return if error.is_a?(Disconnected)

@@ -112,12 +112,7 @@ module Cuttle
 
       def fail_with(error)
         Completion.report(@env, error)
-        if @exchange.responded?
-          @exchange.abort
-        else
-          @exchange.respond(*Adapter::FAILURE)
-          @status, @headers = Adapter::FAILURE
-        end
+        @status, @headers = Adapter::FAILURE if Completion.fail(@exchange)
         complete(error)
       end
 
