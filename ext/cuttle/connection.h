@@ -124,6 +124,7 @@ struct cuttle_connection {
 	uint8_t read_wants, write_wants; /* directions that reading and writing wait for (backend.h) */
 	bool readable; /* reported, or a read was cut short by the buffer */
 	bool hangup;   /* the peer closed: a short read doesn't mean that there is no more */
+	bool suspect;  /* the peer may have gone before its request is taken: to be looked at */
 	bool eof;      /* the peer's last octet was read */
 	bool broken;   /* the descriptor failed, or the peer reads too slowly */
 	bool late;     /* its deadline passed while it was PARSING */

@@ -17,6 +17,7 @@
 #define CROWD 128 /* connections accepted at once by a loop that sheds */
 #define MOMENT (5 * CUTTLE_MILLISECOND)  /* nobody is free: a thread between two requests seems busy, and is not */
 #define TIGHT (100 * CUTTLE_MILLISECOND) /* after a refusal: others that refuse nothing do better */
+#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* without a look: peers of what waits at the listeners may have gone */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
 
 static uint64_t token_of(int fd, uint32_t generation)
@@ -160,6 +161,7 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 			loop->type->add_listener(loop->backend, loop->listeners[index], token);
 	}
 	loop->listeners_away = false;
+	loop->backlogged = true; /* connections may have come meanwhile */
 }
 
 /* Connections */
@@ -305,6 +307,8 @@ static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *
 		connection->readable = true;
 	if (ready & CUTTLE_HANGUP)
 		connection->hangup = true;
+	if (gone)
+		connection->suspect = true;
 	switch (connection->state) {
 	case CUTTLE_PARSING:
 		break;
@@ -486,6 +490,7 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 
 	if (!connection)
 		return;
+	connection->suspect = loop->backlogged;
 	token = enroll(loop, fd, CUTTLE_CONNECTION, connection);
 	if (token && loop->type->add(loop->backend, fd, token) == 0)
 		cuttle_list_append(&loop->pending, &connection->work);
@@ -581,6 +586,8 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 		welcome(loop, fd, now);
 	} else if (cuttle_accept_exhausted(errno)) {
 		recover(loop, now);
+	} else {
+		loop->backlogged = false;
 	}
 	return fd >= 0;
 }
@@ -592,6 +599,7 @@ void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
 	if (!loop->listeners_ready)
 		return;
 	loop->listeners_ready = false; /* reported again as long as a connection waits */
+	loop->backlogged = loop->backlogged || now - loop->looked >= BACKLOG_WAIT;
 	for (int index = 0; index < loop->listener_count; index++)
 		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
 		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
@@ -608,6 +616,7 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	loop->polls++;
 	cuttle_loop_come_back(loop, now);
 	cuttle_loop_accept(loop, limit, now);
+	loop->looked = now;
 	cuttle_loop_step_pending(loop, now);
 }
 

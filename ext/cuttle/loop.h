@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #define CUTTLE_EVENTS 128 /* reports taken at once */
+#define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
@@ -48,6 +49,7 @@ struct cuttle_loop {
 	bool sheds;             /* requests that too many wait before, or too long, are refused: so all are accepted */
 	int64_t vacancies;      /* requests that the engine may take at once now; -1: as many as threads are free */
 	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
+	bool backlogged;        /* connections may have waited at the listeners for a while */
 	bool suffers;           /* accept failed for the lack of descriptors or memory, and has not succeeded since */
 	bool complain;          /* that began, and nobody has been told */
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
@@ -59,7 +61,8 @@ struct cuttle_loop {
 	int *listeners;         /* descriptors */
 	int listener_count;
 	uint32_t busy;          /* connections that are TAKEN */
-	uint64_t polls;         /* times that reports were collected */
+	uint64_t polls;         /* times that reports were collected by threads that ask for work, */
+	uint64_t looked;        /* and when that was last */
 	struct cuttle_io_thread *io_thread;
 	pthread_cond_t stuck;   /* a request is, that nobody has been told of */
 };

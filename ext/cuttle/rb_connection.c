@@ -248,7 +248,14 @@ static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_s
 		if (connection->step == CUTTLE_STEP_CLOSE)
 			cuttle_connection_close(connection);
 	}
-	return connection->state == CUTTLE_READY;
+	if (connection->state != CUTTLE_READY)
+		return false;
+	/* A connection's first request may have waited for long, and its peer may have gone meanwhile. */
+	if (connection->served > 1 || !cuttle_connection_gone(connection))
+		return true;
+	connection->core->dropped++;
+	cuttle_connection_close(connection);
+	return false;
 }
 
 /* call-seq: next_request(grace = nil) -> Exchange or nil

@@ -6,7 +6,6 @@
 #include <ruby/thread.h>
 #include <stdlib.h>
 
-#define LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
 
 struct poller {
 	struct cuttle_source source;
@@ -203,12 +202,20 @@ static struct cuttle_connection *shift(struct cuttle_link *list)
 
 /* A READY connection, in order of readiness; NULL without one. One that had to wait may have been left by its peer, or
  * have waited too long since the last look. */
+static bool has_gone(struct cuttle_connection *connection, uint64_t now)
+{
+	bool look = connection->suspect || now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= CUTTLE_LONG_WAIT;
+
+	connection->suspect = false;
+	return look && cuttle_connection_gone(connection);
+}
+
 static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_connection *connection;
 
 	while ((connection = shift(&loop->ready))) {
-		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= LONG_WAIT && cuttle_connection_gone(connection))
+		if (has_gone(connection, now))
 			cuttle_loop_drop(loop, connection);
 		else if (connection->deadline && now >= connection->deadline)
 			cuttle_loop_refuse(loop, connection, now);
