@@ -168,7 +168,9 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 	bool kept = spared(acceptor, connection, now), idle = connection->state == CUTTLE_IDLE;
 	int count = 1;
 
-	if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
+	if (atomic_load(&connection->core->stopping))
+		grace = -1; /* it has its own, and nobody is to come in any more */
+	else if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
 		grace = CUTTLE_FIRST_GRACE;
 	if (connection->deadline)
 		left = connection->deadline > now ? connection->deadline - now : 0;

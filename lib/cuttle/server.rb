@@ -100,7 +100,10 @@ module Cuttle
       @source.respond_to?(:stranded?) && @source.stranded?
     end
 
-    # Counters of the engine (Hash of Integers); empty before it runs.
+    # Counters of the engine (Hash of Integers); empty before it runs. connections: open ones; accepted, requests and
+    # dropped: since the start, the last being requests whose clients had gone before a thread took them; threads: those
+    # that run the app; busy: requests in the app. Evented engines have ready (complete requests that wait for a thread)
+    # and stood_by (times that a thread left work to those in the app), fibers has fibers (requests that have one).
     def stats
       @engine ? @engine.stats : {}
     end

@@ -24,8 +24,8 @@ module Cuttle
 
     private
 
-    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app calls the block
-    # then. What the client has asked is noted before the app can change it.
+    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app calls the
+    # block then. What the client has asked is noted before the app can change it.
     def logged(exchange)
       env = exchange.env
       request = @log.request(env)

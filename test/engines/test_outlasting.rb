@@ -29,8 +29,8 @@ class TestOutlasting < Minitest::Test
 
   PLACES = {
     "app" => ->(_, bad) { bad.call },
-    "headers" => ->(_, bad) { [200, { "x" => Object.new.tap { |value| value.define_singleton_method(:to_s, &bad) } }, ["x"]] },
-    "to_ary" => ->(_, bad) { [200, PLAIN.dup, Body.new(->(*) {}).tap { |body| body.define_singleton_method(:to_ary, &bad) }] },
+    "headers" => ->(_, bad) { [200, { "x" => with(Object.new, :to_s, bad) }, ["x"]] },
+    "to_ary" => ->(_, bad) { [200, PLAIN.dup, with(Body.new(->(*) {}), :to_ary, bad)] },
     "each" => ->(_, bad) { [200, PLAIN.dup, Body.new(->(part) { part.call("some") && bad.call })] },
     "close" => ->(_, bad) { [200, PLAIN.dup, Body.new(->(part) { part.call("some") }, bad)] },
     "finished" => ->(env, bad) { (env["rack.response_finished"] << ->(*) { bad.call }) && [200, PLAIN.dup, ["some"]] },
@@ -40,6 +40,9 @@ class TestOutlasting < Minitest::Test
     "stream" => ->(_, bad) { [200, PLAIN.dup, ->(stream) { stream.write("some") && bad.call }] },
     "closed_stream" => ->(_, bad) { [200, PLAIN.dup, ->(stream) { stream.close || bad.call }] }
   }.freeze
+
+  # +object+, with a method of that name.
+  def self.with(object, name, method) = object.tap { object.define_singleton_method(name, &method) }
 
   def self.deeper = deeper + 1
 

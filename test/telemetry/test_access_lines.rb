@@ -51,6 +51,8 @@ class TestAccessLines < Minitest::Test
 
   # Whatever comes of it.
   def ask(process, target)
-    WireClient.open(process.port, deadline: 20) { |client| client.write("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest }
+    WireClient.open(process.port, deadline: 20) do |client|
+      client.write("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest
+    end
   end
 end

@@ -5,7 +5,7 @@ module Cuttle
     # The threads of an engine: between min and max of them (max 0: as many as are started), each running the same work
     # until that returns. One that an app killed is replaced. Where the system gives no thread, #join tries again.
     #
-    # Threads begin and end with Ruby's interrupts masked (Thread#kill, Thread#raise, Timeout), and only their work takes
+    # Threads begin and end with interrupts masked (Thread#kill, Thread#raise, Timeout), and only their work takes
     # any: whenever they are killed, they are counted out. In the work itself no ensure is safe from them; what has to
     # be done for a thread that is gone is the business of +left+, which is called with it, masked and under a lock.
     class Pool
@@ -41,8 +41,8 @@ module Cuttle
         end
       end
 
-      # Starts a thread, unless there are max. Returns whether there is one more: where the system has none to give (which
-      # is said once), one comes later. A thread for a +task+ alone, which its work is given, comes now or never.
+      # Starts a thread, unless there are max. Returns whether there is one more: where the system has none to give
+      # (which is said once), one comes later. A thread for a +task+ alone, which its work is given, comes now or never.
       def grow(task = nil)
         @lock.synchronize { @threads.length < @max && start(task) }
       end

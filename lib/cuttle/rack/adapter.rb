@@ -38,7 +38,7 @@ module Cuttle
         answered = true
       ensure
         exchange.abort unless answered # the thread was killed: the client must not wait for it
-        ended&.call unless exchange.forked? || (answered && reply&.streaming?)
+        ended.call if ended && !exchange.forked? && !(answered && reply&.streaming?)
       end
 
       private

@@ -62,7 +62,10 @@ class Forks
     when "exit!" then exit!(7)
     when "raise" then raise("in the child")
     when "sleep" then sleep(0.05) && exit(7)
-    when "wait" then (Thread.new { sleep(0.05) }.join && Queue.new.tap { |queue| Thread.new { queue << 1 } }.pop && exit(7))
+    when "wait"
+      Thread.new { sleep(0.05) }.join
+      Queue.new.tap { |queue| Thread.new { queue << 1 } }.pop
+      exit(7)
     when "spawn" then exit(system("sleep 0.05 && exit 7") ? 0 : $?.exitstatus)
     end
   end

@@ -133,8 +133,8 @@ module Cuttle
           @poller.wake unless Thread.current.equal?(@thread)
         end
 
-        # Lets a fiber go on. What comes out of it is not a request's, whose fiber ends in order, but of a fiber that the
-        # app made: like a thread's, it ends that one only.
+        # Lets a fiber go on. What comes out of it is not a request's, whose fiber ends in order, but of a fiber that
+        # the app made: like a thread's, it ends that one only.
         def go(fiber, verb, *arguments)
           fiber.public_send(verb, *arguments) if fiber.alive?
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
