@@ -15,9 +15,46 @@ struct cuttle_io_thread {
 	bool quit;
 };
 
+/* Whether it keeps times for requests too. Then it is needed as well while free threads only wait for the GVL. */
+static bool keeps_times(const struct cuttle_loop *loop)
+{
+	return loop->sheds || loop->core.limits.app_timeout;
+}
+
+bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)
+{
+	return loop->followers.shared || keeps_times(loop);
+}
+
 static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 {
-	return loop->busy > 0 && loop->polls == polls && !loop->followers.leader && loop->followers.parked_count == 0;
+	const struct cuttle_followers *followers = &loop->followers;
+	bool nobody = !followers->leader && followers->parked_count == 0;
+
+	return loop->busy > 0 && loop->polls == polls &&
+	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
+}
+
+/* Requests that wait and for which there are threads, though none has come for them yet. */
+static uint64_t spare(const struct cuttle_loop *loop)
+{
+	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
+}
+
+/* Does what has been reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
+static int64_t turn(struct cuttle_loop *loop)
+{
+	uint64_t now = cuttle_now();
+	int64_t back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1, patience;
+
+	if (loop->sheds)
+		cuttle_loop_accept(loop, 0, now);
+	cuttle_loop_step_pending(loop, now);
+	cuttle_loop_shed(loop, spare(loop), now);
+	patience = cuttle_loop_expire(loop, now); /* last, for the others make new deadlines */
+	if (!cuttle_list_empty(&loop->pending))
+		return 0;
+	return back >= 0 && (patience < 0 || back < patience) ? back : patience;
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
@@ -25,15 +62,12 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 	struct cuttle_event events[CUTTLE_EVENTS];
 
 	io_thread->on_duty = true;
-	cuttle_loop_remove_listeners(loop);
+	if (!loop->sheds)
+		cuttle_loop_remove_listeners(loop);
 	while (io_thread->on_duty && !io_thread->quit) {
-		uint64_t now = cuttle_now();
-		int64_t patience = cuttle_loop_expire(loop, now);
+		int64_t patience = turn(loop);
 		int count;
 
-		cuttle_loop_step_pending(loop, now);
-		if (!cuttle_list_empty(&loop->pending))
-			patience = 0;
 		pthread_mutex_unlock(&loop->lock);
 		count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 		pthread_mutex_lock(&loop->lock);
@@ -104,7 +138,8 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 	if (io_thread && io_thread->on_duty) {
 		io_thread->on_duty = false;
 		loop->type->wake(loop->backend);
-		cuttle_loop_restore_listeners(loop);
+		if (cuttle_loop_is_open(loop))
+			cuttle_loop_restore_listeners(loop);
 	}
 }
 

@@ -12,7 +12,11 @@
 #include <unistd.h>
 
 #define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
-#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't */
+#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't, */
+#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* where this worker has no thread for what waits there */
+#define CROWD 128 /* connections accepted at once by a loop that sheds */
+#define MOMENT (5 * CUTTLE_MILLISECOND)  /* nobody is free: a thread between two requests seems busy, and is not */
+#define TIGHT (100 * CUTTLE_MILLISECOND) /* after a refusal: others that refuse nothing do better */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
 
 static uint64_t token_of(int fd, uint32_t generation)
@@ -87,6 +91,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		loop->type->abandon(loop->backend);
 		cuttle_followers_reset(&loop->followers);
 		loop->io_thread = NULL;
+		pthread_cond_init(&loop->stuck, NULL); /* nobody waits here */
 	}
 	pthread_mutex_unlock(&loop->lock);
 }
@@ -98,6 +103,7 @@ static void destroy(struct cuttle_core *core)
 	if (loop->backend)
 		loop->type->close(loop->backend);
 	pthread_mutex_destroy(&loop->lock);
+	pthread_cond_destroy(&loop->stuck);
 	free(loop->registrations);
 	free(loop->listeners);
 	free(loop);
@@ -110,6 +116,8 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 	if (!loop)
 		return NULL;
 	pthread_mutex_init(&loop->lock, NULL);
+	pthread_cond_init(&loop->stuck, NULL);
+	loop->vacancies = -1;
 	cuttle_list_reset(&loop->pending);
 	cuttle_list_reset(&loop->ready);
 	cuttle_list_reset(&loop->unparsed);
@@ -156,11 +164,18 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 
 /* Connections */
 
+/* A connection was TAKEN, and is so no longer. */
+static void let_go(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	loop->busy--;
+	cuttle_connection_let_go(connection);
+}
+
 /* Before a connection leaves: where accept had no room, there is some now. */
 static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_TAKEN)
-		loop->busy--;
+		let_go(loop, connection);
 	strike(loop, connection->transport.fd);
 	if (loop->exhausted)
 		loop->aside_until = 1;
@@ -188,7 +203,7 @@ void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *conn
 	enum cuttle_step step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
 
 	if (connection->state != CUTTLE_TAKEN)
-		loop->busy--;
+		let_go(loop, connection);
 	cuttle_list_remove(&connection->work); /* it may have been pending, for its output */
 	cuttle_loop_route(loop, connection, step);
 	cuttle_followers_pass_on(loop); /* this thread may not ask for work again soon */
@@ -198,7 +213,7 @@ void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *conn
 static uint32_t wanted(const struct cuttle_connection *connection)
 {
 	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
-	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN;
+	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN && !connection->spooling;
 
 	return (output ? connection->write_wants : 0) | (input ? connection->read_wants : 0);
 }
@@ -230,6 +245,58 @@ void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connec
 	cuttle_loop_close(loop, connection);
 }
 
+void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
+{
+	bool better_elsewhere = loop->core.scoreboard && cuttle_scoreboard_any_other(loop->core.scoreboard, false);
+
+	loop->refused_at = now;
+	cuttle_list_remove(&connection->work);
+	cuttle_loop_route(loop, connection, cuttle_connection_decline(connection, !better_elsewhere, now));
+}
+
+static bool is_tight(const struct cuttle_loop *loop, uint64_t now)
+{
+	return loop->refused_at && now < loop->refused_at + TIGHT;
+}
+
+void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
+{
+	uint64_t most = loop->core.limits.max_queue + spare;
+
+	while (loop->core.limits.max_queue && loop->core.waiting > most && !cuttle_list_empty(&loop->ready))
+		cuttle_loop_refuse(loop, CUTTLE_CONTAINER(loop->ready.previous, struct cuttle_connection, work), now);
+	if (loop->sheds)
+		cuttle_scoreboard_room(loop->core.scoreboard, !loop->shut && !is_tight(loop, now));
+}
+
+void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now)
+{
+	while (!cuttle_list_empty(&loop->ready)) {
+		struct cuttle_connection *first =
+			CUTTLE_CONTAINER(loop->ready.next, struct cuttle_connection, work);
+
+		if (first->exchange->times[CUTTLE_COMPLETE_AT] > time)
+			break;
+		cuttle_loop_refuse(loop, first, now);
+	}
+}
+
+struct cuttle_connection *cuttle_loop_tell_stuck(struct cuttle_loop *loop)
+{
+	struct cuttle_link *link = loop->core.connections.next;
+
+	for (; loop->core.untold && link != &loop->core.connections; link = link->next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+
+		if (atomic_load(&connection->stuck) && !connection->told) {
+			connection->told = true;
+			loop->core.untold--;
+			return connection;
+		}
+	}
+	return NULL;
+}
+
 static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *connection, uint32_t ready)
 {
 	bool gone = (ready & CUTTLE_GONE) || ((ready & CUTTLE_HANGUP) && loop->core.limits.drop_half_closed);
@@ -252,6 +319,8 @@ static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *
 			break;
 		/* fall through */
 	default:
+		if (gone && connection->spooling)
+			connection->broken = true; /* nothing is read that would tell */
 		if (cuttle_list_empty(&connection->work))
 			cuttle_list_append(&loop->pending, &connection->work);
 	}
@@ -280,6 +349,21 @@ void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *event
 	}
 }
 
+void cuttle_loop_note_spooled(void *context)
+{
+	struct cuttle_loop *loop = context;
+	struct cuttle_connection *connection;
+
+	pthread_mutex_lock(&loop->lock);
+	while ((connection = cuttle_spool_reported(loop->core.spool)))
+		if (connection->spooling && cuttle_list_empty(&connection->work))
+			cuttle_list_append(&loop->pending, &connection->work);
+	cuttle_followers_pass_on(loop);
+	if (!loop->followers.leader)
+		loop->type->wake(loop->backend); /* the io thread, if it is on duty */
+	pthread_mutex_unlock(&loop->lock);
+}
+
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_link turn, *link;
@@ -298,10 +382,17 @@ void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
 
 static void expire(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
 {
-	enum cuttle_step step = cuttle_connection_expire(connection, now);
+	enum cuttle_step step;
 
+	if (connection->state == CUTTLE_READY) {
+		cuttle_loop_refuse(loop, connection, now);
+		return;
+	}
+	step = cuttle_connection_expire(connection, now);
 	if (connection->state == CUTTLE_PARSING)
 		return; /* the parser's thread finds out */
+	if (loop->core.untold)
+		pthread_cond_broadcast(&loop->stuck);
 	if (step != CUTTLE_STEP_WAIT)
 		cuttle_list_remove(&connection->work);
 	if (cuttle_list_empty(&connection->work))
@@ -402,15 +493,34 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 		cuttle_loop_close(loop, connection);
 }
 
+/* Whether there is a worker that the listeners are to be left to: a free one that has fewer; or, for what this one has
+ * no thread for, any that is free, or refuses nothing where this one has to. Who only takes one request after the other
+ * is free again in a moment: so nobody has to be for that long. */
+static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
+{
+	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
+	bool found;
+
+	if (!scoreboard)
+		return false;
+	if (!any)
+		return cuttle_scoreboard_another(scoreboard);
+	found = cuttle_scoreboard_any_other(scoreboard, is_tight(loop, now));
+	if (found || now > loop->crowd_seen + 2 * MOMENT)
+		loop->crowded_since = now;
+	loop->crowd_seen = now;
+	return now < loop->crowded_since + MOMENT;
+}
+
 int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 {
 	if (!loop->aside_until)
 		return -1;
-	if (now < loop->aside_until && (loop->exhausted || cuttle_scoreboard_another(loop->core.scoreboard)))
+	if (now < loop->aside_until && (loop->exhausted || another(loop, loop->aside_for_any, now)))
 		return (int64_t)(loop->aside_until - now);
 	loop->aside_until = 0;
 	loop->exhausted = false;
-	if (!loop->full)
+	if (cuttle_loop_is_open(loop))
 		cuttle_loop_restore_listeners(loop);
 	return -1;
 }
@@ -424,16 +534,19 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
 }
 
-/* Whether what waits at the door is for a worker that is free and has fewer connections: then the listeners go away, for
- * as long as it takes that one to wake up. */
-static bool stand_aside(struct cuttle_loop *loop, uint64_t now)
+/* Whether what waits at the door is for a worker that is free and has fewer connections (any free one where this one has
+ * no thread for it): then the listeners go away, for as long as it takes that one to wake up. */
+static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
-	if (!loop->core.scoreboard || !cuttle_scoreboard_another(loop->core.scoreboard)) {
+	if (!another(loop, any, now)) {
 		loop->aside_since = 0;
 		return false;
 	}
 	if (!loop->aside_since)
 		loop->aside_since = now;
+	if (now - loop->aside_since >= (any ? LONG_PATIENCE : PATIENCE))
+		return false;
+	loop->aside_for_any = any;
 	go_aside(loop, ASIDE, now);
 	return true;
 }
@@ -472,19 +585,18 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 	return fd >= 0;
 }
 
-static void accept_some(struct cuttle_loop *loop, int limit, uint64_t now)
+void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
 {
-	bool long_enough = loop->aside_since && now - loop->aside_since >= PATIENCE;
-	int accepted = 0;
+	int most = loop->sheds && limit < CROWD ? CROWD : limit, accepted = 0;
 
 	if (!loop->listeners_ready)
 		return;
 	loop->listeners_ready = false; /* reported again as long as a connection waits */
 	for (int index = 0; index < loop->listener_count; index++)
-		while (accepted < limit && !loop->exhausted && (long_enough || !stand_aside(loop, now)) &&
+		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
 		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
 			accepted++;
-	if (accepted > 0 && long_enough)
+	if (accepted > 0 && loop->aside_since && now - loop->aside_since >= PATIENCE)
 		loop->aside_since = 0;
 }
 
@@ -495,7 +607,7 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
 	loop->polls++;
 	cuttle_loop_come_back(loop, now);
-	accept_some(loop, limit, now);
+	cuttle_loop_accept(loop, limit, now);
 	cuttle_loop_step_pending(loop, now);
 }
 
@@ -537,7 +649,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->listeners_ready = true;
 	loop->exhausted = false;
 	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
-	accept_some(loop, INT_MAX, now);
+	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 }
 
@@ -545,6 +657,8 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
 	drain_all_idle(loop, now);
 	loop->shut = true;
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* it waits for deadlines that were later */
 }
 
 /* Descriptors of the app's */

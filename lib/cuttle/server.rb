@@ -53,6 +53,7 @@ module Cuttle
       Engines.fetch(settings.engine)
       service
       parser
+      Watchdog
     end
 
     # Stops accepting, answers what is under way, and returns then; after shutdown_timeout seconds it gives up.
@@ -88,6 +89,17 @@ module Cuttle
       listeners.port
     end
 
+    # Calls the block, in a thread of its own, whenever a request was found stuck in the app (app_timeout) and told of on
+    # $stderr. To be said before #run or #start.
+    def when_stuck(&block)
+      @when_stuck = block
+    end
+
+    # After a stop: whether only requests are left that are stuck in the app, and have been answered for it.
+    def stranded?
+      @source.respond_to?(:stranded?) && @source.stranded?
+    end
+
     # Counters of the engine (Hash of Integers); empty before it runs.
     def stats
       @engine ? @engine.stats : {}
@@ -102,14 +114,22 @@ module Cuttle
     def assemble
       listeners
       model = Engines.fetch(settings.engine)
-      @engine = model.new(source: source(model), service: service, **settings.for_engine)
+      @source = source(model)
+      @engine = model.new(source: @source, service: service, **settings.for_engine)
       @engine.stop if @stopped # a stop that came while there was no engine to hear it
     end
 
     def serve
+      watchdog = watch if settings.app_timeout
       @engine.run
     ensure
+      watchdog&.stop
       @listeners.close unless @given
+    end
+
+    def watch
+      report = ->(text) { $stderr.write("cuttle: #{text}\n") }
+      Watchdog.new(@source, limit: settings.app_timeout, report: report, &@when_stuck).start
     end
 
     def source(model)

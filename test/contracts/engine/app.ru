@@ -79,6 +79,20 @@ class EngineApp
     "held"
   end
 
+  # A response that has begun, and goes on behind the gate.
+  def begin(gate, _)
+    [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]
+  end
+
+  def hold_and_fail(gate, env) = hold(gate, env) && raise("late, on purpose")
+
+  def hold_and_hint(gate, env)
+    hold(gate, env)
+    env["rack.early_hints"].call("link" => "</late>")
+  end
+
+  def hold_and_hijack(gate, env) = hold(gate, env) && env["rack.hijack"].call.close
+
   def fail(*) = raise("on purpose")
 
   def fail_badly(*) = raise(Exception, "on purpose")
