@@ -37,6 +37,8 @@ class TestOverload < Minitest::Test
 
   def test_a_worker_that_is_full_leaves_new_connections_to_one_that_is_free
     cluster("-w", "2", "-t", "1", "--max-queue", "1") do |process|
+      pids = []
+      eventually("both workers") { (pids << connect(process).ask(ASK).body).uniq.length == 2 }
       connect(process).write(ASK.sub("/", "/hold"))
       eventually("the app") { process.err.include?("entered") }
       assert_equal [200], Array.new(20) { get(process).status }.uniq
