@@ -318,18 +318,19 @@ static VALUE early_hints_call(VALUE self, VALUE headers)
 }
 
 /* How long the request waited for a thread, in seconds: from its router on where that says when it got it, else from
- * accept on for a connection's first request, and from its completion for the others. The time that the client
- * took to send it does not count. */
-static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
+ * accept on for a connection's first request, and from its completion for the others. The time that the client took to
+ * send it does not count. Most requests hardly wait: theirs is the 0.0 that each env begins with. */
+static void add_queue_time(VALUE env, const struct cuttle_exchange *exchange, struct cuttle_slice start)
 {
 	const uint64_t *times = exchange->times;
-	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT], since;
+	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT];
 
-	if (start.length && cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &since))
-		return DBL2NUM((double)since / (double)CUTTLE_SECOND);
 	if (exchange->connection->served == 1)
 		waited += times[CUTTLE_FIRST_OCTET] - times[CUTTLE_ACCEPTED];
-	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
+	if (start.length)
+		cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &waited);
+	if (waited >= CUTTLE_MILLISECOND)
+		rb_hash_aset(env, queue_time, DBL2NUM((double)waited / (double)CUTTLE_SECOND));
 }
 
 /* Enters what is this exchange's alone: an app that keeps it has nothing of the next one. */
@@ -369,7 +370,7 @@ void cuttle_env_prepare(VALUE env)
 	rb_hash_aset(env, early_hints_key, Qnil);
 	rb_hash_aset(env, response_finished, Qnil);
 	rb_hash_aset(env, after_reply, Qnil);
-	rb_hash_aset(env, queue_time, Qnil);
+	rb_hash_aset(env, queue_time, DBL2NUM(0));
 }
 
 VALUE cuttle_env(struct cuttle_held *held)
@@ -396,7 +397,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 	if (!authority)
 		use_local_authority(env, source);
 	start = add_fields(env, exchange, source->core->limits.underscores);
-	rb_hash_aset(env, queue_time, time_in_queue(exchange, start));
+	add_queue_time(env, exchange, start);
 	add_input(env, held);
 	return env;
 }
