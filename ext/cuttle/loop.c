@@ -511,8 +511,12 @@ static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 	if (!any)
 		return cuttle_scoreboard_another(scoreboard);
 	found = cuttle_scoreboard_any_other(scoreboard, is_tight(loop, now));
-	if (found || now > loop->crowd_seen + 2 * MOMENT)
+	if (now > loop->crowd_seen + 2 * MOMENT) { /* what was seen last says nothing any more */
 		loop->crowded_since = now;
+		loop->aside_since = 0;
+	} else if (found) {
+		loop->crowded_since = now;
+	}
 	loop->crowd_seen = now;
 	return now < loop->crowded_since + MOMENT;
 }

@@ -374,17 +374,17 @@ static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int exi
 }
 
 /* How long the request waited for a thread, in seconds: from its router on where that says when it got it, else from
- * accept on for a connection's first request, and from its completion for the others. The time that the client
- * took to send it does not count. */
+ * accept on for a connection's first request, and from its completion for the others. The time that the client took to
+ * send it does not count. */
 static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
 {
 	const uint64_t *times = exchange->times;
-	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT], since;
+	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT];
 
-	if (start.length && cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &since))
-		return DBL2NUM((double)since / (double)CUTTLE_SECOND);
 	if (exchange->connection->served == 1)
 		waited += times[CUTTLE_FIRST_OCTET] - times[CUTTLE_ACCEPTED];
+	if (start.length)
+		cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &waited);
 	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
 }
 

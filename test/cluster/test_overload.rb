@@ -37,6 +37,7 @@ class TestOverload < Minitest::Test
 
   def test_a_worker_that_is_full_leaves_new_connections_to_one_that_is_free
     cluster("-w", "2", "-t", "1", "--max-queue", "1") do |process|
+      both_workers(process)
       connect(process).write(ASK.sub("/", "/hold"))
       eventually("the app") { process.err.include?("entered") }
       assert_equal [200], Array.new(20) { get(process).status }.uniq
@@ -46,6 +47,7 @@ class TestOverload < Minitest::Test
   # Their clients do better to come back by the door.
   def test_a_worker_that_is_full_closes_what_it_refuses_where_another_is_free
     cluster("-w", "2", "-t", "1", "--max-queue", "1") do |process|
+      both_workers(process)
       holder, *others = clients_of_one_worker(process, 4)
       holder.write(ASK.sub("/", "/hold"))
       eventually("the app") { process.err.include?("entered") }
@@ -110,6 +112,12 @@ class TestOverload < Minitest::Test
 
   def connect(process)
     WireClient.new(process.port, deadline: 20).tap { |client| @clients << client }
+  end
+
+  # A worker that is not there yet is not free.
+  def both_workers(process)
+    pids = []
+    eventually("both workers") { (pids << connect(process).ask(ASK).body).uniq.length == 2 }
   end
 
   def clients_of_one_worker(process, count)
