@@ -194,7 +194,7 @@ class EngineApp
       until File.exist?("#{gate(gate)}.go")
         grab(hoarded)
         full << true
-        sleep 0.01
+        sleep 0.1 # Ruby collects at each failure
       end
       hoarded.each(&:close)
     end
@@ -277,7 +277,7 @@ class EngineApp
   def attempt
     "gave #{yield.inspect}"
   rescue StandardError => error
-    error.class.name
+    error.is_a?(IOError) ? "IOError" : error.class.name
   end
 
   def forty

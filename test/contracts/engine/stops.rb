@@ -88,7 +88,7 @@ module EngineContract
     end
 
     def test_a_second_interrupt_ends_the_grace
-      server = @server = self.class.start("--drain-grace", "60", "--shutdown-timeout", "60")
+      server = @server = self.class.start("--drain-grace", "50", "--shutdown-timeout", "60")
       idle_connection
       Process.kill("INT", server.pid)
       assert_refused

@@ -70,8 +70,9 @@ module Cuttle
           forget(wait, entry) if entry
         end
 
+        # A ConditionVariable waits by this too, and is unblocked.
         def kernel_sleep(duration = nil)
-          left_behind? ? sleep(*duration) : pause(duration)
+          left_behind? ? sleep(*duration) : pause(duration, true)
           true
         end
 
