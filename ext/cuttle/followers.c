@@ -100,6 +100,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	if (until)
 		patience = sooner(patience, until > now ? (int64_t)(until - now) : 0);
 	followers->leader_in_kernel = true;
+	followers->sleeps_until = patience < 0 ? UINT64_MAX : now + (uint64_t)patience;
 	pthread_mutex_unlock(&loop->lock);
 	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 	pthread_mutex_lock(&loop->lock);
@@ -155,6 +156,18 @@ void cuttle_followers_interrupt(struct cuttle_loop *loop, struct cuttle_follower
 	pthread_cond_signal(&follower->called);
 	if (loop->followers.leader == follower && loop->followers.leader_in_kernel)
 		summon_leader(loop);
+}
+
+void cuttle_followers_hurry(struct cuttle_loop *loop, uint64_t deadline)
+{
+	struct cuttle_followers *followers = &loop->followers;
+
+	if (!followers->leader_in_kernel) {
+		cuttle_io_thread_hurry(loop, deadline);
+	} else if (deadline < followers->sleeps_until) {
+		followers->sleeps_until = deadline;
+		loop->type->wake(loop->backend);
+	}
 }
 
 void cuttle_followers_wake(struct cuttle_loop *loop)

@@ -12,6 +12,8 @@ struct cuttle_io_thread {
 	pthread_cond_t called;
 	bool asleep;  /* until a thread leaves with work */
 	bool on_duty; /* waits in the kernel for the others */
+	bool in_kernel; /* also where it was relieved, and another thread took the wake that told it */
+	uint64_t sleeps_until;
 	bool quit;
 };
 
@@ -68,13 +70,16 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		int64_t patience = turn(loop);
 		int count;
 
+		io_thread->in_kernel = true;
+		io_thread->sleeps_until = patience < 0 ? UINT64_MAX : cuttle_now() + (uint64_t)patience;
 		pthread_mutex_unlock(&loop->lock);
 		count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 		pthread_mutex_lock(&loop->lock);
+		io_thread->in_kernel = false;
 		cuttle_loop_note(loop, events, count);
 	}
 	cuttle_followers_pass_on(loop); /* what was reported to this thread last is for those who are back */
-	if (loop->followers.leader && loop->followers.leader->summoned)
+	if (loop->followers.leader && (loop->followers.leader->summoned || loop->followers.leader_in_kernel))
 		loop->type->wake(loop->backend); /* and so may be the wake that it took */
 }
 
@@ -128,6 +133,18 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 	if (io_thread && io_thread->asleep) {
 		io_thread->asleep = false;
 		pthread_cond_signal(&io_thread->called);
+	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {
+		loop->type->wake(loop->backend);
+	}
+}
+
+void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline)
+{
+	struct cuttle_io_thread *io_thread = loop->io_thread;
+
+	if (io_thread && io_thread->in_kernel && deadline < io_thread->sleeps_until) {
+		io_thread->sleeps_until = deadline;
+		loop->type->wake(loop->backend);
 	}
 }
 

@@ -18,6 +18,9 @@ int cuttle_io_thread_start(struct cuttle_loop *loop);
 /* A thread leaves with work: the io thread may be needed. Under the lock. */
 void cuttle_io_thread_alert(struct cuttle_loop *loop);
 
+/* The same as cuttle_followers_hurry, where the io thread waits alone. Under the lock. */
+void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline);
+
 /* A thread is back to poll by itself: the io thread leaves, the listeners come back. Under the lock. */
 void cuttle_io_thread_relieve(struct cuttle_loop *loop);
 

@@ -664,6 +664,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
 	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
+	loop->listener_count = 0; /* Ruby closes them: in a child of a later fork their numbers are others' */
 }
 
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)

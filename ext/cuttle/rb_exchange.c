@@ -181,7 +181,7 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 		return;
 	now = cuttle_now();
 	cuttle_held_lock(held);
-	if (cuttle_held_stuck(held)) { /* it has its whole response, whatever the app did */
+	if (atomic_load(&held->live->connection->stuck)) { /* it has its whole response, whatever the app did */
 		complete = true;
 		held->status = 503;
 	}

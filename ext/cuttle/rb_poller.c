@@ -179,6 +179,7 @@ static void look(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	int limit = full ? 0 : welcome(poller);
+	int64_t nearest;
 
 	cuttle_io_thread_relieve(loop);
 	if (full != loop->full && !loop->sheds)
@@ -186,7 +187,9 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	loop->full = full;
 	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
-	cuttle_loop_expire(loop, now);
+	nearest = cuttle_loop_expire(loop, now);
+	if (nearest >= 0 && loop->followers.leader_in_kernel)
+		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
 	cuttle_loop_shed(loop,
 			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
 			 now);
@@ -242,6 +245,8 @@ static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t n
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
+	if (connection->deadline)
+		cuttle_followers_hurry(loop, connection->deadline);
 	loop->busy++;
 	if (loop->vacancies > 0)
 		loop->vacancies--;
