@@ -28,10 +28,11 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 	cuttle_loop_remove_listeners(loop);
 	while (io_thread->on_duty && !io_thread->quit) {
 		uint64_t now = cuttle_now();
-		int64_t patience = cuttle_loop_expire(loop, now);
+		int64_t patience;
 		int count;
 
 		cuttle_loop_step_pending(loop, now);
+		patience = cuttle_loop_expire(loop, now); /* last, for a step makes new deadlines */
 		if (!cuttle_list_empty(&loop->pending))
 			patience = 0;
 		pthread_mutex_unlock(&loop->lock);
