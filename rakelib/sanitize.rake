@@ -32,5 +32,25 @@ task "sanitize:core" => "sanitize:compile" do
   sh environment, RbConfig.ruby, "-Itest", "-Ilib", "-e", files.join("; "), verbose: false
 end
 
+# The loop with real threads and without Ruby: fuzz/loop_threads.c. What mkmf finds out is known here.
+LOOP_SOURCES = FileList["fuzz/{loop_threads,loop_clients,loop_poller,check}.c", "ext/cuttle/*.c"]
+               .exclude("ext/cuttle/rb_*.c", "ext/cuttle/beneath*.c")
+LOOP_FLAGS = ["-D_GNU_SOURCE", "-Wno-unused-parameter", "-pthread",
+              *("-DHAVE_ACCEPT4" if RUBY_PLATFORM.include?("linux")), "-DHAVE_PTHREAD_GETCPUCLOCKID"].freeze
+LOOP_SANITIZERS = %w[thread address,undefined].freeze
+
+loop_programs = LOOP_SANITIZERS.map do |sanitizers|
+  path = "#{Fuzzing::DIRECTORY}/loop_threads-#{sanitizers.tr(",", "-")}"
+  fuzz_program(path, LOOP_SOURCES, FUZZ_COMPILER, *LOOP_FLAGS, sanitizers: sanitizers)
+end
+
+desc "Run the loop with real threads under ThreadSanitizer, then AddressSanitizer, for SECONDS (20) each with SEED (1)"
+task "sanitize:threads" => loop_programs do
+  environment = { "TSAN_OPTIONS" => "halt_on_error=1" }
+  loop_programs.each { |program| sh environment, program, ENV.fetch("SECONDS", "20"), ENV.fetch("SEED", "1"), verbose: false }
+end
+
+task sanitize: "sanitize:threads"
+
 desc "Run everything there is under AddressSanitizer and UndefinedBehaviorSanitizer"
 task sanitize: "sanitize:core"

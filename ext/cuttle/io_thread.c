@@ -86,9 +86,10 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 static void *watch(void *argument)
 {
 	struct cuttle_loop *loop = argument;
-	struct cuttle_io_thread *io_thread = loop->io_thread;
+	struct cuttle_io_thread *io_thread;
 
 	pthread_mutex_lock(&loop->lock);
+	io_thread = loop->io_thread;
 	while (!io_thread->quit) {
 		uint64_t polls = loop->polls;
 
@@ -113,13 +114,15 @@ int cuttle_io_thread_start(struct cuttle_loop *loop)
 	if (!io_thread)
 		return ENOMEM;
 	pthread_cond_init(&io_thread->called, NULL);
-	loop->io_thread = io_thread;
 	sigfillset(&all); /* signals are Ruby's */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_mutex_lock(&loop->lock); /* nobody sees one that failed, and it begins by taking the lock */
 	failed = pthread_create(&io_thread->thread, NULL, watch, loop);
+	if (!failed)
+		loop->io_thread = io_thread;
+	pthread_mutex_unlock(&loop->lock);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (failed) {
-		loop->io_thread = NULL;
 		pthread_cond_destroy(&io_thread->called);
 		free(io_thread);
 	}

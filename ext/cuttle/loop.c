@@ -397,7 +397,7 @@ static void expire(struct cuttle_loop *loop, struct cuttle_connection *connectio
 		return; /* the parser's thread finds out */
 	if (loop->core.untold)
 		pthread_cond_broadcast(&loop->stuck);
-	if (step != CUTTLE_STEP_WAIT)
+	if (step != CUTTLE_STEP_WAIT || connection->refused) /* no parser has to look at one that was refused */
 		cuttle_list_remove(&connection->work);
 	if (cuttle_list_empty(&connection->work))
 		cuttle_loop_route(loop, connection, step);
@@ -661,6 +661,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	cuttle_loop_remove_listeners(loop);
 	loop->listeners_ready = true;
 	loop->exhausted = false;
+	loop->aside_until = 0;
 	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
 	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);

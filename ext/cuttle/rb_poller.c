@@ -305,6 +305,52 @@ static void interrupt(void *data)
 	pthread_mutex_unlock(&waiting->loop->lock);
 }
 
+/* This thread waits no longer: another one does. */
+static void leave(struct cuttle_loop *loop)
+{
+	pthread_mutex_lock(&loop->lock);
+	cuttle_followers_pass_on(loop);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+/* Calls what may raise. A thread that does not come back leaves the waiting, and the work that it was called for, to
+ * another one. */
+static void call_ruby(struct cuttle_loop *loop, VALUE (*function)(VALUE), VALUE data)
+{
+	int raised;
+
+	rb_protect(function, data, &raised);
+	if (raised) {
+		leave(loop);
+		rb_jump_tag(raised);
+	}
+}
+
+static VALUE check_interrupts(VALUE nothing)
+{
+	rb_thread_check_ints();
+	return nothing;
+}
+
+static VALUE complain(VALUE nothing)
+{
+	cuttle_source_complain();
+	return nothing;
+}
+
+struct spool_complaint {
+	const struct cuttle_source *source;
+	int error;
+};
+
+static VALUE complain_of_spool(VALUE data)
+{
+	const struct spool_complaint *complaint = (const struct spool_complaint *)data;
+
+	cuttle_source_complain_of_spool(complaint->source, complaint->error);
+	return Qnil;
+}
+
 /* Waits for work without the GVL; may raise what Ruby has for this thread. */
 static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 {
@@ -316,10 +362,10 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_lock(&loop->lock);
 	cuttle_followers_leave(loop, &waiting.follower);
 	if (waiting.follower.interrupted)
-		cuttle_followers_pass_on(loop); /* this thread may not come back */
+		cuttle_followers_pass_on(loop); /* a trap handler may take its time */
 	pthread_mutex_unlock(&loop->lock);
 	pthread_cond_destroy(&waiting.follower.called);
-	rb_thread_check_ints();
+	call_ruby(loop, check_interrupts, Qnil); /* also what came on the way to the GVL, which interrupts no wait */
 }
 
 /* After stop: the listeners close before anyone is sent away, so that nobody comes back to them. */
@@ -404,18 +450,10 @@ static struct attempt attempt(VALUE self, struct poller *poller, int64_t room, V
 		parse_unparsed(poller);
 	}
 	if (found.complain)
-		cuttle_source_complain();
+		call_ruby(loop, complain, Qnil);
 	if (found.spool)
-		cuttle_source_complain_of_spool(&poller->source, found.spool);
+		call_ruby(loop, complain_of_spool, (VALUE)&(struct spool_complaint){&poller->source, found.spool});
 	return found;
-}
-
-/* This thread waits no longer: another one does. */
-static void leave(struct cuttle_loop *loop)
-{
-	pthread_mutex_lock(&loop->lock);
-	cuttle_followers_pass_on(loop);
-	pthread_mutex_unlock(&loop->lock);
 }
 
 /* Whether the calling thread, which comes for work, may leave it to those who are in the app. */
@@ -567,8 +605,12 @@ static VALUE poller_unwatch(VALUE self, VALUE fileno)
 static VALUE poller_starved_p(VALUE self)
 {
 	struct cuttle_loop *loop = poller_of(self)->source.loop;
+	bool starved;
 
-	return RBOOL(cuttle_followers_free(&loop->followers) == 0);
+	pthread_mutex_lock(&loop->lock);
+	starved = cuttle_followers_free(&loop->followers) == 0;
+	pthread_mutex_unlock(&loop->lock);
+	return RBOOL(starved);
 }
 
 /* call-seq: stats -> Hash
