@@ -294,7 +294,7 @@ void *client_run(void *argument)
 {
 	struct client *client = argument;
 
-	while (!atomic_load(&client->round->stopped)) {
+	while (!atomic_load(&client->round->stopped) && !atomic_load(&client->round->closing)) {
 		converse(client);
 		if (check_random(&client->random, 6) == 0)
 			usleep(check_random(&client->random, 20000));

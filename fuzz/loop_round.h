@@ -16,6 +16,7 @@ struct round {
 	char name[32];             /* of the second, an abstract unix socket */
 	bool lenient;              /* timeouts are so short that an honest client may be sent away */
 	bool graceful;             /* a connection that was kept may still ask after stop */
+	atomic_bool closing;       /* clients end what they have begun, and no more */
 	atomic_bool stopped;       /* what is sent from now on may find nobody */
 	atomic_uint next;          /* connection */
 	atomic_uint *taken;        /* by connection: its requests that reached the app */

@@ -187,7 +187,7 @@ static void call(struct stage *stage, struct worker *worker, struct cuttle_excha
 		answer(stage, exchange, random, false);
 		break;
 	case 'b':
-		without_gvl(poller, check_random(random, 8000));
+		without_gvl(poller, check_random(random, check_random(random, 3) ? 3000 : 30000));
 		answer(stage, exchange, random, check_random(random, 2));
 		break;
 	case 's':
@@ -415,16 +415,44 @@ static void give_up(int signal)
 	demand(false, awaited_of, awaited);
 }
 
-static void finish(struct stage *stage)
+static void join_clients(struct stage *stage)
+{
+	for (int index = 0; index < stage->client_count; index++)
+		join(stage, stage->clients[index].thread, "clients end");
+}
+
+/* Nothing comes that would make up for what was forgotten: clients get their answers, and an interrupt is heard. */
+static void calm_down(struct stage *stage)
 {
 	struct poller *poller = &stage->round.poller;
 
+	atomic_store(&stage->round.closing, true);
+	join_clients(stage);
+	for (int index = 0; index < stage->worker_count; index++) {
+		struct ruby_thread *thread = &stage->workers[index].thread;
+		uint64_t until = cuttle_now() + HANG * CUTTLE_SECOND;
+
+		gvl_acquire(&poller->gvl);
+		poller_interrupt(thread);
+		gvl_release(&poller->gvl);
+		while (atomic_load(&thread->pending) && cuttle_now() < until)
+			usleep(100);
+		demand(!atomic_load(&thread->pending), poller, "a thread that waits hears of an interrupt");
+	}
+}
+
+static void finish(struct stage *stage, bool calmly)
+{
+	struct poller *poller = &stage->round.poller;
+
+	if (calmly)
+		calm_down(stage);
 	atomic_store(&stage->round.stopped, true);
 	gvl_acquire(&poller->gvl);
 	poller_stop(poller);
 	gvl_release(&poller->gvl);
-	for (int index = 0; index < stage->client_count; index++)
-		join(stage, stage->clients[index].thread, "clients end");
+	if (!calmly)
+		join_clients(stage);
 	for (int index = 0; index < stage->worker_count; index++)
 		join(stage, stage->workers[index].id, "threads end after stop, when no connection is left");
 	pthread_mutex_lock(&stage->lock);
@@ -471,7 +499,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count, stage->client_count);
 		start(stage);
 		disturb(stage, cuttle_now() + (check_random(&random, 500) + 50) * CUTTLE_MILLISECOND);
-		finish(stage);
+		finish(stage, check_random(&random, 3) > 0);
 		check_end(stage);
 		connections += atomic_load(&stage->round.next);
 		asked += atomic_load(&stage->round.asked);

@@ -123,10 +123,12 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 
 	if (followers->standing_by && !cuttle_loop_has_work(loop))
 		relieve_leader(followers);
-	if (!followers->leader)
+	if (!followers->leader) {
 		followers->leader = follower;
-	else
+	} else {
 		park(followers, follower);
+		cuttle_followers_pass_on(loop); /* what this thread left for its next turn, the leader knows nothing of */
+	}
 	while (followers->leader == follower || await_promotion(loop, follower, until)) {
 		/* Here this follower leads, and stays the leader on its way to the GVL. The io thread may have come on duty
 		 * since this thread looked for work; two that wait would be one too many, for the io thread leaves the

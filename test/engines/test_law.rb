@@ -10,7 +10,10 @@ class TestLaw < Minitest::Test
   THREADS = 4
   CLIENTS = 3
   BOUND = 20 # seconds for an answer
-  REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  # One that is read at once, and one that takes several turns.
+  REQUESTS = ["GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+              "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n#{"x" * 50_000}"].freeze
 
   # What another thread raises in one that asks.
   class Interruption < StandardError; end
@@ -95,7 +98,8 @@ class TestLaw < Minitest::Test
     @clients << Socket.tcp("127.0.0.1", @listener.local_address.ip_port) if @clients.size < CLIENTS
     asking = @clients.sample(@random.rand(1..@clients.size), random: @random)
     asking.each do |client|
-      client.write_nonblock(REQUEST)
+      request = REQUESTS.sample(random: @random)
+      assert_equal request.bytesize, client.write_nonblock(request)
       disturb if @random.rand(2).zero?
     end
     asking.each { |client| assert_answered client }
