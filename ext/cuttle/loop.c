@@ -1,46 +1,11 @@
 /* The Poller's native half: registrations, work lists, deadlines. See loop.h. */
-#include "loop.h"
+#include "loop_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-#define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
-#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't, */
-#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* where this worker has no thread for what waits there */
-#define CROWD 128 /* connections accepted at once by a loop that sheds */
-#define MOMENT (5 * CUTTLE_MILLISECOND)  /* nobody is free: a thread between two requests seems busy, and is not */
-#define TIGHT (100 * CUTTLE_MILLISECOND) /* after a refusal: others that refuse nothing do better */
-#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* without a look: peers of what waits at the listeners may have gone */
-#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
-
-static uint64_t token_of(int fd, uint32_t generation)
-{
-	return (uint64_t)generation << 32 | (uint32_t)fd;
-}
-
-static void note_watch(struct cuttle_loop *loop, struct cuttle_watch *watch, uint32_t ready)
-{
-	watch->ready |= ready;
-	if (cuttle_list_empty(&watch->work))
-		cuttle_list_append(&loop->fired, &watch->work);
-}
-
-/* The app's descriptor was closed behind Ruby's back, and its number is another's: the fiber that waits goes on. */
-static void orphan(struct cuttle_loop *loop, struct cuttle_watch *watch)
-{
-	watch->fd = -1;
-	note_watch(loop, watch, CUTTLE_READ | CUTTLE_WRITE);
-}
-
-/* Enters a descriptor's owner. Returns its token; 0 without memory. */
-static uint64_t enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
+uint64_t cuttle_loop_enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
 {
 	if ((uint32_t)fd >= loop->registration_room) {
 		uint32_t room = (uint32_t)fd + 64 + loop->registration_room / 2;
@@ -55,22 +20,22 @@ static uint64_t enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant 
 		loop->registration_room = room;
 	}
 	if (loop->registrations[fd].kind == CUTTLE_WATCH)
-		orphan(loop, loop->registrations[fd].owner);
+		cuttle_loop_orphan(loop, loop->registrations[fd].owner);
 	if (++loop->generation == 0)
 		loop->generation = 1;
 	loop->registrations[fd] =
 		(struct cuttle_registration){.owner = owner, .generation = loop->generation, .kind = kind};
-	return token_of(fd, loop->generation);
+	return cuttle_loop_token(fd, loop->generation);
 }
 
-static struct cuttle_registration *registration(struct cuttle_loop *loop, int fd)
+struct cuttle_registration *cuttle_loop_registration(struct cuttle_loop *loop, int fd)
 {
 	return fd >= 0 && (uint32_t)fd < loop->registration_room ? &loop->registrations[fd] : NULL;
 }
 
-static void strike(struct cuttle_loop *loop, int fd)
+void cuttle_loop_strike(struct cuttle_loop *loop, int fd)
 {
-	struct cuttle_registration *entry = registration(loop, fd);
+	struct cuttle_registration *entry = cuttle_loop_registration(loop, fd);
 
 	if (entry && entry->kind != CUTTLE_NOBODY) {
 		loop->type->remove(loop->backend, fd);
@@ -140,32 +105,6 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 	return loop;
 }
 
-void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
-{
-	if (loop->listeners_away)
-		return;
-	for (int index = 0; index < loop->listener_count; index++)
-		strike(loop, loop->listeners[index]);
-	loop->listeners_away = true;
-	loop->listeners_ready = false;
-}
-
-void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
-{
-	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
-		return;
-	for (int index = 0; index < loop->listener_count; index++) {
-		uint64_t token = enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
-
-		if (token)
-			loop->type->add_listener(loop->backend, loop->listeners[index], token);
-	}
-	loop->listeners_away = false;
-	loop->backlogged = true; /* connections may have come meanwhile */
-}
-
-/* Connections */
-
 /* A connection was TAKEN, and is so no longer. */
 static void let_go(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
@@ -178,7 +117,7 @@ static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection
 {
 	if (connection->state == CUTTLE_TAKEN)
 		let_go(loop, connection);
-	strike(loop, connection->transport.fd);
+	cuttle_loop_strike(loop, connection->transport.fd);
 	if (loop->exhausted)
 		loop->aside_until = 1;
 }
@@ -256,11 +195,6 @@ void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *conn
 	cuttle_loop_route(loop, connection, cuttle_connection_decline(connection, !better_elsewhere, now));
 }
 
-static bool is_tight(const struct cuttle_loop *loop, uint64_t now)
-{
-	return loop->refused_at && now < loop->refused_at + TIGHT;
-}
-
 void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
 {
 	uint64_t most = loop->core.limits.max_queue + spare;
@@ -268,7 +202,7 @@ void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
 	while (loop->core.limits.max_queue && loop->core.waiting > most && !cuttle_list_empty(&loop->ready))
 		cuttle_loop_refuse(loop, CUTTLE_CONTAINER(loop->ready.previous, struct cuttle_connection, work), now);
 	if (loop->sheds)
-		cuttle_scoreboard_room(loop->core.scoreboard, !loop->shut && !is_tight(loop, now));
+		cuttle_scoreboard_room(loop->core.scoreboard, !loop->shut && !cuttle_loop_tight(loop, now));
 }
 
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now)
@@ -333,7 +267,7 @@ static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *
 void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *events, int count)
 {
 	for (int index = 0; index < count; index++) {
-		struct cuttle_registration *entry = registration(loop, (int)(uint32_t)events[index].token);
+		struct cuttle_registration *entry = cuttle_loop_registration(loop, (int)(uint32_t)events[index].token);
 
 		if (!entry || entry->generation != (uint32_t)(events[index].token >> 32))
 			continue;
@@ -342,7 +276,7 @@ void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *event
 			note_connection(loop, entry->owner, events[index].ready);
 			break;
 		case CUTTLE_WATCH:
-			note_watch(loop, entry->owner, events[index].ready);
+			cuttle_loop_note_watch(loop, entry->owner, events[index].ready);
 			break;
 		case CUTTLE_LISTENER:
 			loop->listeners_ready = true;
@@ -426,192 +360,6 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now)
 	return nearest;
 }
 
-/* Accepting */
-
-static int accept_one(int listener)
-{
-#ifdef HAVE_ACCEPT4
-	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-#else
-	int fd = accept(listener, NULL, NULL);
-
-	if (fd >= 0) {
-		fcntl(fd, F_SETFD, FD_CLOEXEC);
-		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	}
-	return fd;
-#endif
-}
-
-int cuttle_accept(int listener)
-{
-	int fd, one = 1;
-
-	do
-		fd = accept_one(listener);
-	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
-	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
-	return fd;
-}
-
-bool cuttle_accept_exhausted(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
-}
-
-static bool is_listening(int fd)
-{
-	int listening = 0;
-	socklen_t size = sizeof listening;
-
-	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
-}
-
-void cuttle_stop_listening(const int *listeners, int count)
-{
-	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-
-	if (nothing < 0)
-		return; /* Ruby's close will do */
-	for (int index = 0; index < count; index++) {
-		if (!is_listening(listeners[index]))
-			continue; /* Ruby has closed it, and the number may be another's */
-		dup2(nothing, listeners[index]);
-		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
-	}
-	close(nothing);
-}
-
-static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
-{
-	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, now);
-	uint64_t token;
-
-	if (!connection)
-		return;
-	connection->suspect = loop->backlogged;
-	token = enroll(loop, fd, CUTTLE_CONNECTION, connection);
-	if (token && loop->type->add(loop->backend, fd, token) == 0)
-		cuttle_list_append(&loop->pending, &connection->work);
-	else
-		cuttle_loop_close(loop, connection);
-}
-
-/* Whether there is a worker that the listeners are to be left to: a free one that has fewer; or, for what this one has
- * no thread for, any that is free, or refuses nothing where this one has to. Who only takes one request after the other
- * is free again in a moment: so nobody has to be for that long. */
-static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
-{
-	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
-	bool found;
-
-	if (!scoreboard)
-		return false;
-	if (!any)
-		return cuttle_scoreboard_another(scoreboard);
-	found = cuttle_scoreboard_any_other(scoreboard, is_tight(loop, now));
-	if (now > loop->crowd_seen + 2 * MOMENT) { /* what was seen last says nothing any more */
-		loop->crowded_since = now;
-		loop->aside_since = 0;
-	} else if (found) {
-		loop->crowded_since = now;
-	}
-	loop->crowd_seen = now;
-	return now < loop->crowded_since + MOMENT;
-}
-
-int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
-{
-	if (!loop->aside_until)
-		return -1;
-	if (now < loop->aside_until && (loop->exhausted || another(loop, loop->aside_for_any, now)))
-		return (int64_t)(loop->aside_until - now);
-	loop->aside_until = 0;
-	loop->exhausted = false;
-	if (cuttle_loop_is_open(loop))
-		cuttle_loop_restore_listeners(loop);
-	return -1;
-}
-
-/* The listeners go away for nanoseconds at most. */
-static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
-{
-	cuttle_loop_remove_listeners(loop);
-	loop->aside_until = now + nanoseconds;
-	if (loop->followers.leader_in_kernel)
-		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
-}
-
-/* Whether what waits at the door is for a worker that is free and has fewer connections (any free one where this one has
- * no thread for it): then the listeners go away, for as long as it takes that one to wake up. */
-static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
-{
-	if (!another(loop, any, now)) {
-		loop->aside_since = 0;
-		return false;
-	}
-	if (!loop->aside_since)
-		loop->aside_since = now;
-	if (now - loop->aside_since >= (any ? LONG_PATIENCE : PATIENCE))
-		return false;
-	loop->aside_for_any = any;
-	go_aside(loop, ASIDE, now);
-	return true;
-}
-
-/* Whether there may be another connection. */
-static bool has_room(struct cuttle_loop *loop, uint64_t now)
-{
-	uint64_t most = loop->core.limits.max_connections;
-
-	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
-		return true;
-	loop->exhausted = true;
-	go_aside(loop, RECOVERY, now);
-	return false;
-}
-
-/* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
-static void recover(struct cuttle_loop *loop, uint64_t now)
-{
-	loop->complain = loop->complain || !loop->suffers;
-	loop->suffers = loop->exhausted = true;
-	go_aside(loop, RECOVERY, now);
-}
-
-/* Accepts one connection; false where there is none, or none can be had. */
-static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
-{
-	int fd = cuttle_accept(listener);
-
-	if (fd >= 0) {
-		loop->suffers = false;
-		welcome(loop, fd, now);
-	} else if (cuttle_accept_exhausted(errno)) {
-		recover(loop, now);
-	} else {
-		loop->backlogged = false;
-	}
-	return fd >= 0;
-}
-
-void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
-{
-	int most = loop->sheds && limit < CROWD ? CROWD : limit, accepted = 0;
-
-	if (!loop->listeners_ready)
-		return;
-	loop->listeners_ready = false; /* reported again as long as a connection waits */
-	loop->backlogged = loop->backlogged || now - loop->looked >= BACKLOG_WAIT;
-	for (int index = 0; index < loop->listener_count; index++)
-		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
-		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
-			accepted++;
-	if (accepted > 0 && loop->aside_since && now - loop->aside_since >= PATIENCE)
-		loop->aside_since = 0;
-}
-
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 {
 	struct cuttle_event events[CUTTLE_EVENTS];
@@ -656,102 +404,10 @@ static void drain_all_idle(struct cuttle_loop *loop, uint64_t now)
 	}
 }
 
-void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
-{
-	cuttle_loop_remove_listeners(loop);
-	loop->listeners_ready = true;
-	loop->exhausted = false;
-	loop->aside_until = 0;
-	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
-	cuttle_loop_accept(loop, INT_MAX, now);
-	cuttle_stop_listening(loop->listeners, loop->listener_count);
-	loop->listener_count = 0; /* Ruby closes them: in a child of a later fork their numbers are others' */
-}
-
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 {
 	drain_all_idle(loop, now);
 	loop->shut = true;
 	if (loop->followers.leader_in_kernel)
 		loop->type->wake(loop->backend); /* it waits for deadlines that were later */
-}
-
-/* Descriptors of the app's */
-
-int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token)
-{
-	struct cuttle_registration *entry = registration(loop, fd);
-	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
-	uint64_t id;
-
-	if (fd < 0 || (entry && (entry->kind == CUTTLE_CONNECTION || entry->kind == CUTTLE_LISTENER))) {
-		errno = EBADF;
-		return -1;
-	}
-	if (!watch) {
-		watch = calloc(1, sizeof *watch);
-		id = watch ? enroll(loop, fd, CUTTLE_WATCH, watch) : 0;
-		if (!id) {
-			free(watch);
-			errno = ENOMEM;
-			return -1;
-		}
-		watch->fd = fd;
-		cuttle_list_reset(&watch->work);
-		cuttle_list_append(&loop->watches, &watch->all);
-	} else {
-		id = token_of(fd, entry->generation);
-	}
-	watch->token = token;
-	watch->ready = 0;
-	cuttle_list_remove(&watch->work);
-	if (loop->type->watch(loop->backend, fd, id, wanted) == 0)
-		return 0;
-	cuttle_loop_unwatch(loop, fd);
-	return -1;
-}
-
-static void free_watch(struct cuttle_watch *watch)
-{
-	cuttle_list_remove(&watch->all);
-	cuttle_list_remove(&watch->work);
-	free(watch);
-}
-
-uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
-{
-	struct cuttle_registration *entry = registration(loop, fd);
-	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
-	int saved = errno;
-	uint32_t seen;
-
-	if (!watch)
-		return 0;
-	seen = watch->ready;
-	strike(loop, fd);
-	free_watch(watch);
-	errno = saved;
-	return seen;
-}
-
-void cuttle_loop_unwatch_all(struct cuttle_loop *loop)
-{
-	while (!cuttle_list_empty(&loop->watches)) {
-		struct cuttle_watch *watch = CUTTLE_CONTAINER(loop->watches.next, struct cuttle_watch, all);
-
-		if (watch->fd >= 0)
-			strike(loop, watch->fd);
-		free_watch(watch);
-	}
-}
-
-uintptr_t cuttle_loop_fired(struct cuttle_loop *loop)
-{
-	struct cuttle_link *link = cuttle_list_shift(&loop->fired);
-	struct cuttle_watch *watch = link ? CUTTLE_CONTAINER(link, struct cuttle_watch, work) : NULL;
-	uintptr_t token = watch ? watch->token : 0;
-
-	if (watch && watch->fd < 0)
-		free_watch(watch); /* nobody can unwatch it by its number */
-	return token;
 }
