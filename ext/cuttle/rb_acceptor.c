@@ -242,7 +242,7 @@ static VALUE acceptor_stopping_p(VALUE self)
 	return RBOOL(atomic_load(&acceptor_of(self)->source.core->stopping));
 }
 
-/* call-seq: stats -> Hash: connections (open), accepted, requests and dropped (since the start; refused and stuck are 0) */
+/* call-seq: stats -> Hash: connections (open), accepted, requests and dropped; refused and stuck are 0 */
 static VALUE acceptor_stats(VALUE self)
 {
 	return cuttle_source_stats(&acceptor_of(self)->source);
