@@ -393,7 +393,7 @@ struct attempt {
 	int spool; /* what cuttle_spool_complaint said */
 };
 
-/* Looks once. Under the lock, so without Ruby. room: requests that the engine can take, -1 where only threads bound them. */
+/* Looks once. Under the lock, so without Ruby. room: requests that the engine can take, -1: as many as it has threads. */
 static struct attempt look_once(struct poller *poller, int64_t room)
 {
 	struct cuttle_loop *loop = poller->source.loop;

@@ -12,7 +12,8 @@ class TestImports < Minitest::Test
   ROOMS = {
     "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
-    "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
+    "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
+    "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab],
     "studies" => %w[Studies]
   }.freeze

@@ -9,7 +9,8 @@ module EngineContract
       with_stuck_server do |server|
         client = hold
         assert_answered_for client
-        told(server, %r{^cuttle: "GET /hold" has been stuck in the app for \d+\.\d s .* is at\n(\t.*\n)*\t.*app\.ru:\d+:in .*hold'$})
+        where = %r{(\t.*\n)*\t.*app\.ru:\d+:in .*hold'$}
+        told(server, %r{^cuttle: "GET /hold" has been stuck in the app for \d+\.\d s .* is at\n#{where}})
         open_gates
         told(server, /the request was answered with 503.*\(IOError\)/)
         assert_serves
