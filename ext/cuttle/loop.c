@@ -14,6 +14,7 @@
 #define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
 #define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
+#define EPISODE (60 * CUTTLE_SECOND)        /* without a shortage, before the next one is told */
 
 static uint64_t token_of(int fd, uint32_t generation)
 {
@@ -141,17 +142,29 @@ void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 	loop->listeners_ready = false;
 }
 
+/* There was no memory for a listener in the back end: it would stay deaf. */
+static void try_again(struct cuttle_loop *loop)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->exhausted = true;
+	loop->aside_until = cuttle_now() + RECOVERY;
+}
+
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 {
 	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
 		return;
+	loop->listeners_away = false;
 	for (int index = 0; index < loop->listener_count; index++) {
 		uint64_t token = enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
 
-		if (token)
-			loop->type->add_listener(loop->backend, loop->listeners[index], token);
+		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
+			continue;
+		if (errno == ENOMEM || errno == ENOSPC) {
+			try_again(loop);
+			return;
+		}
 	}
-	loop->listeners_away = false;
 }
 
 /* Connections */
@@ -365,6 +378,14 @@ bool cuttle_accept_exhausted(int error)
 	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
+bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now)
+{
+	bool news = !core->shortage || now - core->shortage >= EPISODE;
+
+	core->shortage = now;
+	return news;
+}
+
 static bool is_listening(int fd)
 {
 	int listening = 0;
@@ -412,7 +433,7 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 	loop->exhausted = false;
 	if (!loop->full)
 		cuttle_loop_restore_listeners(loop);
-	return -1;
+	return loop->aside_until ? (int64_t)RECOVERY : -1;
 }
 
 /* The listeners go away for nanoseconds at most. */
@@ -453,8 +474,8 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 /* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
 static void recover(struct cuttle_loop *loop, uint64_t now)
 {
-	loop->complain = loop->complain || !loop->suffers;
-	loop->suffers = loop->exhausted = true;
+	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	loop->exhausted = true;
 	go_aside(loop, RECOVERY, now);
 }
 
@@ -463,12 +484,10 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 {
 	int fd = cuttle_accept(listener);
 
-	if (fd >= 0) {
-		loop->suffers = false;
+	if (fd >= 0)
 		welcome(loop, fd, now);
-	} else if (cuttle_accept_exhausted(errno)) {
+	else if (cuttle_accept_exhausted(errno))
 		recover(loop, now);
-	}
 	return fd >= 0;
 }
 
