@@ -89,6 +89,7 @@ struct cuttle_core {
 	struct cuttle_exchange_pool exchanges;
 	struct cuttle_link connections, deadlines[CUTTLE_DEADLINES];
 	uint32_t open;     /* connections */
+	uint64_t shortage; /* when accept failed last for the lack of descriptors or memory, 0: never */
 	uint64_t accepted; /* connections */
 	uint64_t requests; /* complete ones */
 	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */

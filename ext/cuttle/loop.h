@@ -50,8 +50,7 @@ struct cuttle_loop {
 	int64_t vacancies;      /* requests that the engine may take at once now; -1: as many as threads are free */
 	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
 	bool backlogged;        /* connections may have waited at the listeners for a while */
-	bool suffers;           /* accept failed for the lack of descriptors or memory, and has not succeeded since */
-	bool complain;          /* that began, and nobody has been told */
+	bool complain;          /* that began for lack of descriptors or memory, and nobody has been told */
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
 	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
 	bool aside_for_any;     /* whom they are left to: any worker that is free, else a free one that has fewer */
@@ -150,6 +149,10 @@ int cuttle_accept(int listener);
 
 /* Whether an errno of accept means that the process or the system has no room for a connection now. */
 bool cuttle_accept_exhausted(int error);
+
+/* accept failed so. Returns whether that is news: the failures of a shortage, between which some connections are
+ * accepted as others end, are told once. */
+bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now);
 
 /* Ends listening at once, for what connects between the last accept and the end is reset. The descriptors stay valid
  * (as /dev/null), so that Ruby, whose they are, can close them in its own time. */

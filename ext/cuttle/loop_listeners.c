@@ -15,6 +15,7 @@
 #define CROWD 128 /* connections accepted at once by a loop that sheds */
 #define MOMENT (5 * CUTTLE_MILLISECOND)   /* nobody is free: a thread between two requests seems busy, and is not */
 #define BACKLOG_WAIT CUTTLE_MILLISECOND   /* without a look: peers of what waits at the listeners may have gone */
+#define EPISODE (60 * CUTTLE_SECOND)        /* without a shortage, before the next one is told */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
 
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
@@ -27,18 +28,30 @@ void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 	loop->listeners_ready = false;
 }
 
+/* There was no memory for a listener in the back end: it would stay deaf. */
+static void try_again(struct cuttle_loop *loop)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->exhausted = true;
+	loop->aside_until = cuttle_now() + RECOVERY;
+}
+
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 {
 	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
 		return;
+	loop->listeners_away = false;
+	loop->backlogged = true; /* connections may have come meanwhile */
 	for (int index = 0; index < loop->listener_count; index++) {
 		uint64_t token = cuttle_loop_enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
 
-		if (token)
-			loop->type->add_listener(loop->backend, loop->listeners[index], token);
+		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
+			continue;
+		if (errno == ENOMEM || errno == ENOSPC) {
+			try_again(loop);
+			return;
+		}
 	}
-	loop->listeners_away = false;
-	loop->backlogged = true; /* connections may have come meanwhile */
 }
 
 static int accept_one(int listener)
@@ -66,6 +79,14 @@ int cuttle_accept(int listener)
 	if (fd >= 0)
 		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
 	return fd;
+}
+
+bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now)
+{
+	bool news = !core->shortage || now - core->shortage >= EPISODE;
+
+	core->shortage = now;
+	return news;
 }
 
 bool cuttle_accept_exhausted(int error)
@@ -144,7 +165,7 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 	loop->exhausted = false;
 	if (cuttle_loop_is_open(loop))
 		cuttle_loop_restore_listeners(loop);
-	return -1;
+	return loop->aside_until ? (int64_t)RECOVERY : -1;
 }
 
 /* The listeners go away for nanoseconds at most. */
@@ -188,8 +209,8 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 /* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
 static void recover(struct cuttle_loop *loop, uint64_t now)
 {
-	loop->complain = loop->complain || !loop->suffers;
-	loop->suffers = loop->exhausted = true;
+	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	loop->exhausted = true;
 	go_aside(loop, RECOVERY, now);
 }
 
@@ -199,7 +220,6 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 	int fd = cuttle_accept(listener);
 
 	if (fd >= 0) {
-		loop->suffers = false;
 		welcome(loop, fd, now);
 	} else if (cuttle_accept_exhausted(errno)) {
 		recover(loop, now);

@@ -143,7 +143,7 @@ static int accept_any(struct cuttle_acceptor *acceptor)
 	for (int index = 0; fd < 0 && index < acceptor->count; index++) {
 		fd = cuttle_accept(acceptor->descriptors[index]);
 		if (fd < 0 && cuttle_accept_exhausted(errno)) {
-			if (!acceptor->suffers)
+			if (cuttle_accept_complains(acceptor->source.core, cuttle_now()))
 				cuttle_source_complain();
 			acceptor->suffers = true;
 			return -1;
