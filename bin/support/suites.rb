@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require "stringio"
 require_relative "clone"
 
-# The runs that make up "all tests", one after the other, and a summary that has each one's closing line, and again what
-# failed: servers under test write much between.
+# The runs that make up "all tests", and a summary that has each one's closing line, and again what failed: servers under
+# test write much between. Two lanes run side by side, for tests mostly wait; the first one's output is shown as it comes,
+# the second one's when it ends.
 module Suites
   # Closing lines of minitest.
   TALLY = /^\d+ runs, \d+ assertions, .*$/
@@ -16,13 +18,15 @@ module Suites
     # True where everything passed.
     def all
       prepare
-      results = {
-        "tests" => run({}, "rake", "test"),
-        "tests under Rack 2.2" => run({ "BUNDLE_GEMFILE" => rack2 }, "rake", "test:rack"),
-        "tests under sanitizers" => run({}, "rake", "sanitize"),
-        "fuzz targets" => run({}, "rake", "fuzz:smoke")
-      }
-      summarize(results)
+      shown = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"]]
+      hidden = [["tests under sanitizers", {}, "sanitize"], ["fuzz targets", {}, "fuzz:smoke"]]
+      Clone.outside do
+        output = StringIO.new
+        lanes = { shown => $stdout, hidden => output }.map { |suites, out| Thread.new { lane(suites, out) } }
+        results = lanes.map(&:value).reduce(:merge)
+        puts output.string
+        summarize(results)
+      end
     end
 
     # The tests in +files+.
@@ -44,23 +48,30 @@ module Suites
       File.join(Clone::ROOT, "gemfiles/rack2.gemfile").tap { |gemfile| Clone.bundle(gemfile) }
     end
 
-    # [passed, closing line, faults] of a command whose output is shown as it comes.
-    def run(environment, *command)
-      puts "== #{command.join(" ")}"
+    # The results of +suites+ ([name, environment, task] each), one after the other.
+    def lane(suites, out)
+      suites.to_h { |name, environment, task| [name, run(environment, task, out)] }
+    end
+
+    # [passed, closing line, faults] of a rake task whose output goes to +out+ as it comes.
+    def run(environment, task, out)
+      out.puts "== rake #{task}"
       output = +""
-      Clone.outside do
-        IO.popen(environment, ["bundle", "exec", *command], err: %i[child out]) { |pipe| copy(pipe, output) }
+      command = ["bundle", "exec", "rake", task]
+      passed = IO.popen(environment, command, err: %i[child out]) do |pipe|
+        copy(pipe, output, out)
+        Process.wait2(pipe.pid).last.success?
       end
       output.scrub!
-      [$?.success?, output.scan(TALLY).last, output.scan(FAULT)]
+      [passed, output.scan(TALLY).last, output.scan(FAULT)]
     end
 
     # A dot for each test comes without the end of a line.
-    def copy(pipe, output)
+    def copy(pipe, output, out)
       while (part = pipe.readpartial(4096))
         output << part
-        $stdout << part
-        $stdout.flush
+        out << part
+        out.flush
       end
     rescue EOFError
       nil
