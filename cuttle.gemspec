@@ -13,7 +13,7 @@ Gem::Specification.new do |spec|
   spec.authors = ["The Cuttle team"]
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
-  spec.files = Dir["lib/**/*.{rb,css}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "LICENSE",
+  spec.files = Dir["lib/**/*.{rb,css}", "ext/**/*.{c,h,rb}", "exe/*", "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE",
                    "docs/*.md", "examples/{hello,work}.ru", "examples/work/Gemfile",
                    "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
   spec.bindir = "exe"

@@ -334,6 +334,9 @@ static void choose_limits(struct stage *stage)
 	limits.max_requests = check_random(random, 4) ? 0 : 3;
 	limits.max_connections = check_random(random, 6) ? 0 : 4;
 	cuttle_core_limit(&round->poller.loop->core, &limits);
+	round->poller.loop->core.spool =
+		cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, round->poller.loop);
+	must(round->poller.loop->core.spool != NULL, "cuttle_spool_open");
 }
 
 static void open_loop(struct stage *stage)

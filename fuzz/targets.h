@@ -10,6 +10,7 @@
 
 void fuzz_head(const char *octets, size_t length);
 void fuzz_chunks(const char *octets, size_t length);
+void fuzz_response_head(const char *octets, size_t length);
 
 /* The same two with a verdict, for the units.
  *

@@ -27,6 +27,7 @@ module Cuttle
   autoload :Load, "cuttle/load"
   autoload :Lab, "cuttle/lab"
   autoload :Studies, "cuttle/studies"
+  autoload :Watchdog, "cuttle/watchdog"
   autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).

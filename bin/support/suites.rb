@@ -19,7 +19,8 @@ module Suites
       results = {
         "tests" => run({}, "rake", "test"),
         "tests under Rack 2.2" => run({ "BUNDLE_GEMFILE" => rack2 }, "rake", "test:rack"),
-        "tests under AddressSanitizer and UndefinedBehaviorSanitizer" => run({}, "rake", "sanitize")
+        "tests under sanitizers" => run({}, "rake", "sanitize"),
+        "fuzz targets" => run({}, "rake", "fuzz:smoke")
       }
       summarize(results)
     end

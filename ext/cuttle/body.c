@@ -1,54 +1,17 @@
-/* Request bodies, and the temporary files that long ones are spooled to. */
+/* Request bodies; see body.h. */
 #include "body.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-int cuttle_temporary_file(void)
-{
-	const char *directory = getenv("TMPDIR");
-	char path[512];
-	int length, file;
-
-	length = snprintf(path, sizeof path, "%s/cuttle-XXXXXX", directory && *directory ? directory : "/tmp");
-	if (length < 0 || (size_t)length >= sizeof path) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	file = mkstemp(path);
-	if (file >= 0) {
-		unlink(path);
-		fcntl(file, F_SETFD, FD_CLOEXEC);
-	}
-	return file;
-}
-
-int cuttle_write_fully(int file, const char *octets, size_t count)
-{
-	while (count > 0) {
-		ssize_t written = write(file, octets, count);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written < 0)
-			return -1;
-		octets += written;
-		count -= (size_t)written;
-	}
-	return 0;
-}
-
-struct cuttle_body *cuttle_body_open(uint64_t expected)
+struct cuttle_body *cuttle_body_open(uint64_t expected, struct cuttle_spool *spool, void *owner)
 {
 	struct cuttle_body *body = calloc(1, sizeof *body);
 
 	if (!body)
 		return NULL;
-	body->file = -1;
+	body->spool = spool;
+	body->owner = owner;
 	if (expected > 0 && expected <= CUTTLE_BODY_MEMORY) {
 		body->memory = malloc((size_t)expected);
 		body->room = body->memory ? (size_t)expected : 0;
@@ -56,10 +19,11 @@ struct cuttle_body *cuttle_body_open(uint64_t expected)
 	return body;
 }
 
-static int spool(struct cuttle_body *body)
+/* What is in memory goes to a stream, as everything that follows. */
+static int begin_spooling(struct cuttle_body *body)
 {
-	body->file = cuttle_temporary_file();
-	if (body->file < 0 || cuttle_write_fully(body->file, body->memory, body->length) < 0)
+	body->stream = cuttle_stream_open(body->spool, body->owner, true);
+	if (!body->stream || cuttle_stream_append(body->stream, body->memory, body->length) < 0)
 		return -1;
 	free(body->memory);
 	body->memory = NULL;
@@ -86,11 +50,11 @@ int cuttle_body_append(struct cuttle_body *body, const char *octets, size_t coun
 {
 	if (count == 0)
 		return 0;
-	if (body->file < 0 && body->total + count > CUTTLE_BODY_MEMORY && spool(body) < 0)
+	if (!body->stream && body->total + count > CUTTLE_BODY_MEMORY && begin_spooling(body) < 0)
 		return -1;
 	body->total += count;
-	if (body->file >= 0)
-		return cuttle_write_fully(body->file, octets, count);
+	if (body->stream)
+		return cuttle_stream_append(body->stream, octets, count);
 	if (body->length + count > body->room && grow(body, body->length + count) < 0)
 		return -1;
 	memcpy(body->memory + body->length, octets, count);
@@ -98,12 +62,23 @@ int cuttle_body_append(struct cuttle_body *body, const char *octets, size_t coun
 	return 0;
 }
 
+enum cuttle_body_state cuttle_body_look(struct cuttle_body *body, bool complete)
+{
+	if (!body->stream)
+		return CUTTLE_BODY_GOOD;
+	if (!complete && cuttle_stream_in_memory(body->stream) <= CUTTLE_BODY_BEHIND)
+		return cuttle_stream_error(body->stream) ? CUTTLE_BODY_FAILED : CUTTLE_BODY_GOOD;
+	if (!cuttle_stream_await(body->stream, complete ? 0 : CUTTLE_BODY_BEHIND / 2))
+		return CUTTLE_BODY_WAITS;
+	return cuttle_stream_error(body->stream) ? CUTTLE_BODY_FAILED : CUTTLE_BODY_GOOD;
+}
+
 void cuttle_body_close(struct cuttle_body *body)
 {
 	if (!body)
 		return;
-	if (body->file >= 0)
-		close(body->file);
+	if (body->stream)
+		cuttle_stream_close(body->stream);
 	free(body->memory);
 	free(body);
 }

@@ -28,6 +28,8 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 	core->timeouts[CUTTLE_UNTIL_LINGERED] = LINGER;
 	core->timeouts[CUTTLE_UNTIL_ASKED] = FIRST_GRACE;
 	core->timeouts[CUTTLE_UNTIL_DRAINED] = limits->drain_grace;
+	core->timeouts[CUTTLE_UNTIL_TAKEN] = limits->queue_timeout;
+	core->timeouts[CUTTLE_UNTIL_BEGUN] = limits->app_timeout;
 }
 
 void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
@@ -96,6 +98,8 @@ static void give_back_inbox(struct cuttle_connection *connection)
 /* Gives everything back but the descriptor and the structure itself. */
 static void dismantle(struct cuttle_connection *connection)
 {
+	if (connection->state == CUTTLE_READY)
+		connection->core->waiting--;
 	connection->state = CUTTLE_CLOSED;
 	cuttle_connection_clear_deadline(connection);
 	cuttle_list_remove(&connection->work);
@@ -138,7 +142,8 @@ static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t 
 	exchange->times[CUTTLE_COMPLETE_AT] = now;
 	exchange->keep_alive = connection->inbox->head.keep_alive && core->limits.keep_alive &&
 			       !(core->limits.max_requests && connection->served >= core->limits.max_requests);
-	cuttle_connection_clear_deadline(connection);
+	core->waiting++;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_TAKEN, now);
 	return CUTTLE_STEP_COMPLETE;
 }
 
@@ -225,25 +230,120 @@ enum cuttle_step cuttle_connection_finish(struct cuttle_connection *connection, 
 	return drain(connection, now);
 }
 
-/* Answers for the application, which never saw the request, and closes. */
-static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
+static void close_body(struct cuttle_exchange *exchange)
+{
+	cuttle_body_close(exchange->body);
+	exchange->body = NULL;
+}
+
+/* Whether the request is known to be a HEAD, whose response has no body. */
+static bool asks_for_head(const struct cuttle_exchange *exchange)
+{
+	struct cuttle_slice method;
+
+	if (!exchange->head_size)
+		return false;
+	method = cuttle_exchange_head(exchange)->method;
+	return method.length == 4 && memcmp(cuttle_exchange_at(exchange, method), "HEAD", 4) == 0;
+}
+
+/* The Connection field that says what becomes of the connection. */
+static const char *persistence(const struct cuttle_exchange *exchange)
+{
+	if (!exchange->keep_alive)
+		return "connection: close\r\n";
+	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
+}
+
+/* Sends a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3), 0: unsaid. Returns 0, or
+ * -1 when the connection is broken. */
+static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after)
 {
 	const char *reason = cuttle_reason(status), *date;
 	size_t date_length = cuttle_date_line(&date);
-	char text[512];
+	char text[512], later[48] = "";
 	struct iovec part = {.iov_base = text};
-	int length = snprintf(text, sizeof text,
-			      "HTTP/1.1 %d %s\r\n%.*sconnection: close\r\ncontent-type: text/plain\r\n"
-			      "content-length: %zu\r\n\r\n%s\n",
-			      status, reason, (int)date_length, date, strlen(reason) + 1, reason);
+	int length;
 
+	if (retry_after)
+		snprintf(later, sizeof later, "retry-after: %llu\r\n", (unsigned long long)retry_after);
+	length = snprintf(text, sizeof text,
+			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
+			  status, reason, (int)date_length, date, persistence(connection->exchange), later,
+			  strlen(reason) + 1, asks_for_head(connection->exchange) ? "" : reason,
+			  asks_for_head(connection->exchange) ? "" : "\n");
 	part.iov_len = (size_t)length;
+	return cuttle_exchange_send(connection->exchange, &part, 1);
+}
+
+/* Answers for the application, which never saw the request, and closes. */
+static enum cuttle_step fail(struct cuttle_connection *connection, int status, uint64_t now)
+{
 	connection->exchange->keep_alive = false;
 	connection->refused = true;
+	connection->spooling = false;
+	close_body(connection->exchange);
 	cuttle_connection_clear_deadline(connection);
-	if (cuttle_exchange_send(connection->exchange, &part, 1) < 0)
+	if (send_error(connection, status, 0) < 0)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_finish(connection, now);
+}
+
+/* A client pays for a new connection, and so do we, more than for a short answer: the connection persists. */
+enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now)
+{
+	struct cuttle_core *core = connection->core;
+	uint64_t wait = (core->limits.queue_timeout + CUTTLE_SECOND - 1) / CUTTLE_SECOND;
+
+	core->waiting--;
+	core->refused++;
+	connection->state = CUTTLE_DRAIN;
+	cuttle_connection_clear_deadline(connection);
+	if (!may_persist || stopping(connection))
+		connection->exchange->keep_alive = false;
+	if (send_error(connection, 503, wait ? wait : 1) < 0)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_finish(connection, now);
+}
+
+/* The app has had its time. What the thread that has the request may look at stays as it is; the peer has its answer. */
+static enum cuttle_step answer_for_app(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	atomic_store(&connection->stuck, true);
+	connection->core->stuck++;
+	connection->core->stuck_now++;
+	connection->core->untold++;
+	exchange->keep_alive = false;
+	if (send_error(connection, 503, 0) < 0)
+		return CUTTLE_STEP_WAIT;
+	if (cuttle_outbox_empty(&exchange->out))
+		connection->transport.type->finish(&connection->transport);
+	else
+		cuttle_connection_measure_output(connection, now);
+	return CUTTLE_STEP_WAIT;
+}
+
+bool cuttle_connection_begin_response(struct cuttle_connection *connection)
+{
+	if (atomic_load(&connection->stuck))
+		return false;
+	if (connection->deadline && connection->deadline_kind == CUTTLE_UNTIL_BEGUN)
+		cuttle_connection_clear_deadline(connection);
+	return true;
+}
+
+void cuttle_connection_let_go(struct cuttle_connection *connection)
+{
+	connection->thread = connection->fiber = 0;
+	if (!atomic_load(&connection->stuck))
+		return;
+	connection->core->stuck_now--;
+	if (!connection->told)
+		connection->core->untold--;
+	connection->told = false;
+	atomic_store(&connection->stuck, false);
 }
 
 /* More octets are needed. A request that the peer did not finish never reaches the application. */
@@ -263,7 +363,24 @@ static int send_continue(struct cuttle_connection *connection)
 	return cuttle_exchange_send(connection->exchange, &part, 1);
 }
 
-/* Appends octets to the body. Returns 0, or the status that ends the request. */
+/* What has come of the body is kept: on to the rest, or to the app once everything is where it belongs. A connection
+ * that is ahead of the disk waits for the spooler's report. */
+static enum cuttle_step go_on_with_body(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+	bool whole = exchange->body_left == 0;
+	enum cuttle_body_state state = cuttle_body_look(exchange->body, whole);
+
+	connection->spooling = state == CUTTLE_BODY_WAITS;
+	if (state == CUTTLE_BODY_WAITS)
+		return CUTTLE_STEP_WAIT;
+	if (state == CUTTLE_BODY_FAILED)
+		return fail(connection, 503, now);
+	return whole ? complete(connection, now) : hungry(connection, now);
+}
+
+/* Appends octets to the body. Returns 0, or the status that ends the request: 503 (RFC 9110, 15.6.4) where there is no
+ * room for it, which is for now, and no fault of the request's. */
 static int keep_body(struct cuttle_connection *connection, const char *octets, size_t count)
 {
 	struct cuttle_body *body = connection->exchange->body;
@@ -271,7 +388,7 @@ static int keep_body(struct cuttle_connection *connection, const char *octets, s
 
 	if (most && body->total + count > most)
 		return 413;
-	return cuttle_body_append(body, octets, count) < 0 ? 500 : 0;
+	return cuttle_body_append(body, octets, count) < 0 ? 503 : 0;
 }
 
 static enum cuttle_step take_known_length(struct cuttle_connection *connection, uint64_t now)
@@ -286,7 +403,7 @@ static enum cuttle_step take_known_length(struct cuttle_connection *connection, 
 		return fail(connection, status, now);
 	cuttle_inbox_cut(inbox, exchange->head_size, count);
 	exchange->body_left -= count;
-	return exchange->body_left ? hungry(connection, now) : complete(connection, now);
+	return go_on_with_body(connection, now);
 }
 
 /* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
@@ -313,10 +430,8 @@ static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64
 	if (status)
 		return fail(connection, status, now);
 	cuttle_inbox_cut(inbox, head_size, (uint32_t)taken);
-	if (result == 0)
-		return hungry(connection, now);
-	connection->exchange->body_left = 0;
-	return complete(connection, now);
+	connection->exchange->body_left = result == 0;
+	return go_on_with_body(connection, now);
 }
 
 static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t now)
@@ -327,7 +442,7 @@ static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t
 		return take_known_length(connection, now);
 	if (!connection->core->foreign_parser)
 		return take_chunks(connection, now);
-	return buffered ? CUTTLE_STEP_UNPARSED : hungry(connection, now);
+	return buffered ? CUTTLE_STEP_UNPARSED : go_on_with_body(connection, now);
 }
 
 static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
@@ -343,9 +458,12 @@ static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_
 	connection->state = CUTTLE_BODY;
 	if (most && head->content_length > most)
 		return fail(connection, 413, now);
-	exchange->body = cuttle_body_open(head->content_length);
+	if (head->content_length > CUTTLE_BODY_MEMORY &&
+	    !cuttle_spool_has_room(connection->core->spool, head->content_length))
+		return fail(connection, 503, now);
+	exchange->body = cuttle_body_open(head->content_length, connection->core->spool, connection);
 	if (!exchange->body)
-		return fail(connection, 500, now);
+		return fail(connection, 503, now);
 	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == size && send_continue(connection) < 0)
 		return CUTTLE_STEP_CLOSE;
 	cuttle_meter_start(&exchange->meter, 0, now);
@@ -441,10 +559,8 @@ enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connect
 	if (status)
 		return fail(connection, status, now);
 	cuttle_inbox_cut(connection->inbox, connection->exchange->head_size, consumed);
-	if (!done)
-		return hungry(connection, now);
-	connection->exchange->body_left = 0;
-	return complete(connection, now);
+	connection->exchange->body_left = !done;
+	return go_on_with_body(connection, now);
 }
 
 enum cuttle_step cuttle_connection_refuse(struct cuttle_connection *connection, int status, uint64_t now)
@@ -496,6 +612,18 @@ static enum cuttle_step receive(struct cuttle_connection *connection, uint64_t n
 	return advance(connection, now);
 }
 
+/* The spooler has written, or failed; or the peer has gone. The time was the disk's, not the peer's. */
+static enum cuttle_step end_spooling(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	if (connection->broken)
+		return CUTTLE_STEP_CLOSE;
+	cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
+	connection->readable = true; /* perhaps: nobody has looked meanwhile */
+	return go_on_with_body(connection, now);
+}
+
 /* Sends what is queued while the request still comes (a 100), or while the application adds to it. */
 static enum cuttle_step flush_early(struct cuttle_connection *connection)
 {
@@ -527,12 +655,18 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 	case CUTTLE_BODY:
 		if (flush_early(connection) == CUTTLE_STEP_CLOSE)
 			return CUTTLE_STEP_CLOSE;
+		if (connection->spooling)
+			return end_spooling(connection, now);
 		/* fall through */
 	case CUTTLE_IDLE:
 	case CUTTLE_HEAD:
 		return connection->readable ? receive(connection, now) : CUTTLE_STEP_WAIT;
 	case CUTTLE_TAKEN: /* a broken one is closed by the thread that has it */
-		return flush_early(connection) == CUTTLE_STEP_AGAIN ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
+		if (flush_early(connection) == CUTTLE_STEP_AGAIN)
+			return CUTTLE_STEP_AGAIN;
+		if (atomic_load(&connection->stuck) && cuttle_outbox_empty(&connection->exchange->out))
+			connection->transport.type->finish(&connection->transport);
+		return CUTTLE_STEP_WAIT;
 	case CUTTLE_DRAIN:
 		return drain(connection, now);
 	case CUTTLE_LINGER:
@@ -551,6 +685,8 @@ static bool body_is_late(struct cuttle_connection *connection, uint64_t now)
 
 	if (limits->body_timeout && now - exchange->meter.began >= limits->body_timeout)
 		return true;
+	if (connection->spooling)
+		cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
 	return cuttle_meter_late(&exchange->meter, exchange->body->total, limits->min_rate, 0, now);
 }
 
@@ -570,12 +706,16 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 		return fail(connection, 408, now);
 	case CUTTLE_BODY:
 		if (body_is_late(connection, now))
-			return fail(connection, 408, now);
+			return fail(connection, connection->spooling ? 503 : 408, now);
 		break;
 	case CUTTLE_PARSING:
 		connection->late = connection->parsed_state == CUTTLE_HEAD || body_is_late(connection, now);
 		break;
+	case CUTTLE_READY:
+		return cuttle_connection_decline(connection, true, now);
 	case CUTTLE_TAKEN:
+		if (connection->deadline_kind == CUTTLE_UNTIL_BEGUN)
+			return answer_for_app(connection, now);
 		if (cuttle_outbox_empty(&connection->exchange->out))
 			return CUTTLE_STEP_WAIT;
 		connection->broken = connection->broken || output_is_late(connection, now);
@@ -593,6 +733,8 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now)
 {
+	connection->core->waiting--;
 	connection->state = CUTTLE_TAKEN;
 	connection->exchange->times[CUTTLE_TAKEN_AT] = now;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_BEGUN, now);
 }

@@ -8,7 +8,10 @@
  *    `--------------------- persists: all octets are out <--------------------'  |
  *                           else: LINGER (peer may still send) or CLOSED <-------'
  *
- * HEAD and BODY are PARSING while a Ruby parser looks at what has come.
+ * HEAD and BODY are PARSING while a Ruby parser looks at what has come. A connection in BODY whose octets come faster
+ * than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) has reported it. READY goes to
+ * DRAIN with a 503 where no thread takes it. A TAKEN connection may be answered for the app (it is stuck then), and
+ * still ends by finish().
  *
  * Who runs it: the thread that holds the source's protection, which is the loop's lock for a Poller's connections and
  * the GVL for an Acceptor's. A TAKEN connection reads nothing; the thread that took it adds to its output, and what is
@@ -44,6 +47,8 @@ enum cuttle_deadline { /* constant times each, so each is a queue in order of ex
 	CUTTLE_UNTIL_LINGERED, /* the peer has read our last words */
 	CUTTLE_UNTIL_ASKED,    /* after stop: a connection that has never asked does */
 	CUTTLE_UNTIL_DRAINED,  /* after stop: a kept connection asks once more */
+	CUTTLE_UNTIL_TAKEN,    /* a thread takes a complete request */
+	CUTTLE_UNTIL_BEGUN,    /* the app begins its response */
 	CUTTLE_DEADLINES,
 };
 
@@ -54,8 +59,6 @@ enum cuttle_step { /* what a connection waits for after a step */
 	CUTTLE_STEP_UNPARSED, /* a parser that is not the native one */
 	CUTTLE_STEP_CLOSE,    /* to be closed */
 };
-
-enum cuttle_fork { CUTTLE_FORK_BEGINS, CUTTLE_FORK_IN_PARENT, CUTTLE_FORK_IN_CHILD };
 
 /* What an operator may set; times in nanoseconds. 0 means "no limit", unless it says otherwise. */
 struct cuttle_limits {
@@ -90,6 +93,12 @@ struct cuttle_core {
 	uint64_t accepted; /* connections */
 	uint64_t requests; /* complete ones */
 	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */
+	struct cuttle_spool *spool; /* of temporary files */
+	uint64_t refused;  /* complete ones that were answered with 503 because too many waited, or they too long */
+	uint64_t stuck;    /* complete ones that were answered with 503 because the app did not */
+	uint32_t waiting;  /* connections that are READY */
+	uint32_t stuck_now; /* connections that were answered for an app which still has their requests, */
+	uint32_t untold;    /* and of those, the ones that cuttle_loop_tell_stuck has not told of */
 	struct cuttle_scoreboard *scoreboard; /* where other workers see how many are open, NULL: nobody asks */
 	unsigned owners;   /* Ruby objects that refer to it: its source, and what holds its connections and exchanges */
 	void (*destroy)(struct cuttle_core *core); /* when the last one went */
@@ -109,16 +118,21 @@ struct cuttle_connection {
 	uint64_t accepted;        /* nanoseconds on the monotonic clock */
 	uint64_t served;          /* requests that were complete */
 	uintptr_t address, parser; /* Ruby objects, 0: none yet; the source marks them */
+	uintptr_t thread, fiber;   /* Ruby objects: who has a TAKEN one's request; only with an app_timeout */
 	uint8_t state, deadline_kind;
 	uint8_t parsed_state;     /* what PARSING was before */
 	uint8_t step;             /* on the blocking side: what it waits for */
 	uint8_t read_wants, write_wants; /* directions that reading and writing wait for (backend.h) */
 	bool readable; /* reported, or a read was cut short by the buffer */
 	bool hangup;   /* the peer closed: a short read doesn't mean that there is no more */
+	bool suspect;  /* the peer may have gone before its request is taken: to be looked at */
 	bool eof;      /* the peer's last octet was read */
 	bool broken;   /* the descriptor failed, or the peer reads too slowly */
 	bool late;     /* its deadline passed while it was PARSING */
 	bool refused;  /* an error was answered: what else comes is thrown away */
+	bool spooling; /* too much of its body waits for the disk: it reads nothing */
+	bool told;     /* it is stuck, and not untold any more */
+	atomic_bool stuck; /* TAKEN, and answered for the app: only its end is left to the thread that has it */
 };
 
 /* Prepares a core with one owner. fork is called around each fork of the process; in the child, after the connections'
@@ -127,6 +141,8 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 		       void (*fork)(struct cuttle_core *core, enum cuttle_fork when));
 /* Takes its limits over. Before the first connection. */
 void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits);
+/* How many forks lie between this process and the one that loaded this: what another count was noted for is not ours. */
+unsigned cuttle_core_generation(void);
 /* One owner less; with the GVL, as objects come and go. */
 void cuttle_core_disown(struct cuttle_core *core);
 
@@ -141,6 +157,17 @@ enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, 
 
 /* A READY connection is taken by a thread. */
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now);
+
+/* A READY connection is answered with 503 and Retry-After, and no thread will take it. It goes on afterwards where it
+ * was to persist and may_persist. */
+enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now);
+
+/* The app begins its response to a TAKEN connection's request. Returns false where it is too late: the request was
+ * stuck, and has its answer. */
+bool cuttle_connection_begin_response(struct cuttle_connection *connection);
+
+/* A connection that was TAKEN is so no longer. */
+void cuttle_connection_let_go(struct cuttle_connection *connection);
 
 /* Whether the peer of a READY connection has gone for good, so that nobody would read a response. */
 bool cuttle_connection_gone(const struct cuttle_connection *connection);

@@ -10,22 +10,46 @@
 static struct cuttle_link cores = {&cores, &cores};
 static pthread_mutex_t cores_lock = PTHREAD_MUTEX_INITIALIZER;
 
+static unsigned generation;
+
+unsigned cuttle_core_generation(void)
+{
+	return generation;
+}
+
 static struct cuttle_core *core_at(struct cuttle_link *link)
 {
 	return CUTTLE_CONTAINER(link, struct cuttle_core, living);
+}
+
+/* The spool's locks are the first and the last, as its thread reports to the core. */
+static void rest(struct cuttle_core *core)
+{
+	if (core->spool)
+		cuttle_spool_fork_begins(core->spool);
+	core->fork(core, CUTTLE_FORK_BEGINS);
+	if (core->spool)
+		cuttle_spool_fork(core->spool, CUTTLE_FORK_BEGINS);
+}
+
+static void go_on(struct cuttle_core *core, enum cuttle_fork when)
+{
+	if (core->spool)
+		cuttle_spool_fork(core->spool, when);
+	core->fork(core, when);
 }
 
 static void before_fork(void)
 {
 	pthread_mutex_lock(&cores_lock);
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
-		core_at(link)->fork(core_at(link), CUTTLE_FORK_BEGINS);
+		rest(core_at(link));
 }
 
 static void after_fork_in_parent(void)
 {
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
-		core_at(link)->fork(core_at(link), CUTTLE_FORK_IN_PARENT);
+		go_on(core_at(link), CUTTLE_FORK_IN_PARENT);
 	pthread_mutex_unlock(&cores_lock);
 }
 
@@ -45,9 +69,10 @@ static void disinherit(struct cuttle_core *core)
 
 static void after_fork_in_child(void)
 {
+	generation++;
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
 		disinherit(core_at(link));
-		core_at(link)->fork(core_at(link), CUTTLE_FORK_IN_CHILD);
+		go_on(core_at(link), CUTTLE_FORK_IN_CHILD);
 	}
 	pthread_mutex_unlock(&cores_lock);
 }
@@ -85,6 +110,8 @@ void cuttle_core_disown(struct cuttle_core *core)
 	pthread_mutex_unlock(&cores_lock);
 	cuttle_pool_free(&core->pool);
 	cuttle_exchange_pool_free(&core->exchanges);
+	if (core->spool)
+		cuttle_spool_disown(core->spool);
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
 	core->destroy(core);

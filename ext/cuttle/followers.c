@@ -1,6 +1,8 @@
 /* Who waits, and who goes to the GVL. The law is in followers.h. */
 #include "io_thread.h"
 
+#define LONGEST_WAIT CUTTLE_SECOND /* while responses are under way */
+
 void cuttle_followers_reset(struct cuttle_followers *followers)
 {
 	*followers = (struct cuttle_followers){.leader = NULL};
@@ -75,13 +77,22 @@ static int64_t sooner(int64_t patience, int64_t other)
 	return patience < 0 || (other >= 0 && other < patience) ? other : patience;
 }
 
+/* Nanoseconds to the next deadline. A response that another thread finishes sets one without the leader's knowledge, so
+ * while there are any under way the leader looks again now and then. */
+static int64_t next_deadline(struct cuttle_loop *loop, uint64_t now)
+{
+	int64_t patience = cuttle_loop_expire(loop, now);
+
+	return loop->busy > 0 ? sooner(patience, LONGEST_WAIT) : patience;
+}
+
 /* Waits in the kernel once. Returns whether there may be something to do. */
 static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
 	struct cuttle_event events[CUTTLE_EVENTS];
 	uint64_t now = cuttle_now();
-	int64_t patience = sooner(cuttle_loop_expire(loop, now), cuttle_loop_come_back(loop, now));
+	int64_t patience = sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
 	int count;
 
 	if (cuttle_loop_has_work(loop))
@@ -89,6 +100,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	if (until)
 		patience = sooner(patience, until > now ? (int64_t)(until - now) : 0);
 	followers->leader_in_kernel = true;
+	followers->sleeps_until = patience < 0 ? UINT64_MAX : now + (uint64_t)patience;
 	pthread_mutex_unlock(&loop->lock);
 	count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 	pthread_mutex_lock(&loop->lock);
@@ -146,6 +158,18 @@ void cuttle_followers_interrupt(struct cuttle_loop *loop, struct cuttle_follower
 	pthread_cond_signal(&follower->called);
 	if (loop->followers.leader == follower && loop->followers.leader_in_kernel)
 		summon_leader(loop);
+}
+
+void cuttle_followers_hurry(struct cuttle_loop *loop, uint64_t deadline)
+{
+	struct cuttle_followers *followers = &loop->followers;
+
+	if (!followers->leader_in_kernel) {
+		cuttle_io_thread_hurry(loop, deadline);
+	} else if (deadline < followers->sleeps_until) {
+		followers->sleeps_until = deadline;
+		loop->type->wake(loop->backend);
+	}
 }
 
 void cuttle_followers_wake(struct cuttle_loop *loop)

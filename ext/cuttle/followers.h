@@ -40,7 +40,8 @@ struct cuttle_followers {
 	struct cuttle_link parked;
 	uint32_t parked_count;
 	struct cuttle_follower *leader; /* in the kernel, standing by, or on its way to the GVL */
-	bool leader_in_kernel;  /* and not called back */
+	bool leader_in_kernel;  /* and not called back, */
+	uint64_t sleeps_until;  /* for so long at most */
 	bool standing_by;       /* the leader leaves the work to a thread in the app, which will soon be back */
 	bool shared;            /* several threads may run the app at once */
 	atomic_bool woken;      /* cuttle_followers_wake was called */
@@ -64,6 +65,8 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 void cuttle_followers_leave(struct cuttle_loop *loop, struct cuttle_follower *follower);
 /* Calls it back from its wait. */
 void cuttle_followers_interrupt(struct cuttle_loop *loop, struct cuttle_follower *follower);
+/* A deadline was set that who waits in the kernel may not know: makes it look at the time again. */
+void cuttle_followers_hurry(struct cuttle_loop *loop, uint64_t deadline);
 /* Calls back a thread that waits. Async-signal-safe, without the lock. */
 void cuttle_followers_wake(struct cuttle_loop *loop);
 

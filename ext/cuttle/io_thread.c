@@ -12,12 +12,51 @@ struct cuttle_io_thread {
 	pthread_cond_t called;
 	bool asleep;  /* until a thread leaves with work */
 	bool on_duty; /* waits in the kernel for the others */
+	bool in_kernel; /* also where it was relieved, and another thread took the wake that told it */
+	uint64_t sleeps_until;
 	bool quit;
 };
 
+/* Whether it keeps times for requests too. Then it is needed as well while free threads only wait for the GVL. */
+static bool keeps_times(const struct cuttle_loop *loop)
+{
+	return loop->sheds || loop->core.limits.app_timeout;
+}
+
+bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)
+{
+	return loop->followers.shared || keeps_times(loop);
+}
+
 static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 {
-	return loop->busy > 0 && loop->polls == polls && !loop->followers.leader && loop->followers.parked_count == 0;
+	const struct cuttle_followers *followers = &loop->followers;
+	bool nobody = !followers->leader && followers->parked_count == 0;
+
+	return loop->busy > 0 && loop->polls == polls &&
+	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
+}
+
+/* Requests that wait and for which there are threads, though none has come for them yet. */
+static uint64_t spare(const struct cuttle_loop *loop)
+{
+	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
+}
+
+/* Does what has been reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
+static int64_t turn(struct cuttle_loop *loop)
+{
+	uint64_t now = cuttle_now();
+	int64_t back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1, patience;
+
+	if (loop->sheds)
+		cuttle_loop_accept(loop, 0, now);
+	cuttle_loop_step_pending(loop, now);
+	cuttle_loop_shed(loop, spare(loop), now);
+	patience = cuttle_loop_expire(loop, now); /* last, for the others make new deadlines */
+	if (!cuttle_list_empty(&loop->pending))
+		return 0;
+	return back >= 0 && (patience < 0 || back < patience) ? back : patience;
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
@@ -25,23 +64,22 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 	struct cuttle_event events[CUTTLE_EVENTS];
 
 	io_thread->on_duty = true;
-	cuttle_loop_remove_listeners(loop);
+	if (!loop->sheds)
+		cuttle_loop_remove_listeners(loop);
 	while (io_thread->on_duty && !io_thread->quit) {
-		uint64_t now = cuttle_now();
-		int64_t patience;
+		int64_t patience = turn(loop);
 		int count;
 
-		cuttle_loop_step_pending(loop, now);
-		patience = cuttle_loop_expire(loop, now); /* last, for a step makes new deadlines */
-		if (!cuttle_list_empty(&loop->pending))
-			patience = 0;
+		io_thread->in_kernel = true;
+		io_thread->sleeps_until = patience < 0 ? UINT64_MAX : cuttle_now() + (uint64_t)patience;
 		pthread_mutex_unlock(&loop->lock);
 		count = loop->type->wait(loop->backend, events, CUTTLE_EVENTS, patience);
 		pthread_mutex_lock(&loop->lock);
+		io_thread->in_kernel = false;
 		cuttle_loop_note(loop, events, count);
 	}
 	cuttle_followers_pass_on(loop); /* what was reported to this thread last is for those who are back */
-	if (loop->followers.leader && loop->followers.leader->summoned)
+	if (loop->followers.leader && (loop->followers.leader->summoned || loop->followers.leader_in_kernel))
 		loop->type->wake(loop->backend); /* and so may be the wake that it took */
 }
 
@@ -98,6 +136,18 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop)
 	if (io_thread && io_thread->asleep) {
 		io_thread->asleep = false;
 		pthread_cond_signal(&io_thread->called);
+	} else if (io_thread && io_thread->in_kernel && !io_thread->on_duty && !loop->followers.leader_in_kernel) {
+		loop->type->wake(loop->backend);
+	}
+}
+
+void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline)
+{
+	struct cuttle_io_thread *io_thread = loop->io_thread;
+
+	if (io_thread && io_thread->in_kernel && deadline < io_thread->sleeps_until) {
+		io_thread->sleeps_until = deadline;
+		loop->type->wake(loop->backend);
 	}
 }
 
@@ -108,7 +158,8 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 	if (io_thread && io_thread->on_duty) {
 		io_thread->on_duty = false;
 		loop->type->wake(loop->backend);
-		cuttle_loop_restore_listeners(loop);
+		if (cuttle_loop_is_open(loop))
+			cuttle_loop_restore_listeners(loop);
 	}
 }
 

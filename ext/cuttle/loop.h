@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #define CUTTLE_EVENTS 128 /* reports taken at once */
+#define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
@@ -44,16 +45,25 @@ struct cuttle_loop {
 	bool listeners_ready;   /* some listener was reported */
 	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
 	bool shut;              /* stop was noticed: no listener, no idle connection */
-	bool full;              /* the engine wants no connection: they wait in ready, and at the listeners */
+	bool full;              /* the engine takes no request: they wait in ready, and connections at the listeners */
+	bool sheds;             /* requests that too many wait before, or too long, are refused: so all are accepted */
+	int64_t vacancies;      /* requests that the engine may take at once now; -1: as many as threads are free */
 	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
+	bool backlogged;        /* connections may have waited at the listeners for a while */
 	bool complain;          /* that began for lack of descriptors or memory, and nobody has been told */
 	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
 	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
+	bool aside_for_any;     /* whom they are left to: any worker that is free, else a free one that has fewer */
+	uint64_t crowded_since; /* no other worker was seen free since, */
+	uint64_t crowd_seen;    /* at the last look */
+	uint64_t refused_at;    /* when a request was refused last; 0: never */
 	int *listeners;         /* descriptors */
 	int listener_count;
 	uint32_t busy;          /* connections that are TAKEN */
-	uint64_t polls;         /* times that reports were collected */
+	uint64_t polls;         /* times that reports were collected by threads that ask for work, */
+	uint64_t looked;        /* and when that was last */
 	struct cuttle_io_thread *io_thread;
+	pthread_cond_t stuck;   /* a request is, that nobody has been told of */
 };
 
 /* A loop over listeners (copied; not owned). NULL with errno. */
@@ -64,11 +74,24 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 /* Collects reports without waiting, accepts at most limit connections, and steps those that are pending. */
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now);
 
+/* Accepts at most limit connections of those that were reported. A loop that sheds goes on beyond the limit where no
+ * other worker has a free thread. */
+void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now);
+
+/* Whether the listeners belong into the back end as far as the engine goes. */
+static inline bool cuttle_loop_is_open(const struct cuttle_loop *loop)
+{
+	return !loop->full || loop->sheds;
+}
+
 /* Notes reports. */
 void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *events, int count);
 
 /* Steps each connection that is pending now; what they leave for another turn waits for the next call. */
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now);
+
+/* For the spooler, not under the lock: connections that waited for the disk go on. The context is the loop. */
+void cuttle_loop_note_spooled(void *context);
 
 /* Puts a connection where its step says; closes it where it says so. */
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step);
@@ -99,6 +122,17 @@ int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *conn
 void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection);
 /* Closes a READY connection whose peer would read nothing: its request never reaches the app. */
 void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connection);
+
+/* Refuses the requests that came last, where more wait than may (max_queue). spare of those who wait need not, for
+ * there are threads for them. Tells the other workers whether there is room. */
+void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now);
+/* Refuses those that were complete at a time. */
+void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now);
+/* Refuses a READY connection. */
+void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now);
+
+/* A TAKEN connection whose request is stuck in the app, and that was not returned before; NULL without one. */
+struct cuttle_connection *cuttle_loop_tell_stuck(struct cuttle_loop *loop);
 
 /* Reports fd once to next, as token, when it is ready as wanted. Watching it again changes what is wanted and the
  * token. Returns 0, or -1 with errno: EBADF for a descriptor that is not the app's. */

@@ -25,6 +25,13 @@ static inline void cuttle_meter_start(struct cuttle_meter *meter, uint64_t octet
 		.began = now, .looked = now, .octets = octets, .moved = now, .slack = CUTTLE_METER_GRACE};
 }
 
+/* The time since the last look doesn't count: it was not the peer's. */
+static inline void cuttle_meter_excuse(struct cuttle_meter *meter, uint64_t octets, uint64_t now)
+{
+	meter->looked = meter->moved = now;
+	meter->octets = octets;
+}
+
 /* octets have moved in all. rate: the fewest octets a second (0: any); stall: the longest time without any (0: none). */
 static inline bool cuttle_meter_late(struct cuttle_meter *meter, uint64_t octets, uint64_t rate, uint64_t stall,
 				     uint64_t now)

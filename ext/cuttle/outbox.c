@@ -1,6 +1,5 @@
 /* The output queue of a connection. */
 #include "outbox.h"
-#include "body.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,11 +8,12 @@
 
 #define FLUSH_PARTS 64
 
-/* File pieces have room 0; memory pieces keep their octets behind the header. */
+/* Memory pieces keep their octets behind the header; the others have room 0. A spooled piece's octets are the stream's
+ * next ones. */
 struct cuttle_piece {
 	struct cuttle_piece *next;
-	int file;        /* -1: in memory */
-	bool spooled;    /* a temporary file of ours, which may grow at its end */
+	int file;        /* the app's, -1: none */
+	bool spooled;
 	uint64_t offset; /* of the first octet not sent */
 	uint64_t length; /* octets not sent */
 	size_t room;
@@ -42,11 +42,53 @@ static void shift(struct cuttle_outbox *outbox)
 	free(piece);
 }
 
+void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool)
+{
+	*outbox = (struct cuttle_outbox){.spool = spool, .signal = -1};
+}
+
+static void close_stream(struct cuttle_outbox *outbox)
+{
+	if (outbox->stream)
+		cuttle_stream_close(outbox->stream);
+	outbox->stream = NULL;
+}
+
+static void signal_waiter(const struct cuttle_outbox *outbox)
+{
+	int saved = errno;
+
+	if (outbox->signal >= 0)
+		(void)!write(outbox->signal, "", 1);
+	errno = saved;
+}
+
 void cuttle_outbox_clear(struct cuttle_outbox *outbox)
 {
 	while (outbox->first)
 		shift(outbox);
-	outbox->queued = 0;
+	close_stream(outbox);
+	outbox->queued = outbox->memory = outbox->spooled = 0;
+	signal_waiter(outbox);
+}
+
+bool cuttle_outbox_crowded(const struct cuttle_outbox *outbox, bool still)
+{
+	uint64_t most = still ? CUTTLE_OUTBOX_MOST / 4 * 3 : CUTTLE_OUTBOX_MOST, count = outbox->memory;
+
+	if (outbox->memory + outbox->spooled <= most)
+		return false;
+	if (outbox->stream)
+		count += cuttle_stream_in_memory(outbox->stream);
+	return count > most;
+}
+
+void cuttle_outbox_signal(struct cuttle_outbox *outbox, int descriptor)
+{
+	signal_waiter(outbox);
+	outbox->signal = descriptor;
+	if (outbox->stream)
+		cuttle_stream_signal(outbox->stream, descriptor);
 }
 
 static struct cuttle_piece *new_piece(int file, uint64_t offset, uint64_t length, size_t room)
@@ -68,7 +110,7 @@ static struct cuttle_piece *memory_piece(struct cuttle_outbox *outbox, size_t co
 {
 	struct cuttle_piece *last = outbox->last;
 
-	if (last && last->file < 0 && last->offset + last->length < last->room)
+	if (last && last->room > 0 && last->offset + last->length < last->room)
 		return last;
 	last = new_piece(-1, 0, 0, count > 16384 ? count : 16384);
 	if (last)
@@ -89,34 +131,47 @@ static int append_memory(struct cuttle_outbox *outbox, const char *octets, size_
 		memcpy(piece->octets + used, octets, room);
 		piece->length += room;
 		outbox->queued += room;
+		outbox->memory += room;
 		octets += room;
 		count -= room;
 	}
 	return 0;
 }
 
-static int append_spooled(struct cuttle_outbox *outbox, const char *octets, size_t count)
+/* Returns false where the spooler does not take them. */
+static bool append_spooled(struct cuttle_outbox *outbox, const char *octets, size_t count)
 {
 	struct cuttle_piece *last = outbox->last;
 
-	if (!last || !last->spooled) {
-		int file = cuttle_temporary_file();
-
-		if (file < 0)
-			return -1;
-		last = new_piece(file, 0, 0, 0);
-		if (!last) {
-			close(file);
-			return -1;
-		}
+	if (!outbox->stream) {
+		outbox->stream = cuttle_stream_open(outbox->spool, NULL, false);
+		if (!outbox->stream)
+			return false;
+		cuttle_stream_signal(outbox->stream, outbox->signal);
+	}
+	if (!last || !last->spooled)
+		last = new_piece(-1, 0, 0, 0);
+	if (!last || cuttle_stream_append(outbox->stream, octets, count) < 0) {
+		if (last != outbox->last)
+			free(last);
+		if (outbox->spooled == 0)
+			close_stream(outbox);
+		return false;
+	}
+	if (last != outbox->last) {
 		last->spooled = true;
 		push(outbox, last);
 	}
-	if (cuttle_write_fully(last->file, octets, count) < 0)
-		return -1;
 	last->length += count;
 	outbox->queued += count;
-	return 0;
+	outbox->spooled += count;
+	return true;
+}
+
+/* Whether octets go to the spooler, so that what is in memory stays little; what follows spooled ones does too. */
+static bool belongs_on_disk(const struct cuttle_outbox *outbox, size_t count)
+{
+	return outbox->spooled > 0 || outbox->memory + count > CUTTLE_OUTBOX_MEMORY;
 }
 
 int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, int count, size_t skip)
@@ -124,7 +179,6 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 	for (int index = 0; index < count; index++) {
 		const char *octets = parts[index].iov_base;
 		size_t length = parts[index].iov_len;
-		int failed;
 
 		if (skip >= length) {
 			skip -= length;
@@ -133,9 +187,9 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 		octets += skip;
 		length -= skip;
 		skip = 0;
-		failed = outbox->queued + length > CUTTLE_OUTBOX_MEMORY ? append_spooled(outbox, octets, length)
-									 : append_memory(outbox, octets, length);
-		if (failed)
+		if (belongs_on_disk(outbox, length) && append_spooled(outbox, octets, length))
+			continue;
+		if (append_memory(outbox, octets, length) < 0)
 			return -1;
 	}
 	return 0;
@@ -157,17 +211,27 @@ int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t o
 }
 
 /* Takes count sent octets off the front, with the pieces they finish. */
-static void advance(struct cuttle_outbox *outbox, size_t count)
+static void advance(struct cuttle_outbox *outbox, uint64_t count)
 {
 	outbox->queued -= count;
-	while (outbox->first && count >= outbox->first->length) {
-		count -= (size_t)outbox->first->length;
+	while (outbox->first) {
+		struct cuttle_piece *first = outbox->first;
+		uint64_t octets = count < first->length ? count : first->length;
+
+		first->offset += octets;
+		first->length -= octets;
+		count -= octets;
+		if (first->room > 0)
+			outbox->memory -= octets;
+		if (first->spooled)
+			outbox->spooled -= octets;
+		if (first->length > 0)
+			break;
 		shift(outbox);
 	}
-	if (outbox->first) {
-		outbox->first->offset += count;
-		outbox->first->length -= count;
-	}
+	if (outbox->spooled == 0)
+		close_stream(outbox);
+	signal_waiter(outbox);
 }
 
 static ssize_t send_memory(struct cuttle_outbox *outbox, struct cuttle_transport *transport)
@@ -175,7 +239,7 @@ static ssize_t send_memory(struct cuttle_outbox *outbox, struct cuttle_transport
 	struct iovec parts[FLUSH_PARTS];
 	int count = 0;
 
-	for (struct cuttle_piece *piece = outbox->first; piece && piece->file < 0 && count < FLUSH_PARTS;
+	for (struct cuttle_piece *piece = outbox->first; piece && piece->room > 0 && count < FLUSH_PARTS;
 	     piece = piece->next)
 		parts[count++] = (struct iovec){.iov_base = piece->octets + piece->offset,
 						.iov_len = (size_t)piece->length};
@@ -192,13 +256,21 @@ static ssize_t send_piece_of_file(struct cuttle_piece *piece, struct cuttle_tran
 	return sent == 0 ? -1 : sent;
 }
 
+static ssize_t send_first(struct cuttle_outbox *outbox, struct cuttle_transport *transport)
+{
+	struct cuttle_piece *first = outbox->first;
+
+	if (first->spooled)
+		return cuttle_stream_send(outbox->stream, transport, (size_t)first->length);
+	return first->file >= 0 ? send_piece_of_file(first, transport) : send_memory(outbox, transport);
+}
+
 enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttle_transport *transport, uint64_t *sent)
 {
 	uint64_t turn = 0;
 
 	while (outbox->first) {
-		bool file = outbox->first->file >= 0;
-		ssize_t count = file ? send_piece_of_file(outbox->first, transport) : send_memory(outbox, transport);
+		ssize_t count = send_first(outbox, transport);
 
 		if (count == CUTTLE_WANT_WRITE)
 			return CUTTLE_FLUSH_BLOCKED;
@@ -206,7 +278,7 @@ enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttl
 			return CUTTLE_FLUSH_WANTS_READ;
 		if (count < 0)
 			return CUTTLE_FLUSH_BROKEN;
-		advance(outbox, (size_t)count);
+		advance(outbox, (uint64_t)count);
 		*sent += (uint64_t)count;
 		turn += (uint64_t)count;
 		if (turn >= CUTTLE_OUTBOX_TURN && outbox->first)

@@ -1,19 +1,24 @@
-/* What could not be sent at once: a queue of octets in memory and pieces of files, drained when the peer reads. */
+/* What could not be sent at once: a queue of octets in memory, octets on their way to a temporary file (spool.h) and
+ * pieces of files, drained when the peer reads. */
 #ifndef CUTTLE_OUTBOX_H
 #define CUTTLE_OUTBOX_H
 
-#include "transport.h"
+#include "spool.h"
 
-#include <stdbool.h>
-
-#define CUTTLE_OUTBOX_MEMORY (1 << 20)  /* octets kept in memory; the rest of a finished response is spooled */
+#define CUTTLE_OUTBOX_MEMORY (1 << 20)  /* octets kept in memory; what is beyond is spooled */
+#define CUTTLE_OUTBOX_MOST (2 << 20)    /* octets in memory, where the disk does not follow, before a stream waits */
 #define CUTTLE_OUTBOX_TURN (2 << 20)    /* octets of a file sent before others get their turn */
 
 struct cuttle_piece;
 
 struct cuttle_outbox {
 	struct cuttle_piece *first, *last;
-	uint64_t queued; /* octets */
+	uint64_t queued;  /* octets */
+	uint64_t memory;  /* of these, in pieces of memory */
+	uint64_t spooled; /* of these, in the stream */
+	struct cuttle_spool *spool;
+	struct cuttle_stream *stream; /* NULL while nothing is spooled */
+	int signal;       /* a descriptor that gets an octet whenever octets have left memory, -1: none */
 };
 
 enum cuttle_flush {
@@ -24,8 +29,11 @@ enum cuttle_flush {
 	CUTTLE_FLUSH_BROKEN,      /* errno */
 };
 
-/* Queues a copy of what is left of parts after their first skip octets: to memory, or behind 1 MB to a temporary
- * file. Returns 0, or -1 with errno. */
+/* An empty outbox. */
+void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool);
+
+/* Queues a copy of what is left of parts after their first skip octets: to memory, or behind 1 MB to the spooler. Where
+ * that has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
 int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, int count, size_t skip);
 
 /* Queues a piece of a file, which the outbox closes when it is done with it, also on failure. */
@@ -36,6 +44,13 @@ enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttl
 				      uint64_t *sent);
 
 void cuttle_outbox_clear(struct cuttle_outbox *outbox);
+
+/* Whether more octets are in memory than should be, as the disk does not follow; with still: than three quarters of
+ * that. */
+bool cuttle_outbox_crowded(const struct cuttle_outbox *outbox, bool still);
+/* An octet goes to this descriptor (non-blocking) whenever octets have left memory, and now to the one before; -1: to
+ * none. */
+void cuttle_outbox_signal(struct cuttle_outbox *outbox, int descriptor);
 
 static inline bool cuttle_outbox_empty(const struct cuttle_outbox *outbox)
 {

@@ -39,6 +39,8 @@ static void acceptor_free(void *data)
 		close(acceptor->stopped[1]);
 	}
 	if (acceptor->source.core) {
+		if (acceptor->source.core->spool)
+			cuttle_spool_end(acceptor->source.core->spool);
 		CUTTLE_CONTAINER(acceptor->source.core, struct blocking_core, core)->acceptor = NULL;
 		cuttle_core_disown(acceptor->source.core);
 	}
@@ -242,7 +244,9 @@ static VALUE acceptor_stopping_p(VALUE self)
 	return RBOOL(atomic_load(&acceptor_of(self)->source.core->stopping));
 }
 
-/* call-seq: stats -> Hash: connections (open), accepted, requests and dropped (since the start) */
+/* call-seq: stats -> Hash
+ *
+ * connections (open), accepted, requests and dropped (since the start), spooled (octets now); refused and stuck are 0. */
 static VALUE acceptor_stats(VALUE self)
 {
 	return cuttle_source_stats(&acceptor_of(self)->source);

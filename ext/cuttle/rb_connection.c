@@ -4,7 +4,11 @@
 #include "rb_exchange.h"
 #include "rb_wait.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#define BLIND_WAIT (10 * CUTTLE_MILLISECOND) /* for the disk, where no pipe can be had */
 
 static VALUE connection_class;
 
@@ -12,6 +16,7 @@ struct blocking {
 	struct cuttle_connection *connection;
 	struct cuttle_acceptor *acceptor; /* the structure of that object */
 	VALUE source;
+	int written[2]; /* a pipe, where the disk had to be waited for; -1 */
 };
 
 static void blocking_mark(void *data)
@@ -23,6 +28,16 @@ static void blocking_mark(void *data)
 		cuttle_connection_mark(blocking->connection);
 }
 
+/* A connection that ends has closed its stream, which has forgotten the pipe. */
+static void close_pipe(struct blocking *blocking)
+{
+	if (blocking->written[0] < 0)
+		return;
+	close(blocking->written[0]);
+	close(blocking->written[1]);
+	blocking->written[0] = blocking->written[1] = -1;
+}
+
 /* An exchange that is still held loses its connection. */
 static void shut(struct blocking *blocking)
 {
@@ -32,6 +47,7 @@ static void shut(struct blocking *blocking)
 		cuttle_held_leave(connection->exchange->holder, false);
 	if (!connection->core->forked)
 		cuttle_connection_close(connection);
+	close_pipe(blocking);
 }
 
 static void blocking_free(void *data)
@@ -45,6 +61,7 @@ static void blocking_free(void *data)
 		free(blocking->connection);
 		cuttle_core_disown(core);
 	}
+	close_pipe(blocking);
 	xfree(blocking);
 }
 
@@ -73,6 +90,7 @@ VALUE cuttle_connection_prepare(struct cuttle_acceptor *acceptor)
 	VALUE self = TypedData_Make_Struct(connection_class, struct blocking, &blocking_type, blocking);
 
 	blocking->acceptor = acceptor;
+	blocking->written[0] = blocking->written[1] = -1;
 	RB_OBJ_WRITE(self, &blocking->source, acceptor->source.self);
 	return self;
 }
@@ -99,21 +117,67 @@ static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *c
 	return true;
 }
 
+/* The pipe that the spooler tells of what it has written: a descriptor to wait for, -1 where none can be had. */
+static int open_pipe(struct blocking *blocking)
+{
+	if (blocking->written[0] < 0 && rb_cloexec_pipe(blocking->written) == 0)
+		for (int end = 0; end < 2; end++)
+			fcntl(blocking->written[end], F_SETFL, O_NONBLOCK);
+	return blocking->written[0];
+}
+
+/* Waits until the disk has taken more of the body, the peer has gone, or the deadline. */
+static void await_disk(struct blocking *blocking, uint64_t left)
+{
+	struct cuttle_connection *connection = blocking->connection;
+	struct pollfd descriptors[2] = {
+		{.fd = connection->transport.fd},
+		{.fd = open_pipe(blocking), .events = POLLIN},
+	};
+	char octets[64];
+
+	if (descriptors[1].fd < 0 && left > BLIND_WAIT)
+		left = BLIND_WAIT;
+	cuttle_stream_signal(connection->exchange->body->stream, blocking->written[1]);
+	if (cuttle_body_look(connection->exchange->body, connection->exchange->body_left == 0) != CUTTLE_BODY_WAITS ||
+	    cuttle_poll(descriptors, 2, left) == 0)
+		return;
+	if (descriptors[1].revents)
+		(void)!read(blocking->written[0], octets, sizeof octets);
+	if (descriptors[0].revents)
+		connection->broken = true;
+}
+
+static void complain(const struct blocking *blocking)
+{
+	int error = cuttle_spool_complaint(blocking->connection->core->spool);
+
+	if (error)
+		cuttle_source_complain_of_spool(&blocking->acceptor->source, error);
+}
+
 /* Waits for what the connection needs next: its descriptor, its deadline, the stop or (when it idles longer than
  * grace nanoseconds) a connection at the door. Returns false when it should end. */
-static bool await(struct cuttle_acceptor *acceptor, struct cuttle_connection *connection, uint64_t idle_since,
-		  int64_t grace)
+static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 {
+	struct cuttle_acceptor *acceptor = blocking->acceptor;
+	struct cuttle_connection *connection = blocking->connection;
 	struct pollfd descriptors[CUTTLE_MOST_LISTENERS + 2];
 	uint64_t now = cuttle_now(), left = CUTTLE_FOREVER;
 	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
 	bool kept = spared(acceptor, connection, now), idle = connection->state == CUTTLE_IDLE;
 	int count = 1;
 
-	if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
+	if (atomic_load(&connection->core->stopping))
+		grace = -1; /* it has its own, and nobody is to come in any more */
+	else if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
 		grace = CUTTLE_FIRST_GRACE;
 	if (connection->deadline)
 		left = connection->deadline > now ? connection->deadline - now : 0;
+	if (connection->spooling) {
+		await_disk(blocking, left);
+		return true;
+	}
 	descriptors[0] = (struct pollfd){
 		.fd = connection->transport.fd,
 		.events = (short)((output ? POLLOUT : 0) | (connection->state == CUTTLE_DRAIN ? 0 : POLLIN)),
@@ -166,7 +230,7 @@ static enum cuttle_step advance(VALUE self, struct blocking *blocking, uint64_t 
 	case CUTTLE_STEP_UNPARSED:
 		return parse(self, blocking);
 	case CUTTLE_STEP_WAIT:
-		if (!await(blocking->acceptor, connection, idle_since, grace))
+		if (!await(blocking, idle_since, grace))
 			return last_look(connection);
 		if (connection->deadline && cuttle_now() >= connection->deadline)
 			return cuttle_connection_expire(connection, cuttle_now());
@@ -182,10 +246,18 @@ static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_s
 
 	while (connection->state != CUTTLE_READY && connection->state != CUTTLE_CLOSED) {
 		connection->step = advance(self, blocking, idle_since, grace);
+		complain(blocking);
 		if (connection->step == CUTTLE_STEP_CLOSE)
 			cuttle_connection_close(connection);
 	}
-	return connection->state == CUTTLE_READY;
+	if (connection->state != CUTTLE_READY)
+		return false;
+	/* A connection's first request may have waited for long, and its peer may have gone meanwhile. */
+	if (connection->served > 1 || !cuttle_connection_gone(connection))
+		return true;
+	connection->core->dropped++;
+	cuttle_connection_close(connection);
+	return false;
 }
 
 /* call-seq: next_request(grace = nil) -> Exchange or nil

@@ -5,6 +5,7 @@
  * there, and are replaced in one pass over them: a look-up of each would cost more than all the rest. Values that recur
  * are frozen and shared, the others are the app's own. All are binary, with every octet as it came. */
 #include "rb_exchange.h"
+#include "request_start.h"
 #include "syntax.h"
 
 #include <netdb.h>
@@ -27,6 +28,7 @@ enum own {
 	HINTS,
 	FINISHED,
 	AFTER_REPLY,
+	QUEUE_TIME,
 	OWN,
 };
 
@@ -41,10 +43,11 @@ static const char *const own_names[OWN] = {
 	[HINTS] = "rack.early_hints",
 	[FINISHED] = "rack.response_finished",
 	[AFTER_REPLY] = "rack.after_reply",
+	[QUEUE_TIME] = "cuttle.queue_time",
 };
 
 static VALUE own_keys[OWN];
-static VALUE server_name, server_port, http_host, content_length, content_type, input_key;
+static VALUE server_name, server_port, http_host, request_start, content_length, content_type, input_key;
 static VALUE empty, slash, http_1_0, http_1_1, port_80, loopback;
 static VALUE string_io;
 
@@ -192,9 +195,11 @@ static void add_underscored(VALUE env, const struct cuttle_exchange *exchange, c
 		rb_hash_aset(env, key, make_value(&value));
 }
 
-static void add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
+/* Returns the first X-Request-Start, which the outermost router sent; empty without one. */
+static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	struct cuttle_slice start = {0};
 	bool underscores = false;
 
 	for (uint32_t index = 0; index < head->field_count; index++) {
@@ -205,12 +210,18 @@ static void add_fields(VALUE env, const struct cuttle_exchange *exchange, bool k
 		if (memchr(name, '_', field->name.length))
 			underscores = true;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
-			 !(field->name.length == 4 && cuttle_same(name, 4, "host")))
-			add_field(env, key_of(name, field->name.length), &value);
+			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
+			VALUE key = key_of(name, field->name.length);
+
+			if (key == request_start && !start.length)
+				start = field->value;
+			add_field(env, key, &value);
+		}
 	}
 	for (uint32_t index = 0; underscores && keep_underscores && index < head->field_count; index++)
 		if (memchr(cuttle_exchange_at(exchange, head->fields[index].name), '_', head->fields[index].name.length))
 			add_underscored(env, exchange, &head->fields[index]);
+	return start;
 }
 
 static VALUE method_of(const struct cuttle_exchange *exchange)
@@ -269,6 +280,23 @@ static void use_local_authority(VALUE env, const struct cuttle_source *source)
 	rb_hash_aset(env, server_port, source->local_port);
 }
 
+/* The file that a body was spooled to, as an IO of its own. It stays on the spool's account until it is closed. */
+static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
+{
+	uint64_t charged = 0;
+	int file;
+
+	if (held->spool) /* asked before */
+		return held->input;
+	file = cuttle_stream_take_file(body->stream, &charged);
+	if (file < 0)
+		rb_sys_fail("rack.input");
+	held->spool = cuttle_spool_share(body->spool);
+	held->charged = charged;
+	rb_update_max_fd(file);
+	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
+}
+
 /* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
  * requests without one. */
 static void add_input(VALUE env, struct cuttle_held *held)
@@ -281,10 +309,8 @@ static void add_input(VALUE env, struct cuttle_held *held)
 			rb_hash_aset(env, content_length, rb_str_new_lit("0"));
 		return;
 	}
-	if (body->file >= 0) {
-		lseek(body->file, 0, SEEK_SET);
-		input = rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(body->file), rb_str_new_lit("r+b"));
-		body->file = -1; /* the object's from now on */
+	if (body->stream) {
+		input = spooled_input(held, body);
 	} else {
 		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
 		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
@@ -347,6 +373,21 @@ static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int exi
 	return ST_CONTINUE;
 }
 
+/* How long the request waited for a thread, in seconds: from its router on where that says when it got it, else from
+ * accept on for a connection's first request, and from its completion for the others. The time that the client took to
+ * send it does not count. */
+static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
+{
+	const uint64_t *times = exchange->times;
+	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT];
+
+	if (exchange->connection->served == 1)
+		waited += times[CUTTLE_FIRST_OCTET] - times[CUTTLE_ACCEPTED];
+	if (start.length)
+		cuttle_request_start(cuttle_exchange_at(exchange, start), start.length, &waited);
+	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
+}
+
 /* What is this exchange's alone: an app that keeps it has nothing of the next one. An exchange is what both rack.hijack
  * and rack.early_hints call. */
 static void introduce(VALUE env, struct cuttle_held *held)
@@ -366,6 +407,7 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
 	RB_OBJ_WRITE(held->self, &held->after_reply, own.values[AFTER_REPLY]);
+	own.values[QUEUE_TIME] = time_in_queue(exchange, (struct cuttle_slice){0});
 	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
 }
 
@@ -412,6 +454,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 	struct cuttle_source *source = held->source;
 	const struct cuttle_head *head = cuttle_exchange_head(held->live);
 	bool authority = head->has_host && head->host.length > 0;
+	struct cuttle_slice start;
 	VALUE env;
 
 	if (authority && !same_authority(source, held->live))
@@ -422,7 +465,9 @@ VALUE cuttle_env(struct cuttle_held *held)
 	introduce(env, held);
 	if (!authority)
 		use_local_authority(env, source);
-	add_fields(env, held->live, source->core->limits.underscores);
+	start = add_fields(env, held->live, source->core->limits.underscores);
+	if (start.length)
+		rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
 	add_input(env, held);
 	return env;
 }
@@ -451,6 +496,7 @@ void Init_cuttle_env(void)
 	content_length = interned("CONTENT_LENGTH");
 	content_type = interned("CONTENT_TYPE");
 	input_key = interned("rack.input");
+	request_start = interned("HTTP_X_REQUEST_START");
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
 	loopback = interned("127.0.0.1");

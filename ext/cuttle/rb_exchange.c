@@ -2,6 +2,7 @@
 #include "rb_exchange.h"
 #include "syntax.h"
 
+#include <ruby/fiber/scheduler.h>
 #include <ruby/io.h>
 #include <sys/socket.h>
 
@@ -20,11 +21,24 @@ static void held_mark(void *data)
 	rb_gc_mark(held->text);
 }
 
+/* The input's file is closed, or goes with its object. */
+static void discharge(struct cuttle_held *held)
+{
+	struct cuttle_spool *spool = held->spool;
+
+	if (!spool)
+		return;
+	held->spool = NULL;
+	cuttle_spool_discharge(spool, held->charged);
+	cuttle_spool_disown(spool);
+}
+
 static void held_free(void *data)
 {
 	struct cuttle_held *held = data;
 
 	cuttle_held_leave(held, false);
+	discharge(held);
 #ifndef RUBY_TYPED_EMBEDDABLE
 	xfree(held);
 #endif
@@ -72,13 +86,40 @@ struct cuttle_held *cuttle_held_of(VALUE exchange)
 	return held;
 }
 
+bool cuttle_held_stuck(const struct cuttle_held *held)
+{
+	return held->live && atomic_load(&held->live->connection->stuck);
+}
+
+/* Gives up an exchange that has its answer. */
+static void come_too_late(struct cuttle_held *held)
+{
+	cuttle_held_leave(held, false);
+	rb_raise(rb_eIOError, "the request was answered with 503: the app did not answer in time (app_timeout)");
+}
+
 struct cuttle_held *cuttle_held_live(VALUE exchange)
 {
 	struct cuttle_held *held = cuttle_held_of(exchange);
 
+	if (cuttle_held_stuck(held))
+		come_too_late(held);
 	if (!held->live)
 		rb_raise(rb_eIOError, "the exchange is over");
 	return held;
+}
+
+void cuttle_held_begin(struct cuttle_held *held)
+{
+	bool in_time;
+
+	if (!held->core->limits.app_timeout)
+		return;
+	cuttle_held_lock(held);
+	in_time = cuttle_connection_begin_response(held->live->connection);
+	cuttle_held_unlock(held);
+	if (!in_time)
+		come_too_late(held);
 }
 
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange)
@@ -90,6 +131,7 @@ void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner,
 	held->core = source->core;
 	held->loop = source->loop;
 	held->source = source;
+	held->generation = cuttle_core_generation();
 	RB_OBJ_WRITE(self, &held->owner, owner);
 	held->head_request = head->method.length == 4 &&
 			     memcmp(cuttle_exchange_at(exchange, head->method), "HEAD", 4) == 0;
@@ -113,6 +155,7 @@ static struct cuttle_connection *part(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
+	cuttle_outbox_signal(&held->live->out, -1); /* a thread that waits finds out */
 	held->live->holder = NULL;
 	held->live = NULL;
 	return connection;
@@ -138,6 +181,10 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 		return;
 	now = cuttle_now();
 	cuttle_held_lock(held);
+	if (atomic_load(&held->live->connection->stuck)) { /* it has its whole response, whatever the app did */
+		complete = true;
+		held->status = 503;
+	}
 	keep_record(held, complete, now);
 	connection = part(held);
 	if (loop) {
@@ -162,6 +209,7 @@ void cuttle_held_dispose(struct cuttle_held *held)
 		rb_io_close(input);
 	else if (!NIL_P(input))
 		rb_funcall(input, rb_intern("close"), 0);
+	discharge(held);
 }
 
 /* call-seq: dispose -> nil
@@ -179,6 +227,18 @@ static VALUE slice(struct cuttle_held *held, struct cuttle_slice slice)
 	return rb_str_new(cuttle_exchange_at(held->live, slice), slice.length);
 }
 
+/* Where fibers run the app, a fiber's backtrace tells where the request is stuck, not its thread's. */
+static void remember_fiber(struct cuttle_held *held)
+{
+	VALUE fiber;
+
+	if (NIL_P(rb_fiber_scheduler_current()))
+		return;
+	fiber = rb_fiber_current();
+	held->live->connection->fiber = fiber;
+	RB_OBJ_WRITTEN(held->owner, Qundef, fiber);
+}
+
 /* call-seq: env -> Hash
  *
  * The request as a Rack env: a new one each time, so ask once. Raises IOError when the exchange is over. */
@@ -186,6 +246,8 @@ static VALUE exchange_env(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
 
+	if (held->core->limits.app_timeout)
+		remember_fiber(held);
 	RB_OBJ_WRITE(self, &held->env, cuttle_env(held));
 	return held->env;
 }
@@ -236,18 +298,20 @@ static VALUE exchange_head_p(VALUE self)
 	return RBOOL(cuttle_held_of(self)->head_request);
 }
 
-/* call-seq: responded? -> true or false, whether a final status line was written */
+/* call-seq: responded? -> true or false, whether a final status line was written, by the app or for it */
 static VALUE exchange_responded_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return RBOOL((held->status && NIL_P(held->text)) || !held->live);
+	return RBOOL((held->status && NIL_P(held->text)) || !held->live || cuttle_held_stuck(held));
 }
 
 /* call-seq: finished? -> true or false, whether the response is complete, or its connection gone */
 static VALUE exchange_finished_p(VALUE self)
 {
-	return RBOOL(!cuttle_held_of(self)->live);
+	struct cuttle_held *held = cuttle_held_of(self);
+
+	return RBOOL(!held->live || cuttle_held_stuck(held));
 }
 
 /* call-seq: evented? -> true or false, whether a poller drives the connection, rather than a thread of its own */
@@ -260,12 +324,11 @@ static VALUE exchange_evented_p(VALUE self)
 
 /* call-seq: forked? -> true or false
  *
- * Whether this process is a child that the app forked while it answered: the exchange is the parent's. */
+ * Whether this process is a child that the app forked since it got this exchange, which is the parent's. Tells that of
+ * one that is over, too. */
 static VALUE exchange_forked_p(VALUE self)
 {
-	struct cuttle_held *held = cuttle_held_of(self);
-
-	return RBOOL(held->core && held->core->forked);
+	return RBOOL(cuttle_held_of(self)->generation != cuttle_core_generation());
 }
 
 /* call-seq: keep_alive? -> true or false, whether the connection goes on after this response */
@@ -389,6 +452,7 @@ static VALUE exchange_hijack(VALUE self)
 
 	if (held->core->forked)
 		rb_raise(rb_eIOError, "the exchange is the parent process's");
+	cuttle_held_begin(held);
 	flush_fully(self);
 	io = release(held);
 	if (!NIL_P(env))

@@ -19,9 +19,12 @@ struct cuttle_held {
 	VALUE input;     /* the request body's IO, nil without one */
 	VALUE address;   /* the peer's, nil before env was asked for */
 	VALUE text;      /* a response's head that has not left, nil without one */
+	struct cuttle_spool *spool; /* where the input's file is charged, NULL: nowhere */
+	uint64_t charged; /* octets */
 	uint64_t left;   /* octets that the response still owes its Content-Length */
 	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* once it is over */
 	struct cuttle_chunk_state encoding;
+	unsigned generation; /* of the process that it was handed out in (core.c) */
 	int status;      /* of the final response, 0 before it has begun */
 	bool head_request;
 	bool chunked;    /* the response's body goes out in chunks */
@@ -39,8 +42,13 @@ VALUE cuttle_exchange_prepare(void);
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange);
 
 struct cuttle_held *cuttle_held_of(VALUE exchange);
-/* The same, with a live exchange; raises IOError where it is over. */
+/* The same, with a live exchange; raises IOError where it is over, or was answered because it was stuck. */
 struct cuttle_held *cuttle_held_live(VALUE exchange);
+/* The app begins its response, or takes the socket: from here on nobody answers for it. Raises IOError where somebody
+ * has. */
+void cuttle_held_begin(struct cuttle_held *held);
+/* Whether a live exchange was answered because it was stuck in the app. What is in it stays until cuttle_held_leave. */
+bool cuttle_held_stuck(const struct cuttle_held *held);
 
 /* The response is over: to the next request, or (incomplete) the end of the connection. */
 void cuttle_held_leave(struct cuttle_held *held, bool complete);
@@ -72,5 +80,7 @@ VALUE cuttle_env_remote_address(struct cuttle_held *held);
 /* Waits without the GVL (or in the fiber scheduler's care) until the exchange's descriptor is ready for output, at most
  * nanoseconds. Returns false when the time is over. The exchange may be over afterwards. */
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds);
+/* Waits as that does, until the client reads or, where too much is in memory, octets have left it for the disk. */
+bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds);
 
 #endif

@@ -89,12 +89,6 @@ static void lock(const struct cuttle_source *source)
 		pthread_mutex_lock(&source->loop->lock);
 }
 
-static void unlock(const struct cuttle_source *source)
-{
-	if (source->loop)
-		pthread_mutex_unlock(&source->loop->lock);
-}
-
 static void parse_head(struct parsing *parsing, VALUE octets)
 {
 	struct cuttle_connection *connection = parsing->connection;
@@ -115,7 +109,6 @@ static void parse_head(struct parsing *parsing, VALUE octets)
 	lock(parsing->source);
 	parsing->step = size ? cuttle_connection_head_parsed(connection, size, cuttle_now())
 			     : cuttle_connection_unsatisfied(connection, cuttle_now());
-	unlock(parsing->source);
 }
 
 static void parse_body(struct parsing *parsing, VALUE octets)
@@ -131,7 +124,6 @@ static void parse_body(struct parsing *parsing, VALUE octets)
 	lock(parsing->source);
 	parsing->step = cuttle_connection_body_parsed(parsing->connection, consumed, RSTRING_PTR(data),
 						      (size_t)RSTRING_LEN(data), done, cuttle_now());
-	unlock(parsing->source);
 	RB_GC_GUARD(data);
 }
 
@@ -198,7 +190,6 @@ enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner,
 	}
 	lock(source);
 	parsing.step = cuttle_connection_refuse(connection, status, cuttle_now());
-	unlock(source);
 	return parsing.step;
 }
 

@@ -6,11 +6,11 @@
 #include <ruby/thread.h>
 #include <stdlib.h>
 
-#define LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
 
 struct poller {
 	struct cuttle_source source;
 	bool listeners_closed;
+	atomic_bool called;  /* wake was called: next returns false */
 	uint32_t round; /* ready connections to hand out before the next look for others, */
 	uint32_t batch; /* of as many that the last look found */
 };
@@ -61,6 +61,8 @@ static void poller_free(void *data)
 	if (loop) {
 		if (!loop->core.forked)
 			cuttle_io_thread_stop(loop);
+		if (loop->core.spool)
+			cuttle_spool_end(loop->core.spool);
 		pthread_mutex_lock(&loop->lock);
 		close_orphans(loop);
 		pthread_mutex_unlock(&loop->lock);
@@ -136,9 +138,11 @@ static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard
  * shared::     several threads run the app: while each is in it, a native thread goes on reading, draining and timing
  *              out; and while one of them computes there, the others stand by (followers.h)
  * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners, in which this one has a place
+ * spool_directory:: where large bodies and responses wait; nil: TMPDIR, or /tmp
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
- *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, half_close ("answer"
- *              or "drop"), underscore_headers; docs/security.md says what they mean. One that isn't given is none.
+ *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),
+ *              half_close ("answer" or "drop"), underscore_headers, max_queue (requests), queue_timeout, app_timeout
+ *              (seconds); docs/security.md and docs/deployment.md say what they mean. One that isn't given is none.
  * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
@@ -154,6 +158,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	poller->source.core = &poller->source.loop->core;
 	poller->source.loop->followers.shared = RTEST(cuttle_source_option(options, "shared"));
 	cuttle_source_configure(&poller->source, listeners, options);
+	poller->source.loop->sheds = poller->source.core->limits.max_queue || poller->source.core->limits.queue_timeout;
 	enter(poller->source.core, cuttle_scoreboard_for(cuttle_source_option(options, "scoreboard")));
 	return self;
 }
@@ -174,18 +179,21 @@ static void look(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	int limit = full ? 0 : welcome(poller);
+	int64_t nearest;
 
 	cuttle_io_thread_relieve(loop);
-	if (full != loop->full)
+	if (full != loop->full && !loop->sheds)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
 	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
-	cuttle_loop_expire(loop, now);
-	poller->round = 0;
-	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
-		poller->round++;
-	poller->batch = poller->round;
+	nearest = cuttle_loop_expire(loop, now);
+	if (nearest >= 0 && loop->followers.leader_in_kernel)
+		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
+	cuttle_loop_shed(loop,
+			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
+			 now);
+	poller->round = poller->batch = loop->core.waiting;
 }
 
 static struct cuttle_connection *shift(struct cuttle_link *list)
@@ -195,15 +203,27 @@ static struct cuttle_connection *shift(struct cuttle_link *list)
 	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
 }
 
-/* A READY connection, in order of readiness; NULL without one. One that had to wait may have been left by its peer. */
+/* A READY connection, in order of readiness; NULL without one. One that had to wait may have been left by its peer, or
+ * have waited too long since the last look. */
+static bool has_gone(struct cuttle_connection *connection, uint64_t now)
+{
+	bool look = connection->suspect || now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= CUTTLE_LONG_WAIT;
+
+	connection->suspect = false;
+	return look && cuttle_connection_gone(connection);
+}
+
 static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_connection *connection;
 
 	while ((connection = shift(&loop->ready))) {
-		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] < LONG_WAIT || !cuttle_connection_gone(connection))
+		if (has_gone(connection, now))
+			cuttle_loop_drop(loop, connection);
+		else if (connection->deadline && now >= connection->deadline)
+			cuttle_loop_refuse(loop, connection, now);
+		else
 			break;
-		cuttle_loop_drop(loop, connection);
 	}
 	return connection;
 }
@@ -212,17 +232,24 @@ static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t 
 static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t now)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	struct cuttle_connection *connection;
+	struct cuttle_connection *connection = poller->round > 0 && !full ? shift_ready(loop, now) : NULL;
 
-	if (poller->round == 0 || full)
+	if (!connection) { /* also where those that the last look found have gone, or were refused */
 		look(poller, full, now);
-	connection = full ? NULL : shift_ready(loop, now);
-	if (!connection)
+		connection = full ? NULL : shift_ready(loop, now);
+	}
+	if (!connection) {
+		poller->round = 0; /* those that were left of it have been dropped */
 		return NULL;
+	}
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
+	if (connection->deadline)
+		cuttle_followers_hurry(loop, connection->deadline);
 	loop->busy++;
+	if (loop->vacancies > 0)
+		loop->vacancies--;
 	cuttle_followers_note_taker(&loop->followers);
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.scoreboard, false);
@@ -243,7 +270,6 @@ static void parse_unparsed(struct poller *poller)
 		cuttle_connection_begin_parsing(connection);
 		pthread_mutex_unlock(&loop->lock);
 		step = cuttle_foreign_parse(&poller->source, poller->source.self, connection, &raised);
-		pthread_mutex_lock(&loop->lock);
 		cuttle_loop_route(loop, connection, step);
 		if (raised) {
 			cuttle_followers_pass_on(loop);
@@ -289,11 +315,11 @@ static void leave(struct cuttle_loop *loop)
 
 /* Calls what may raise. A thread that does not come back leaves the waiting, and the work that it was called for, to
  * another one. */
-static void call_ruby(struct cuttle_loop *loop, VALUE (*function)(VALUE))
+static void call_ruby(struct cuttle_loop *loop, VALUE (*function)(VALUE), VALUE data)
 {
 	int raised;
 
-	rb_protect(function, Qnil, &raised);
+	rb_protect(function, data, &raised);
 	if (raised) {
 		leave(loop);
 		rb_jump_tag(raised);
@@ -312,6 +338,19 @@ static VALUE complain(VALUE nothing)
 	return nothing;
 }
 
+struct spool_complaint {
+	const struct cuttle_source *source;
+	int error;
+};
+
+static VALUE complain_of_spool(VALUE data)
+{
+	const struct spool_complaint *complaint = (const struct spool_complaint *)data;
+
+	cuttle_source_complain_of_spool(complaint->source, complaint->error);
+	return Qnil;
+}
+
 /* Waits for work without the GVL; may raise what Ruby has for this thread. */
 static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 {
@@ -326,7 +365,7 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 		cuttle_followers_pass_on(loop); /* a trap handler may take its time */
 	pthread_mutex_unlock(&loop->lock);
 	pthread_cond_destroy(&waiting.follower.called);
-	call_ruby(loop, check_interrupts); /* also what came on the way to the GVL, which interrupts no wait */
+	call_ruby(loop, check_interrupts, Qnil); /* also what came on the way to the GVL, which interrupts no wait */
 }
 
 /* After stop: the listeners close before anyone is sent away, so that nobody comes back to them. */
@@ -351,22 +390,27 @@ struct attempt {
 	struct cuttle_exchange *exchange; /* TAKEN */
 	uintptr_t token;                  /* of a watched descriptor, 0: none */
 	bool over, woken, unparsed, complain;
+	int spool; /* what cuttle_spool_complaint said */
 };
 
-/* Looks once. Under the lock, so without Ruby. */
-static struct attempt look_once(struct poller *poller, bool full)
+/* Looks once. Under the lock, so without Ruby. room: requests that the engine can take, -1: as many as it has threads. */
+static struct attempt look_once(struct poller *poller, int64_t room)
 {
 	struct cuttle_loop *loop = poller->source.loop;
-	struct attempt found = {.exchange = take(poller, full, cuttle_now())};
+	struct attempt found = {0};
 
+	loop->vacancies = room;
+	found.exchange = take(poller, room == 0, cuttle_now());
 	if (!found.exchange)
 		found.token = cuttle_loop_fired(loop);
 	found.unparsed = !cuttle_list_empty(&loop->unparsed);
 	found.over = !found.exchange && cuttle_loop_over(loop);
 	found.woken = !found.exchange && atomic_load(&loop->followers.woken);
-	found.complain = !found.exchange && loop->complain; /* it may raise: not with a request in hand */
+	found.complain = loop->complain && !found.exchange;
 	if (found.complain)
 		loop->complain = false;
+	if (!found.exchange)
+		found.spool = cuttle_spool_complaint(loop->core.spool);
 	if (found.woken)
 		atomic_store(&loop->followers.woken, false);
 	if (found.exchange || found.token || found.over || found.woken)
@@ -376,8 +420,18 @@ static struct attempt look_once(struct poller *poller, bool full)
 	return found;
 }
 
-/* Looks once, and does what Ruby is needed for. exchange is an object for an exchange that is found. */
-static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALUE exchange)
+/* Whose backtrace tells where a request is stuck. */
+static void remember_thread(VALUE self, struct cuttle_connection *connection)
+{
+	VALUE thread = rb_thread_current();
+
+	connection->thread = thread;
+	RB_OBJ_WRITTEN(self, Qundef, thread);
+}
+
+/* Looks once, and does what Ruby is needed for. exchange is an object for an exchange that is found; with one in its
+ * hands this thread runs no other Ruby code, which might end it. */
+static struct attempt attempt(VALUE self, struct poller *poller, int64_t room, VALUE exchange)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	struct attempt found;
@@ -385,15 +439,20 @@ static struct attempt attempt(VALUE self, struct poller *poller, bool full, VALU
 	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
 		shut(poller);
 	pthread_mutex_lock(&loop->lock);
-	found = look_once(poller, full);
+	found = look_once(poller, room);
 	pthread_mutex_unlock(&loop->lock);
 
-	if (found.exchange)
+	if (found.exchange) {
 		cuttle_exchange_hold(exchange, &poller->source, self, found.exchange);
-	if (found.unparsed)
+		if (loop->core.limits.app_timeout)
+			remember_thread(self, found.exchange->connection);
+	} else if (found.unparsed) {
 		parse_unparsed(poller);
+	}
 	if (found.complain)
-		call_ruby(loop, complain);
+		call_ruby(loop, complain, Qnil);
+	if (found.spool)
+		call_ruby(loop, complain_of_spool, (VALUE)&(struct spool_complaint){&poller->source, found.spool});
 	return found;
 }
 
@@ -423,33 +482,42 @@ static void let_others_go_first(struct poller *poller, uint64_t until)
 		cuttle_source_give_way(&poller->source);
 }
 
+static int64_t room_of(VALUE room)
+{
+	int64_t number = NIL_P(room) ? -1 : NUM2LL(room);
+
+	return number < -1 ? 0 : number;
+}
+
 static uint64_t deadline_of(VALUE timeout)
 {
 	return NIL_P(timeout) ? 0 : cuttle_now() + cuttle_nanoseconds(NUM2DBL(timeout));
 }
 
-/* call-seq: next(timeout = nil, full = false) -> Exchange, token, false or nil
+/* call-seq: next(timeout = nil, room = nil) -> Exchange, token, false or nil
  *
  * The next exchange whose request is complete, in order of readiness; or the token of a watched descriptor that is
  * ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
- * poller was stopped and every connection has ended. Any number of threads may ask. An engine that is full takes no
- * request, and no connection is accepted. Raises what Ruby has for the calling thread. */
+ * poller was stopped and every connection has ended. Any number of threads may ask. room: requests that the engine can
+ * take, where not its threads bound them; at 0 it takes none, and no connection is accepted (but to be refused). Raises
+ * what Ruby has for the calling thread. */
 static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 {
 	struct poller *poller = poller_of(self);
 	struct cuttle_loop *loop = poller->source.loop;
 	uint64_t until = deadline_of(argc > 0 ? argv[0] : Qnil);
+	int64_t room = room_of(argc > 1 ? argv[1] : Qnil);
 	VALUE exchange;
 
 	rb_check_arity(argc, 0, 2);
 	if (loop->core.forked)
 		return Qnil;
-	if (loop->followers.shared && !loop->io_thread)
-		cuttle_io_thread_start(loop); /* without it, only draining waits for a free thread */
+	if (!loop->io_thread && cuttle_io_thread_wanted(loop))
+		cuttle_io_thread_start(loop); /* without it, draining and refusing wait for a free thread */
 	let_others_go_first(poller, until);
 	exchange = cuttle_exchange_prepare();
 	for (;;) {
-		struct attempt found = attempt(self, poller, argc == 2 && RTEST(argv[1]), exchange);
+		struct attempt found = attempt(self, poller, room, exchange);
 
 		if (found.exchange)
 			return exchange;
@@ -457,7 +525,7 @@ static VALUE poller_next(int argc, VALUE *argv, VALUE self)
 			return (VALUE)found.token;
 		if (found.over)
 			return Qnil;
-		if ((found.woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
+		if ((found.woken && atomic_exchange(&poller->called, false)) || (until && cuttle_now() >= until)) {
 			leave(loop);
 			return Qfalse;
 		}
@@ -480,11 +548,20 @@ static VALUE poller_stop(VALUE self)
 
 /* call-seq: wake
  *
- * Makes a thread that waits in next return false. For any thread, and for trap handlers. */
+ * Makes a thread that waits in next return false, after stop too. For any thread, and for trap handlers. */
 static VALUE poller_wake(VALUE self)
 {
-	cuttle_followers_wake(poller_of(self)->source.loop);
+	struct poller *poller = poller_of(self);
+
+	atomic_store(&poller->called, true);
+	cuttle_followers_wake(poller->source.loop);
 	return Qnil;
+}
+
+/* call-seq: forked? -> true or false, whether this process is a child of the one that made the poller, whose it is */
+static VALUE poller_forked_p(VALUE self)
+{
+	return RBOOL(poller_of(self)->source.core->forked);
 }
 
 /* call-seq: watch(fileno, events, token)
@@ -538,23 +615,122 @@ static VALUE poller_starved_p(VALUE self)
 
 /* call-seq: stats -> Hash
  *
- * connections (open), accepted, requests and dropped (since the start; dropped: requests whose clients had gone), busy
- * (requests in the app), ready (complete requests that wait for a thread), stood_by (see followers.h). */
+ * Since the start: accepted (connections), requests, dropped (requests whose clients had gone), refused (503, for the
+ * queue was too long) and stuck (503, for the app did not answer). Now: connections (open), busy (requests in the app),
+ * ready (complete requests that wait for a thread), spooled (octets that are in temporary files or on their way there).
+ * stood_by: see followers.h. */
 static VALUE poller_stats(VALUE self)
 {
 	struct poller *poller = poller_of(self);
 	struct cuttle_loop *loop = poller->source.loop;
 	VALUE stats = cuttle_source_stats(&poller->source);
-	uint32_t ready = 0;
 
-	pthread_mutex_lock(&loop->lock);
-	for (struct cuttle_link *link = loop->ready.next; link != &loop->ready; link = link->next)
-		ready++;
-	pthread_mutex_unlock(&loop->lock);
 	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), UINT2NUM(loop->busy));
-	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), UINT2NUM(ready));
+	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), UINT2NUM(loop->core.waiting));
 	rb_hash_aset(stats, ID2SYM(rb_intern("stood_by")), ULL2NUM(loop->followers.stood_by));
 	return stats;
+}
+
+struct stuck_watch {
+	struct cuttle_loop *loop;
+	bool interrupted;
+};
+
+static void *await_stuck(void *data)
+{
+	struct stuck_watch *watch = data;
+
+	pthread_mutex_lock(&watch->loop->lock);
+	while (!watch->loop->core.untold && !watch->interrupted)
+		pthread_cond_wait(&watch->loop->stuck, &watch->loop->lock);
+	pthread_mutex_unlock(&watch->loop->lock);
+	return NULL;
+}
+
+static void interrupt_watch(void *data)
+{
+	struct stuck_watch *watch = data;
+
+	pthread_mutex_lock(&watch->loop->lock);
+	watch->interrupted = true;
+	pthread_cond_broadcast(&watch->loop->stuck);
+	pthread_mutex_unlock(&watch->loop->lock);
+}
+
+/* What is told of a stuck request, copied under the lock. */
+struct stuck_request {
+	VALUE thread, fiber;
+	uint64_t nanoseconds;
+	size_t length;
+	char line[256];
+};
+
+/* False without one. */
+static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
+{
+	struct cuttle_connection *connection;
+	const struct cuttle_head *head;
+	int length;
+
+	pthread_mutex_lock(&loop->lock);
+	connection = cuttle_loop_tell_stuck(loop);
+	if (connection) {
+		head = cuttle_exchange_head(connection->exchange);
+		length = snprintf(request->line, sizeof request->line, "%.*s %.*s", (int)head->method.length,
+				  cuttle_exchange_at(connection->exchange, head->method), (int)head->path.length,
+				  cuttle_exchange_at(connection->exchange, head->path));
+		request->length = (size_t)length < sizeof request->line ? (size_t)length : sizeof request->line - 1;
+		request->nanoseconds = cuttle_now() - connection->exchange->times[CUTTLE_TAKEN_AT];
+		request->thread = connection->thread ? (VALUE)connection->thread : Qnil;
+		request->fiber = connection->fiber ? (VALUE)connection->fiber : Qnil;
+	}
+	pthread_mutex_unlock(&loop->lock);
+	return connection != NULL;
+}
+
+/* call-seq: stuck -> [thread, fiber, seconds, request]
+ *
+ * Waits until a request has been in the app for longer than app_timeout, and was answered for it: who has it (Thread;
+ * Fiber or nil), since when, and its method and path. Each one is returned once, as soon as the caller has the GVL; one
+ * that the app is done with by then is not. Raises what Ruby has for the calling thread. */
+static VALUE poller_stuck(VALUE self)
+{
+	struct cuttle_loop *loop = poller_of(self)->source.loop;
+	struct stuck_request request;
+
+	while (!find_stuck(loop, &request)) {
+		struct stuck_watch watch = {.loop = loop};
+
+		rb_nogvl(await_stuck, &watch, interrupt_watch, &watch, RB_NOGVL_INTR_FAIL);
+		rb_thread_check_ints();
+	}
+	return rb_ary_new_from_args(4, request.thread, request.fiber,
+				    DBL2NUM((double)request.nanoseconds / (double)CUTTLE_SECOND),
+				    rb_str_new(request.line, (long)request.length));
+}
+
+/* call-seq: stranded? -> true or false
+ *
+ * After stop: whether all that is left are requests which are stuck in the app, and have their answers. Where no thread
+ * is left but theirs, what a thread does at the end is done here: the listeners close, and requests that have waited for
+ * a thread for a second are refused. */
+static VALUE poller_stranded_p(VALUE self)
+{
+	struct poller *poller = poller_of(self);
+	struct cuttle_loop *loop = poller->source.loop;
+	uint64_t now = cuttle_now();
+	bool stranded;
+
+	if (!atomic_load(&loop->core.stopping) || !loop->core.stuck_now)
+		return Qfalse;
+	if (!loop->shut)
+		shut(poller);
+	pthread_mutex_lock(&loop->lock);
+	if (loop->busy == loop->core.stuck_now && cuttle_followers_free(&loop->followers) == 0)
+		cuttle_loop_refuse_since(loop, now - CUTTLE_SECOND, now);
+	stranded = loop->shut && loop->core.stuck_now > 0 && loop->core.open == loop->core.stuck_now;
+	pthread_mutex_unlock(&loop->lock);
+	return RBOOL(stranded);
 }
 
 /* call-seq: backend -> String, the name of the system call that waits */
@@ -572,9 +748,12 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "next", poller_next, -1);
 	rb_define_method(class, "stop", poller_stop, 0);
 	rb_define_method(class, "wake", poller_wake, 0);
+	rb_define_method(class, "forked?", poller_forked_p, 0);
 	rb_define_method(class, "watch", poller_watch, 3);
 	rb_define_method(class, "unwatch", poller_unwatch, 1);
 	rb_define_method(class, "starved?", poller_starved_p, 0);
 	rb_define_method(class, "stats", poller_stats, 0);
+	rb_define_method(class, "stuck", poller_stuck, 0);
+	rb_define_method(class, "stranded?", poller_stranded_p, 0);
 	rb_define_method(class, "backend", poller_backend, 0);
 }

@@ -24,6 +24,7 @@ static struct cuttle_held *unanswered(VALUE self)
 
 	if (held->status && NIL_P(held->text))
 		rb_raise(rb_eIOError, "the request has its response already");
+	cuttle_held_begin(held);
 	held->text = Qnil; /* a head that never left gives way to another */
 	held->status = 0;
 	return held;
@@ -153,14 +154,24 @@ static bool is_encoded(struct cuttle_held *held, const struct iovec *parts, int 
 	return held->encoding_complete;
 }
 
-static void send_parts(struct cuttle_held *held, struct iovec *parts, int count)
+/* What the client does not take yet is measured, and sent by whoever polls. Under the lock. */
+static void leave_to_loop(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
-	cuttle_held_lock(held);
-	if (cuttle_exchange_send(held->live, parts, count) == 0 && held->loop && !connection->deadline &&
-	    !cuttle_outbox_empty(&held->live->out))
+	if (!held->loop || cuttle_outbox_empty(&held->live->out))
+		return;
+	if (!connection->deadline)
 		cuttle_connection_measure_output(connection, cuttle_now());
+	cuttle_loop_route(held->loop, connection, CUTTLE_STEP_WAIT);
+}
+
+static void send_parts(struct cuttle_held *held, struct iovec *parts, int count)
+{
+	cuttle_held_lock(held);
+	if (!atomic_load(&held->live->connection->stuck) && /* which a 103 may find */
+	    cuttle_exchange_send(held->live, parts, count) == 0)
+		leave_to_loop(held);
 	cuttle_held_unlock(held);
 }
 
@@ -292,9 +303,10 @@ static VALUE exchange_respond(VALUE self, VALUE status, VALUE headers, VALUE par
 
 /* call-seq: answer(status, headers, body) -> true or false
  *
- * Responds and disposes, where that is all there is to do. Returns false, with nothing sent, where the response asks for more: a body
- * that is no plain Array, a status of 101, a rack.hijack among the headers, calls after the response, or an exchange
- * that is over. Raises Cuttle::InvalidResponse before anything was sent. */
+ * Responds and disposes, where that is all there is to do. Returns false, with nothing sent, where the response asks for
+ * more: a body that is no plain Array, a status of 101, a rack.hijack among the headers, calls after the response, or an
+ * exchange that is over. Raises IOError where it was answered because it was stuck, and Cuttle::InvalidResponse before
+ * anything was sent. */
 static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -302,8 +314,10 @@ static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body
 	int64_t length;
 	int code;
 
+	if (cuttle_held_stuck(held))
+		cuttle_held_live(self); /* raises */
 	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) || !held->live ||
-	    cuttle_env_has_callbacks(held))
+	    held->core->forked || cuttle_env_has_callbacks(held))
 		return Qfalse;
 	code = cuttle_status(status);
 	cuttle_fields_gather(&fields, headers);
@@ -344,20 +358,33 @@ static uint64_t most_queued(const struct cuttle_held *held)
 	return held->loop ? held->core->limits.write_ahead : HIGH_WATER;
 }
 
-/* Waits until most of what is queued is sent, or the connection is broken, or the exchange is over. */
+/* Whether the app is too far ahead of the client (write_ahead) or of the disk; with still: further than three
+ * quarters of that. */
+static bool ahead(const struct cuttle_held *held, bool still)
+{
+	const struct cuttle_outbox *out = &held->live->out;
+	uint64_t most = most_queued(held), enough = still ? most - most / 4 : most;
+	bool found;
+
+	cuttle_held_lock(held);
+	found = (most && out->queued > enough) || cuttle_outbox_crowded(out, still);
+	cuttle_held_unlock(held);
+	return found;
+}
+
+/* Waits until most of what is queued is sent or on the disk, or the connection is broken, or the exchange is over. */
 static void wait_for_client(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
-	uint64_t enough = most_queued(held) / 4 * 3;
+	uint64_t stall = held->core->limits.write_timeout;
 
-	while (held->live && !held->live->connection->broken && held->live->out.queued > enough) {
-		uint64_t stall = held->core->limits.write_timeout;
-		bool writable = cuttle_wait_writable(held, stall ? stall : CUTTLE_FOREVER);
+	while (held->live && !held->live->connection->broken && ahead(held, true)) {
+		bool moves = cuttle_wait_for_outbox(held, stall ? stall : CUTTLE_FOREVER);
 
 		if (!held->live) /* another thread ended it meanwhile */
 			return;
 		cuttle_held_lock(held);
-		if (writable)
+		if (moves)
 			cuttle_exchange_flush(held->live);
 		else
 			held->live->connection->broken = true;
@@ -399,12 +426,12 @@ static void send_piece(struct cuttle_held *held, const char *octets, size_t leng
 
 /* call-seq: write(string) -> Integer
  *
- * Sends a piece of the body at once. Waits while the client is too far behind the app (write_ahead). Octets beyond the
+ * Sends a piece of the body at once. Waits while the client is too far behind the app (write_ahead), or both the client
+ * and the disk that octets wait on for it. Octets beyond the
  * announced length are not sent, and end the connection. Raises Cuttle::Disconnected when the client has gone. */
 static VALUE exchange_write(VALUE self, VALUE string)
 {
 	struct cuttle_held *held = answering(self);
-	uint64_t most = most_queued(held);
 	size_t length;
 
 	if (!RB_TYPE_P(string, T_STRING))
@@ -419,7 +446,7 @@ static VALUE exchange_write(VALUE self, VALUE string)
 	if (held->measured)
 		held->left -= length;
 	send_piece(held, RSTRING_PTR(string), length);
-	if (most && held->live->out.queued > most)
+	if (ahead(held, false))
 		wait_for_client(self);
 	if (!held->live || held->live->connection->broken)
 		rb_raise(disconnected, "the client has gone");

@@ -100,7 +100,7 @@ static void read_limit(struct cuttle_limits *limits, const struct option *option
 	}
 }
 
-static void read_limits(struct cuttle_core *core, VALUE options)
+static void read_limits(struct cuttle_source *source, VALUE options)
 {
 	struct cuttle_limits limits = {.keep_alive = true};
 	VALUE half_close = cuttle_source_option(options, "half_close");
@@ -112,7 +112,31 @@ static void read_limits(struct cuttle_core *core, VALUE options)
 			read_limit(&limits, &options_known[index], value);
 	}
 	limits.drop_half_closed = !NIL_P(half_close) && strcmp(StringValueCStr(half_close), "drop") == 0;
-	cuttle_core_limit(core, &limits);
+	if (!source->loop) /* a blocking thread keeps no times while it is in the app, and has no queue */
+		limits.max_queue = limits.queue_timeout = limits.app_timeout = 0;
+	cuttle_core_limit(source->core, &limits);
+}
+
+/* Where temporary files go. The environment is read here once, with the GVL: Ruby may change it at any time. */
+static const char *spool_directory(VALUE *option)
+{
+	const char *variable = getenv("TMPDIR");
+
+	if (!NIL_P(*option))
+		return StringValueCStr(*option);
+	return variable && *variable ? variable : "/tmp";
+}
+
+static void open_spool(struct cuttle_source *source, VALUE options)
+{
+	VALUE option = cuttle_source_option(options, "spool_directory");
+	const char *directory = spool_directory(&option);
+
+	source->core->spool = cuttle_spool_open(directory, source->core->limits.max_spool,
+						source->loop ? cuttle_loop_note_spooled : NULL, source->loop);
+	RB_GC_GUARD(option);
+	if (!source->core->spool)
+		rb_memerror();
 }
 
 /* The name and port that stand in where a request has none (HTTP/1.0 without Host): the first listener's. */
@@ -149,7 +173,8 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	if (NIL_P(env))
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
-	read_limits(source->core, options);
+	read_limits(source, options);
+	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
@@ -175,6 +200,10 @@ void cuttle_connection_mark(const struct cuttle_connection *connection)
 		rb_gc_mark((VALUE)connection->address);
 	if (connection->parser)
 		rb_gc_mark((VALUE)connection->parser);
+	if (connection->thread)
+		rb_gc_mark((VALUE)connection->thread);
+	if (connection->fiber)
+		rb_gc_mark((VALUE)connection->fiber);
 }
 
 void cuttle_source_compact(struct cuttle_source *source)
@@ -207,6 +236,21 @@ void cuttle_source_complain(void)
 				   "memory left (see ulimit -n); clients wait"));
 }
 
+void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error)
+{
+	VALUE line;
+
+	if (error == CUTTLE_SPOOL_FULL)
+		line = rb_sprintf("cuttle: temporary files have reached their limit of %llu octets (--max-spool): requests "
+				  "with a large body get 503, large responses wait for their clients",
+				  (unsigned long long)source->core->limits.max_spool);
+	else
+		line = rb_sprintf("cuttle: temporary files in %s can't be written (%s): requests with a large body get 503, "
+				  "large responses wait for their clients in memory",
+				  cuttle_spool_directory(source->core->spool), strerror(error));
+	rb_funcall(rb_stderr, rb_intern("puts"), 1, line);
+}
+
 VALUE cuttle_source_stats(const struct cuttle_source *source)
 {
 	VALUE stats = rb_hash_new();
@@ -215,6 +259,9 @@ VALUE cuttle_source_stats(const struct cuttle_source *source)
 	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(source->core->accepted));
 	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(source->core->requests));
 	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(source->core->dropped));
+	rb_hash_aset(stats, ID2SYM(rb_intern("spooled")), ULL2NUM(cuttle_spool_used(source->core->spool)));
+	rb_hash_aset(stats, ID2SYM(rb_intern("refused")), ULL2NUM(source->core->refused));
+	rb_hash_aset(stats, ID2SYM(rb_intern("stuck")), ULL2NUM(source->core->stuck));
 	return stats;
 }
 

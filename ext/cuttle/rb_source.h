@@ -37,7 +37,9 @@ int cuttle_listener_descriptor(VALUE listener);
 void cuttle_source_close_listeners(struct cuttle_source *source);
 /* Writes one line to $stderr about accepts that fail. */
 void cuttle_source_complain(void);
-/* connections, accepted, requests and dropped, as Hash. */
+/* The same about temporary files; error: what cuttle_spool_complaint said. */
+void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error);
+/* connections, accepted, requests, dropped, refused, stuck and spooled, as Hash. */
 VALUE cuttle_source_stats(const struct cuttle_source *source);
 
 /* Requests that have begun go before new ones: a thread that comes for work first gives the GVL to the threads that
@@ -46,8 +48,8 @@ VALUE cuttle_source_stats(const struct cuttle_source *source);
 void cuttle_source_give_way(struct cuttle_source *source);
 
 /* Parses what a connection has buffered with its Ruby parser, which it gets here at its first request; owner marks
- * it. Runs without the loop's lock, on a connection that is in PARSING. *raised is what to give to rb_jump_tag once the
- * step is taken, 0: nothing. */
+ * it. Runs without the loop's lock, on a connection that is in PARSING, and returns with it: the connection is in no list
+ * until its step is taken. *raised is what to give to rb_jump_tag then, 0: nothing. */
 enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner, struct cuttle_connection *connection,
 				      int *raised);
 

@@ -70,3 +70,78 @@ bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 	}
 	return false;
 }
+
+/* A wait for what the spooler writes, or the client reads. */
+struct outbox_wait {
+	struct cuttle_held *held;
+	int ends[2]; /* of a pipe */
+	VALUE io;    /* around its reading end, nil: none */
+	uint64_t nanoseconds;
+	bool moved;
+};
+
+/* Has octets that leave memory told to the pipe. Returns false where enough have left. */
+static bool ask(const struct outbox_wait *wait, int descriptor)
+{
+	struct cuttle_outbox *out = &wait->held->live->out;
+	bool crowded;
+
+	cuttle_held_lock(wait->held);
+	cuttle_outbox_signal(out, descriptor);
+	crowded = cuttle_outbox_crowded(out, true);
+	cuttle_held_unlock(wait->held);
+	return crowded;
+}
+
+static VALUE wait_for_pipe(VALUE data)
+{
+	struct outbox_wait *wait = (struct outbox_wait *)data;
+	VALUE scheduler = rb_fiber_scheduler_current();
+	struct pollfd descriptors[2] = {
+		{.fd = wait->ends[0], .events = POLLIN},
+		{.fd = wait->held->live->connection->transport.fd, .events = POLLOUT},
+	};
+
+	if (!ask(wait, wait->ends[1])) {
+		wait->moved = true;
+	} else if (NIL_P(scheduler)) {
+		wait->moved = cuttle_poll(descriptors, 2, wait->nanoseconds) > 0;
+	} else { /* whoever polls sends, and tells it too */
+		wait->io = rb_io_fdopen(wait->ends[0], O_RDONLY, NULL);
+		wait->moved = RTEST(rb_fiber_scheduler_io_wait(scheduler, wait->io, INT2FIX(RUBY_IO_READABLE),
+							       DBL2NUM((double)wait->nanoseconds / (double)CUTTLE_SECOND)));
+	}
+	return Qnil;
+}
+
+static VALUE close_pipe(VALUE data)
+{
+	struct outbox_wait *wait = (struct outbox_wait *)data;
+
+	if (wait->held->live) /* else its outbox is empty, and has forgotten us */
+		ask(wait, -1);
+	close(wait->ends[1]);
+	if (NIL_P(wait->io))
+		close(wait->ends[0]);
+	else
+		rb_io_close(wait->io);
+	return Qnil;
+}
+
+bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds)
+{
+	struct outbox_wait wait = {.held = held, .io = Qnil, .nanoseconds = nanoseconds};
+	bool crowded;
+
+	cuttle_held_lock(held);
+	crowded = cuttle_outbox_crowded(&held->live->out, true);
+	cuttle_held_unlock(held);
+	if (!crowded || rb_cloexec_pipe(wait.ends) < 0)
+		return cuttle_wait_writable(held, nanoseconds);
+	for (int end = 0; end < 2; end++) {
+		rb_update_max_fd(wait.ends[end]);
+		fcntl(wait.ends[end], F_SETFL, O_NONBLOCK);
+	}
+	rb_ensure(wait_for_pipe, (VALUE)&wait, close_pipe, (VALUE)&wait);
+	return wait.moved;
+}

@@ -51,6 +51,7 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	if (number >= scoreboard->room)
 		return;
 	atomic_store(&scoreboard->shared->at[number].free, false);
+	atomic_store(&scoreboard->shared->at[number].room, false);
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
 }
 
@@ -63,6 +64,18 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard)
 	for (; mine > 0 && place < end; place++)
 		if (atomic_load_explicit(&place->free, memory_order_relaxed) &&
 		    atomic_load_explicit(&place->connections, memory_order_relaxed) < mine)
+			return true;
+	return false;
+}
+
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, bool room)
+{
+	const struct cuttle_place *place = scoreboard->shared->at;
+	const struct cuttle_place *end = place + atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
+
+	for (; place < end; place++)
+		if (place != scoreboard->own && (atomic_load_explicit(&place->free, memory_order_relaxed) ||
+						 (room && atomic_load_explicit(&place->room, memory_order_relaxed))))
 			return true;
 	return false;
 }

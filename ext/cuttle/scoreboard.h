@@ -18,6 +18,7 @@
 struct cuttle_place {
 	alignas(64) _Atomic uint32_t connections; /* open ones */
 	atomic_bool free;                         /* a thread of it is not in the app */
+	atomic_bool room;                         /* it refuses nothing, whether one is free or not */
 };
 
 struct cuttle_places {
@@ -44,11 +45,19 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 
 /* Whether another worker is free that has fewer connections than this one. */
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard);
+/* Whether another worker is free at all, or, with room, where one has room. */
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, bool room);
 
 static inline void cuttle_scoreboard_count(struct cuttle_scoreboard *scoreboard, uint32_t connections)
 {
 	if (scoreboard)
 		atomic_store_explicit(&scoreboard->own->connections, connections, memory_order_relaxed);
+}
+
+static inline void cuttle_scoreboard_room(struct cuttle_scoreboard *scoreboard, bool room)
+{
+	if (scoreboard)
+		atomic_store_explicit(&scoreboard->own->room, room, memory_order_relaxed);
 }
 
 static inline void cuttle_scoreboard_free(struct cuttle_scoreboard *scoreboard, bool free)

@@ -115,6 +115,7 @@ module Cuttle
 
     # In the child: nothing of the supervisor stays but the listeners and the lifeline.
     def become(slot)
+      worker = Process.pid
       @signals.close
       @life.close
       @scoreboard.take(slot.index)
@@ -122,6 +123,8 @@ module Cuttle
       Process.setproctitle("cuttle: worker #{slot.index} of #{Process.ppid}")
       exit Worker.new(@server, report: @report, parent: @lifeline).run
     rescue StandardError, ScriptError => error
+      raise unless Process.pid == worker # a child that the app forked: what it raises is Ruby's to report
+
       @report.call("worker #{slot.index}: #{error.message} (#{error.class})")
       raise if @settings.debug
 
@@ -141,10 +144,12 @@ module Cuttle
       return @slots.delete(slot) if slot.retiring?
 
       name = slot.to_s
-      slot.ended(now)
+      stuck = status.exitstatus == Worker::STUCK
+      stuck ? slot.gave_way(now) : slot.ended(now)
       delay = slot.wake_in(now)
       time = delay.zero? ? "now" : "in #{delay.round(1)} s"
-      @report.call("#{name} died (#{cause(status)}), the next one starts #{time}")
+      end_of_it = stuck ? "ended for a request that was stuck" : "died (#{cause(status)})"
+      @report.call("#{name} #{end_of_it}, the next one starts #{time}")
     end
 
     def cause(status)

@@ -9,10 +9,11 @@ module Cuttle
   #   Engine.new(source:, service:, threads:, max_fibers:)
   #   #run    serves; returns when it was stopped and every request that it took was answered
   #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor
-  #   #stats  => Hash of Integers: connections, accepted, requests, threads, busy
+  #   #stats  => Hash of Integers: connections, accepted, requests, dropped, threads, busy
   #
   # An engine ignores the options that say nothing to it, and has no defaults of its own: those are the settings'.
-  # service.call(connection) answers one request and never raises a StandardError.
+  # service.call(exchange) answers one request. It raises nothing but what is Ruby's or a forked child's own, which
+  # passes through the engine (Rack::Adapter.pass?).
   module Engines
     extend Catalogue
 

@@ -53,6 +53,7 @@ module Cuttle
       Engines.fetch(settings.engine)
       service
       parser
+      Watchdog
     end
 
     # Stops accepting, answers what is under way, and returns then; after shutdown_timeout seconds it gives up.
@@ -88,7 +89,21 @@ module Cuttle
       listeners.port
     end
 
-    # Counters of the engine (Hash of Integers); empty before it runs.
+    # Calls the block, in a thread of its own, whenever a request was found stuck in the app (app_timeout) and told of on
+    # $stderr. To be said before #run or #start.
+    def when_stuck(&block)
+      @when_stuck = block
+    end
+
+    # After a stop: whether only requests are left that are stuck in the app, and have been answered for it.
+    def stranded?
+      @source.respond_to?(:stranded?) && @source.stranded?
+    end
+
+    # Counters of the engine (Hash of Integers); empty before it runs. connections: open ones; accepted, requests and
+    # dropped: since the start, the last being requests whose clients had gone before a thread took them; threads: those
+    # that run the app; busy: requests in the app. Evented engines have ready (complete requests that wait for a thread)
+    # and stood_by (times that a thread left work to those in the app), fibers has fibers (requests that have one).
     def stats
       @engine ? @engine.stats : {}
     end
@@ -102,14 +117,22 @@ module Cuttle
     def assemble
       listeners
       model = Engines.fetch(settings.engine)
-      @engine = model.new(source: source(model), service: service, **settings.for_engine)
+      @source = source(model)
+      @engine = model.new(source: @source, service: service, **settings.for_engine)
       @engine.stop if @stopped # a stop that came while there was no engine to hear it
     end
 
     def serve
+      watchdog = watch if settings.app_timeout
       @engine.run
     ensure
+      watchdog&.stop
       @listeners.close unless @given
+    end
+
+    def watch
+      report = ->(text) { $stderr.write("cuttle: #{text}\n") }
+      Watchdog.new(@source, limit: settings.app_timeout, report: report, &@when_stuck).start
     end
 
     def source(model)

@@ -18,10 +18,24 @@ module Cuttle
 
     # Answers the request of +exchange+.
     def call(exchange)
-      env = exchange.env if @log
-      (@static && @static.call(exchange)) || (env ? @app.call(exchange, env) : @app.call(exchange))
-      @log&.record(env, exchange)
+      @log ? logged(exchange) : @static.call(exchange) || @app.call(exchange)
       exchange.dispose
+    end
+
+    private
+
+    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app calls the
+    # block then. What the client has asked is noted before the app can change it.
+    def logged(exchange)
+      env = exchange.env
+      request = @log.request(env)
+      passed_on = false
+      return if @static&.call(exchange)
+
+      passed_on = true
+      @app.call(exchange, env) { @log.record(request, env, exchange) }
+    ensure
+      @log.record(request, env, exchange) if request && !passed_on
     end
   end
 end

@@ -6,8 +6,20 @@ module Cuttle
   #
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
   #                                                         |--- a second INT -------> exit 130
-  #                                                         `--- shutdown_timeout ---> exit 1
+  #                                                         |--- shutdown_timeout ---> exit 1
+  #                                                         `--- only stuck requests -> exit STUCK, or 0
+  #
+  # A child that the app forks from the main thread comes out of the engine here too, and ends as itself.
+  #
+  # A request that is stuck in the app (--app-timeout) ends a worker of a cluster as TERM does, so that the supervisor
+  # starts another; without a supervisor the process goes on without that thread.
   class Worker
+    # The exit status of a worker that ended for the sake of a stuck request (EX_TEMPFAIL).
+    STUCK = 75
+
+    # Seconds between two looks whether only stuck requests are left.
+    LOOK = 0.1
+
     # +parent+ is the reading end of a pipe whose writing end only the parent has. +report+ takes a line for the user,
     # +release+ is called before the process ends without having drained.
     def initialize(server, report:, parent: nil, release: -> {})
@@ -19,19 +31,37 @@ module Cuttle
 
     # Serves; returns the exit status. Yields once it is about to accept. Raises what the engine raises.
     def run
+      @process = Process.pid
       @signals = Signals.new(Signals::STOP)
+      @server.when_stuck { @parent ? retire : bear }
       @server.prepare
       yield if block_given?
       attendant = Thread.new { attend }
       @server.run
-      0
+      @stuck ? STUCK : 0
     ensure
-      attendant&.kill&.join
-      # A supervisor may still tell a worker to stop whose at_exit blocks run already.
-      @parent ? @signals&.mute : @signals&.release
+      end_as_server(attendant) if Process.pid == @process
     end
 
     private
+
+    # A supervisor may still tell a worker to stop whose at_exit blocks run already.
+    def end_as_server(attendant)
+      attendant&.kill&.join
+      @parent ? @signals&.mute : @signals&.release
+    end
+
+    def retire
+      return if @stuck
+
+      @stuck = true
+      Process.kill("TERM", Process.pid)
+    end
+
+    def bear
+      @report.call("this process can't be replaced, and goes on; workers (-w) are replaced") unless @bears
+      @bears = true
+    end
 
     def attend
       nil until told_to_stop?
@@ -51,7 +81,8 @@ module Cuttle
     def drain
       deadline = now + @server.settings.shutdown_timeout
       while (left = deadline - now).positive?
-        return 130 if @signals.wait(left).include?("INT")
+        return 130 if @signals.wait(@server.settings.app_timeout ? [left, LOOK].min : left).include?("INT")
+        return @stuck ? STUCK : 0 if @server.stranded?
       end
       @report.call("requests were still under way after #{@server.settings.shutdown_timeout} s")
       1

@@ -12,7 +12,8 @@ class TestImports < Minitest::Test
   ROOMS = {
     "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
-    "settings" => %w[Settings], "server" => %w[Server], "signals" => %w[Signals], "worker" => %w[Worker],
+    "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
+    "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab],
     "studies" => %w[Studies]
   }.freeze
@@ -34,7 +35,8 @@ class TestImports < Minitest::Test
     "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
     "settings" => %w[engines http listeners cluster], # names to check, CPUs to count
-    "server" => %w[settings listeners engines http rack service static telemetry],
+    "watchdog" => [],
+    "server" => %w[settings listeners engines http rack service static telemetry watchdog],
     "worker" => %w[signals],
     "cluster" => %w[core server worker signals],
     "launcher" => %w[settings listeners rack server worker cluster],

@@ -29,6 +29,17 @@ class TestSlot < Minitest::Test
     assert @slot.due?(131)
   end
 
+  def test_who_ends_to_be_replaced_has_not_failed
+    3.times do
+      @slot.started(7, 100)
+      @slot.gave_way(101)
+      assert_equal 0, @slot.wake_in(101)
+    end
+    @slot.started(7, 100)
+    @slot.ended(101)
+    assert_equal 0, @slot.wake_in(101)
+  end
+
   def test_a_life_after_boot_forgives
     2.times do
       @slot.started(7, 100)

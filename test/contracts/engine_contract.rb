@@ -8,6 +8,8 @@ require_relative "engine/survives"
 require_relative "engine/outlives"
 require_relative "engine/forks"
 require_relative "engine/descriptors"
+require_relative "engine/sheds"
+require_relative "engine/stuck"
 require_relative "engine/fibers"
 
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
@@ -20,6 +22,8 @@ module EngineContract
     TakesTurns => ->(traits) { traits.pooled? },
     StandsBy => ->(traits) { traits.pooled? && traits.evented? },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },
+    Sheds => ->(traits) { traits.evented? },
+    Stuck => ->(traits) { traits.evented? },
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
 

@@ -18,7 +18,7 @@ class TestMisuse < Minitest::Test
     end
     client = TCPSocket.new("127.0.0.1", listener.local_address.ip_port)
     client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-    engine = model.new(source: source, service: service, threads: 1..1)
+    engine = model.new(source: source, service: service, threads: 1..1, max_fibers: 8)
     running = Thread.new { engine.run }
     print client.read[/\r\n\r\n(.*)/m, 1]
     engine.stop

@@ -7,7 +7,10 @@ require "socket"
 class TestPoller < Minitest::Test
   include Eventually
 
+  ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
   def setup
+    @clients = []
     @listener = TCPServer.new("127.0.0.1", 0)
     @poller = Cuttle::Poller.new([@listener], env: {})
   end
@@ -15,7 +18,7 @@ class TestPoller < Minitest::Test
   def teardown
     @poller.stop
     @thread&.kill&.join
-    @client&.close
+    @clients.each(&:close)
     @listener.close
   end
 
@@ -27,13 +30,33 @@ class TestPoller < Minitest::Test
     @thread = Thread.new { found << (@poller.next ? true : false) }
     asleep(@thread)
     assert_equal false, impatient.value
-    @client = Socket.tcp("127.0.0.1", @listener.local_address.ip_port)
-    @client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    connect.write(ASK)
     eventually("the request found") { !found.empty? }
     assert found.pop
   end
 
+  # Only those that have waited for a while are asked whether they are still there.
+  def test_others_are_looked_for_when_those_that_waited_have_gone
+    kept = Array.new(3) { connect.tap { |client| client.write(ASK) && answer(@poller.next(5)) } }
+    kept.each { |client| client.write(ASK) }
+    first = @poller.next(5)
+    assert_equal 2, @poller.stats[:ready]
+    ready = now
+    kept.each(&:reset)
+    eventually("some time") { now - ready > 0.05 }
+    answer(first)
+    connect.write(ASK)
+    last = @poller.next(5)
+    assert last, "nobody looked"
+    answer(last)
+    assert_equal 2, @poller.stats[:dropped]
+  end
+
   private
+
+  def connect = WireClient.new(@listener.local_address.ip_port).tap { |client| @clients << client }
+  def answer(exchange) = exchange.respond(200, {}, ["x"])
+  def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
 
   def asleep(thread)
     eventually("a thread that waits") { thread.status == "sleep" }

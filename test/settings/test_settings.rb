@@ -109,7 +109,19 @@ class TestSettings < Minitest::Test
         end
         assert_nil build({}, engine: engine, name => "none").public_send(name)
       end
-      assert_equal 3, build({}, engine: engine, app_timeout: 3).app_timeout
+    end
+  end
+
+  def test_stuck_apps_are_answered_for_by_evented_engines
+    Cuttle::Engines.names.each do |engine|
+      assert_nil build({}, engine: engine).app_timeout
+      if Cuttle::Engines.traits(engine).evented?
+        assert_equal 3, build({}, engine: engine, app_timeout: 3).app_timeout
+      else
+        error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, app_timeout: 3) }
+        assert_equal "engine #{engine} leaves a connection to its thread, also where the app is stuck: " \
+                     "leave out --app-timeout", error.message
+      end
     end
   end
 

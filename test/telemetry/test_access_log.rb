@@ -45,7 +45,7 @@ class TestAccessLog < Minitest::Test
     reader, writer = IO.pipe
     log = Cuttle::Telemetry::AccessLog.new(writer)
     reader.close
-    assert_nil log.record(ENVIRONMENT, answered)
+    assert_nil log.record("GET / HTTP/1.1", ENVIRONMENT, answered)
   end
 
   def test_lines_of_processes_do_not_mix
@@ -54,7 +54,8 @@ class TestAccessLog < Minitest::Test
       log = Cuttle::Telemetry::AccessLog.new(file)
       pids = Array.new(4) do |index|
         fork do
-          300.times { log.record(ENVIRONMENT.merge("PATH_INFO" => "/#{index.to_s * 500}"), answered) }
+          env = ENVIRONMENT.merge("PATH_INFO" => "/#{index.to_s * 500}")
+          300.times { log.record(log.request(env), env, answered) }
           exit!(0)
         end
       end
@@ -73,7 +74,8 @@ class TestAccessLog < Minitest::Test
   end
 
   def record(env = {}, connection = answered)
-    logged { |log| log.record(ENVIRONMENT.merge(env), connection) }
+    env = ENVIRONMENT.merge(env)
+    logged { |log| log.record(log.request(env), env, connection) }
   end
 
   def logged

@@ -35,6 +35,12 @@ module Cuttle
         @due = now + delay
       end
 
+      # Its worker has ended by itself to be replaced: that is no failure, however young it was.
+      def gave_way(now)
+        @pid = nil
+        @due = now
+      end
+
       # Its worker was told to end, and has until +deadline+.
       def retire(deadline)
         @deadline = deadline

@@ -43,8 +43,9 @@ module Cuttle
       private
 
       # What has come in and what is due take turns, or those who slept would all be served before those who just came.
+      # After the stop it goes on until every exchange is over, whoever feeds it.
       def work
-        until (found = @source.next(@scheduler.patience, @fibers >= @max)).nil?
+        until (found = @source.next(@scheduler.patience, @max - @fibers)).nil?
           case found
           when Exchange then start(found)
           when Scheduler::Wait then @scheduler.ready(found)
@@ -55,11 +56,16 @@ module Cuttle
 
       def start(exchange)
         @fibers += 1
-        Fiber.new(blocking: false) do
-          @service.call(exchange)
-        ensure
-          @fibers -= 1
-        end.resume
+        Fiber.new(blocking: false) { serve(exchange) }.resume
+      rescue FiberError => error # the system has no memory for a fiber more: this one gets the engine's
+        warn "#{error.message}: a request is served without a fiber of its own"
+        serve(exchange)
+      end
+
+      def serve(exchange)
+        @service.call(exchange)
+      ensure
+        @fibers -= 1
       end
     end
   end

@@ -37,10 +37,14 @@ module Cuttle
 
       private
 
+      # A thread that is killed with an exchange in its hands takes that along.
       def work
         while (exchange = @source.next)
           @service.call(exchange)
+          exchange = nil
         end
+      ensure
+        exchange&.abort
       end
 
       def work_elastically
@@ -48,10 +52,13 @@ module Cuttle
           if exchange
             @pool.grow if @source.starved? && @pool.elastic?
             @service.call(exchange)
+            exchange = nil
           elsif @pool.spare?
             break
           end
         end
+      ensure
+        exchange.abort if exchange
       end
     end
   end

@@ -18,7 +18,10 @@ module Cuttle
       def run
         while (exchange = @source.next)
           @service.call(exchange)
+          exchange = nil
         end
+      ensure
+        exchange&.abort # the thread was killed with it in its hands
       end
 
       def stop

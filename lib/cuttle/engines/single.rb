@@ -24,6 +24,8 @@ module Cuttle
         while (connection = @source.accept)
           serve(connection)
         end
+      ensure
+        connection&.close # the thread was killed with it in its hands
       end
 
       def stop
@@ -45,6 +47,7 @@ module Cuttle
           @busy = 0
         end
       ensure
+        @busy = 0
         connection.close
       end
     end

@@ -18,11 +18,10 @@ module Cuttle
         @source = source
         @service = service
         @pooled = threads.max.positive?
-        @pool = Pool.new(threads, &method(@pooled ? :work : :serve))
+        @pool = Pool.new(threads, left: method(:forget), &method(@pooled ? :work : :serve))
         @turn = Mutex.new
-        @lock = Mutex.new
-        @free = 0
-        @busy = 0
+        @free = {}.compare_by_identity # threads, not numbers: one that was killed is taken out again
+        @busy = {}.compare_by_identity
       end
 
       def run
@@ -34,40 +33,52 @@ module Cuttle
       end
 
       def stats
-        { threads: @pool.size, busy: @busy, **@source.stats }
+        { threads: @pool.size, busy: @busy.size, **@source.stats }
       end
 
       private
 
       def accept_for_each
         while (connection = @source.accept)
-          @pool.grow(connection)
+          hand_over(connection)
+          connection = nil
         end
         @pool.join
+      ensure
+        connection&.close # the thread was killed with it in its hands
+      end
+
+      # To a thread of its own, once the system has one to give; where none runs that could end, this one serves.
+      def hand_over(connection)
+        until @pool.grow(connection)
+          return serve(connection, last: true) if @pool.size.zero?
+
+          sleep Pool::PAUSE
+        end
       end
 
       # Takes connections by turns; the pool grows when its last free thread takes one.
       def work
-        while (connection = await_turn)
-          @pool.grow if @free.zero? && @pool.elastic?
+        while (connection = await_turn { |accepted| connection = accepted })
+          @pool.grow if @free.empty? && @pool.elastic?
           serve(connection)
         end
-      end
-
-      def await_turn
-        count_free(1)
-        @turn.synchronize { @source.accept }
       ensure
-        count_free(-1)
+        connection&.close
       end
 
-      def count_free(change)
-        @lock.synchronize { @free += change }
+      # Yields the connection to the caller at once, for it may be killed on its way there.
+      def await_turn
+        @free[Thread.current] = true
+        @turn.synchronize { yield @source.accept }
+      ensure
+        @free.delete(Thread.current)
       end
 
-      def serve(connection)
-        while (exchange = connection.next_request(crowded? ? GRACE : nil))
-          exchange.close_after if crowded? && @source.waiting?
+      # Serves a connection to its end; a +last+ request is all that it has.
+      def serve(connection, last: false)
+        while (exchange = connection.next_request(last || crowded? ? GRACE : nil))
+          exchange.close_after if last || (crowded? && @source.waiting?)
           answer(exchange)
         end
       ensure
@@ -76,14 +87,20 @@ module Cuttle
 
       # No connection may keep its thread while others wait for one.
       def crowded?
-        @pooled && @free.zero?
+        @pooled && @free.empty?
       end
 
       def answer(exchange)
-        @lock.synchronize { @busy += 1 }
+        @busy[Thread.current] = true
         @service.call(exchange)
       ensure
-        @lock.synchronize { @busy -= 1 }
+        @busy.delete(Thread.current)
+      end
+
+      # Wherever a thread was when it was killed, it is neither free nor busy any more.
+      def forget(thread)
+        @free.delete(thread)
+        @busy.delete(thread)
       end
     end
   end

@@ -7,11 +7,22 @@ module Cuttle
       class << self
         # Calls what the app left in the env: rack.response_finished, the last first (Rack SPEC), and rack.after_reply
         # (Puma's), which takes no arguments. No callback stops the others, and none ends the engine.
-        def run(env, status, headers, error)
+        def run(exchange, env, status, headers, error)
           each(env["rack.response_finished"], :reverse_each) do |callback|
-            attempt(env) { callback.call(env, status, headers, error) }
+            attempt(exchange, env) { callback.call(env, status, headers, error) }
           end
-          each(env["rack.after_reply"], :each) { |callback| attempt(env) { callback.call } }
+          each(env["rack.after_reply"], :each) { |callback| attempt(exchange, env) { callback.call } }
+        end
+
+        # Sends a 500 and returns true; or ends the connection, where a response has begun. It may have been answered just
+        # now, because the request was stuck (app_timeout).
+        def fail(exchange)
+          return exchange.abort if exchange.responded?
+
+          exchange.respond(*Adapter::FAILURE)
+          true
+        rescue IOError
+          exchange.abort
         end
 
         # Writes an app's exception to rack.errors. A client that went away is no error of the app's.
@@ -21,7 +32,7 @@ module Cuttle
           stream = env && env["rack.errors"] || $stderr
           stream.write("#{error.full_message(highlight: false, order: :top).chomp}\n")
           stream.flush
-        rescue StandardError
+        rescue Exception # rubocop:disable Lint/RescueException -- the error's and the stream's code may be the app's
           nil # there is nobody left to tell
         end
 
@@ -31,11 +42,11 @@ module Cuttle
           callbacks.public_send(order, &block) if callbacks.respond_to?(order)
         end
 
-        def attempt(env)
+        def attempt(exchange, env)
           yield
-        rescue SignalException
-          raise
         rescue Exception => failure # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+          raise if Adapter.pass?(exchange, failure)
+
           report(env, failure)
         end
       end

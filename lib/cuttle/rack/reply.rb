@@ -5,12 +5,19 @@ module Cuttle
     # A response whose body is more than an Array of Strings: sent piece by piece, from a file, by the app itself
     # through a stream, or handed to the app with the socket. The body is closed once, whatever happens.
     class Reply
-      def initialize(exchange, env, status, headers, body)
+      # A block is called at the end of a stream.
+      def initialize(exchange, env, status, headers, body, &ended)
         @exchange = exchange
         @env = env
         @status = status
         @headers = headers
         @body = body
+        @ended = ended
+      end
+
+      # Whether the app has a stream, and goes on with it, or did.
+      def streaming?
+        @streaming
       end
 
       # Sends it. Returns when it is complete, but for a stream that the app keeps to close later.
@@ -18,7 +25,7 @@ module Cuttle
         send_body unless @exchange.finished? # the app has taken the socket
         complete(nil) unless @streaming
       rescue Exception => error # rubocop:disable Lint/RescueException -- whatever it is, it is reported and raised again
-        raise if @exchange.forked?
+        raise if Adapter.pass?(@exchange, error)
 
         fail_with(error)
       ensure
@@ -28,7 +35,7 @@ module Cuttle
       private
 
       def send_body
-        if (hijack = @headers["rack.hijack"]) then hijack.call(@exchange.upgrade(@status, @headers))
+        if (hijack = @headers["rack.hijack"]) then give_socket(hijack)
         elsif bodiless? then @exchange.respond(@status, @headers, [])
         elsif @body.respond_to?(:to_path) && (file = open_file) then send_file(file)
         elsif (parts = whole_body) then @exchange.respond(@status, @headers, parts)
@@ -86,7 +93,7 @@ module Cuttle
       end
 
       def stream
-        return upgrade if @status == 101
+        return give_socket(@body) if @status == 101
 
         @exchange.start(@status, @headers)
         @streaming = true
@@ -95,33 +102,36 @@ module Cuttle
         closed.pop unless @exchange.evented? # its thread is the connection's, which goes on behind the stream
       end
 
-      # The app speaks another protocol from here on: it gets the socket itself.
-      def upgrade
-        @body.call(@exchange.upgrade(@status, @headers))
+      # The app speaks another protocol from here on: it gets the socket itself. An app that fails there has it no more.
+      def give_socket(protocol)
+        protocol.call(socket = @exchange.upgrade(@status, @headers))
+        given = true
+      ensure
+        socket&.close unless given
       end
 
       def fail_with(error)
         Completion.report(@env, error)
-        raise error if error.is_a?(SignalException)
-
-        if @exchange.responded?
-          @exchange.abort
-        else
-          @exchange.respond(*Adapter::FAILURE)
-          @status, @headers = Adapter::FAILURE
-        end
+        @status, @headers = Adapter::FAILURE if Completion.fail(@exchange)
         complete(error)
       end
 
+      # Once: a stream's end may be followed by an error of the app's.
       def complete(error)
-        Completion.run(@env, @status, @headers, error)
+        return true if @completed
+
+        @completed = true
+        Completion.run(@exchange, @env, @status, @headers, error)
         @exchange.dispose
+        @ended&.call if @streaming
         true
       end
 
       def close_body
         @body.close if @body.respond_to?(:close)
-      rescue StandardError => error
+      rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+        raise if Adapter.pass?(@exchange, error)
+
         Completion.report(@env, error)
       end
     end

@@ -11,6 +11,7 @@ module Cuttle
           one_thread(settings)
           study(settings)
           queue(settings)
+          app(settings)
           drain(settings)
         end
 
@@ -45,6 +46,14 @@ module Cuttle
           flag = %i[max_queue queue_timeout].find { |name| settings.public_send(name) } or return
           raise UsageError, "engine #{settings.engine} accepts when a thread is free, so the kernel's backlog is the " \
                             "queue there: leave out #{Settings.row(flag).flag}"
+        end
+
+        # Whoever answers for an app that is stuck has to be another than its thread.
+        def app(settings)
+          return if settings.traits.evented? || !settings.app_timeout
+
+          raise UsageError, "engine #{settings.engine} leaves a connection to its thread, also where the app is stuck: " \
+                            "leave out #{Settings.row(:app_timeout).flag}"
         end
 
         def drain(settings)

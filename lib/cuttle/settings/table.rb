@@ -96,9 +96,9 @@ module Cuttle
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
           help: "seconds that a request may wait for a thread before 503" },
         { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
-          help: "seconds in the app after which a request's worker is replaced",
-          readme: "seconds in the app after which a request is logged, answered with 503 where nothing was sent, " \
-                  "and its worker replaced" }
+          help: "seconds for the app to begin a response, before 503",
+          readme: "seconds for the app to begin a response; then the request is answered with 503, where the app is " \
+                  "stuck is logged, and the worker replaced" }
       ],
 
       "What to bear" => [

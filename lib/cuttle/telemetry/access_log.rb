@@ -23,18 +23,22 @@ module Cuttle
         @second = [0, ""].freeze
       end
 
-      # +env+ is the request's, made before it was answered. Never raises: a log that nobody reads any more stops no
-      # request.
-      def record(env, exchange)
-        @io.write(line(env, exchange))
+      # What the client asks, as a line has it: for #record. +env+ is the request's, before the app has it.
+      def request(env)
+        escape("#{env["REQUEST_METHOD"]} #{target(env)} #{env["SERVER_PROTOCOL"]}")
+      end
+
+      # Writes the line of an exchange that is over, so all that it says is the exchange's own record, but for the user,
+      # whom the app has entered in +env+. Never raises: a log that nobody reads any more stops no request.
+      def record(request, env, exchange)
+        @io.write(line(request, env, exchange))
       rescue SystemCallError, IOError
         nil
       end
 
       private
 
-      def line(env, exchange)
-        request = escape("#{env["REQUEST_METHOD"]} #{target(env)} #{env["SERVER_PROTOCOL"]}")
+      def line(request, env, exchange)
         rest = "#{exchange.status || "-"} #{exchange.bytes_sent} #{duration(exchange.times)}\n"
         start = "#{host(exchange)} - #{user(env)} [#{clock}] \""
         "#{start}#{request[0, LONGEST - start.length - rest.length - 2]}\" #{rest}"
@@ -52,8 +56,8 @@ module Cuttle
       end
 
       def user(env)
-        name = env["REMOTE_USER"].to_s
-        name.empty? ? "-" : escape(name)[0, 256].gsub(" ", "\\x20")
+        name = env["REMOTE_USER"]
+        !name.is_a?(String) || name.empty? ? "-" : escape(name)[0, 256].gsub(" ", "\\x20")
       end
 
       def escape(text)

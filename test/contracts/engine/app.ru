@@ -79,6 +79,20 @@ class EngineApp
     "held"
   end
 
+  # A response that has begun, and goes on behind the gate.
+  def begin(gate, _)
+    [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]
+  end
+
+  def hold_and_fail(gate, env) = hold(gate, env) && raise("late, on purpose")
+
+  def hold_and_hint(gate, env)
+    hold(gate, env)
+    env["rack.early_hints"].call("link" => "</late>")
+  end
+
+  def hold_and_hijack(gate, env) = hold(gate, env) && env["rack.hijack"].call.close
+
   def fail(*) = raise("on purpose")
 
   def fail_badly(*) = raise(Exception, "on purpose")
@@ -180,7 +194,7 @@ class EngineApp
       until File.exist?("#{gate(gate)}.go")
         grab(hoarded)
         full << true
-        sleep 0.01
+        sleep 0.1 # Ruby collects at each failure
       end
       hoarded.each(&:close)
     end
@@ -263,7 +277,7 @@ class EngineApp
   def attempt
     "gave #{yield.inspect}"
   rescue StandardError => error
-    error.class.name
+    error.is_a?(IOError) ? "IOError" : error.class.name
   end
 
   def forty

@@ -130,12 +130,15 @@ module EngineContract
     def assert_serves = assert_equal("hello", fetch("/"))
 
     # A client whose request is in the app, and stays there until its gate is opened.
-    def hold(client = connect)
+    def hold(client = connect, action: "hold")
       gate = "#{self.class.object_id}-#{object_id}-#{@held += 1}"
-      client.write(get("/hold?#{gate}"))
+      client.write(get("/#{action}?#{gate}"))
       entered(gate)
       client
     end
+
+    # Flags with which so many requests are in the app at once as the suite asks for.
+    def bounded = traits.fibers? ? ["--max-fibers", FIBERS.to_s] : []
 
     # Waits until the app is where the gate says; returns what it left there.
     def entered(gate)

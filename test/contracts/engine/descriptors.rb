@@ -14,7 +14,7 @@ module EngineContract
         assert_equal "full", fetch("/hoard?#{gate}")
         waiting = Array.new(5) { connect.write(get("/echo?late", "Connection: close")) }
         eventually("no descriptor free") { Dir.children("/proc/#{server.pid}/fd").size >= LIMIT }
-        assert_operator busy(server.pid), :<, 0.15
+        assert_operator busy(server.pid), :<, 0.25
         open_gate(gate)
         waiting.each { |client| assert_equal "late", client.response.body }
         5.times { assert_serves }

@@ -7,7 +7,7 @@ module EngineContract
     def test_a_forked_child_answers_nobody_and_ends
       with_server(said: /\A(.*in the child.*)?\z/m) do
         %w[exit exit! return raise block].each do |way|
-          client = connect.write(get("/fork?#{way},#{gate(way)}"))
+          client = connect.write(get("/fork?#{way},#{gate(way)}", "Connection: close"))
           child = entered(gate(way)).to_i
           assert_equal "parent #{child}", only_response(client), way
           eventually("the end of the child, by #{way}") { !alive?(child) }
@@ -24,7 +24,7 @@ module EngineContract
         idle = connect
         idle.ask(get("/"))
         idle = idle.ending(0.2) == :open ? idle : nil # single and threads may have ended it
-        client = connect.write(get("/fork?sleep,#{gate}"))
+        client = connect.write(get("/fork?sleep,#{gate}", "Connection: close"))
         child = entered(gate).to_i
         assert_equal "parent #{child}", only_response(client)
         assert_equal "hello", idle.write(get("/", "Connection: close")).response.body if idle

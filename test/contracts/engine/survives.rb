@@ -41,7 +41,7 @@ module EngineContract
 
     # Left its socket open until the collector came by.
     def test_a_thread_that_is_killed_while_it_waits_closes_its_connection
-      skip "no thread waits for one connection" unless self.class.engine == "threads" && !clustered?
+      skip "no thread waits for one connection" unless traits.thread_per_connection? && !clustered?
 
       with_server do
         idle = connect

@@ -6,14 +6,19 @@ module Cuttle
       # Ruby's fiber scheduler interface (Fiber::Scheduler), on the engine's poller: a fiber that would block is left,
       # and resumed by the engine's loop when what it waits for has come. The hooks run in the fibers, on the engine's
       # thread; only #unblock and #fiber_interrupt are called from other threads.
+      #
+      # A child that the app forks has no loop. There the first hook takes the scheduler away, and everything blocks.
       class Scheduler
         # Fibers that wait for one descriptor: [fiber, events] each.
         Wait = Struct.new(:fileno, :fibers)
+
+        ANY = IO::READABLE | IO::WRITABLE
 
         def initialize(poller)
           @poller = poller
           @timers = Timers.new
           @waits = {}
+          @paused = {}.compare_by_identity # fiber => whether #unblock is what it waits for
           @unblocked = Thread::Queue.new
           @thread = Thread.current
         end
@@ -29,20 +34,23 @@ module Cuttle
         end
 
         # Resumes whom other fibers and threads have let go on, and whose time has come: +limit+ of those, nil for all.
+        # One that has gone on before, for its time was over, is left alone.
         def turn(limit = nil)
           @unblocked.length.times do
             fiber, verb, argument = @unblocked.pop
-            fiber.public_send(verb, argument) if fiber.alive?
+            go(fiber, verb, argument) if @paused[fiber] || (verb == :raise && @paused.key?(fiber))
           end
           @timers.fire(now, limit) if @timers.earliest
         end
 
         # The descriptor of +wait+ was reported: resumes those whose events it has, and watches on for the others.
+        # Where nothing was seen, the app has closed it without Ruby's knowledge, and its number is another's: all go
+        # on, and find out.
         def ready(wait)
           seen = @poller.unwatch(wait.fileno)
-          done, rest = wait.fibers.partition { |_, events| (events & seen).positive? }
-          rest.empty? ? @waits.delete(wait.fileno) : watch(wait, rest)
-          done.each { |fiber, events| resume(fiber, events & seen) }
+          done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || (events & seen).positive? }
+          done.concat(renew(wait))
+          done.each { |fiber, events| go(fiber, :resume, seen.zero? ? events : events & seen) }
         end
 
         # Ruby's side (see Fiber::Scheduler in Ruby's documentation)
@@ -52,21 +60,27 @@ module Cuttle
         end
 
         def io_wait(io, events, timeout = nil)
-          entry = [Fiber.current, events]
+          return select(io, events, timeout) if left_behind?
+
           fileno = io.fileno
           wait = @waits[fileno] ||= Wait.new(fileno, [])
-          watch(wait, wait.fibers + [entry]) ? with_timer(timeout) { Fiber.yield } : events
+          wait.fibers += [entry = [Fiber.current, events]]
+          watch(wait) ? pause(timeout) : events
         ensure
-          forget(wait, entry) if wait
+          forget(wait, entry) if entry
         end
 
+        # A ConditionVariable waits by this too, and is unblocked.
         def kernel_sleep(duration = nil)
-          block(:sleep, duration)
+          left_behind? ? sleep(*duration) : pause(duration, true)
           true
         end
 
         def block(_blocker, timeout = nil)
-          with_timer(timeout) { Fiber.yield }
+          return pause(timeout, true) unless left_behind?
+
+          sleep(*timeout)
+          true
         end
 
         def unblock(_blocker, fiber) = go_on(fiber, :resume, true)
@@ -74,9 +88,11 @@ module Cuttle
         # What the fiber waits for was closed (Ruby 4.0 and newer).
         def fiber_interrupt(fiber, exception) = go_on(fiber, :raise, exception)
 
-        def timeout_after(duration, exception, message)
+        def timeout_after(duration, exception, message, &block)
+          return Timeout.timeout(duration, exception, message, &block) if left_behind?
+
           fiber = Fiber.current
-          timer = @timers.add(now + duration) { fiber.raise(exception, message) if fiber.alive? }
+          timer = @timers.add(now + duration) { go(fiber, :raise, exception, message) }
           yield duration
         ensure
           timer&.cancel
@@ -84,7 +100,7 @@ module Cuttle
 
         # A thread waits for the child; the fiber waits for the thread.
         def process_wait(pid, flags)
-          Thread.new { Process::Status.wait(pid, flags) }.value
+          left_behind? ? Process::Status.wait(pid, flags) : Thread.new { Process::Status.wait(pid, flags) }.value
         end
 
         def address_resolve(hostname)
@@ -93,11 +109,24 @@ module Cuttle
 
         # The engine ends when its connections have; fibers that the app left behind end with the thread.
         def close
-          @waits.each_key { |fileno| @poller.unwatch(fileno) }
+          @waits.each_key { |fileno| @poller.unwatch(fileno) } unless @poller.forked?
           @waits.clear
+          @paused.clear
         end
 
         private
+
+        # Whether this is a forked child: then it has no scheduler from now on.
+        def left_behind?
+          @poller.forked? && (Fiber.set_scheduler(nil) || true)
+        end
+
+        def select(io, events, timeout)
+          readable = [io] if events.anybits?(IO::READABLE)
+          writable = [io] if events.anybits?(IO::WRITABLE)
+          found = IO.select(readable, writable, nil, timeout) or return false
+          (found[0].empty? ? 0 : IO::READABLE) | (found[1].empty? ? 0 : IO::WRITABLE)
+        end
 
         # At the loop's next turn, which comes at once.
         def go_on(fiber, verb, argument)
@@ -105,37 +134,57 @@ module Cuttle
           @poller.wake unless Thread.current.equal?(@thread)
         end
 
-        # Runs a block that yields the fiber; false where the time (seconds) is over before something else resumes it.
-        def with_timer(seconds)
-          return yield unless seconds
+        # Lets a fiber go on. What comes out of it is not a request's, whose fiber ends in order, but of a fiber that
+        # the app made: like a thread's, it ends that one only.
+        def go(fiber, verb, *arguments)
+          fiber.public_send(verb, *arguments) if fiber.alive?
+        rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+          raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
 
+          warn "a fiber of the app's terminated with exception: #{error.full_message(highlight: false)}"
+        end
+
+        # Leaves the fiber until it is resumed; false where the time (seconds) is over before. What waits is held here:
+        # Ruby's queues and locks don't mark who waits for them.
+        def pause(seconds = nil, unblockable = false)
           fiber = Fiber.current
-          timer = @timers.add(now + seconds) { resume(fiber, false) }
-          yield
+          @paused[fiber] = unblockable
+          timer = @timers.add(now + seconds) { go(fiber, :resume, false) } if seconds
+          Fiber.yield
         ensure
           timer&.cancel
+          @paused.delete(fiber)
         end
 
         # Returns false for what epoll doesn't take, regular files: they are always ready.
-        def watch(wait, fibers)
-          wait.fibers = fibers
-          @poller.watch(wait.fileno, fibers.inject(0) { |events, (_, wanted)| events | wanted }, wait)
+        def watch(wait)
+          @poller.watch(wait.fileno, wait.fibers.inject(0) { |events, (_, wanted)| events | wanted }, wait)
           true
         rescue Errno::EPERM
           false
         end
 
-        # The fiber waits no more, whatever the reason.
-        def forget(wait, entry)
-          return unless wait.fibers.delete_if { |other| other.equal?(entry) } && @waits[wait.fileno].equal?(wait)
-          return watch(wait, wait.fibers) unless wait.fibers.empty?
+        # Watches on for those who still wait. Returns those for whom that is not possible.
+        def renew(wait)
+          return [] if !wait.fibers.empty? && watch(wait)
 
-          @waits.delete(wait.fileno)
-          @poller.unwatch(wait.fileno)
+          drop(wait)
+        rescue SystemCallError
+          drop(wait)
         end
 
-        def resume(fiber, value)
-          fiber.resume(value) if fiber.alive?
+        def drop(wait)
+          @waits.delete(wait.fileno)
+          left, wait.fibers = wait.fibers, []
+          left
+        end
+
+        # The fiber waits no more, whatever the reason.
+        def forget(wait, entry)
+          return unless wait.fibers.reject! { |other| other.equal?(entry) }
+
+          @poller.unwatch(wait.fileno) if wait.fibers.empty?
+          renew(wait).each { |fiber, events| go_on(fiber, :resume, events) }
         end
 
         def now

@@ -1,0 +1,258 @@
+/* A loop's listeners: accepting, leaving connections to workers that are free, and waiting for room. */
+#include "loop_parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
+#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't, */
+#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* where this worker has no thread for what waits there */
+#define CROWD 128 /* connections accepted at once by a loop that sheds */
+#define MOMENT (5 * CUTTLE_MILLISECOND)   /* nobody is free: a thread between two requests seems busy, and is not */
+#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* without a look: peers of what waits at the listeners may have gone */
+#define EPISODE (60 * CUTTLE_SECOND)        /* without a shortage, before the next one is told */
+#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
+
+void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
+{
+	if (loop->listeners_away)
+		return;
+	for (int index = 0; index < loop->listener_count; index++)
+		cuttle_loop_strike(loop, loop->listeners[index]);
+	loop->listeners_away = true;
+	loop->listeners_ready = false;
+}
+
+/* There was no memory for a listener in the back end: it would stay deaf. */
+static void try_again(struct cuttle_loop *loop)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->exhausted = true;
+	loop->aside_until = cuttle_now() + RECOVERY;
+}
+
+void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
+{
+	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
+		return;
+	loop->listeners_away = false;
+	loop->backlogged = true; /* connections may have come meanwhile */
+	for (int index = 0; index < loop->listener_count; index++) {
+		uint64_t token = cuttle_loop_enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
+
+		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
+			continue;
+		if (errno == ENOMEM || errno == ENOSPC) {
+			try_again(loop);
+			return;
+		}
+	}
+}
+
+static int accept_one(int listener)
+{
+#ifdef HAVE_ACCEPT4
+	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+	int fd = accept(listener, NULL, NULL);
+
+	if (fd >= 0) {
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	}
+	return fd;
+#endif
+}
+
+int cuttle_accept(int listener)
+{
+	int fd, one = 1;
+
+	do
+		fd = accept_one(listener);
+	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
+	return fd;
+}
+
+bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now)
+{
+	bool news = !core->shortage || now - core->shortage >= EPISODE;
+
+	core->shortage = now;
+	return news;
+}
+
+bool cuttle_accept_exhausted(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
+}
+
+static bool is_listening(int fd)
+{
+	int listening = 0;
+	socklen_t size = sizeof listening;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening, &size) == 0 && listening;
+}
+
+void cuttle_stop_listening(const int *listeners, int count)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	if (nothing < 0)
+		return; /* Ruby's close will do */
+	for (int index = 0; index < count; index++) {
+		if (!is_listening(listeners[index]))
+			continue; /* Ruby has closed it, and the number may be another's */
+		dup2(nothing, listeners[index]);
+		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
+	}
+	close(nothing);
+}
+
+static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
+{
+	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, now);
+	uint64_t token;
+
+	if (!connection)
+		return;
+	connection->suspect = loop->backlogged;
+	token = cuttle_loop_enroll(loop, fd, CUTTLE_CONNECTION, connection);
+	if (token && loop->type->add(loop->backend, fd, token) == 0)
+		cuttle_list_append(&loop->pending, &connection->work);
+	else
+		cuttle_loop_close(loop, connection);
+}
+
+/* Whether there is a worker that the listeners are to be left to: a free one that has fewer; or, for what this one has
+ * no thread for, any that is free, or refuses nothing where this one has to. Who only takes one request after the other
+ * is free again in a moment: so nobody has to be for that long. */
+static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
+{
+	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
+	bool found;
+
+	if (!scoreboard)
+		return false;
+	if (!any)
+		return cuttle_scoreboard_another(scoreboard);
+	found = cuttle_scoreboard_any_other(scoreboard, cuttle_loop_tight(loop, now));
+	if (now > loop->crowd_seen + 2 * MOMENT) { /* what was seen last says nothing any more */
+		loop->crowded_since = now;
+		loop->aside_since = 0;
+	} else if (found) {
+		loop->crowded_since = now;
+	}
+	loop->crowd_seen = now;
+	return now < loop->crowded_since + MOMENT;
+}
+
+int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
+{
+	if (!loop->aside_until)
+		return -1;
+	if (now < loop->aside_until && (loop->exhausted || another(loop, loop->aside_for_any, now)))
+		return (int64_t)(loop->aside_until - now);
+	loop->aside_until = 0;
+	loop->exhausted = false;
+	if (cuttle_loop_is_open(loop))
+		cuttle_loop_restore_listeners(loop);
+	return loop->aside_until ? (int64_t)RECOVERY : -1;
+}
+
+/* The listeners go away for nanoseconds at most. */
+static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->aside_until = now + nanoseconds;
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
+}
+
+/* Whether what waits at the door is for a worker that is free and has fewer connections (any free one where this one has
+ * no thread for it): then the listeners go away, for as long as it takes that one to wake up. */
+static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
+{
+	if (!another(loop, any, now)) {
+		loop->aside_since = 0;
+		return false;
+	}
+	if (!loop->aside_since)
+		loop->aside_since = now;
+	if (now - loop->aside_since >= (any ? LONG_PATIENCE : PATIENCE))
+		return false;
+	loop->aside_for_any = any;
+	go_aside(loop, ASIDE, now);
+	return true;
+}
+
+/* Whether there may be another connection. */
+static bool has_room(struct cuttle_loop *loop, uint64_t now)
+{
+	uint64_t most = loop->core.limits.max_connections;
+
+	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
+		return true;
+	loop->exhausted = true;
+	go_aside(loop, RECOVERY, now);
+	return false;
+}
+
+/* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
+static void recover(struct cuttle_loop *loop, uint64_t now)
+{
+	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	loop->exhausted = true;
+	go_aside(loop, RECOVERY, now);
+}
+
+/* Accepts one connection; false where there is none, or none can be had. */
+static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
+{
+	int fd = cuttle_accept(listener);
+
+	if (fd >= 0) {
+		welcome(loop, fd, now);
+	} else if (cuttle_accept_exhausted(errno)) {
+		recover(loop, now);
+	} else {
+		loop->backlogged = false;
+	}
+	return fd >= 0;
+}
+
+void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
+{
+	int most = loop->sheds && limit < CROWD ? CROWD : limit, accepted = 0;
+
+	if (!loop->listeners_ready)
+		return;
+	loop->listeners_ready = false; /* reported again as long as a connection waits */
+	loop->backlogged = loop->backlogged || now - loop->looked >= BACKLOG_WAIT;
+	for (int index = 0; index < loop->listener_count; index++)
+		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
+		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
+			accepted++;
+	if (accepted > 0 && loop->aside_since && now - loop->aside_since >= PATIENCE)
+		loop->aside_since = 0;
+}
+
+void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
+{
+	cuttle_loop_remove_listeners(loop);
+	loop->listeners_ready = true;
+	loop->exhausted = false;
+	loop->aside_until = 0;
+	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
+	cuttle_loop_accept(loop, INT_MAX, now);
+	cuttle_stop_listening(loop->listeners, loop->listener_count);
+	loop->listener_count = 0; /* Ruby closes them: in a child of a later fork their numbers are others' */
+}

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # Overload: what waits too long, or behind too many, is answered with 503 at once while every thread is in the app.
+  module Sheds
+    QUEUE = 2
+
+    def test_requests_beyond_the_queue_are_refused_at_once
+      with_server(*bounded, "--max-queue", QUEUE.to_s) do
+        holders = hold_all
+        clients = Array.new(QUEUE + 3) { connect.write(get("/")) }
+        refused = eventually("three refusals") { clients.select { |client| client.heard?(0) }.then { |all| all if all[2] } }
+        refused.each { |client| assert_refusal client.response }
+        open_gates
+        (holders + clients - refused).each { |client| assert_equal 200, client.response.status }
+        refused.each { |client| assert_equal 200, client.ask(get("/")).status } # on the same connection
+      end
+    end
+
+    # The end of a refusal is where the next request's answer begins.
+    def test_refusals_are_framed
+      with_server(*bounded, "--max-queue", "1") do
+        holders = hold_all
+        waits, client = one_waits_and_one_is_refused
+        assert_refusal client.ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n", head: true)
+        assert_refusal client.ask(post("/digest", "z" * 100_000))
+        client.write(get("/") * 3)
+        3.times { assert_refusal client.response }
+        assert_predicate client.ask(get("/", "Connection: close")), :close?
+        assert_equal :closed, client.ending
+        open_gates
+        [*holders, waits].each { |one| assert_equal 200, one.response.status }
+      end
+    end
+
+    def test_requests_that_wait_too_long_are_refused
+      with_server(*bounded, "--queue-timeout", "0.3") do
+        holders = hold_all
+        client = connect.write(get("/"))
+        assert_refusal client.response
+        open_gates
+        holders.each { |holder| assert_equal 200, holder.response.status }
+        assert_equal 200, client.ask(get("/")).status
+      end
+    end
+
+    # /push answers how many of them have run. The one that waits too long came behind them.
+    def test_requests_whose_clients_have_gone_never_run
+      with_server(*bounded, "--queue-timeout", "0.3") do
+        holders = hold_all
+        20.times { connect.write(get("/push?gone")).reset }
+        assert_refusal connect.ask(get("/push?late"))
+        open_gates
+        holders.each(&:response)
+        assert_equal "1", fetch("/push?here")
+      end
+    end
+
+    def test_stop_answers_what_waits
+      with_server(*bounded, "--max-queue", "50", "--queue-timeout", "30") do |server|
+        holders = hold_all
+        clients = Array.new(8) { connect.write(get("/")) }
+        Process.kill("TERM", server.pid)
+        open_gates
+        (holders + clients).each { |client| assert_equal 200, client.response.status }
+        eventually("the server's end") { !server.running? }
+      end
+    end
+
+    private
+
+    def one_waits_and_one_is_refused
+      clients = Array.new(2) { connect.write(get("/")) }
+      refused = eventually("a refusal") { clients.find { |client| client.heard?(0) } }
+      assert_refusal refused.response
+      [(clients - [refused]).first, refused]
+    end
+
+    def assert_refusal(response)
+      assert_equal 503, response.status
+      assert_match(/\A[1-9]\d*\z/, response["retry-after"])
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+require "digest"
+
+# Large bodies in both directions. A body of n octets is what `Octets.of(n)` in test_spool.rb makes.
+class SpoolApp
+  PLAIN = { "content-type" => "text/plain" }.freeze
+  PIECE = 20_000
+
+  def self.octets(size)
+    Random.new(size).bytes(size)
+  end
+
+  def initialize
+    @streamed = 0
+  end
+
+  def call(env)
+    answer = public_send(env["PATH_INFO"].delete_prefix("/"), env["QUERY_STRING"].to_i, env)
+    answer.is_a?(Array) ? answer : [200, PLAIN.dup, [answer.to_s]]
+  end
+
+  def hello(*) = "hello"
+
+  # The octets that all streams have handed over so far.
+  def streamed(*) = @streamed
+
+  def digest(_, env)
+    digest = Digest::SHA256.new
+    size = 0
+    while (part = env["rack.input"].read(65_536))
+      size += part.bytesize
+      digest << part
+    end
+    "#{size} #{digest.hexdigest}"
+  end
+
+  def large(size, _) = [200, PLAIN.dup, [SpoolApp.octets(size)]]
+
+  def stream(size, _)
+    octets = SpoolApp.octets(size)
+    [200, PLAIN.dup, Enumerator.new do |parts|
+      0.step(size - 1, PIECE) do |at|
+        parts << octets.byteslice(at, PIECE)
+        @streamed += PIECE
+      end
+    end]
+  end
+
+  # A child that stays until the test ends it.
+  def fork(*)
+    Process.fork { loop { Process.kill("STOP", Process.pid) } }
+  end
+end
+
+run SpoolApp.new

@@ -1,0 +1,438 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "digest"
+
+# Octets that wait in temporary files, on disks that are good, slow, full or broken (test/support/disk.rb).
+module SpoolCase
+  include Serving
+
+  APP = "test/engines/spool.ru"
+  MEGABYTE = 1 << 20
+  PATIENCE = 30 # seconds for what moves many octets on a loaded machine
+
+  # What AddressSanitizer says of exceptions in fibers, whose stacks it does not know.
+  ASAN = /^==\d+==WARNING: ASan is ignoring requested .*\n(?:False positive|For details) .*\n(?:For details .*\n)?/
+
+  def self.octets(size) = Random.new(size).bytes(size)
+
+  def setup
+    skip "no Linux, or no compiler, for a disk to play with" unless Disk.possible?
+    @disk = Disk.new
+    @clients = []
+  end
+
+  def teardown
+    @clients&.each(&:close)
+    @disk&.obey
+    @disk&.remove
+  end
+
+  def traits = Cuttle::Engines.traits(engine)
+
+  # A server on the disk; it says nothing on standard error but what the block expects.
+  def spooling(*flags, err: "", &block)
+    threads = traits.pooled? ? ["-t", "4:4"] : []
+    serving_process(APP, "--engine", engine, "-w", "0", *threads, "--keep-alive", "--spool-directory", @disk.path,
+                    *flags, env: @disk.env.merge("TMPDIR" => "/nowhere")) do |server|
+      assert server.running?, server.err
+      block.call(@server = server)
+      @disk.obey
+      @clients.each(&:close)
+      assert_equal 0, server.stop.exitstatus
+      assert_operator err, :===, server.err.gsub(ASAN, "")
+    end
+  end
+
+  def connect(**options)
+    WireClient.new(@server.port, deadline: PATIENCE, **options).tap { |client| @clients << client }
+  end
+
+  def get(target, *lines) = "GET #{target} HTTP/1.1\r\nHost: a\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n"
+
+  def post_head(size) = "POST /digest HTTP/1.1\r\nHost: a\r\nContent-Length: #{size}\r\n\r\n"
+
+  def chunked(body, size)
+    head = "POST /digest HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".b
+    0.step(body.bytesize - 1, size) do |at|
+      chunk = body.byteslice(at, size)
+      head << "#{chunk.bytesize.to_s(16)}\r\n" << chunk << "\r\n"
+    end
+    head << "0\r\n\r\n"
+  end
+
+  def digest_of(body) = "#{body.bytesize} #{Digest::SHA256.hexdigest(body)}"
+
+  # On a connection of its own.
+  def fetch(target)
+    WireClient.open(@server.port, deadline: PATIENCE) { |client| client.ask(get(target, "Connection: close")).body }
+  end
+
+  def assert_serves = assert_equal("hello", fetch("/hello"))
+
+  def files = @disk.open_files(@server.pid)
+
+  def assert_no_files = eventually("closed temporary files", within: PATIENCE) { files.empty? }
+
+  # Sends what the server takes. Returns how many octets that were once it took no more for a while.
+  def push(client, octets)
+    sent = 0
+    while sent < octets.bytesize
+      count = client.socket.write_nonblock(octets.byteslice(sent, 256 * 1024), exception: false)
+      next sent += count if count.is_a?(Integer)
+      break unless client.socket.wait_writable(0.3)
+    end
+    sent
+  end
+
+  def assert_octets(size, body)
+    assert_equal Digest::SHA256.hexdigest(SpoolCase.octets(size)), Digest::SHA256.hexdigest(body)
+  end
+
+  def upload(body) = connect.write(post_head(body.bytesize) + body)
+end
+
+# What every engine does with a disk.
+module SpoolsAnywhere
+  include SpoolCase
+
+  SIZES = [65_536, 65_537, 131_073, 700_001, 5_000_003].freeze
+
+  def test_uploads_arrive_as_they_were_sent
+    spooling do
+      @disk.mode = "short"
+      SIZES.each do |size|
+        body = SpoolCase.octets(size)
+        assert_equal digest_of(body), upload(body).response.body
+        assert_equal digest_of(body), connect.ask(chunked(body, 4_999)).body
+        @clients.each(&:close).clear
+      end
+      assert_no_files
+      assert_empty @disk.names
+    end
+  end
+
+  def test_uploads_in_parallel_arrive_as_they_were_sent
+    spooling do
+      bodies = Array.new(6) { |i| SpoolCase.octets(2_000_000 + i) }
+      answers = bodies.map { |body| Thread.new { upload(body).tap(&:half_close).response.body } }.map(&:value)
+      assert_equal bodies.map { |body| digest_of(body) }, answers
+      assert_no_files
+    end
+  end
+
+  def test_large_responses_arrive_as_they_were_given
+    spooling do
+      (traits.inline? ? %w[large] : %w[large stream]).each do |action| # inline, a stream is the only thread's affair
+        readers = Array.new(traits.evented? ? 3 : 1) do |i|
+          connect(receive_buffer: 8_192).write(get("/#{action}?#{8_000_000 + i}", "Connection: close"))
+        end
+        readers.each_with_index do |reader, i|
+          assert_octets 8_000_000 + i, reader.response.body
+        end
+      end
+      assert_no_files
+    end
+  end
+
+  def test_files_without_o_tmpfile_are_private_and_unlinked_too
+    spooling do
+      @disk.mode = "unnamed"
+      body = SpoolCase.octets(300_000)
+      assert_equal digest_of(body), upload(body).response.body
+      assert_empty @disk.names
+    end
+  end
+
+  def test_a_full_disk_refuses_a_body_and_is_told_of_once
+    line = %r{\Acuttle: temporary files in #{@disk.path} can't be written \(No space left on device\): .*\n\z}
+    spooling(err: line) do
+      @disk.fail("full")
+      3.times { assert_equal 503, upload(SpoolCase.octets(900_000)).response.status }
+      assert_serves
+      assert_equal digest_of("x"), upload("x").response.body
+      assert_equal 3_000_000, connect.ask(get("/large?3000000")).body.bytesize
+      @clients.each(&:close)
+      assert_no_files
+      @disk.obey
+      body = SpoolCase.octets(900_000)
+      assert_equal digest_of(body), upload(body).response.body
+    end
+  end
+
+  def test_a_body_beyond_the_limit_is_refused_and_its_room_given_back
+    line = /\Acuttle: temporary files have reached their limit of 1000000 octets .*\n\z/
+    spooling("--max-spool", "1000000", err: line) do
+      2.times do
+        assert_equal 503, connect.ask(post_head(1_000_001)).status
+        refused = connect.write(chunked(SpoolCase.octets(1_500_000), 50_000))
+        assert_equal 503, refused.response.status
+        assert_equal :closed, refused.tap { |client| client.half_close }.ending
+      end
+      3.times do
+        body = SpoolCase.octets(1_000_000)
+        assert_equal digest_of(body), eventually("room", within: PATIENCE) {
+          answer = upload(body).response
+          answer.body if answer.status == 200
+        }
+      end
+      assert_serves
+    end
+  end
+
+  def test_an_aborted_upload_leaves_nothing
+    spooling do
+      client = connect.write(post_head(4_000_000) + SpoolCase.octets(1_000_000))
+      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      client.reset
+      @clients.clear
+      assert_no_files
+      assert_serves
+    end
+  end
+
+  def test_stopping_lets_a_slow_disk_finish_a_body
+    spooling do
+      @disk.hold
+      body = SpoolCase.octets(400_000)
+      client = upload(body)
+      eventually("a temporary file", within: PATIENCE) { files.any? }
+      Process.kill("TERM", @server.pid)
+      eventually("no listener") { RawClient.refused?(@server.port) } if traits.evented? || traits.pooled?
+      @disk.obey
+      assert_equal digest_of(body), client.response.body
+    end
+  end
+
+  def test_stopping_does_not_wait_for_a_disk_for_ever
+    serving_process(APP, "--engine", engine, "-w", "0", "--spool-directory", @disk.path, "--shutdown-timeout", "1",
+                    env: @disk.env) do |server|
+      @server = server
+      @disk.hold
+      upload(SpoolCase.octets(400_000))
+      eventually("a temporary file", within: PATIENCE) { files.any? }
+      assert_equal 1, server.stop.exitstatus
+    end
+  end
+end
+
+# What engines that serve several connections at once do besides.
+module SpoolsForMany
+  include SpoolCase
+
+  def test_an_upload_that_waits_for_the_disk_holds_up_nobody
+    spooling do
+      @disk.hold
+      body = SpoolCase.octets(24 * MEGABYTE)
+      client = connect.write(post_head(body.bytesize))
+      sent = push(client, body)
+      assert_operator sent, :<, 20 * MEGABYTE, "the server reads on, though its disk does not follow"
+      20.times { assert_serves }
+      @disk.obey
+      assert_equal digest_of(body), client.write(body.byteslice(sent..)).response.body
+      @clients.each(&:close)
+      assert_no_files
+    end
+  end
+
+  def test_a_client_that_leaves_while_the_disk_is_slow_leaves_nothing
+    spooling do
+      @disk.hold
+      client = connect.write(post_head(24 * MEGABYTE))
+      push(client, SpoolCase.octets(2 * MEGABYTE))
+      eventually("a temporary file", within: PATIENCE) { files.any? }
+      client.reset
+      @clients.clear
+      assert_serves
+      @disk.obey
+      assert_no_files
+    end
+  end
+end
+
+# What engines whose poller sends for the app do besides.
+module SpoolsAhead
+  include SpoolCase
+
+  def test_a_whole_response_waits_for_no_disk
+    spooling do
+      @disk.hold
+      readers = Array.new(5) do |i|
+        connect(receive_buffer: 8_192).write(get("/large?#{6_000_000 + i}", "Connection: close"))
+      end
+      readers.each { |reader| assert reader.heard?(PATIENCE) }
+      20.times { assert_serves }
+      readers.each_with_index do |reader, i|
+        assert_octets 6_000_000 + i, reader.response.body
+      end
+      @disk.obey
+      assert_no_files
+    end
+  end
+
+  def test_an_aborted_download_leaves_nothing
+    spooling do
+      actions = traits.inline? ? %w[large large] : %w[large stream]
+      readers = actions.map { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
+      eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
+      readers.each(&:reset)
+      @clients.clear
+      assert_no_files
+      assert_serves
+    end
+  end
+
+  def test_a_child_of_the_app_has_no_temporary_file
+    spooling do
+      reader = connect(receive_buffer: 8_192).write(get("/large?12000001", "Connection: close"))
+      upload = connect.write(post_head(500_000) + SpoolCase.octets(500_000).byteslice(0, 300_000))
+      eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
+      child = connect.ask(get("/fork")).body.to_i
+      begin
+        eventually("a child without them", within: PATIENCE) { @disk.open_files(child).empty? }
+        assert_octets 12_000_001, reader.response.body
+        body = SpoolCase.octets(500_000)
+        assert_equal digest_of(body), upload.write(body.byteslice(300_000..)).response.body
+        assert_no_files
+      ensure
+        Process.kill("KILL", child)
+      end
+    end
+  end
+end
+
+# What engines do besides whose app may stream while others are served.
+module SpoolsStreams
+  include SpoolCase
+
+  # It stays in memory, so a stream may be no further ahead of its client than that bears.
+  def test_a_stream_waits_when_the_disk_does_not_follow
+    ["hold", "full", "--max-spool"].each do |trouble|
+      flags = trouble == "--max-spool" ? ["--max-spool", "500000"] : []
+      spooling(*flags, err: trouble == "hold" ? "" : /\Acuttle: temporary files .*\n\z/) do
+        @disk.fail(trouble)
+        reader = connect(receive_buffer: 8_192).write(get("/stream?24000000", "Connection: close"))
+        assert_operator ahead, :<, 14 * MEGABYTE, trouble
+        assert_operator files.sum, :<=, 500_000, trouble
+        assert_octets 24_000_000, reader.response.body
+      end
+    end
+  end
+
+  def test_what_a_stream_has_sent_needs_no_disk
+    spooling do
+      reader = connect(receive_buffer: 65_536).write(get("/stream?#{120 * MEGABYTE}", "Connection: close"))
+      assert_operator ahead, :>, 10 * MEGABYTE
+      most = 0
+      watcher = Thread.new { Thread.current[:most] = most = [most, files.sum].max while sleep(0.01) }
+      body = reader.response.body
+      watcher.kill.join
+      assert_octets 120 * MEGABYTE, body
+      assert_operator most, :>, 8 * MEGABYTE
+      assert_operator most, :<, 40 * MEGABYTE
+      assert_no_files
+    end
+  end
+
+  private
+
+  # Octets that a stream is ahead of its client, once it has gone on for as long as it does.
+  def ahead
+    before = nil
+    eventually("a stream that waits", within: PATIENCE) do
+      now = fetch("/streamed").to_i
+      before == now && now.positive? ? now : (before = now) && sleep(0.3) && nil
+    end
+  end
+end
+
+# Every octet is on the account as long as it waits or is in a file, and no longer.
+class TestSpoolAccount < Minitest::Test
+  include Eventually
+
+  # Answers /whole and /stream with 12 MB, and everything else with what its body was.
+  class Service
+    def call(exchange)
+      case exchange.path
+      when "/whole" then exchange.respond(200, {}, ["w" * 12_000_000])
+      when "/stream" then stream(exchange)
+      else exchange.respond(200, {}, [exchange.env["rack.input"].read.bytesize.to_s])
+      end
+    rescue Cuttle::Disconnected
+      exchange.abort
+    ensure
+      exchange.dispose
+    end
+
+    def stream(exchange)
+      exchange.start(200, {})
+      1200.times { exchange.write("s" * 10_000) }
+      exchange.finish
+    end
+  end
+
+  def setup
+    @listener = TCPServer.new("127.0.0.1", 0)
+    @port = @listener.local_address.ip_port
+    @source = Cuttle::Engines::Hybrid.source([@listener], env: {})
+    @engine = Cuttle::Engines::Hybrid.new(source: @source, service: Service.new, threads: 2..2)
+    @thread = Thread.new { @engine.run }
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+    @engine.stop
+    assert @thread.join(20)
+  end
+
+  def test_it_is_even_once_all_is_read
+    clients = %w[/whole /stream /whole].map { |path| open(path) }
+    eventually("spooled octets") { spooled > 9_000_000 }
+    assert_operator spooled, :<=, 36_000_000
+    clients.each { |client| assert_equal 12_000_000, client.response.body.bytesize }
+    assert_even
+  end
+
+  def test_it_is_even_once_clients_have_left
+    clients = %w[/whole /stream].map { |path| open(path) }
+    clients << open("/upload", 3_000_000).write("u" * 2_000_000)
+    eventually("spooled octets") { spooled > 9_000_000 }
+    clients.each(&:reset)
+    assert_even
+  end
+
+  def test_it_is_even_once_a_body_was_read
+    2.times do
+      client = open("/upload", 900_000).write("u" * 900_000)
+      assert_equal "900000", client.response.body
+      client.close
+      assert_even
+    end
+  end
+
+  private
+
+  def spooled = @source.stats.fetch(:spooled)
+
+  def assert_even = eventually("an even account", within: 30) { spooled.zero? }
+
+  def open(path, length = 0)
+    @clients << WireClient.new(@port, deadline: 30, receive_buffer: 8_192)
+    @clients.last.write("POST #{path} HTTP/1.1\r\nHost: a\r\nContent-Length: #{length}\r\n\r\n")
+  end
+end
+
+Cuttle::Engines.names.each do |name|
+  traits = Cuttle::Engines.traits(name)
+  suite = Class.new(Minitest::Test) do
+    define_method(:engine) { name }
+    define_singleton_method(:name) { "TestSpool(#{name})" }
+    define_singleton_method(:to_s) { "TestSpool(#{name})" }
+    include SpoolsAnywhere
+    include SpoolsForMany if traits.evented? || traits.pooled?
+    include SpoolsAhead if traits.evented?
+    include SpoolsStreams if traits.evented? && !traits.inline?
+  end
+  Object.const_set("TestSpool#{name.capitalize}", suite)
+end

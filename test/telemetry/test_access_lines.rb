@@ -1,0 +1,58 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The access log of a server that runs: one line for each request, once it is over, however it ends.
+class TestAccessLines < Minitest::Test
+  include Serving
+
+  # What the line says behind the request; nil: nothing, for the response is not the server's.
+  ENDS = { "array" => " 200 ", "each" => " 200 ", "stream" => " 200 ", "later" => " 200 ", "partial" => " 200 ",
+           "full" => " - ", "raise" => " 500 ", "cut" => " 200 ", "changed" => " 200 ", "kill" => / (-|500) / }.freeze
+
+  LINE = /\A127\.0\.0\.1 - - \[[^\]]+\] "GET (\S+) HTTP\/1\.1"( \S+ )(\d+) (\d+\.\d{4}|-)\n\z/
+
+  Cuttle::Engines.names.each do |engine|
+    define_method("test_one_line_for_each_request_under_#{engine}") do
+      logging(engine) do |process|
+        2.times { ENDS.each_key { |name| ask(process, "/#{name}?query") } }
+        ask(process, "/file.txt")
+        eventually("a line for each: #{process.out}") { lines(process).size >= (2 * ENDS.size) + 1 }
+        ask(process, "/array?last")
+        eventually("the last line") { process.out.include?("array?last") }
+        assert_lines lines(process)
+      end
+    end
+  end
+
+  private
+
+  def assert_lines(lines)
+    counts = lines.map { |line| line[LINE, 1] || flunk(line) }.tally
+    assert_equal ENDS.to_h { |name, _| ["/#{name}?query", 2] }.merge("/file.txt" => 1, "/array?last" => 1), counts
+    lines.each do |line|
+      name = line[LINE, 1][/\w+/]
+      assert_operator ENDS.fetch(name, " 200 "), :===, line[LINE, 2], line
+    end
+    later = lines.find { |line| line.include?("/later") }
+    assert_operator later[LINE, 3].to_i, :>, 5000, "of the whole stream: #{later}"
+    assert_operator later[LINE, 4].to_f, :>=, 0.05, later
+  end
+
+  def logging(engine)
+    Dir.mktmpdir("cuttle") do |root|
+      File.write("#{root}/file.txt", "a file")
+      app = "#{__dir__}/access_log_app.ru"
+      serving_process(app, "--engine", engine, "--log-requests", "--docroot", root) { |process| yield process }
+    end
+  end
+
+  def lines(process) = process.out.lines.select { |line| line.include?("HTTP/1.1") }
+
+  # Whatever comes of it.
+  def ask(process, target)
+    WireClient.open(process.port, deadline: 20) do |client|
+      client.write("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest
+    end
+  end
+end
