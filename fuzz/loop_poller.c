@@ -134,7 +134,9 @@ static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t 
 	struct cuttle_connection *connection;
 
 	while ((connection = shift(&loop->ready))) {
-		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] < LONG_WAIT || !cuttle_connection_gone(connection))
+		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] < LONG_WAIT)
+			break;
+		if (!cuttle_connection_gone(connection))
 			break;
 		cuttle_loop_drop(loop, connection);
 	}
@@ -162,8 +164,8 @@ static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t n
 	return connection->exchange;
 }
 
-/* What a Ruby parser's chunks returns: what octets hold is moved to their front. Returns whether the body is done (1), goes
- * on (0), or -status. */
+/* What a Ruby parser's chunks returns: what octets hold is moved to their front. Returns 1 where the body is done, 0 where
+ * it goes on, or -status. */
 static int parse_chunks(struct cuttle_chunk_state *state, char *octets, size_t length, size_t *taken, size_t *decoded)
 {
 	struct cuttle_slice data;

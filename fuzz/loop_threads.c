@@ -4,7 +4,7 @@
  * A round is one loop, with random limits and one of the back ends, from its first connection to its last. Threads play
  * Ruby's: they take requests as rb_poller.c does, compute with the GVL or wait without it, answer themselves or let
  * another thread do it, are interrupted, and are elsewhere for a while. What must hold:
- *   - each complete request of a client that stays is answered once, in order, and with its own octets (loop_clients.c);
+ *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
  *   - nothing hangs for HANG seconds, while the round goes on or at its end;
  *   - the law of followers.h, whenever a thread leaves with work, answers, or gives up waiting (assert_law);
  *   - in the end no connection is open, nobody waits, and all memory is given back.

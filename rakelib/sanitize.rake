@@ -47,7 +47,8 @@ end
 desc "Run the loop with real threads under ThreadSanitizer, then AddressSanitizer, for SECONDS (20) each with SEED (1)"
 task "sanitize:threads" => loop_programs do
   environment = { "TSAN_OPTIONS" => "halt_on_error=1" }
-  loop_programs.each { |program| sh environment, program, ENV.fetch("SECONDS", "20"), ENV.fetch("SEED", "1"), verbose: false }
+  arguments = [ENV.fetch("SECONDS", "20"), ENV.fetch("SEED", "1")]
+  loop_programs.each { |program| sh environment, program, *arguments, verbose: false }
 end
 
 task sanitize: "sanitize:threads"

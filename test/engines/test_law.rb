@@ -114,7 +114,7 @@ class TestLaw < Minitest::Test
     @askers.rotate!
   end
 
-  # With the GVL, which the disturbed thread may be on its way to. One thread is spared each round: somebody is to be left.
+  # With the GVL, which the disturbed thread may be on its way to. One thread a round is spared, so that one is left.
   def disturb
     spin @random.rand * 0.0003
     @askers.drop(1).sample(@random.rand(1..2), random: @random).each { |asker| asker.disturb(@random) }

@@ -112,7 +112,8 @@ class TestInjected < Minitest::Test
   private
 
   def serve(engine, env: {})
-    serving_process("config.ru", "--engine", engine, *ENGINES.fetch(engine, []), env: env, chdir: @directory) do |server|
+    args = ["--engine", engine, *ENGINES.fetch(engine, [])]
+    serving_process("config.ru", *args, env: env, chdir: @directory) do |server|
       before = cpu(server.pid)
       yield server
       assert server.running?, server.err

@@ -34,7 +34,9 @@ module Strace
       options = expressions.flat_map { |expression| ["-e", "inject=#{expression}"] }
       tracer = spawn("strace", "-f", "-e", "trace=#{calls}", *options, "-o", "#{directory}/calls", "-p", pid.to_s,
                      err: "#{directory}/err", in: File::NULL)
-      eventually("strace at work") { File.read("#{directory}/err").include?("attached") || Process.wait(tracer, Process::WNOHANG) }
+      eventually("strace at work") do
+        File.read("#{directory}/err").include?("attached") || Process.wait(tracer, Process::WNOHANG)
+      end
       tracer
     end
 
