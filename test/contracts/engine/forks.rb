@@ -21,9 +21,8 @@ module EngineContract
     # A child that slept held its parent's connections open, by its copies of their descriptors.
     def test_a_child_that_sleeps_keeps_no_connection_open
       with_server do
-        idle = connect
-        idle.ask(get("/"))
-        idle = idle.ending(0.2) == :open ? idle : nil # single and threads may have ended it
+        idle = connect if traits.evented? # where threads wait for connections, one that idles gives way
+        idle&.ask(get("/"))
         client = connect.write(get("/fork?sleep,#{gate}", "Connection: close"))
         child = entered(gate).to_i
         assert_equal "parent #{child}", only_response(client)
