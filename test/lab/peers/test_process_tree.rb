@@ -81,7 +81,8 @@ class TestLabProcessTree < Minitest::Test
       require "socket"
       $stdout.sync = true
       server = TCPServer.new("127.0.0.1", 0)
-      Thread.new { Thread.current.name = "a name"; sleep }
+      named = Thread.new { Thread.current.name = "a name"; sleep }
+      Thread.pass until named.status == "sleep"
       fork { sleep }
       puts server.addr[1]
       gets
