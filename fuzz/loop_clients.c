@@ -218,9 +218,9 @@ static bool ask(struct conversation *conversation, unsigned count, bool halve)
 		length = below(conversation, (uint32_t)length + 1);
 	complete = send_octets(conversation, octets, length) && !halve;
 	free(octets);
+	conversation->sent += count; /* some of them, perhaps */
 	if (!complete)
 		return false;
-	conversation->sent += count;
 	atomic_fetch_add(&conversation->round->asked, count);
 	if (!atomic_load(&conversation->round->stopped) && !conversation->round->lenient)
 		conversation->demanded = conversation->sent;

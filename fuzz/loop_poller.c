@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LONG_WAIT (10 * CUTTLE_MILLISECOND)
 #define GIVE_WAY (1 * CUTTLE_MILLISECOND)
 
 void gvl_acquire(struct gvl *gvl)
@@ -112,14 +111,22 @@ static void look(struct poller *poller, bool full, uint64_t now)
 	struct cuttle_loop *loop = poller->loop;
 	int limit = full ? 0 : (int)welcome(poller);
 
+	int64_t nearest;
+
 	cuttle_io_thread_relieve(loop);
-	if (full != loop->full)
+	if (full != loop->full && !loop->sheds)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
 	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
-	cuttle_loop_expire(loop, now);
-	poller->round = poller->batch = (uint32_t)length_of(&loop->ready);
+	nearest = cuttle_loop_expire(loop, now);
+	if (nearest >= 0 && loop->followers.leader_in_kernel)
+		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
+	cuttle_loop_shed(loop,
+			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
+			 now);
+	demand(length_of(&loop->ready) == (int)loop->core.waiting, poller, "the count of those that wait for a thread");
+	poller->round = poller->batch = loop->core.waiting;
 }
 
 static struct cuttle_connection *shift(struct cuttle_link *list)
@@ -129,16 +136,25 @@ static struct cuttle_connection *shift(struct cuttle_link *list)
 	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
 }
 
+static bool has_gone(struct cuttle_connection *connection, uint64_t now)
+{
+	bool look = connection->suspect || now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= CUTTLE_LONG_WAIT;
+
+	connection->suspect = false;
+	return look && cuttle_connection_gone(connection);
+}
+
 static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_connection *connection;
 
 	while ((connection = shift(&loop->ready))) {
-		if (now - connection->exchange->times[CUTTLE_COMPLETE_AT] < LONG_WAIT)
+		if (has_gone(connection, now))
+			cuttle_loop_drop(loop, connection);
+		else if (connection->deadline && now >= connection->deadline)
+			cuttle_loop_refuse(loop, connection, now);
+		else
 			break;
-		if (!cuttle_connection_gone(connection))
-			break;
-		cuttle_loop_drop(loop, connection);
 	}
 	return connection;
 }
@@ -152,12 +168,18 @@ static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t n
 		look(poller, full, now);
 		connection = full ? NULL : shift_ready(loop, now);
 	}
-	if (!connection)
+	if (!connection) {
+		poller->round = 0;
 		return NULL;
+	}
 	if (poller->round > 0)
 		poller->round--;
 	cuttle_connection_take(connection, now);
+	if (connection->deadline)
+		cuttle_followers_hurry(loop, connection->deadline);
 	loop->busy++;
+	if (loop->vacancies > 0)
+		loop->vacancies--;
 	cuttle_followers_note_taker(&loop->followers);
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.scoreboard, false);
@@ -322,8 +344,10 @@ struct attempt {
 static struct attempt look_once(struct poller *poller, bool full)
 {
 	struct cuttle_loop *loop = poller->loop;
-	struct attempt found = {.exchange = take(poller, full, cuttle_now())};
+	struct attempt found = {0};
 
+	loop->vacancies = full ? 0 : -1;
+	found.exchange = take(poller, full, cuttle_now());
 	if (!found.exchange)
 		found.token = cuttle_loop_fired(loop);
 	found.unparsed = !cuttle_list_empty(&loop->unparsed);
@@ -350,7 +374,7 @@ static struct attempt attempt(struct poller *poller, bool full)
 	pthread_mutex_lock(&loop->lock);
 	found = look_once(poller, full);
 	pthread_mutex_unlock(&loop->lock);
-	if (found.unparsed)
+	if (found.unparsed && !found.exchange)
 		parse_unparsed(poller);
 	return found;
 }
@@ -398,7 +422,7 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 	struct poller *poller = thread->poller;
 	struct cuttle_loop *loop = poller->loop;
 
-	if (loop->followers.shared && !loop->io_thread)
+	if (!loop->io_thread && cuttle_io_thread_wanted(loop))
 		cuttle_io_thread_start(loop);
 	if (let_others_go_first(thread, until))
 		return FOUND_INTERRUPT;
@@ -413,7 +437,7 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 			return FOUND_TOKEN;
 		if (found.over)
 			return FOUND_END;
-		if ((found.woken && !atomic_load(&loop->core.stopping)) || (until && cuttle_now() >= until)) {
+		if ((found.woken && atomic_exchange(&poller->called, false)) || (until && cuttle_now() >= until)) {
 			pass_on(poller);
 			return FOUND_NOTHING;
 		}
@@ -425,6 +449,12 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 void poller_stop(struct poller *poller)
 {
 	atomic_store(&poller->loop->core.stopping, true);
+	cuttle_followers_wake(poller->loop);
+}
+
+void poller_wake(struct poller *poller)
+{
+	atomic_store(&poller->called, true);
 	cuttle_followers_wake(poller->loop);
 }
 

@@ -23,6 +23,7 @@ struct poller {
 	const int *listeners;
 	int listener_count;
 	uint64_t gave_way;
+	atomic_bool called; /* poller_wake was */
 };
 
 /* A thread of Ruby's. pending: an interrupt that it has not looked at (Thread#raise, Timeout). */
@@ -43,6 +44,7 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 void poller_interrupt(struct ruby_thread *thread);
 /* With the GVL. */
 void poller_stop(struct poller *poller);
+void poller_wake(struct poller *poller);
 
 /* Cuttle::Exchange: a piece of the response, and its end. With the GVL. */
 void exchange_send(struct poller *poller, struct cuttle_exchange *exchange, struct iovec *parts, int count);
