@@ -4,7 +4,7 @@ module Bench
   # The columns a table may have: how each is headed, and how it is told from Results for a subject and the one it is
   # compared with.
   module Columns
-    # way: how it is told: nil (the median), :ratio (to the other's, the median), :quartiles (the median with its
+    # way: what is shown: nil (the median), :ratio (to the other's, the median), :quartiles (the median with its
     # quartiles) or :interval (the ratio to the other's with its 95% interval).
     Column = Struct.new(:heading, :figure, :scale, :digits, :way) do
       # The cell's text, or "" where there is nothing to tell.
