@@ -25,6 +25,17 @@ enum cuttle_time { /* when a request passed; nanoseconds on the monotonic clock,
 	CUTTLE_TIMES,
 };
 
+/* How a response's body goes out. */
+struct cuttle_framing {
+	uint64_t left;  /* octets that it still owes its Content-Length */
+	struct cuttle_chunk_state encoding;
+	bool chunked;   /* in chunks */
+	bool measured;  /* with a known length */
+	bool encoded;   /* the app has put it in chunks itself, which are checked on their way */
+	bool encoding_complete;
+	bool bodiless;  /* there is none, whatever the app gives */
+};
+
 struct cuttle_exchange {
 	struct cuttle_connection *connection;
 	struct cuttle_exchange *next; /* in the pool */
@@ -34,6 +45,7 @@ struct cuttle_exchange {
 	uint64_t body_left;           /* octets of a body of known length that have not come; 1 while a chunked one goes on */
 	uint64_t bytes_sent;          /* of the response, with its head */
 	uint64_t times[CUTTLE_TIMES];
+	struct cuttle_framing framing;
 	void *holder;                 /* the Ruby side's structure, NULL: none, or no more */
 	uint32_t head_size;           /* octets of the head, 0 until it is complete */
 	bool keep_alive;              /* the connection goes on after this response */

@@ -8,6 +8,7 @@ have_header("sys/epoll.h")
 have_func("accept4", "sys/socket.h")
 have_func("pthread_getcpuclockid", "pthread.h")
 have_func("rb_hash_new_capa", "ruby.h")
+have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")
 
 if ENV["CUTTLE_SANITIZE"]
   $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"

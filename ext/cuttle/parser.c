@@ -152,7 +152,7 @@ static int parse_length(struct cuttle_head *head, const char *value, size_t leng
 {
 	uint64_t number = 0;
 
-	if (seen & SEEN_LENGTH || length == 0 || cuttle_span(value, length, CUTTLE_DIGIT) != length)
+	if (seen & SEEN_LENGTH || length == 0 || !cuttle_all(value, length, CUTTLE_DIGIT))
 		return 400;
 	for (size_t at = 0; at < length; at++) {
 		unsigned digit = (unsigned)(value[at] - '0');

@@ -16,19 +16,20 @@
 #define NAME_ROOM 256    /* octets of a field's name that are looked up; longer ones are made anew */
 #define KNOWN_SLOTS 256  /* of the table of known names; a power of 2 */
 
-/* Entries that requests have of their own, in the order in which an env has them. */
+/* Entries that requests have of their own, in the order in which an env has them: last come those that the source's
+ * env often has right. */
 enum own {
-	METHOD,
 	PATH,
-	QUERY,
 	URI,
-	PROTOCOL,
-	ADDRESS,
 	HIJACK,
 	HINTS,
 	FINISHED,
 	AFTER_REPLY,
 	QUEUE_TIME,
+	QUERY,
+	METHOD,
+	ADDRESS,
+	PROTOCOL,
 	OWN,
 };
 
@@ -342,21 +343,20 @@ VALUE cuttle_env_remote_address(struct cuttle_held *held)
 		connection->address = address;
 		RB_OBJ_WRITTEN(held->owner, Qundef, address);
 	}
-	RB_OBJ_WRITE(held->self, &held->address, (VALUE)connection->address);
-	return held->address;
+	return (VALUE)connection->address;
 }
 
 /* The first entries of an env, while they are replaced; Qundef leaves one as it is. */
 struct replacement {
-	VALUE env, values[OWN];
-	int at;
+	VALUE values[OWN];
+	int at, end; /* the next one, and the one behind the last that is replaced */
 };
 
 static int next_own(st_data_t key, st_data_t value, st_data_t data, int error)
 {
 	struct replacement *replacement = (struct replacement *)data;
 
-	if (replacement->at == OWN)
+	if (replacement->at == replacement->end)
 		return ST_STOP;
 	if (replacement->values[replacement->at] != Qundef)
 		return ST_REPLACE;
@@ -368,8 +368,7 @@ static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int exi
 {
 	struct replacement *replacement = (struct replacement *)data;
 
-	*value = replacement->values[replacement->at++];
-	RB_OBJ_WRITTEN(replacement->env, Qundef, (VALUE)*value);
+	*value = replacement->values[replacement->at++]; /* no write barrier: whose RHASH_TBL was taken has none */
 	return ST_CONTINUE;
 }
 
@@ -395,7 +394,7 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	VALUE method = method_of(exchange), address = cuttle_env_remote_address(held);
-	struct replacement own = {.env = env};
+	struct replacement own = {.end = OWN};
 
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
 	own.values[PATH] = head->path.length ? binary(exchange, head->path) : rb_str_dup(slash);
@@ -406,21 +405,23 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	own.values[HIJACK] = own.values[HINTS] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
-	RB_OBJ_WRITE(held->self, &held->after_reply, own.values[AFTER_REPLY]);
 	own.values[QUEUE_TIME] = time_in_queue(exchange, (struct cuttle_slice){0});
+	while (own.values[own.end - 1] == Qundef)
+		own.end--;
 	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
+}
+
+/* An app may have put a list of its own there. */
+static bool has_entries(VALUE env, enum own key)
+{
+	VALUE list = rb_hash_lookup2(env, own_keys[key], Qnil);
+
+	return RB_TYPE_P(list, T_ARRAY) ? RARRAY_LEN(list) > 0 : RTEST(list);
 }
 
 bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 {
-	VALUE finished;
-
-	if (NIL_P(held->env))
-		return false;
-	if (RARRAY_LEN(held->after_reply) > 0)
-		return true;
-	finished = rb_hash_lookup2(held->env, own_keys[FINISHED], Qnil);
-	return RB_TYPE_P(finished, T_ARRAY) ? RARRAY_LEN(finished) > 0 : RTEST(finished);
+	return !NIL_P(held->env) && (has_entries(held->env, FINISHED) || has_entries(held->env, AFTER_REPLY));
 }
 
 VALUE cuttle_env_model(VALUE env)

@@ -15,7 +15,6 @@ static void held_mark(void *data)
 
 	rb_gc_mark(held->owner);
 	rb_gc_mark(held->env);
-	rb_gc_mark(held->after_reply);
 	rb_gc_mark(held->input);
 	rb_gc_mark(held->address);
 	rb_gc_mark(held->text);
@@ -39,14 +38,22 @@ static void held_free(void *data)
 
 	cuttle_held_leave(held, false);
 	discharge(held);
-#ifndef RUBY_TYPED_EMBEDDABLE
+	xfree(held->record);
+#ifndef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
 	xfree(held);
 #endif
 }
 
 static size_t held_size(const void *data)
 {
-	return sizeof(struct cuttle_held);
+	const struct cuttle_held *held = data;
+	size_t record = held->record ? sizeof *held->record : 0;
+
+#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
+	return record;
+#else
+	return sizeof *held + record;
+#endif
 }
 
 static void held_compact(void *data)
@@ -61,7 +68,7 @@ static void held_compact(void *data)
 static const rb_data_type_t held_type = {
 	.wrap_struct_name = "Cuttle::Exchange",
 	.function = {.dmark = held_mark, .dfree = held_free, .dsize = held_size, .dcompact = held_compact},
-#ifdef RUBY_TYPED_EMBEDDABLE
+#ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_EMBEDDABLE,
 #else
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
@@ -74,7 +81,7 @@ VALUE cuttle_exchange_prepare(void)
 	VALUE self = TypedData_Make_Struct(cuttle_exchange_class, struct cuttle_held, &held_type, held);
 
 	held->self = self;
-	held->owner = held->env = held->after_reply = held->input = held->address = held->text = Qnil;
+	held->owner = held->env = held->input = held->address = held->text = Qnil;
 	return self;
 }
 
@@ -146,8 +153,10 @@ static void keep_record(struct cuttle_held *held, bool complete, uint64_t now)
 
 	if (complete && cuttle_outbox_empty(&exchange->out))
 		exchange->times[CUTTLE_LAST_OCTET] = now;
-	memcpy(held->times, exchange->times, sizeof held->times);
-	held->bytes_sent = exchange->bytes_sent;
+	if (!held->record)
+		return;
+	memcpy(held->record->times, exchange->times, sizeof exchange->times);
+	held->record->bytes_sent = exchange->bytes_sent;
 }
 
 /* The exchange and this object part. Returns the connection, which the exchange may not outlive. */
@@ -356,31 +365,55 @@ static VALUE exchange_status(VALUE self)
 	return status ? INT2FIX(status) : Qnil;
 }
 
-/* call-seq: bytes_sent -> Integer, octets of the response that the system has taken */
+/* call-seq: keep_record -> nil
+ *
+ * bytes_sent, times and remote_address will have their answers even once the exchange is over. A log asks for that. */
+static VALUE exchange_keep_record(VALUE self)
+{
+	struct cuttle_record *record = ZALLOC(struct cuttle_record); /* which may run what else there is to run */
+	struct cuttle_held *held = cuttle_held_of(self);
+
+	if (!held->live || held->record) {
+		xfree(record);
+		cuttle_held_live(self);
+		return Qnil;
+	}
+	held->record = record;
+	RB_OBJ_WRITE(self, &held->address, cuttle_env_remote_address(held));
+	return Qnil;
+}
+
+/* call-seq: bytes_sent -> Integer, octets of the response that the system has taken; nil once the exchange is over,
+ * without a record */
 static VALUE exchange_bytes_sent(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return ULL2NUM(held->live ? held->live->bytes_sent : held->bytes_sent);
+	if (!held->live && !held->record)
+		return Qnil;
+	return ULL2NUM(held->live ? held->live->bytes_sent : held->record->bytes_sent);
 }
 
 /* call-seq: times -> [accepted, first byte, complete, taken, returned, last byte]
  *
- * When the request passed, in seconds on the monotonic clock; nil for what has not come to pass. */
+ * When the request passed, in seconds on the monotonic clock; nil for what has not come to pass. nil once the exchange
+ * is over, without a record. */
 static VALUE exchange_times(VALUE self)
 {
+	VALUE list = rb_ary_new_capa(CUTTLE_TIMES);
 	struct cuttle_held *held = cuttle_held_of(self);
 	uint64_t times[CUTTLE_TIMES];
-	VALUE list = rb_ary_new_capa(CUTTLE_TIMES);
 
-	memcpy(times, held->live ? held->live->times : held->times, sizeof times);
+	if (!held->live && !held->record)
+		return Qnil;
+	memcpy(times, held->live ? held->live->times : held->record->times, sizeof times);
 	for (int index = 0; index < CUTTLE_TIMES; index++)
 		rb_ary_push(list, times[index] ? DBL2NUM((double)times[index] / (double)CUTTLE_SECOND) : Qnil);
 	return list;
 }
 
-/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a unix socket. Once the exchange is over, nil
- * where nobody asked before. */
+/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a unix socket. nil once the exchange is over,
+ * without a record. */
 static VALUE exchange_remote_address(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -494,6 +527,7 @@ void Init_cuttle_exchange(void)
 	rb_define_method(class, "keep_alive?", exchange_keep_alive_p, 0);
 	rb_define_method(class, "close_after", exchange_close_after, 0);
 	rb_define_method(class, "status", exchange_status, 0);
+	rb_define_method(class, "keep_record", exchange_keep_record, 0);
 	rb_define_method(class, "bytes_sent", exchange_bytes_sent, 0);
 	rb_define_method(class, "times", exchange_times, 0);
 	rb_define_method(class, "remote_address", exchange_remote_address, 0);

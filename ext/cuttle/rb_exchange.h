@@ -7,6 +7,13 @@
 
 #include "rb_source.h"
 
+/* What an exchange answers once it is over, where somebody has asked for that. */
+struct cuttle_record {
+	uint64_t bytes_sent, times[CUTTLE_TIMES];
+};
+
+/* With 128 octets an object is a slot of Ruby's heap, without memory of its own: a request costs one of them. What
+ * only a live exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
 	struct cuttle_exchange *live; /* NULL: it is over, or there is none yet */
 	struct cuttle_core *core;     /* NULL without a live exchange, which owns it */
@@ -15,24 +22,18 @@ struct cuttle_held {
 	VALUE self;      /* the object around this; not marked */
 	VALUE owner;     /* what keeps source and connection: a Poller, or a Connection */
 	VALUE env;       /* nil before it was asked for */
-	VALUE after_reply; /* its list of calls, with it */
 	VALUE input;     /* the request body's IO, nil without one */
-	VALUE address;   /* the peer's, nil before env was asked for */
+	VALUE address;   /* the peer's, nil without a record */
 	VALUE text;      /* a response's head that has not left, nil without one */
-	struct cuttle_spool *spool; /* where the input's file is charged, NULL: nowhere */
-	uint64_t charged; /* octets */
-	uint64_t left;   /* octets that the response still owes its Content-Length */
-	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* once it is over */
-	struct cuttle_chunk_state encoding;
+	struct cuttle_record *record; /* NULL: nobody wants one */
+	struct cuttle_spool *spool;   /* where the input's file is charged, NULL: nowhere */
+	uint64_t charged;    /* octets */
 	unsigned generation; /* of the process that it was handed out in (core.c) */
-	int status;      /* of the final response, 0 before it has begun */
+	int16_t status;      /* of the final response, 0 before it has begun */
 	bool head_request;
-	bool chunked;    /* the response's body goes out in chunks */
-	bool measured;   /* the response's body has a known length */
-	bool encoded;    /* the app has put its body in chunks itself, which are checked on their way */
-	bool encoding_complete;
-	bool bodiless;   /* the response has no body, whatever the app gives */
 };
+
+static_assert(sizeof(struct cuttle_held) <= 128, "an exchange's object costs memory of its own");
 
 extern VALUE cuttle_exchange_class;
 

@@ -62,36 +62,36 @@ static void give_up(struct cuttle_held *held, struct cuttle_response_head *head,
  * Returns false without memory. */
 static bool frame(struct cuttle_held *held, struct cuttle_response_head *head, int status, int64_t length)
 {
+	struct cuttle_exchange *exchange = held->live;
+	struct cuttle_framing *framing = &exchange->framing;
 	bool no_content = status == 204;
 
-	held->bodiless = held->head_request || no_content || status == 304;
-	held->chunked = held->measured = held->encoded = held->encoding_complete = false;
+	*framing = (struct cuttle_framing){.bodiless = held->head_request || no_content || status == 304};
 	if (head->close || stopping(held))
-		held->live->keep_alive = false;
+		exchange->keep_alive = false;
 	if (no_content) /* has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1) */
 		return true;
 	if (head->chunked) {
-		held->encoded = !held->bodiless;
-		memset(&held->encoding, 0, sizeof held->encoding);
+		framing->encoded = !framing->bodiless;
 		return cuttle_response_head_add(head, "transfer-encoding: chunked\r\n", 28);
 	}
 	if (head->has_length) {
-		held->measured = !held->bodiless;
-		held->left = head->content_length;
+		framing->measured = !framing->bodiless;
+		framing->left = head->content_length;
 		return cuttle_response_head_add_length(head, head->content_length);
 	}
-	if (held->bodiless)
+	if (framing->bodiless)
 		return true;
 	if (length >= 0) {
-		held->measured = true;
-		held->left = (uint64_t)length;
+		framing->measured = true;
+		framing->left = (uint64_t)length;
 		return cuttle_response_head_add_length(head, (uint64_t)length);
 	}
 	if (minor_version(held) == 0) {
-		held->live->keep_alive = false; /* the end of the connection is the end of the body */
+		exchange->keep_alive = false; /* the end of the connection is the end of the body */
 		return true;
 	}
-	held->chunked = true;
+	framing->chunked = true;
 	return cuttle_response_head_add(head, "transfer-encoding: chunked\r\n", 28);
 }
 
@@ -128,17 +128,17 @@ static void begin(struct cuttle_held *held, struct cuttle_response_head *head, i
 }
 
 /* Follows the chunks that the app makes itself. Returns false once they are none, or go on behind the last. */
-static bool check_encoding(struct cuttle_held *held, const char *octets, size_t length)
+static bool check_encoding(struct cuttle_framing *framing, const char *octets, size_t length)
 {
 	struct cuttle_slice data;
 
-	while (length > 0 && !held->encoding_complete) {
+	while (length > 0 && !framing->encoding_complete) {
 		size_t count = length;
-		int result = cuttle_parse_chunks(&held->encoding, octets, &count, &data);
+		int result = cuttle_parse_chunks(&framing->encoding, octets, &count, &data);
 
 		if (result < 0)
 			return false;
-		held->encoding_complete = result == 1;
+		framing->encoding_complete = result == 1;
 		octets += count;
 		length -= count;
 	}
@@ -146,12 +146,12 @@ static bool check_encoding(struct cuttle_held *held, const char *octets, size_t 
 }
 
 /* Whether these parts are all of a body in chunks. */
-static bool is_encoded(struct cuttle_held *held, const struct iovec *parts, int count)
+static bool is_encoded(struct cuttle_framing *framing, const struct iovec *parts, int count)
 {
 	for (int index = 0; index < count; index++)
-		if (!check_encoding(held, parts[index].iov_base, parts[index].iov_len))
+		if (!check_encoding(framing, parts[index].iov_base, parts[index].iov_len))
 			return false;
-	return held->encoding_complete;
+	return framing->encoding_complete;
 }
 
 /* What the client does not take yet is measured, and sent by whoever polls. Under the lock. */
@@ -235,10 +235,12 @@ static int place(VALUE parts, struct iovec *pieces)
 /* A body whose length is not the announced one can't be followed by another message. */
 static void settle_length(struct cuttle_held *held, uint64_t length)
 {
-	if (held->measured && length != held->left)
+	struct cuttle_framing *framing = &held->live->framing;
+
+	if (framing->measured && length != framing->left)
 		held->live->keep_alive = false;
-	if (held->measured)
-		held->left = 0;
+	if (framing->measured)
+		framing->left = 0;
 }
 
 /* Short parts are copied behind the head: one piece costs the system less than two. Returns how many pieces remain. */
@@ -258,16 +260,17 @@ static int merge(struct cuttle_response_head *head, struct iovec *pieces, int co
 /* Sends a whole response. The parts are Strings, at most MOST_PARTS. */
 static void respond(struct cuttle_held *held, int status, const struct cuttle_fields *fields, VALUE parts, int64_t length)
 {
+	struct cuttle_framing *framing = &held->live->framing;
 	struct cuttle_response_head head;
 	struct iovec pieces[MOST_PARTS + 1];
 	int count;
 
 	begin(held, &head, status, fields, length);
-	count = held->bodiless ? 1 : place(parts, pieces);
-	if (held->encoded && !is_encoded(held, pieces + 1, count - 1))
+	count = framing->bodiless ? 1 : place(parts, pieces);
+	if (framing->encoded && !is_encoded(framing, pieces + 1, count - 1))
 		give_up(held, &head, "transfer-encoding: chunked, but the body is not in chunks");
-	if (held->measured)
-		count = 1 + cut(pieces + 1, count - 1, held->left);
+	if (framing->measured)
+		count = 1 + cut(pieces + 1, count - 1, framing->left);
 	settle_length(held, (uint64_t)length);
 	count = merge(&head, pieces, count);
 	pieces[0] = (struct iovec){.iov_base = head.at, .iov_len = head.length};
@@ -405,19 +408,20 @@ static int add_head(struct cuttle_held *held, struct iovec *parts, VALUE *text)
 /* Sends octets of the body as the framing wants them, behind the head if that has not left yet. */
 static void send_piece(struct cuttle_held *held, const char *octets, size_t length)
 {
+	bool chunked = length > 0 && held->live->framing.chunked;
 	struct iovec parts[4];
 	char size[24];
 	VALUE text;
 	int count = add_head(held, parts, &text);
 
-	if (length > 0 && held->chunked) {
+	if (chunked) {
 		int digits = snprintf(size, sizeof size, "%zx\r\n", length);
 
 		parts[count++] = (struct iovec){.iov_base = size, .iov_len = (size_t)digits};
 	}
 	if (length > 0)
 		parts[count++] = (struct iovec){.iov_base = (char *)octets, .iov_len = length};
-	if (length > 0 && held->chunked)
+	if (chunked)
 		parts[count++] = (struct iovec){.iov_base = (char *)"\r\n", .iov_len = 2};
 	if (count > 0)
 		send_parts(held, parts, count);
@@ -432,19 +436,20 @@ static void send_piece(struct cuttle_held *held, const char *octets, size_t leng
 static VALUE exchange_write(VALUE self, VALUE string)
 {
 	struct cuttle_held *held = answering(self);
+	struct cuttle_framing *framing = &held->live->framing;
 	size_t length;
 
 	if (!RB_TYPE_P(string, T_STRING))
 		rb_raise(cuttle_invalid_response, "a part of the body is no String: %" PRIsVALUE, rb_obj_class(string));
-	length = held->bodiless ? 0 : (size_t)RSTRING_LEN(string);
-	if (held->encoded && !check_encoding(held, RSTRING_PTR(string), length))
+	length = framing->bodiless ? 0 : (size_t)RSTRING_LEN(string);
+	if (framing->encoded && !check_encoding(framing, RSTRING_PTR(string), length))
 		rb_raise(cuttle_invalid_response, "transfer-encoding: chunked, but the body is not in chunks");
-	if (held->measured && length > held->left) {
+	if (framing->measured && length > framing->left) {
 		held->live->keep_alive = false;
-		length = (size_t)held->left;
+		length = (size_t)framing->left;
 	}
-	if (held->measured)
-		held->left -= length;
+	if (framing->measured)
+		framing->left -= length;
 	send_piece(held, RSTRING_PTR(string), length);
 	if (ahead(held, false))
 		wait_for_client(self);
@@ -461,14 +466,16 @@ static VALUE exchange_finish(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 	struct iovec last = {.iov_base = (char *)"0\r\n\r\n", .iov_len = 5};
+	const struct cuttle_framing *framing;
 
 	if (!held->live || !held->status)
 		return Qnil;
+	framing = &held->live->framing;
 	send_piece(held, NULL, 0);
 	settle_length(held, 0);
-	if (held->encoded && !held->encoding_complete)
+	if (framing->encoded && !framing->encoding_complete)
 		held->live->keep_alive = false;
-	if (held->chunked)
+	if (framing->chunked)
 		send_parts(held, &last, 1);
 	cuttle_held_leave(held, true);
 	return Qnil;
@@ -515,10 +522,11 @@ static bool send_large_file(struct cuttle_held *held, struct cuttle_response_hea
 /* Octets of the file that go out, of so many: no more than were announced, none where there is no body. */
 static uint64_t settle_file(struct cuttle_held *held, uint64_t count)
 {
-	uint64_t announced = held->measured ? held->left : count;
+	const struct cuttle_framing *framing = &held->live->framing;
+	uint64_t announced = framing->measured ? framing->left : count;
 
 	settle_length(held, count);
-	if (held->bodiless)
+	if (framing->bodiless)
 		return 0;
 	return count < announced ? count : announced;
 }
@@ -542,7 +550,7 @@ static VALUE exchange_send_file(VALUE self, VALUE status, VALUE headers, VALUE i
 		rb_funcall(io, rb_intern("autoclose="), 1, Qfalse); /* the outbox closes it */
 	held = unanswered(self);
 	begin(held, &head, code, &fields, (int64_t)count);
-	if (held->encoded)
+	if (held->live->framing.encoded)
 		give_up(held, &head, "transfer-encoding: chunked, but the body is not in chunks");
 	count = settle_file(held, count);
 	if (count > SMALL_FILE)

@@ -186,8 +186,7 @@ static enum cuttle_fault add_lines(struct cuttle_response_head *head, const char
 enum cuttle_fault cuttle_response_head_field(struct cuttle_response_head *head, const char *name, size_t name_length,
 					     const char *value, size_t length)
 {
-	if (name_length == 0 || name_length > SIZE_MAX / 4 ||
-	    cuttle_span(name, name_length, CUTTLE_TOKEN) != name_length)
+	if (name_length == 0 || name_length > SIZE_MAX / 4 || !cuttle_all(name, name_length, CUTTLE_TOKEN))
 		return CUTTLE_FAULT_NAME;
 	if (cuttle_is_value(value, length))
 		return add_line(head, name, name_length, value, length);

@@ -24,16 +24,17 @@ module Cuttle
 
     private
 
-    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app calls the
-    # block then. What the client has asked is noted before the app can change it.
+    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app's adapter calls
+    # the proc then. What the client has asked is noted before the app can change it.
     def logged(exchange)
       env = exchange.env
+      exchange.keep_record
       request = @log.request(env)
       passed_on = false
       return if @static&.call(exchange)
 
       passed_on = true
-      @app.call(exchange, env) { @log.record(request, env, exchange) }
+      @app.call(exchange, env, -> { @log.record(request, env, exchange) })
     ensure
       @log.record(request, env, exchange) if request && !passed_on
     end

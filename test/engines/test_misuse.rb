@@ -46,6 +46,29 @@ class TestMisuse < Minitest::Test
     end
   end
 
+  RECORDING = <<~'RUBY'
+    require "cuttle"
+    require "socket"
+    listener = TCPServer.new("127.0.0.1", 0)
+    poller = Cuttle::Poller.new([listener], env: {})
+    client = TCPSocket.new("127.0.0.1", listener.local_address.ip_port)
+    2.times do |count|
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      exchange = poller.next
+      2.times { exchange.keep_record } if count == 1
+      exchange.respond(200, {}, ["hi"])
+      GC.start
+      GC.compact if GC.respond_to?(:compact) && GC.respond_to?(:verify_compaction_references)
+      raise "no error" if (exchange.keep_record rescue :over) != :over
+      print [exchange.times&.none?(&:nil?), exchange.bytes_sent&.>(50), exchange.remote_address], " "
+    end
+  RUBY
+
+  # What an exchange says of the past is kept only where somebody has asked for that.
+  def test_the_record_of_an_exchange_that_is_over
+    assert_equal %([nil, nil, nil] [true, true, "127.0.0.1"] ), said_by(RECORDING)
+  end
+
   # Raised with the loop's lock held, for whoever came next to wait for.
   def test_a_descriptor_that_is_no_number
     assert_equal "TypeError, false", said_by(WATCHING, "unwatch", "[nil]")

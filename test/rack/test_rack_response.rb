@@ -306,6 +306,18 @@ class TestRackResponse < HttpCase
     assert_alive
   end
 
+  # Callbacks that the app enters as a list of its own. The one of rack.after_reply was not looked at.
+  def test_a_list_of_callbacks_that_takes_the_place_of_the_servers
+    calls = Queue.new
+    app do |env|
+      env["rack.after_reply"] = [-> { calls << :after }]
+      env["rack.response_finished"] = [->(*) { calls << :finished }]
+      [200, PLAIN.dup, ["hello"]]
+    end
+    assert_equal "hello", answer.body
+    assert_equal %i[finished after], Array.new(2) { calls.pop }
+  end
+
   # The app speaks that coding itself. It was dropped, so that the client read the chunks' sizes as content.
   def test_partial_hijack_keeps_the_apps_transfer_encoding
     hijack = lambda do |io|

@@ -20,13 +20,13 @@ module Cuttle
         @app = app
       end
 
-      # Answers the request of +exchange+, whose env may have been made already. Returns true. A block is called once
-      # the response is over, which may be later and in another thread.
-      def call(exchange, env = exchange.env, &ended)
+      # Answers the request of +exchange+, whose env may have been made already. Returns true. +ended+ is called once the
+      # response is over, which may be later and in another thread. (A block would cost every request more.)
+      def call(exchange, env = exchange.env, ended = nil)
         status, headers, body = @app.call(env)
         unless exchange.answer(status, headers, body) # which a forked child never does
           leave_child if exchange.forked?
-          reply = Reply.new(exchange, env, status, headers, body, &ended)
+          reply = Reply.new(exchange, env, status, headers, body, ended)
           reply.deliver
           leave_child if exchange.forked?
         end

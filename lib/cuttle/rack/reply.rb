@@ -5,8 +5,8 @@ module Cuttle
     # A response whose body is more than an Array of Strings: sent piece by piece, from a file, by the app itself
     # through a stream, or handed to the app with the socket. The body is closed once, whatever happens.
     class Reply
-      # A block is called at the end of a stream.
-      def initialize(exchange, env, status, headers, body, &ended)
+      # +ended+ is called at the end of a stream.
+      def initialize(exchange, env, status, headers, body, ended = nil)
         @exchange = exchange
         @env = env
         @status = status
