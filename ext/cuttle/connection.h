@@ -195,7 +195,24 @@ void cuttle_connection_close(struct cuttle_connection *connection);
  * where the transport has none to give. */
 int cuttle_connection_release(struct cuttle_connection *connection);
 
-void cuttle_connection_set_deadline(struct cuttle_connection *connection, enum cuttle_deadline kind, uint64_t now);
-void cuttle_connection_clear_deadline(struct cuttle_connection *connection);
+static inline void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
+{
+	if (connection->deadline) {
+		cuttle_list_remove(&connection->timer);
+		connection->deadline = 0;
+	}
+}
+
+/* In place of the one that it has. */
+static inline void cuttle_connection_set_deadline(struct cuttle_connection *connection, enum cuttle_deadline kind,
+						  uint64_t now)
+{
+	cuttle_connection_clear_deadline(connection);
+	if (!connection->core->timeouts[kind])
+		return;
+	connection->deadline = now + connection->core->timeouts[kind];
+	connection->deadline_kind = (uint8_t)kind;
+	cuttle_list_append(&connection->core->deadlines[kind], &connection->timer);
+}
 
 #endif

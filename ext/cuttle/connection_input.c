@@ -1,0 +1,312 @@
+/* What a connection reads, and makes of it: a head, a body, a complete request. */
+#include "connection_parts.h"
+
+#include <string.h>
+
+#define INBOX_LIMIT (CUTTLE_LIMIT_HEAD + 4096)
+
+/* Reads once. Returns the octets read, 0 at their end, else what the transport says. */
+static ssize_t fill(struct cuttle_connection *connection, char *into, size_t room)
+{
+	ssize_t count = connection->transport.type->read(&connection->transport, into, room);
+
+	/* A short read has emptied the socket, unless the peer's end is behind it. */
+	connection->readable = count > 0 && ((size_t)count == room || connection->hangup);
+	connection->read_wants = count == CUTTLE_WANT_WRITE ? CUTTLE_WRITE : CUTTLE_READ;
+	if (count == 0)
+		connection->eof = true;
+	return count;
+}
+
+static struct cuttle_inbox *inbox_with_room(struct cuttle_connection *connection)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+
+	if (!inbox)
+		return connection->inbox = cuttle_inbox_borrow(&connection->core->pool);
+	if (inbox->length == inbox->room)
+		inbox = cuttle_inbox_make_room(inbox, INBOX_LIMIT);
+	if (inbox)
+		connection->inbox = inbox;
+	return inbox;
+}
+
+/* More octets are needed. A request that the peer did not finish never reaches the application. */
+static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t now)
+{
+	if (connection->eof)
+		return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : cuttle_connection_fail(connection, 400, now);
+	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
+}
+
+/* The request is whole: a thread may take it. */
+static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_core *core = connection->core;
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	connection->state = CUTTLE_READY;
+	connection->served++;
+	core->requests++;
+	exchange->times[CUTTLE_COMPLETE_AT] = now;
+	exchange->keep_alive = connection->inbox->head.keep_alive && core->limits.keep_alive &&
+			       !(core->limits.max_requests && connection->served >= core->limits.max_requests);
+	core->waiting++;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_TAKEN, now);
+	return CUTTLE_STEP_COMPLETE;
+}
+
+/* RFC 9110, 10.1.1: a client that waits for leave is told to go on, unless its body is already on the way. */
+static int send_continue(struct cuttle_connection *connection)
+{
+	static char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+	struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
+
+	return cuttle_exchange_send(connection->exchange, &part, 1);
+}
+
+/* What has come of the body is kept: on to the rest, or to the app once everything is where it belongs. A connection
+ * that is ahead of the disk waits for the spooler's report. */
+static enum cuttle_step go_on_with_body(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+	bool whole = exchange->body_left == 0;
+	enum cuttle_body_state state = cuttle_body_look(exchange->body, whole);
+
+	connection->spooling = state == CUTTLE_BODY_WAITS;
+	if (state == CUTTLE_BODY_WAITS)
+		return CUTTLE_STEP_WAIT;
+	if (state == CUTTLE_BODY_FAILED)
+		return cuttle_connection_fail(connection, 503, now);
+	return whole ? complete(connection, now) : hungry(connection, now);
+}
+
+/* Appends octets to the body. Returns 0, or the status that ends the request: 503 (RFC 9110, 15.6.4) where there is no
+ * room for it, which is for now, and no fault of the request's. */
+static int keep_body(struct cuttle_connection *connection, const char *octets, size_t count)
+{
+	struct cuttle_body *body = connection->exchange->body;
+	uint64_t most = connection->core->limits.max_body;
+
+	if (most && body->total + count > most)
+		return 413;
+	return cuttle_body_append(body, octets, count) < 0 ? 503 : 0;
+}
+
+static enum cuttle_step take_known_length(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+	struct cuttle_exchange *exchange = connection->exchange;
+	uint32_t buffered = cuttle_inbox_size(inbox) - exchange->head_size;
+	uint32_t count = exchange->body_left < buffered ? (uint32_t)exchange->body_left : buffered;
+	int status = keep_body(connection, cuttle_inbox_unused(inbox) + exchange->head_size, count);
+
+	if (status)
+		return cuttle_connection_fail(connection, status, now);
+	cuttle_inbox_cut(inbox, exchange->head_size, count);
+	exchange->body_left -= count;
+	return go_on_with_body(connection, now);
+}
+
+/* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
+static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+	const uint32_t head_size = connection->exchange->head_size;
+	char *const coded = cuttle_inbox_unused(inbox) + head_size;
+	const size_t size = cuttle_inbox_size(inbox) - head_size;
+	size_t taken = 0, decoded = 0, count;
+	struct cuttle_slice data;
+	int result, status;
+
+	do {
+		count = size - taken;
+		result = cuttle_parse_chunks(&inbox->chunks, coded + taken, &count, &data);
+		if (result < 0)
+			return cuttle_connection_fail(connection, -result, now);
+		memmove(coded + decoded, coded + taken + data.offset, data.length);
+		decoded += data.length;
+		taken += count;
+	} while (result == 0 && count > 0);
+	status = keep_body(connection, coded, decoded);
+	if (status)
+		return cuttle_connection_fail(connection, status, now);
+	cuttle_inbox_cut(inbox, head_size, (uint32_t)taken);
+	connection->exchange->body_left = result == 0;
+	return go_on_with_body(connection, now);
+}
+
+static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t now)
+{
+	bool buffered = cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
+
+	if (!connection->inbox->head.chunked)
+		return take_known_length(connection, now);
+	if (!connection->core->foreign_parser)
+		return take_chunks(connection, now);
+	return buffered ? CUTTLE_STEP_UNPARSED : go_on_with_body(connection, now);
+}
+
+static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+{
+	const struct cuttle_head *head = &connection->inbox->head;
+	struct cuttle_exchange *exchange = connection->exchange;
+	uint64_t most = connection->core->limits.max_body;
+
+	exchange->head_size = size;
+	exchange->body_left = head->chunked ? 1 : head->content_length;
+	if (!exchange->body_left)
+		return complete(connection, now);
+	connection->state = CUTTLE_BODY;
+	if (most && head->content_length > most)
+		return cuttle_connection_fail(connection, 413, now);
+	if (head->content_length > CUTTLE_BODY_MEMORY &&
+	    !cuttle_spool_has_room(connection->core->spool, head->content_length))
+		return cuttle_connection_fail(connection, 503, now);
+	exchange->body = cuttle_body_open(head->content_length, connection->core->spool, connection);
+	if (!exchange->body)
+		return cuttle_connection_fail(connection, 503, now);
+	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == size && send_continue(connection) < 0)
+		return CUTTLE_STEP_CLOSE;
+	cuttle_meter_start(&exchange->meter, 0, now);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
+	return take_body(connection, now);
+}
+
+/* An empty line before a request is no request yet (RFC 9112, 2.2). */
+static bool only_an_empty_line(struct cuttle_inbox *inbox)
+{
+	uint32_t size = cuttle_inbox_size(inbox);
+
+	return size <= 2 && memcmp(cuttle_inbox_unused(inbox), "\r\n", size) == 0;
+}
+
+static enum cuttle_step begin_head(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = cuttle_exchange_begin(&connection->core->exchanges, connection);
+
+	if (!exchange)
+		return CUTTLE_STEP_CLOSE;
+	connection->exchange = exchange;
+	connection->state = CUTTLE_HEAD;
+	exchange->times[CUTTLE_ACCEPTED] = connection->accepted;
+	exchange->times[CUTTLE_FIRST_OCTET] = now;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_HEAD, now);
+	return CUTTLE_STEP_WAIT;
+}
+
+static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+	int result;
+
+	if (connection->state == CUTTLE_IDLE) {
+		if (only_an_empty_line(inbox))
+			return hungry(connection, now);
+		if (begin_head(connection, now) == CUTTLE_STEP_CLOSE)
+			return CUTTLE_STEP_CLOSE;
+	}
+	if (connection->core->foreign_parser)
+		return CUTTLE_STEP_UNPARSED;
+	result = cuttle_parse_head(&inbox->state, &inbox->head, cuttle_inbox_unused(inbox), cuttle_inbox_size(inbox));
+	if (result == 0)
+		return hungry(connection, now);
+	if (result < 0)
+		return cuttle_connection_fail(connection, -result, now);
+	return begin_body(connection, (uint32_t)result, now);
+}
+
+enum cuttle_step cuttle_connection_advance(struct cuttle_connection *connection, uint64_t now)
+{
+	if (connection->state == CUTTLE_BODY)
+		return take_body(connection, now);
+	if (connection->inbox && cuttle_inbox_size(connection->inbox) > 0)
+		return take_head(connection, now);
+	cuttle_connection_give_back_inbox(connection);
+	return hungry(connection, now);
+}
+
+enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_inbox *inbox = inbox_with_room(connection);
+	ssize_t count;
+
+	if (!inbox && !connection->exchange)
+		return CUTTLE_STEP_CLOSE;
+	if (!inbox) /* no memory, or a head that is too long for its buffer */
+		return cuttle_connection_fail(connection, connection->inbox ? 431 : 503, now);
+	count = fill(connection, inbox->octets + inbox->length, inbox->room - inbox->length);
+	if (count == CUTTLE_FAILED)
+		return CUTTLE_STEP_CLOSE;
+	if (count > 0)
+		inbox->length += (uint32_t)count;
+	return cuttle_connection_advance(connection, now);
+}
+
+/* The time was the disk's, not the peer's. */
+enum cuttle_step cuttle_connection_end_spooling(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	if (connection->broken)
+		return CUTTLE_STEP_CLOSE;
+	cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
+	connection->readable = true; /* perhaps: nobody has looked meanwhile */
+	return go_on_with_body(connection, now);
+}
+
+enum cuttle_step cuttle_connection_throw_away(struct cuttle_connection *connection)
+{
+	char octets[16384];
+	ssize_t count = fill(connection, octets, sizeof octets);
+
+	if (count == 0 || count == CUTTLE_FAILED)
+		return CUTTLE_STEP_CLOSE;
+	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
+}
+
+/* What a Ruby parser finds */
+
+void cuttle_connection_begin_parsing(struct cuttle_connection *connection)
+{
+	connection->parsed_state = connection->state;
+	connection->state = CUTTLE_PARSING;
+}
+
+/* Takes the connection back; true where its time was over meanwhile. */
+static bool end_parsing(struct cuttle_connection *connection)
+{
+	bool late = connection->late;
+
+	connection->state = connection->parsed_state;
+	connection->late = false;
+	return late;
+}
+
+enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connection, uint64_t now)
+{
+	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : hungry(connection, now);
+}
+
+enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+{
+	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : begin_body(connection, size, now);
+}
+
+enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,
+					       const char *data, size_t length, bool done, uint64_t now)
+{
+	int status = end_parsing(connection) ? 408 : keep_body(connection, data, length);
+
+	if (status)
+		return cuttle_connection_fail(connection, status, now);
+	cuttle_inbox_cut(connection->inbox, connection->exchange->head_size, consumed);
+	connection->exchange->body_left = !done;
+	return go_on_with_body(connection, now);
+}
+
+enum cuttle_step cuttle_connection_refuse(struct cuttle_connection *connection, int status, uint64_t now)
+{
+	end_parsing(connection);
+	return cuttle_connection_fail(connection, status, now);
+}

@@ -1,0 +1,195 @@
+/* What a connection sends: the app's response to its last octet, and answers in the app's place. */
+#include "connection_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool cuttle_connection_begin_response(struct cuttle_connection *connection)
+{
+	if (atomic_load(&connection->stuck))
+		return false;
+	if (connection->deadline && connection->deadline_kind == CUTTLE_UNTIL_BEGUN)
+		cuttle_connection_clear_deadline(connection);
+	return true;
+}
+
+static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t now)
+{
+	connection->transport.type->finish(&connection->transport);
+	connection->state = CUTTLE_LINGER;
+	cuttle_connection_end_exchange(connection);
+	cuttle_connection_give_back_inbox(connection);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LINGERED, now);
+	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
+}
+
+/* Our last response is out. What the peer still sent would make the system reset the connection, and the peer lose
+ * the response, if it were not read (RFC 9112, 9.6). */
+static enum cuttle_step end_connection(struct cuttle_connection *connection, uint64_t now)
+{
+	bool unread = connection->inbox && cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
+
+	if (!connection->eof && (unread || connection->readable || connection->refused))
+		return linger(connection, now);
+	return CUTTLE_STEP_CLOSE;
+}
+
+/* The response is out: the next request, or the end. After stop a connection that was promised to persist may still
+ * carry one request: it may be on its way. */
+static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+	bool last = cuttle_connection_stopping(connection);
+
+	exchange->times[CUTTLE_LAST_OCTET] = now;
+	if (!exchange->keep_alive || (last && !connection->core->limits.drain_grace))
+		return end_connection(connection, now);
+
+	cuttle_inbox_drop(connection->inbox, exchange->head_size);
+	cuttle_connection_end_exchange(connection);
+	connection->state = CUTTLE_IDLE;
+	cuttle_connection_set_deadline(connection, last ? CUTTLE_UNTIL_DRAINED : CUTTLE_UNTIL_IDLE, now);
+	return cuttle_connection_advance(connection, now);
+}
+
+void cuttle_connection_measure_output(struct cuttle_connection *connection, uint64_t now)
+{
+	cuttle_meter_start(&connection->exchange->meter, connection->exchange->bytes_sent, now);
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
+}
+
+enum cuttle_step cuttle_connection_drain(struct cuttle_connection *connection, uint64_t now)
+{
+	switch (cuttle_exchange_flush(connection->exchange)) {
+	case CUTTLE_FLUSHED:
+		return settle(connection, now);
+	case CUTTLE_FLUSH_BROKEN:
+		return CUTTLE_STEP_CLOSE;
+	case CUTTLE_FLUSH_TURN:
+		return CUTTLE_STEP_AGAIN;
+	default:
+		return CUTTLE_STEP_WAIT;
+	}
+}
+
+enum cuttle_step cuttle_connection_finish(struct cuttle_connection *connection, uint64_t now)
+{
+	if (connection->broken)
+		return CUTTLE_STEP_CLOSE;
+	connection->state = CUTTLE_DRAIN;
+	if (cuttle_outbox_empty(&connection->exchange->out))
+		return settle(connection, now);
+	if (!connection->deadline)
+		cuttle_connection_measure_output(connection, now);
+	return cuttle_connection_drain(connection, now);
+}
+
+enum cuttle_step cuttle_connection_flush_early(struct cuttle_connection *connection)
+{
+	if (!connection->exchange || cuttle_outbox_empty(&connection->exchange->out))
+		return CUTTLE_STEP_WAIT;
+	switch (cuttle_exchange_flush(connection->exchange)) {
+	case CUTTLE_FLUSH_BROKEN:
+		return CUTTLE_STEP_CLOSE;
+	case CUTTLE_FLUSH_TURN:
+		return CUTTLE_STEP_AGAIN;
+	default:
+		return CUTTLE_STEP_WAIT;
+	}
+}
+
+/* In the app's place */
+
+static void close_body(struct cuttle_exchange *exchange)
+{
+	cuttle_body_close(exchange->body);
+	exchange->body = NULL;
+}
+
+/* Whether the request is known to be a HEAD, whose response has no body. */
+static bool asks_for_head(const struct cuttle_exchange *exchange)
+{
+	struct cuttle_slice method;
+
+	if (!exchange->head_size)
+		return false;
+	method = cuttle_exchange_head(exchange)->method;
+	return method.length == 4 && memcmp(cuttle_exchange_at(exchange, method), "HEAD", 4) == 0;
+}
+
+/* The Connection field that says what becomes of the connection. */
+static const char *persistence(const struct cuttle_exchange *exchange)
+{
+	if (!exchange->keep_alive)
+		return "connection: close\r\n";
+	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
+}
+
+/* Sends a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3), 0: unsaid. Returns 0, or
+ * -1 when the connection is broken. */
+static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after)
+{
+	const char *reason = cuttle_reason(status), *date;
+	size_t date_length = cuttle_date_line(&date);
+	char text[512], later[48] = "";
+	struct iovec part = {.iov_base = text};
+	int length;
+
+	if (retry_after)
+		snprintf(later, sizeof later, "retry-after: %llu\r\n", (unsigned long long)retry_after);
+	length = snprintf(text, sizeof text,
+			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
+			  status, reason, (int)date_length, date, persistence(connection->exchange), later,
+			  strlen(reason) + 1, asks_for_head(connection->exchange) ? "" : reason,
+			  asks_for_head(connection->exchange) ? "" : "\n");
+	part.iov_len = (size_t)length;
+	return cuttle_exchange_send(connection->exchange, &part, 1);
+}
+
+enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now)
+{
+	connection->exchange->keep_alive = false;
+	connection->refused = true;
+	connection->spooling = false;
+	close_body(connection->exchange);
+	cuttle_connection_clear_deadline(connection);
+	if (send_error(connection, status, 0) < 0)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_finish(connection, now);
+}
+
+/* A client pays for a new connection, and so do we, more than for a short answer: the connection persists. */
+enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now)
+{
+	struct cuttle_core *core = connection->core;
+	uint64_t wait = (core->limits.queue_timeout + CUTTLE_SECOND - 1) / CUTTLE_SECOND;
+
+	core->waiting--;
+	core->refused++;
+	connection->state = CUTTLE_DRAIN;
+	cuttle_connection_clear_deadline(connection);
+	if (!may_persist || cuttle_connection_stopping(connection))
+		connection->exchange->keep_alive = false;
+	if (send_error(connection, 503, wait ? wait : 1) < 0)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_finish(connection, now);
+}
+
+/* What the thread that has the request may look at stays as it is; the peer has its answer. */
+enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_exchange *exchange = connection->exchange;
+
+	atomic_store(&connection->stuck, true);
+	connection->core->stuck++;
+	connection->core->stuck_now++;
+	connection->core->untold++;
+	exchange->keep_alive = false;
+	if (send_error(connection, 503, 0) < 0)
+		return CUTTLE_STEP_WAIT;
+	if (cuttle_outbox_empty(&exchange->out))
+		connection->transport.type->finish(&connection->transport);
+	else
+		cuttle_connection_measure_output(connection, now);
+	return CUTTLE_STEP_WAIT;
+}
