@@ -2,7 +2,7 @@
  * io_thread.h). rake sanitize:threads builds it with ThreadSanitizer, and with AddressSanitizer.
  *
  * A round is one loop, with random limits and one of the back ends, from its first connection to its last. Threads play
- * Ruby's: they take requests as rb_poller.c does, compute with the GVL or wait without it, answer themselves or let
+ * Ruby's: they take requests as rb_poller_next.c does, compute with the GVL or wait without it, answer themselves or let
  * another thread do it, are interrupted, and are elsewhere for a while. What must hold:
  *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
  *   - nothing hangs for HANG seconds, while the round goes on or at its end;

@@ -304,18 +304,16 @@ void cuttle_loop_note_spooled(void *context)
 
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
 {
-	struct cuttle_link turn, *link;
+	struct cuttle_connection *connection;
+	struct cuttle_link turn;
 
 	if (cuttle_list_empty(&loop->pending))
 		return;
 	turn = loop->pending;
 	turn.next->previous = turn.previous->next = &turn;
 	cuttle_list_reset(&loop->pending);
-	while ((link = cuttle_list_shift(&turn))) {
-		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
-
+	while ((connection = cuttle_loop_shift(&turn)))
 		cuttle_loop_route(loop, connection, cuttle_connection_step(connection, now));
-	}
 }
 
 static void expire(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)

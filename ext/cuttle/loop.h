@@ -33,6 +33,13 @@ struct cuttle_watch {
 	uint32_t ready;
 };
 
+/* What a thread that asks for work finds where no request is complete. */
+struct cuttle_found {
+	uintptr_t token; /* of a watched descriptor, 0: none */
+	bool over, woken, unparsed, complain;
+	int spool;       /* what cuttle_spool_complaint said */
+};
+
 struct cuttle_loop {
 	struct cuttle_core core;
 	pthread_mutex_t lock;
@@ -48,6 +55,8 @@ struct cuttle_loop {
 	bool full;              /* the engine takes no request: they wait in ready, and connections at the listeners */
 	bool sheds;             /* requests that too many wait before, or too long, are refused: so all are accepted */
 	int64_t vacancies;      /* requests that the engine may take at once now; -1: as many as threads are free */
+	uint32_t round;         /* ready connections to hand out before the next look for others, */
+	uint32_t batch;         /* of as many that the last look found */
 	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
 	bool backlogged;        /* connections may have waited at the listeners for a while */
 	bool complain;          /* that began for lack of descriptors or memory, and nobody has been told */
@@ -71,6 +80,14 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 
 /* All of the following are called under the lock. */
 
+/* Takes the next exchange with a complete request for the calling thread, which has the GVL; without one returns NULL,
+ * and notes what else there is. room: requests that the engine can take, -1: as many as it has threads. */
+struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
+					 uint64_t now);
+
+/* Whether the calling thread, which comes for work, may leave it to those who are in the app. Not under the lock. */
+bool cuttle_loop_may_leave_work(struct cuttle_loop *loop);
+
 /* Collects reports without waiting, accepts at most limit connections, and steps those that are pending. */
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now);
 
@@ -92,6 +109,14 @@ void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now);
 
 /* For the spooler, not under the lock: connections that waited for the disk go on. The context is the loop. */
 void cuttle_loop_note_spooled(void *context);
+
+/* The first of ready, pending or unparsed, which it is in no more; NULL without one. */
+static inline struct cuttle_connection *cuttle_loop_shift(struct cuttle_link *list)
+{
+	struct cuttle_link *link = cuttle_list_shift(list);
+
+	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
+}
 
 /* Puts a connection where its step says; closes it where it says so. */
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step);
