@@ -24,12 +24,17 @@ module Cuttle
       "-h" => "help", "--help" => "help", "-V" => "version", "-v" => "version", "--version" => "version"
     }.freeze
 
-    # The class of the command called +name+. Raises UsageError.
+    # The class of the command called +name+. Raises UsageError; Error where its gem isn't installed.
     def self.command(name)
       command = COMMANDS.find { |candidate| candidate.name == name } or
         raise UsageError, "unknown command #{name}: #{COMMANDS.map(&:name).join(", ")}"
       require command.file
       const_get(command.constant)
+    rescue LoadError => error
+      raise if error.path != command.file
+
+      raise Error, "the command #{name} is in the gem cuttle-lab: gem install cuttle-lab -v #{VERSION}, " \
+                   "or gem \"cuttle-lab\" in your Gemfile"
     end
 
     # The command that +word+ asks for where it is an option instead: `cuttle --version`, and its abbreviations as
