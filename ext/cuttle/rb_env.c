@@ -406,21 +406,21 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	own.values[HIJACK] = own.values[HINTS] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
-	RB_OBJ_WRITE(held->self, &held->after_reply, own.values[AFTER_REPLY]);
 	own.values[QUEUE_TIME] = time_in_queue(exchange, (struct cuttle_slice){0});
 	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
 }
 
+/* The list may be another than the one that the app was given. */
+static bool has_any(VALUE env, VALUE key)
+{
+	VALUE list = rb_hash_lookup2(env, key, Qnil);
+
+	return RB_TYPE_P(list, T_ARRAY) ? RARRAY_LEN(list) > 0 : RTEST(list);
+}
+
 bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 {
-	VALUE finished;
-
-	if (NIL_P(held->env))
-		return false;
-	if (RARRAY_LEN(held->after_reply) > 0)
-		return true;
-	finished = rb_hash_lookup2(held->env, own_keys[FINISHED], Qnil);
-	return RB_TYPE_P(finished, T_ARRAY) ? RARRAY_LEN(finished) > 0 : RTEST(finished);
+	return !NIL_P(held->env) && (has_any(held->env, own_keys[FINISHED]) || has_any(held->env, own_keys[AFTER_REPLY]));
 }
 
 VALUE cuttle_env_model(VALUE env)

@@ -15,7 +15,6 @@ static void held_mark(void *data)
 
 	rb_gc_mark(held->owner);
 	rb_gc_mark(held->env);
-	rb_gc_mark(held->after_reply);
 	rb_gc_mark(held->input);
 	rb_gc_mark(held->address);
 	rb_gc_mark(held->text);
@@ -74,7 +73,7 @@ VALUE cuttle_exchange_prepare(void)
 	VALUE self = TypedData_Make_Struct(cuttle_exchange_class, struct cuttle_held, &held_type, held);
 
 	held->self = self;
-	held->owner = held->env = held->after_reply = held->input = held->address = held->text = Qnil;
+	held->owner = held->env = held->input = held->address = held->text = Qnil;
 	return self;
 }
 

@@ -15,7 +15,6 @@ struct cuttle_held {
 	VALUE self;      /* the object around this; not marked */
 	VALUE owner;     /* what keeps source and connection: a Poller, or a Connection */
 	VALUE env;       /* nil before it was asked for */
-	VALUE after_reply; /* its list of calls, with it */
 	VALUE input;     /* the request body's IO, nil without one */
 	VALUE address;   /* the peer's, nil before env was asked for */
 	VALUE text;      /* a response's head that has not left, nil without one */

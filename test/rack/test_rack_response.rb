@@ -306,6 +306,18 @@ class TestRackResponse < HttpCase
     assert_alive
   end
 
+  # Nobody called what was in another rack.after_reply than the one that the app was given.
+  def test_lists_of_callbacks_that_the_app_made
+    ways = [->(env, name, call) { env[name] += [call] }, ->(env, name, call) { env[name] = [call] },
+            ->(env, name, call) { env.delete(name) && (env[name] ||= []) << call }]
+    %w[rack.response_finished rack.after_reply].product(ways, [["hello"], Bodies::Parts.new("hello")]) do |name, way, body|
+      calls = []
+      app { |env| way.call(env, name, ->(*) { calls << name }) && [200, PLAIN.dup, body] }
+      assert_equal "hello", answer.body
+      eventually("what is in #{name}") { calls == [name] }
+    end
+  end
+
   # The app speaks that coding itself. It was dropped, so that the client read the chunks' sizes as content.
   def test_partial_hijack_keeps_the_apps_transfer_encoding
     hijack = lambda do |io|
