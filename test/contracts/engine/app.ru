@@ -95,6 +95,13 @@ class EngineApp
 
   def hold_and_hijack(gate, env) = hold(gate, env) && env["rack.hijack"].call.close
 
+  # A socket of the app's own, which it answers on and closes.
+  def take_over(_, env)
+    socket = env["rack.hijack"].call
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\ntaken")
+    socket.close
+  end
+
   def fail(*) = raise("on purpose")
 
   def fail_badly(*) = raise(Exception, "on purpose")
