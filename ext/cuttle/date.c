@@ -1,5 +1,5 @@
-/* The Date field, rendered once a second. Without the C library's calendar: gmtime_r reads TZ and takes a lock of its own,
- * and threads without the GVL do this while Ruby changes the environment, or forks. */
+/* The Date field, rendered once a second. Without the C library's calendar: gmtime_r reads TZ and takes a lock of its
+ * own, and threads without the GVL come here while Ruby changes the environment, or forks. */
 #include "clock.h"
 
 #include <stdio.h>

@@ -310,7 +310,8 @@ class TestRackResponse < HttpCase
   def test_lists_of_callbacks_that_the_app_made
     ways = [->(env, name, call) { env[name] += [call] }, ->(env, name, call) { env[name] = [call] },
             ->(env, name, call) { env.delete(name) && (env[name] ||= []) << call }]
-    %w[rack.response_finished rack.after_reply].product(ways, [["hello"], Bodies::Parts.new("hello")]) do |name, way, body|
+    bodies = [["hello"], Bodies::Parts.new("hello")]
+    %w[rack.response_finished rack.after_reply].product(ways, bodies) do |name, way, body|
       calls = []
       app { |env| way.call(env, name, ->(*) { calls << name }) && [200, PLAIN.dup, body] }
       assert_equal "hello", answer.body
