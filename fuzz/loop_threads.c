@@ -489,18 +489,22 @@ static void tear_down(struct stage *stage)
 	free(stage);
 }
 
+extern char **environ;
+
 int main(int argc, char **argv)
 {
 	uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 20, end = cuttle_now() + seconds * CUTTLE_SECOND;
 	uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1, random = seed * 2654435761u | 1;
 	unsigned long long rounds = 0, connections = 0, asked = 0, answered = 0, left = 0;
+	bool verbose = getenv("LOOP_THREADS_VERBOSE");
 
+	environ = (char **)8; /* may be in motion in a Ruby process: who looks at it ends this one */
 	signal(SIGPIPE, SIG_IGN); /* as in Ruby */
 	signal(SIGALRM, give_up);
 	for (; cuttle_now() < end; rounds++) {
 		struct stage *stage = set_up(&random);
 
-		if (getenv("LOOP_THREADS_VERBOSE"))
+		if (verbose)
 			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count, stage->client_count);
 		start(stage);
 		disturb(stage, cuttle_now() + (check_random(&random, 500) + 50) * CUTTLE_MILLISECOND);

@@ -29,7 +29,11 @@ static inline uint64_t cuttle_now(void)
 	return (uint64_t)now.tv_sec * CUTTLE_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* The Date field's line (RFC 9110, 6.6.1) with its line end, rendered once a second and thread.
+/* The Date field's line (RFC 9110, 6.6.1) with its line end, for a time in seconds since 1970. Returns its length. */
+#define CUTTLE_DATE_ROOM 64
+size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM]);
+
+/* That of now, rendered once a second and thread.
  * Returns its length; *line stays valid until the thread's next call. */
 size_t cuttle_date_line(const char **line);
 

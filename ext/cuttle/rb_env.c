@@ -175,25 +175,45 @@ static void add_field(VALUE env, VALUE key, struct field_value *field)
 	rb_hash_aset(env, key, joined);
 }
 
-/* Fields whose names have an underscore would pass for others: X_Remote_User for X-Remote-User. They are dropped, or,
- * where an operator keeps them, heard where no field of that name with dashes is there; the framing never hears them. */
-static void add_underscored(VALUE env, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
+static bool has_underscore(const struct cuttle_exchange *exchange, const struct cuttle_field *field)
+{
+	return memchr(cuttle_exchange_at(exchange, field->name), '_', field->name.length);
+}
+
+static void add_underscored(VALUE fields, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
 	const char *name = cuttle_exchange_at(exchange, field->name);
 	struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 	char dashed[NAME_ROOM];
-	VALUE key;
 
 	if (field->name.length > NAME_ROOM)
 		return;
 	for (uint32_t at = 0; at < field->name.length; at++)
 		dashed[at] = name[at] == '_' ? '-' : name[at];
-	if (cuttle_same(dashed, field->name.length, "content-type") ||
-	    is_special(env, dashed, field->name, make_value, &value))
-		return;
-	key = key_of(name, field->name.length);
-	if (key != http_host && rb_hash_lookup2(env, key, Qundef) == Qundef)
-		rb_hash_aset(env, key, make_value(&value));
+	if (!cuttle_same(dashed, field->name.length, "content-type") &&
+	    !is_special(fields, dashed, field->name, make_value, &value))
+		add_field(fields, key_of(name, field->name.length), &value);
+}
+
+static int add_unless_there(VALUE key, VALUE value, VALUE env)
+{
+	if (rb_hash_lookup2(env, key, Qundef) == Qundef)
+		rb_hash_aset(env, key, value);
+	return ST_CONTINUE;
+}
+
+/* Fields whose names have an underscore would pass for others: X_Remote_User for X-Remote-User. They are dropped, or,
+ * where an operator keeps them, heard where no field of that name with dashes is there; the framing never hears them. */
+static void add_all_underscored(VALUE env, const struct cuttle_exchange *exchange)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	VALUE fields = rb_hash_new();
+
+	for (uint32_t index = 0; index < head->field_count; index++)
+		if (has_underscore(exchange, &head->fields[index]))
+			add_underscored(fields, exchange, &head->fields[index]);
+	rb_hash_foreach(fields, add_unless_there, env);
+	RB_GC_GUARD(fields);
 }
 
 /* Returns the first X-Request-Start, which the outermost router sent; empty without one. */
@@ -208,7 +228,7 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 		const char *name = cuttle_exchange_at(exchange, field->name);
 		struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 
-		if (memchr(name, '_', field->name.length))
+		if (has_underscore(exchange, field))
 			underscores = true;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
 			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
@@ -219,9 +239,8 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 			add_field(env, key, &value);
 		}
 	}
-	for (uint32_t index = 0; underscores && keep_underscores && index < head->field_count; index++)
-		if (memchr(cuttle_exchange_at(exchange, head->fields[index].name), '_', head->fields[index].name.length))
-			add_underscored(env, exchange, &head->fields[index]);
+	if (underscores && keep_underscores)
+		add_all_underscored(env, exchange);
 	return start;
 }
 

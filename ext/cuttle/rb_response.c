@@ -362,7 +362,7 @@ static uint64_t most_queued(const struct cuttle_held *held)
 }
 
 /* Whether the app is too far ahead of the client (write_ahead) or of the disk; with still: further than three
- * quarters of that. */
+ * quarters of that. Not of a client that has gone. */
 static bool ahead(const struct cuttle_held *held, bool still)
 {
 	const struct cuttle_outbox *out = &held->live->out;
@@ -370,9 +370,23 @@ static bool ahead(const struct cuttle_held *held, bool still)
 	bool found;
 
 	cuttle_held_lock(held);
-	found = (most && out->queued > enough) || cuttle_outbox_crowded(out, still);
+	found = !held->live->connection->broken &&
+		((most && out->queued > enough) || cuttle_outbox_crowded(out, still));
 	cuttle_held_unlock(held);
 	return found;
+}
+
+/* Whether the client has gone, or the exchange is over. */
+static bool gone(const struct cuttle_held *held)
+{
+	bool broken;
+
+	if (!held->live)
+		return true;
+	cuttle_held_lock(held);
+	broken = held->live->connection->broken;
+	cuttle_held_unlock(held);
+	return broken;
 }
 
 /* Waits until most of what is queued is sent or on the disk, or the connection is broken, or the exchange is over. */
@@ -381,7 +395,7 @@ static void wait_for_client(VALUE self)
 	struct cuttle_held *held = cuttle_held_of(self);
 	uint64_t stall = held->core->limits.write_timeout;
 
-	while (held->live && !held->live->connection->broken && ahead(held, true)) {
+	while (held->live && ahead(held, true)) {
 		bool moves = cuttle_wait_for_outbox(held, stall ? stall : CUTTLE_FOREVER);
 
 		if (!held->live) /* another thread ended it meanwhile */
@@ -453,7 +467,7 @@ static VALUE exchange_write(VALUE self, VALUE string)
 	send_piece(held, RSTRING_PTR(string), length);
 	if (ahead(held, false))
 		wait_for_client(self);
-	if (!held->live || held->live->connection->broken)
+	if (gone(held))
 		rb_raise(disconnected, "the client has gone");
 	RB_GC_GUARD(string);
 	return SIZET2NUM(length);

@@ -180,6 +180,23 @@ module SpoolsAnywhere
     end
   end
 
+  # Each arrives as it was given, from a file or from memory, and what is in files stays within the limit.
+  def test_whole_responses_beyond_the_limit_stay_in_memory
+    line = /\Acuttle: temporary files have reached their limit of 9000000 octets .*\n\z/
+    spooling("--max-spool", "9000000", err: traits.evented? ? line : "") do
+      readers = Array.new(traits.evented? ? 4 : 1) do |i|
+        connect(receive_buffer: 8_192).write(get("/large?#{8_000_000 + i}", "Connection: close"))
+      end
+      readers.each { |reader| assert reader.heard?(PATIENCE) }
+      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      assert_operator files.sum, :<=, 9_000_000
+      readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.response.body }
+      assert_no_files
+      body = SpoolCase.octets(8_000_000)
+      assert_equal digest_of(body), upload(body).response.body
+    end
+  end
+
   def test_an_aborted_upload_leaves_nothing
     spooling do
       client = connect.write(post_head(4_000_000) + SpoolCase.octets(1_000_000))
@@ -420,6 +437,45 @@ class TestSpoolAccount < Minitest::Test
   def open(path, length = 0)
     @clients << WireClient.new(@port, deadline: 30, receive_buffer: 8_192)
     @clients.last.write("POST #{path} HTTP/1.1\r\nHost: a\r\nContent-Length: #{length}\r\n\r\n")
+  end
+end
+
+# --spool-directory goes before TMPDIR, and that before /tmp; each side of the core looks for itself.
+class TestSpoolDirectory < Minitest::Test
+  include Serving
+
+  BODY = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n#{"z" * 400_000}"
+
+  def test_where_temporary_files_are
+    skip "needs /proc" unless File.directory?("/proc/self/fd")
+
+    Dir.mktmpdir do |chosen|
+      Dir.mktmpdir do |usual|
+        %w[hybrid threads].each do |engine|
+          assert_spools_to chosen, engine, "--spool-directory", chosen, env: { "TMPDIR" => usual }
+          assert_spools_to usual, engine, env: { "TMPDIR" => usual }
+          ["", nil].each { |unset| assert_spools_to "/tmp", engine, env: { "TMPDIR" => unset } }
+        end
+      end
+    end
+  end
+
+  private
+
+  def assert_spools_to(directory, engine, *flags, env:)
+    serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, *flags, env: env) do |server|
+      WireClient.open(server.port) do |client|
+        client.write(BODY)
+        place = %r{\A#{File.realpath(directory)}/[^/]+ \(deleted\)\z}
+        eventually("a temporary file in #{directory}, of #{open_files(server)}") { open_files(server).grep(place).any? }
+      end
+    end
+  end
+
+  def open_files(server)
+    Dir.glob("/proc/#{server.pid}/fd/*").filter_map { |link| File.readlink(link) if File.symlink?(link) }
+  rescue Errno::ENOENT
+    retry # one was closed between the two
   end
 end
 
