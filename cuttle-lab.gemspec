@@ -6,7 +6,7 @@ require_relative "lib/cuttle/version"
 Gem::Specification.new do |spec|
   spec.name = "cuttle-lab"
   spec.version = Cuttle::VERSION
-  spec.summary = "Finds the concurrency model that a Ruby web app should have: load generator, lab and published studies"
+  spec.summary = "Finds the concurrency model for a Ruby web app: load generator, lab, published studies"
   spec.description = <<~TEXT
     A load generator that corrects for coordinated omission and keeps exact histograms (cuttle load); a lab that serves
     your app under every engine of Cuttle and under other Ruby servers, by turns, with statistics and a one-page report
@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*.{rb,css}}",
                    "lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*.rb}",
-                   "ext/cuttle_load/*.{c,h,rb}", "CHANGELOG.md", "LICENSE",
+                   "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
                    "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
                    "examples/{hello,work}.ru", "examples/work/Gemfile",
                    "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]

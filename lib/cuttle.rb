@@ -40,4 +40,6 @@ module Cuttle
   autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
+  autoload :Disconnected, "cuttle/core"
+  autoload :InvalidResponse, "cuttle/core"
 end
