@@ -337,7 +337,7 @@ void exchange_send(struct poller *poller, struct cuttle_exchange *exchange, stru
 	struct cuttle_connection *connection = exchange->connection;
 
 	pthread_mutex_lock(&poller->loop->lock);
-	if (cuttle_exchange_send(exchange, parts, count) == 0 && !connection->deadline &&
+	if (cuttle_exchange_send(exchange, parts, NULL, count) == 0 && !connection->deadline &&
 	    !cuttle_outbox_empty(&exchange->out))
 		cuttle_connection_measure_output(connection, cuttle_now());
 	pthread_mutex_unlock(&poller->loop->lock);

@@ -62,7 +62,7 @@ static int send_continue(struct cuttle_connection *connection)
 	static char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
 
-	return cuttle_exchange_send(connection->exchange, &part, 1);
+	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }
 
 /* What has come of the body is kept: on to the rest, or to the app once everything is where it belongs. A connection

@@ -166,13 +166,19 @@ static void leave_to_loop(struct cuttle_held *held)
 	cuttle_loop_route(held->loop, connection, CUTTLE_STEP_WAIT);
 }
 
-static void send_parts(struct cuttle_held *held, struct iovec *parts, int count)
+/* objects: the Strings that may be lent (outbox.h), NULL: none. */
+static void lend_parts(struct cuttle_held *held, struct iovec *parts, const uintptr_t *objects, int count)
 {
 	cuttle_held_lock(held);
 	if (!atomic_load(&held->live->connection->stuck) && /* which a 103 may find */
-	    cuttle_exchange_send(held->live, parts, count) == 0)
+	    cuttle_exchange_send(held->live, parts, objects, count) == 0)
 		leave_to_loop(held);
 	cuttle_held_unlock(held);
+}
+
+static void send_parts(struct cuttle_held *held, struct iovec *parts, int count)
+{
+	lend_parts(held, parts, NULL, count);
 }
 
 /* Cuts parts to at most octets altogether. Returns how many parts are left. */
@@ -217,6 +223,46 @@ static VALUE joined(VALUE parts, int64_t length)
 	return rb_ary_new_from_args(1, whole);
 }
 
+static bool worth_lending(VALUE part)
+{
+	return RSTRING_LEN(part) >= CUTTLE_LENT_LEAST;
+}
+
+/* The same parts; those that may be lent are ones that nobody can change. What the app goes on to do to its own Strings
+ * makes Ruby copy them then. */
+static VALUE lendable(VALUE parts)
+{
+	VALUE frozen = rb_ary_new_capa(RARRAY_LEN(parts));
+
+	for (long index = 0; index < RARRAY_LEN(parts); index++) {
+		VALUE part = RARRAY_AREF(parts, index);
+
+		rb_ary_push(frozen, worth_lending(part) ? rb_str_new_frozen(part) : part);
+	}
+	return frozen;
+}
+
+/* Which of the parts, as lendable returned them, may be lent, in the order of place. */
+static void note_objects(VALUE parts, uintptr_t *objects)
+{
+	int count = 1;
+
+	objects[0] = 0;
+	for (long index = 0; index < RARRAY_LEN(parts); index++) {
+		VALUE part = RARRAY_AREF(parts, index);
+
+		if (RSTRING_LEN(part) > 0)
+			objects[count++] = worth_lending(part) ? (uintptr_t)part : 0;
+	}
+}
+
+/* What the connection holds of the parts, its owner marks. */
+static void note_references(const struct cuttle_held *held, VALUE parts)
+{
+	for (long index = 0; index < RARRAY_LEN(parts); index++)
+		RB_OBJ_WRITTEN(held->owner, Qundef, RARRAY_AREF(parts, index));
+}
+
 /* The parts' octets behind the head's place in pieces. Returns how many pieces that makes with the head's. */
 static int place(VALUE parts, struct iovec *pieces)
 {
@@ -257,12 +303,15 @@ static int merge(struct cuttle_response_head *head, struct iovec *pieces, int co
 	return 1;
 }
 
-/* Sends a whole response. The parts are Strings, at most MOST_PARTS. */
+/* Sends a whole response. The parts are Strings, at most MOST_PARTS; where length is enough for it, they are what lendable
+ * returned. */
 static void respond(struct cuttle_held *held, int status, const struct cuttle_fields *fields, VALUE parts, int64_t length)
 {
 	struct cuttle_framing *framing = &held->live->framing;
 	struct cuttle_response_head head;
 	struct iovec pieces[MOST_PARTS + 1];
+	uintptr_t objects[MOST_PARTS + 1];
+	bool lends = length >= CUTTLE_LENT_LEAST;
 	int count;
 
 	begin(held, &head, status, fields, length);
@@ -274,7 +323,11 @@ static void respond(struct cuttle_held *held, int status, const struct cuttle_fi
 	settle_length(held, (uint64_t)length);
 	count = merge(&head, pieces, count);
 	pieces[0] = (struct iovec){.iov_base = head.at, .iov_len = head.length};
-	send_parts(held, pieces, count);
+	if (lends)
+		note_objects(parts, objects);
+	lend_parts(held, pieces, lends ? objects : NULL, count);
+	if (lends)
+		note_references(held, parts);
 	cuttle_response_head_free(&head);
 	cuttle_held_leave(held, true);
 }
@@ -299,6 +352,8 @@ static VALUE exchange_respond(VALUE self, VALUE status, VALUE headers, VALUE par
 	length = total_length(parts);
 	if (RARRAY_LEN(parts) > MOST_PARTS)
 		parts = joined(parts, length);
+	if (length >= CUTTLE_LENT_LEAST)
+		parts = lendable(parts);
 	respond(held, code, &fields, parts, length);
 	RB_GC_GUARD(parts);
 	return Qnil;
@@ -330,6 +385,8 @@ static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body
 	length = total_length(body);
 	if (RARRAY_LEN(body) > MOST_PARTS)
 		body = joined(body, length);
+	if (length >= CUTTLE_LENT_LEAST)
+		body = lendable(body);
 	respond(held, code, &fields, body, length);
 	cuttle_held_dispose(held);
 	RB_GC_GUARD(body);
@@ -527,7 +584,7 @@ static bool send_large_file(struct cuttle_held *held, struct cuttle_response_hea
 	bool sent;
 
 	cuttle_held_lock(held);
-	sent = cuttle_exchange_send(held->live, &part, 1) == 0;
+	sent = cuttle_exchange_send(held->live, &part, NULL, 1) == 0;
 	sent = cuttle_outbox_append_file(&held->live->out, file, offset, length) == 0 && sent;
 	cuttle_held_unlock(held);
 	return sent;

@@ -9,6 +9,7 @@ module SpoolCase
 
   APP = "test/engines/spool.ru"
   MEGABYTE = 1 << 20
+  LENT = 64 * MEGABYTE
   PATIENCE = 30 # seconds for what moves many octets on a loaded machine
 
   # What AddressSanitizer says of exceptions in fibers, whose stacks it does not know.
@@ -74,6 +75,11 @@ module SpoolCase
 
   def assert_no_files = eventually("closed temporary files", within: PATIENCE) { files.empty? }
 
+  # A client that doesn't read what it asked for, which is all that an app may lend: what others wait for is spooled.
+  def borrow_all
+    connect(receive_buffer: 8_192).write(get("/large?#{LENT}")).tap { |client| assert client.heard?(PATIENCE) }
+  end
+
   # Sends what the server takes. Returns how many octets that were once it took no more for a while.
   def push(client, octets)
     sent = 0
@@ -123,6 +129,7 @@ module SpoolsAnywhere
 
   def test_large_responses_arrive_as_they_were_given
     spooling do
+      borrow_all if traits.evented?
       (traits.inline? ? %w[large] : %w[large stream]).each do |action| # inline, a stream is the only thread's affair
         readers = Array.new(traits.evented? ? 3 : 1) do |i|
           connect(receive_buffer: 8_192).write(get("/#{action}?#{8_000_000 + i}", "Connection: close"))
@@ -273,6 +280,7 @@ module SpoolsAhead
 
   def test_a_whole_response_waits_for_no_disk
     spooling do
+      borrow_all
       @disk.hold
       readers = Array.new(5) do |i|
         connect(receive_buffer: 8_192).write(get("/large?#{6_000_000 + i}", "Connection: close"))
@@ -289,11 +297,11 @@ module SpoolsAhead
 
   def test_an_aborted_download_leaves_nothing
     spooling do
+      borrow_all
       actions = traits.inline? ? %w[large large] : %w[large stream]
       readers = actions.map { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
       eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
-      readers.each(&:reset)
-      @clients.clear
+      @clients.each(&:reset).clear
       assert_no_files
       assert_serves
     end
@@ -301,6 +309,7 @@ module SpoolsAhead
 
   def test_a_child_of_the_app_has_no_temporary_file
     spooling do
+      borrow_all
       reader = connect(receive_buffer: 8_192).write(get("/large?12000001", "Connection: close"))
       upload = connect.write(post_head(500_000) + SpoolCase.octets(500_000).byteslice(0, 300_000))
       eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
@@ -367,10 +376,11 @@ end
 class TestSpoolAccount < Minitest::Test
   include Eventually
 
-  # Answers /whole and /stream with 12 MB, and everything else with what its body was.
+  # Answers /whole and /stream with 12 MB, /borrow with all that may be lent, and everything else with what its body was.
   class Service
     def call(exchange)
       case exchange.path
+      when "/borrow" then exchange.respond(200, {}, ["b" * SpoolCase::LENT])
       when "/whole" then exchange.respond(200, {}, ["w" * 12_000_000])
       when "/stream" then stream(exchange)
       else exchange.respond(200, {}, [exchange.env["rack.input"].read.bytesize.to_s])
@@ -404,6 +414,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_all_is_read
+    borrow_all
     clients = %w[/whole /stream /whole].map { |path| open(path) }
     eventually("spooled octets") { spooled > 9_000_000 }
     assert_operator spooled, :<=, 36_000_000
@@ -412,6 +423,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_clients_have_left
+    borrow_all
     clients = %w[/whole /stream].map { |path| open(path) }
     clients << open("/upload", 3_000_000).write("u" * 2_000_000)
     eventually("spooled octets") { spooled > 9_000_000 }
@@ -429,6 +441,8 @@ class TestSpoolAccount < Minitest::Test
   end
 
   private
+
+  def borrow_all = assert(open("/borrow").heard?(30))
 
   def spooled = @source.stats.fetch(:spooled)
 
