@@ -94,7 +94,6 @@ struct cuttle_core {
 	uint64_t requests; /* complete ones */
 	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */
 	struct cuttle_spool *spool; /* of temporary files */
-	struct cuttle_lender lender;
 	uint64_t refused;  /* complete ones that were answered with 503 because too many waited, or they too long */
 	uint64_t stuck;    /* complete ones that were answered with 503 because the app did not */
 	uint32_t waiting;  /* connections that are READY */

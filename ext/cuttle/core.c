@@ -44,10 +44,12 @@ static void before_fork(void)
 	pthread_mutex_lock(&cores_lock);
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		rest(core_at(link));
+	cuttle_lent_hold();
 }
 
 static void after_fork_in_parent(void)
 {
+	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		go_on(core_at(link), CUTTLE_FORK_IN_PARENT);
 	pthread_mutex_unlock(&cores_lock);
@@ -70,6 +72,7 @@ static void disinherit(struct cuttle_core *core)
 static void after_fork_in_child(void)
 {
 	generation++;
+	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
 		disinherit(core_at(link));
 		go_on(core_at(link), CUTTLE_FORK_IN_CHILD);

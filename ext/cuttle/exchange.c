@@ -20,7 +20,7 @@ struct cuttle_exchange *cuttle_exchange_begin(struct cuttle_exchange_pool *pool,
 	}
 	memset(exchange, 0, sizeof *exchange);
 	exchange->connection = connection;
-	cuttle_outbox_begin(&exchange->out, connection->core->spool, &connection->core->lender);
+	cuttle_outbox_begin(&exchange->out, connection->core->spool);
 	return exchange;
 }
 

@@ -1,18 +1,26 @@
-/* Lent octets, found by where they are; see lent.h. */
+/* Lent octets, found by their address; see lent.h. */
 #include "lent.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
-static struct cuttle_lent **bucket_of(struct cuttle_lender *lender, const char *octets)
+#define BUCKETS 64
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cuttle_lent *buckets[BUCKETS];
+static uint64_t total; /* octets that are lent */
+
+static struct cuttle_lent **bucket_of(const char *octets)
 {
 	uintptr_t page = (uintptr_t)octets >> 12;
 
-	return &lender->buckets[(page ^ page >> 6) % CUTTLE_LENT_BUCKETS];
+	return &buckets[(page ^ page >> 6) % BUCKETS];
 }
 
-struct cuttle_lent *cuttle_lend(struct cuttle_lender *lender, uintptr_t object, const char *octets, size_t length)
+/* Under the lock. */
+static struct cuttle_lent *lend(uintptr_t object, const char *octets, size_t length)
 {
-	struct cuttle_lent **bucket = bucket_of(lender, octets), *lent = *bucket;
+	struct cuttle_lent **bucket = bucket_of(octets), *lent = *bucket;
 
 	while (lent && (lent->octets != octets || lent->length != length))
 		lent = lent->next;
@@ -20,7 +28,7 @@ struct cuttle_lent *cuttle_lend(struct cuttle_lender *lender, uintptr_t object, 
 		lent->borrowers++;
 		return lent;
 	}
-	if (length > CUTTLE_LENT_MOST - lender->octets)
+	if (length > CUTTLE_LENT_MOST - total)
 		return NULL;
 	lent = malloc(sizeof *lent);
 	if (!lent)
@@ -28,19 +36,55 @@ struct cuttle_lent *cuttle_lend(struct cuttle_lender *lender, uintptr_t object, 
 	*lent = (struct cuttle_lent){
 		.next = *bucket, .object = object, .octets = octets, .length = length, .borrowers = 1};
 	*bucket = lent;
-	lender->octets += length;
+	total += length;
 	return lent;
 }
 
-void cuttle_lent_return(struct cuttle_lender *lender, struct cuttle_lent *lent)
+struct cuttle_lent *cuttle_lend(uintptr_t object, const char *octets, size_t length)
 {
-	struct cuttle_lent **link = bucket_of(lender, lent->octets);
+	struct cuttle_lent *lent;
 
-	if (--lent->borrowers > 0)
-		return;
+	pthread_mutex_lock(&lock);
+	lent = lend(object, octets, length);
+	pthread_mutex_unlock(&lock);
+	return lent;
+}
+
+/* Under the lock. */
+static void forget(struct cuttle_lent *lent)
+{
+	struct cuttle_lent **link = bucket_of(lent->octets);
+
 	while (*link != lent)
 		link = &(*link)->next;
 	*link = lent->next;
-	lender->octets -= lent->length;
+	total -= lent->length;
 	free(lent);
+}
+
+void cuttle_lent_return(struct cuttle_lent *lent)
+{
+	pthread_mutex_lock(&lock);
+	if (--lent->borrowers == 0)
+		forget(lent);
+	pthread_mutex_unlock(&lock);
+}
+
+void cuttle_lent_each(void (*function)(uintptr_t object))
+{
+	pthread_mutex_lock(&lock);
+	for (int index = 0; index < BUCKETS; index++)
+		for (const struct cuttle_lent *lent = buckets[index]; lent; lent = lent->next)
+			function(lent->object);
+	pthread_mutex_unlock(&lock);
+}
+
+void cuttle_lent_hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void cuttle_lent_release(void)
+{
+	pthread_mutex_unlock(&lock);
 }

@@ -41,13 +41,13 @@ static void shift(struct cuttle_outbox *outbox)
 	if (piece->file >= 0)
 		close(piece->file);
 	if (piece->lent)
-		cuttle_lent_return(outbox->lender, piece->lent);
+		cuttle_lent_return(piece->lent);
 	free(piece);
 }
 
-void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool, struct cuttle_lender *lender)
+void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool)
 {
-	*outbox = (struct cuttle_outbox){.spool = spool, .lender = lender, .signal = -1};
+	*outbox = (struct cuttle_outbox){.spool = spool, .signal = -1};
 }
 
 static void close_stream(struct cuttle_outbox *outbox)
@@ -186,7 +186,7 @@ static bool append_lent(struct cuttle_outbox *outbox, uintptr_t object, const st
 
 	if (!piece)
 		return false;
-	piece->lent = cuttle_lend(outbox->lender, object, part->iov_base, part->iov_len);
+	piece->lent = cuttle_lend(object, part->iov_base, part->iov_len);
 	if (!piece->lent) {
 		free(piece);
 		return false;
@@ -218,13 +218,6 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 			return -1;
 	}
 	return 0;
-}
-
-void cuttle_outbox_each_lent(const struct cuttle_outbox *outbox, void (*function)(uintptr_t object))
-{
-	for (const struct cuttle_piece *piece = outbox->first; piece; piece = piece->next)
-		if (piece->lent)
-			function(piece->lent->object);
 }
 
 int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t offset, uint64_t length)

@@ -18,7 +18,6 @@ struct cuttle_outbox {
 	uint64_t memory;  /* of these, in pieces of memory of its own */
 	uint64_t spooled; /* of these, in the stream */
 	struct cuttle_spool *spool;
-	struct cuttle_lender *lender;
 	struct cuttle_stream *stream; /* NULL while nothing is spooled */
 	int signal;       /* a descriptor that gets an octet whenever octets have left memory, -1: none */
 };
@@ -32,16 +31,13 @@ enum cuttle_flush {
 };
 
 /* An empty outbox. */
-void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool, struct cuttle_lender *lender);
+void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool);
 
 /* Queues what is left of parts after their first skip octets. objects (NULL: none) has an object for each part that may
  * be lent, and 0 for the others. Those that are not lent are copied: to memory, or behind 1 MB to the spooler; where that
  * has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
 int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, const uintptr_t *objects, int count,
 			 size_t skip);
-
-/* Calls function with each object that is lent to it. */
-void cuttle_outbox_each_lent(const struct cuttle_outbox *outbox, void (*function)(uintptr_t object));
 
 /* Queues a piece of a file, which the outbox closes when it is done with it, also on failure. */
 int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t offset, uint64_t length);

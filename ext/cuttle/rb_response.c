@@ -256,13 +256,6 @@ static void note_objects(VALUE parts, uintptr_t *objects)
 	}
 }
 
-/* What the connection holds of the parts, its owner marks. */
-static void note_references(const struct cuttle_held *held, VALUE parts)
-{
-	for (long index = 0; index < RARRAY_LEN(parts); index++)
-		RB_OBJ_WRITTEN(held->owner, Qundef, RARRAY_AREF(parts, index));
-}
-
 /* The parts' octets behind the head's place in pieces. Returns how many pieces that makes with the head's. */
 static int place(VALUE parts, struct iovec *pieces)
 {
@@ -326,8 +319,6 @@ static void respond(struct cuttle_held *held, int status, const struct cuttle_fi
 	if (lends)
 		note_objects(parts, objects);
 	lend_parts(held, pieces, lends ? objects : NULL, count);
-	if (lends)
-		note_references(held, parts);
 	cuttle_response_head_free(&head);
 	cuttle_held_leave(held, true);
 }
@@ -697,12 +688,31 @@ static VALUE exchange_upgrade(VALUE self, VALUE status, VALUE headers)
 	return rb_funcall(self, rb_intern("hijack"), 0);
 }
 
+static void mark_object(uintptr_t object)
+{
+	rb_gc_mark((VALUE)object); /* and pins it */
+}
+
+static void mark_lent(void *unused)
+{
+	cuttle_lent_each(mark_object);
+}
+
+/* Keeps what is lent alive until it is returned, even where a Poller is collected with connections that still send it.
+ * Without write barriers the collector looks at it each time. */
+static const rb_data_type_t lender_type = {
+	.wrap_struct_name = "Cuttle/lender",
+	.function = {.dmark = mark_lent},
+	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
 void Init_cuttle_response(void)
 {
 	VALUE class = cuttle_exchange_class, error = rb_const_get(cuttle_module, rb_intern("Error"));
 
 	cuttle_invalid_response = rb_define_class_under(cuttle_module, "InvalidResponse", error);
 	disconnected = rb_define_class_under(cuttle_module, "Disconnected", rb_eIOError);
+	rb_gc_register_mark_object(TypedData_Wrap_Struct(rb_cObject, &lender_type, (void *)&lender_type));
 	rb_define_method(class, "respond", exchange_respond, 3);
 	rb_define_method(class, "answer", exchange_answer, 3);
 	rb_define_method(class, "start", exchange_start, 2);

@@ -194,11 +194,6 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->local_port);
 }
 
-static void mark_lent(uintptr_t object)
-{
-	rb_gc_mark((VALUE)object); /* and pins it */
-}
-
 void cuttle_connection_mark(const struct cuttle_connection *connection)
 {
 	if (connection->address)
@@ -209,8 +204,6 @@ void cuttle_connection_mark(const struct cuttle_connection *connection)
 		rb_gc_mark((VALUE)connection->thread);
 	if (connection->fiber)
 		rb_gc_mark((VALUE)connection->fiber);
-	if (connection->exchange)
-		cuttle_outbox_each_lent(&connection->exchange->out, mark_lent);
 }
 
 void cuttle_source_compact(struct cuttle_source *source)
