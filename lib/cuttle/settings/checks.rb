@@ -2,7 +2,7 @@
 
 module Cuttle
   class Settings
-    # Values that are right each alone and wrong together. One line for each.
+    # Combinations of values that are valid alone but not together. #call has one line for each.
     module Checks
       class << self
         # Raises UsageError.
@@ -24,7 +24,7 @@ module Cuttle
                             "with #{engines(&:thread_per_connection?)}"
         end
 
-        # A number of threads that would silently do nothing spoils a comparison.
+        # A number of threads without an effect would silently spoil a comparison.
         def one_thread(settings)
           return unless settings.origin(:threads) == :flag && settings.threads.max > 1 && !settings.traits.pooled?
 
@@ -47,7 +47,7 @@ module Cuttle
                             "queue there: leave out #{Settings.row(flag).flag}, or take #{engines(&:evented?)}"
         end
 
-        # Whoever answers for an app that is stuck has to be another than its thread.
+        # If the app is stuck, another thread must answer for it.
         def app(settings)
           return if settings.traits.evented? || !settings.app_timeout
 
@@ -62,7 +62,7 @@ module Cuttle
                             "--shutdown-timeout #{settings.shutdown_timeout}"
         end
 
-        # The flag for the engines whose traits are as the block says.
+        # The flag for the engines whose traits satisfy the block.
         def engines
           names = Engines.names.select { |name| yield Engines.traits(name) }
           "--engine #{[names[0...-1].join(", "), names.last].reject(&:empty?).join(" or ")}"
