@@ -1,5 +1,5 @@
-/* What could not be sent at once: a queue of octets in memory, octets that the app lends (lent.h), octets on their way to
- * a temporary file (spool.h) and pieces of files, drained when the peer reads. */
+/* What could not be sent at once: a queue of octets in memory, octets that the app lends (lent.h), octets on their way
+ * to a temporary file (spool.h) and pieces of files, drained when the peer reads. */
 #ifndef CUTTLE_OUTBOX_H
 #define CUTTLE_OUTBOX_H
 
@@ -33,9 +33,9 @@ enum cuttle_flush {
 /* An empty outbox. */
 void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool);
 
-/* Queues what is left of parts after their first skip octets. objects (NULL: none) has an object for each part that may
- * be lent, and 0 for the others. Those that are not lent are copied: to memory, or behind 1 MB to the spooler; where that
- * has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
+/* Queues what is left of parts after their first skip octets. objects (NULL: none) has an object for each part that
+ * may be lent, and 0 for the others. Those that are not lent are copied: to memory, or behind 1 MB to the spooler;
+ * where that has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
 int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, const uintptr_t *objects, int count,
 			 size_t skip);
 

@@ -296,8 +296,8 @@ static int merge(struct cuttle_response_head *head, struct iovec *pieces, int co
 	return 1;
 }
 
-/* Sends a whole response. The parts are Strings, at most MOST_PARTS; where length is enough for it, they are what lendable
- * returned. */
+/* Sends a whole response. The parts are Strings, at most MOST_PARTS; where length is enough for it, they are what
+ * lendable returned. */
 static void respond(struct cuttle_held *held, int status, const struct cuttle_fields *fields, VALUE parts, int64_t length)
 {
 	struct cuttle_framing *framing = &held->live->framing;

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define CUTTLE_SPOOL_SPARES 32 /* blocks' memory that is kept for the next octets; more while there is something to write */
+#define CUTTLE_SPOOL_SPARES 32 /* octets of blocks kept for the next; more while there is something to write */
 
 enum cuttle_block_state { CUTTLE_WAITING, CUTTLE_WRITING, CUTTLE_ON_DISK, CUTTLE_KEPT };
 
