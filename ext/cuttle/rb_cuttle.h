@@ -18,6 +18,8 @@ void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);
 void Init_cuttle_exchange(void);
 void Init_cuttle_response(void);
+void Init_cuttle_response_file(void);
+void Init_cuttle_response_stream(void);
 void Init_cuttle_env(void);
 void Init_cuttle_foreign_parser(void);
 void Init_cuttle_native_parser(void);
