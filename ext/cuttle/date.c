@@ -1,11 +1,11 @@
-/* The Date field, rendered once a second. Without the C library's calendar: gmtime_r reads TZ and takes a lock of its
- * own, and threads without the GVL come here while Ruby changes the environment, or forks. */
+/* Renders the Date field once a second. It avoids the C library's calendar: gmtime_r reads TZ and takes a lock, and
+ * threads without the GVL call this while Ruby changes the environment or forks. */
 #include "clock.h"
 
 #include <stdio.h>
 
 #define DAY 86400
-#define ERA 146097 /* days of 400 years */
+#define ERA 146097 /* days in 400 years */
 
 size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM])
 {
@@ -13,7 +13,8 @@ size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM])
 	static const char months[12][4] = {"Mar", "Apr", "May", "Jun", "Jul", "Aug",
 					   "Sep", "Oct", "Nov", "Dec", "Jan", "Feb"};
 	const uint64_t now = time > 0 ? (uint64_t)time : 0, second = now % DAY, today = now / DAY;
-	/* Years begin in March here, so that a leap day is the last; 1 March of the year 0 is 719,468 days before 1970. */
+	/* Years begin in March here, which makes a leap day the last day. 1 March of the year 0 is 719,468 days before
+	 * 1970. */
 	const uint64_t day = today + 719468, day_of_era = day % ERA;
 	const uint64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
 	const uint64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);

@@ -1,9 +1,9 @@
-/* What a thread that asks for work finds: the poller's part that needs no Ruby. */
+/* What a thread that asks for work finds: the part of the Poller that needs no Ruby. */
 #include "io_thread.h"
 
 /* How many connections to accept: one for each free thread, so that other workers get what this one can't serve at
- * once; but where more requests wait than threads are free, as many as were handed out since the last look, so that
- * neither the connections that are here starve, nor those at the door. */
+ * once. If more requests wait than threads are free, it is as many as were handed out since the last look, so that
+ * neither open connections nor those in the backlog starve. */
 static int welcome(const struct cuttle_loop *loop)
 {
 	uint32_t free = cuttle_followers_free(&loop->followers) + 1;
@@ -11,7 +11,7 @@ static int welcome(const struct cuttle_loop *loop)
 	return (int)(loop->batch > free ? loop->batch : free);
 }
 
-/* Looks for work, without waiting. */
+/* Looks for work without waiting. */
 static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 {
 	int limit = full ? 0 : welcome(loop);
@@ -40,8 +40,8 @@ static bool has_gone(struct cuttle_connection *connection, uint64_t now)
 	return look && cuttle_connection_gone(connection);
 }
 
-/* A READY connection, in order of readiness; NULL without one. One that had to wait may have been left by its peer, or
- * have waited too long since the last look. */
+/* Returns the connection that has been READY longest; NULL if there is none. Drops those whose peers have gone while
+ * they waited, and refuses those that waited too long. */
 static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_connection *connection;
@@ -57,17 +57,17 @@ static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t 
 	return connection;
 }
 
-/* The next exchange with a complete request; NULL without one. */
+/* Returns the next exchange with a complete request; NULL if there is none. */
 static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_t now)
 {
 	struct cuttle_connection *connection = loop->round > 0 && !full ? shift_ready(loop, now) : NULL;
 
-	if (!connection) { /* also where those that the last look found have gone, or were refused */
+	if (!connection) { /* also if those of the last look have gone or were refused */
 		look(loop, full, now);
 		connection = full ? NULL : shift_ready(loop, now);
 	}
 	if (!connection) {
-		loop->round = 0; /* those that were left of it have been dropped */
+		loop->round = 0; /* the rest of the round has been dropped */
 		return NULL;
 	}
 	if (loop->round > 0)

@@ -1,5 +1,5 @@
-/* Cuttle::Poller: hands complete requests to whichever thread asks. The Ruby side of loop.h; next is in
- * rb_poller_next.c, and what becomes of requests that are stuck in the app in rb_poller_stuck.c. */
+/* Cuttle::Poller: gives complete requests to any thread that asks. This is the Ruby side of loop.h. rb_poller_next.c
+ * has next, and rb_poller_stuck.c handles requests that are stuck in the app. */
 #include "rb_poller.h"
 #include "io_thread.h"
 
@@ -29,7 +29,7 @@ static void poller_compact(void *data)
 	cuttle_source_compact(&poller->source);
 }
 
-/* Connections that an exchange object holds go with that; the others with their poller. */
+/* Closes the connections that no exchange object holds. A held connection ends with its exchange object. */
 static void close_orphans(struct cuttle_loop *loop)
 {
 	struct cuttle_link *link = loop->core.connections.next, *next;
@@ -113,18 +113,18 @@ static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard
 
 /* call-seq: Poller.new(listeners, env: {}, parser: nil, shared: false, scoreboard: nil, **limits)
  *
- * A poller over listening sockets (non-blocking ones), to be made in the process that uses it.
- * env::        the Hash that each request's env begins as
- * parser::     a Ruby parser's class instead of the native one
- * shared::     several threads run the app: while each is in it, a native thread goes on reading, draining and timing
- *              out; and while one of them computes there, the others stand by (followers.h)
- * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners, in which this one has a place
+ * Makes a poller over listening sockets, which become non-blocking. Make it in the process that uses it.
+ * env::        the Hash that each request's env starts as
+ * parser::     a Ruby parser's class to replace the native one
+ * shared::     several threads run the app. While all of them are in it, a native thread keeps reading, draining and
+ *              timing out. While one of them computes there, the others stand by (followers.h)
+ * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners; this one has a place in it
  * spool_directory:: where large bodies and responses wait; nil: TMPDIR, or /tmp
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
  *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),
  *              half_close ("answer" or "drop"), underscore_headers, max_queue (requests), queue_timeout, app_timeout
- *              (seconds); docs/security.md and docs/deployment.md say what they mean. One that isn't given is none.
- * CUTTLE_BACKEND in the environment names another back end than the best one (epoll, poll). Raises ArgumentError. */
+ *              (seconds). docs/security.md and docs/deployment.md explain them. A limit that isn't given is off.
+ * The environment's CUTTLE_BACKEND (epoll, poll) replaces the best back end. Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_poller *poller;
@@ -146,8 +146,8 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 
 /* call-seq: stop
  *
- * Takes no new connections, ends idle ones, and lets next return nil when the others have ended. Only sets a flag and
- * writes to a descriptor, so a trap handler may call it. */
+ * Accepts no new connections, ends idle ones, and lets next return nil when the others have ended. It only sets a flag
+ * and writes to a descriptor, so a trap handler may call it. */
 static VALUE poller_stop(VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
@@ -159,7 +159,7 @@ static VALUE poller_stop(VALUE self)
 
 /* call-seq: wake
  *
- * Makes a thread that waits in next return false, after stop too. For any thread, and for trap handlers. */
+ * Makes a thread that waits in next return false, also after stop. Any thread and any trap handler may call it. */
 static VALUE poller_wake(VALUE self)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);
@@ -169,7 +169,8 @@ static VALUE poller_wake(VALUE self)
 	return Qnil;
 }
 
-/* call-seq: forked? -> true or false, whether this process is a child of the one that made the poller, whose it is */
+/* call-seq: forked? -> true or false, whether this process is a forked child of the process that made and owns the
+ * poller */
 static VALUE poller_forked_p(VALUE self)
 {
 	return RBOOL(cuttle_poller_of(self)->source.core->forked);
@@ -177,8 +178,8 @@ static VALUE poller_forked_p(VALUE self)
 
 /* call-seq: watch(fileno, events, token)
  *
- * Lets next return token once when the descriptor is ready for events (IO::READABLE, IO::WRITABLE, or both). Another
- * watch of the same descriptor takes this one's place. Raises SystemCallError for a descriptor that can't be waited for. */
+ * Makes next return token once when the descriptor is ready for events (IO::READABLE, IO::WRITABLE, or both). Watching
+ * the same descriptor again replaces both. Raises SystemCallError if the descriptor can't be waited for. */
 static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);
@@ -197,7 +198,10 @@ static VALUE poller_watch(VALUE self, VALUE fileno, VALUE events, VALUE token)
 	return token;
 }
 
-/* call-seq: unwatch(fileno) -> Integer, the events that were seen (IO::READABLE | IO::WRITABLE); 0 when it is not watched */
+/* call-seq: unwatch(fileno) -> Integer
+ *
+ * Ends a watch. Returns the events that were reported (IO::READABLE | IO::WRITABLE), 0 if the descriptor is not
+ * watched. */
 static VALUE poller_unwatch(VALUE self, VALUE fileno)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
@@ -212,7 +216,7 @@ static VALUE poller_unwatch(VALUE self, VALUE fileno)
 
 /* call-seq: starved? -> true or false
  *
- * Whether no thread is left to take the next request. */
+ * Whether no thread is free to take the next request. */
 static VALUE poller_starved_p(VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
@@ -226,10 +230,10 @@ static VALUE poller_starved_p(VALUE self)
 
 /* call-seq: stats -> Hash
  *
- * Since the start: accepted (connections), requests, dropped (requests whose clients had gone), refused (503, for the
- * queue was too long) and stuck (503, for the app did not answer). Now: connections (open), busy (requests in the app),
- * ready (complete requests that wait for a thread), spooled (octets that are in temporary files or on their way there).
- * stood_by: see followers.h. */
+ * So far: accepted (connections), requests, dropped (requests whose clients had gone), refused (503: the queue was too
+ * long), stuck (503: the app did not answer), stood_by (see followers.h). Now: connections (open), busy (requests in
+ * the app), ready (complete requests that wait for a thread), spooled (octets in temporary files or on their way
+ * there). */
 static VALUE poller_stats(VALUE self)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);

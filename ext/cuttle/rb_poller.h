@@ -1,4 +1,4 @@
-/* What the files of Cuttle::Poller share (rb_poller.c, rb_poller_next.c, rb_poller_stuck.c). */
+/* What rb_poller.c, rb_poller_next.c and rb_poller_stuck.c share. */
 #ifndef RB_CUTTLE_POLLER_H
 #define RB_CUTTLE_POLLER_H
 
@@ -12,7 +12,7 @@ struct cuttle_poller {
 
 extern const rb_data_type_t cuttle_poller_type;
 
-/* Raises ArgumentError for one that was not initialized. */
+/* Raises ArgumentError if the object was not initialized. */
 static inline struct cuttle_poller *cuttle_poller_of(VALUE self)
 {
 	struct cuttle_poller *poller;
@@ -23,10 +23,10 @@ static inline struct cuttle_poller *cuttle_poller_of(VALUE self)
 	return poller;
 }
 
-/* After stop: the listeners close before anyone is sent away, so that nobody comes back to them. */
+/* Shuts down after stop. The listeners close before any client is sent away, so that none comes back to them. */
 void cuttle_poller_shut(struct cuttle_poller *poller);
 
-/* Methods that have files of their own. */
+/* Methods defined in files of their own. */
 VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);
 VALUE cuttle_poller_stuck(VALUE self);
 VALUE cuttle_poller_stranded_p(VALUE self);

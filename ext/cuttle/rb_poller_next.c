@@ -1,11 +1,11 @@
-/* Poller#next: looks for work with the GVL, and waits for it without. What there is to find is up to loop_take.c. */
+/* Poller#next: looks for work with the GVL and waits for it without. loop_take.c decides what it finds. */
 #include "rb_poller.h"
 #include "io_thread.h"
 #include "rb_exchange.h"
 
 #include <ruby/thread.h>
 
-/* Lets Ruby parsers look at what has come in. A connection that is with one is in no list. */
+/* Gives what has arrived to Ruby parsers. A connection is in no list while a parser has it. */
 static void parse_unparsed(struct cuttle_poller *poller)
 {
 	struct cuttle_loop *loop = poller->source.loop;
@@ -54,7 +54,7 @@ static void interrupt(void *data)
 	pthread_mutex_unlock(&waiting->loop->lock);
 }
 
-/* This thread waits no longer: another one does. */
+/* This thread stops waiting, so another one must wait. */
 static void leave(struct cuttle_loop *loop)
 {
 	pthread_mutex_lock(&loop->lock);
@@ -62,8 +62,8 @@ static void leave(struct cuttle_loop *loop)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* Calls what may raise. A thread that does not come back leaves the waiting, and the work that it was called for, to
- * another one. */
+/* Calls a function that may raise. If it does, another thread must wait and do the work that this one was called
+ * for. */
 static void call_ruby(struct cuttle_loop *loop, VALUE (*function)(VALUE), VALUE data)
 {
 	int raised;
@@ -100,7 +100,7 @@ static VALUE complain_of_spool(VALUE data)
 	return Qnil;
 }
 
-/* Waits for work without the GVL; may raise what Ruby has for this thread. */
+/* Waits for work without the GVL. May raise a pending interrupt of this thread. */
 static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 {
 	struct waiting waiting = {.loop = loop, .until = until};
@@ -111,10 +111,10 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_lock(&loop->lock);
 	cuttle_followers_leave(loop, &waiting.follower);
 	if (waiting.follower.interrupted)
-		cuttle_followers_pass_on(loop); /* a trap handler may take its time */
+		cuttle_followers_pass_on(loop); /* a trap handler may take long */
 	pthread_mutex_unlock(&loop->lock);
 	pthread_cond_destroy(&waiting.follower.called);
-	call_ruby(loop, check_interrupts, Qnil); /* also what came on the way to the GVL, which interrupts no wait */
+	call_ruby(loop, check_interrupts, Qnil); /* also for interrupts on the way to the GVL, which end no wait */
 }
 
 void cuttle_poller_shut(struct cuttle_poller *poller)
@@ -122,7 +122,7 @@ void cuttle_poller_shut(struct cuttle_poller *poller)
 	struct cuttle_loop *loop = poller->source.loop;
 
 	if (poller->listeners_closed)
-		return; /* another thread is at it */
+		return; /* another thread is doing it */
 	poller->listeners_closed = true;
 	pthread_mutex_lock(&loop->lock);
 	cuttle_loop_leave_listeners(loop, cuttle_now());
@@ -133,7 +133,7 @@ void cuttle_poller_shut(struct cuttle_poller *poller)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* Whose backtrace tells where a request is stuck. */
+/* Records the thread, whose backtrace shows where a request is stuck. */
 static void remember_thread(VALUE self, struct cuttle_connection *connection)
 {
 	VALUE thread = rb_thread_current();
@@ -142,8 +142,8 @@ static void remember_thread(VALUE self, struct cuttle_connection *connection)
 	RB_OBJ_WRITTEN(self, Qundef, thread);
 }
 
-/* Looks once, and does what Ruby is needed for. object is for an exchange that is found; with one in its hands this
- * thread runs no other Ruby code, which might end it. Returns whether there is one. */
+/* Looks for work once and does what needs Ruby. object receives an exchange that is found. A thread that holds an
+ * exchange runs no other Ruby code here, since that might end it. Returns whether it found one. */
 static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALUE object, struct cuttle_found *found)
 {
 	struct cuttle_loop *loop = poller->source.loop;
@@ -170,7 +170,8 @@ static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALU
 	return false;
 }
 
-/* Requests that have begun go before new ones: while some are in the app, and compute, this thread takes no other. */
+/* Lets requests that have begun go before new ones: while some are in the app and compute, this thread takes no
+ * other. */
 static void let_others_go_first(struct cuttle_poller *poller, uint64_t until)
 {
 	struct cuttle_loop *loop = poller->source.loop;
@@ -197,11 +198,11 @@ static uint64_t deadline_of(VALUE timeout)
 
 /* call-seq: next(timeout = nil, room = nil) -> Exchange, token, false or nil
  *
- * The next exchange whose request is complete, in order of readiness; or the token of a watched descriptor that is
- * ready (see watch). Waits while there is none: false when timeout (seconds) passes or wake was called, nil when the
- * poller was stopped and every connection has ended. Any number of threads may ask. room: requests that the engine can
- * take, where not its threads bound them; at 0 it takes none, and no connection is accepted (but to be refused). Raises
- * what Ruby has for the calling thread. */
+ * Returns the next exchange with a complete request, in order of readiness, or the token of a watched descriptor that
+ * is ready (see watch). Waits while there is none. Returns false when timeout (seconds) passes or wake was called, and
+ * nil when the poller was stopped and every connection has ended. Any number of threads may call it. room: how many
+ * requests the engine can take, if its threads don't limit that. At 0 it takes none and accepts no connection, except
+ * to refuse it. Raises a pending interrupt of the calling thread. */
 VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);
@@ -214,7 +215,7 @@ VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self)
 	if (loop->core.forked)
 		return Qnil;
 	if (!loop->io_thread && cuttle_io_thread_wanted(loop))
-		cuttle_io_thread_start(loop); /* without it, draining and refusing wait for a free thread */
+		cuttle_io_thread_start(loop); /* if that fails, draining and refusing wait for a free thread */
 	let_others_go_first(poller, until);
 	exchange = cuttle_exchange_prepare();
 	for (;;) {

@@ -1,4 +1,4 @@
-/* Requests that are stuck in the app: who is told of them, and when they are all that is left. */
+/* Requests that are stuck in the app: reporting them, and whether only such requests are left. */
 #include "rb_poller.h"
 
 #include <ruby/thread.h>
@@ -30,7 +30,7 @@ static void interrupt_watch(void *data)
 	pthread_mutex_unlock(&watch->loop->lock);
 }
 
-/* What is told of a stuck request, copied under the lock. */
+/* The report of a stuck request, copied under the lock. */
 struct stuck_request {
 	VALUE thread, fiber;
 	uint64_t nanoseconds;
@@ -38,7 +38,7 @@ struct stuck_request {
 	char line[256];
 };
 
-/* False without one. */
+/* Returns false if there is none. */
 static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
 {
 	struct cuttle_connection *connection;
@@ -63,9 +63,10 @@ static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
 
 /* call-seq: stuck -> [thread, fiber, seconds, request]
  *
- * Waits until a request has been in the app for longer than app_timeout, and was answered for it: who has it (Thread;
- * Fiber or nil), since when, and its method and path. Each one is returned once, as soon as the caller has the GVL; one
- * that the app is done with by then is not. Raises what Ruby has for the calling thread. */
+ * Waits until a request has been in the app for longer than app_timeout and was answered for it. Returns the Thread and
+ * the Fiber (or nil) that have the request, how long they have had it, and its method and path. Each request is
+ * returned once, as soon as the caller has the GVL, unless the app has finished it by then. Raises a pending interrupt
+ * of the calling thread. */
 VALUE cuttle_poller_stuck(VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
@@ -84,9 +85,9 @@ VALUE cuttle_poller_stuck(VALUE self)
 
 /* call-seq: stranded? -> true or false
  *
- * After stop: whether all that is left are requests which are stuck in the app, and have their answers. Where no thread
- * is left but theirs, what a thread does at the end is done here: the listeners close, and requests that have waited for
- * a thread for a second are refused. */
+ * After stop: whether only requests are left that are stuck in the app and have been answered. If their threads are the
+ * only ones, nobody calls next, so this does what next does at the end: it closes the listeners and refuses requests
+ * that have waited a second for a thread. */
 VALUE cuttle_poller_stranded_p(VALUE self)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);
