@@ -7,6 +7,7 @@ def tests(name, pattern, needs: :compile)
   Rake::TestTask.new(name => needs) do |task|
     task.libs = %w[test lib]
     task.pattern = pattern
+    task.ruby_opts = %w[-rrunner]
     task.warning = false
   end
 end

@@ -85,7 +85,7 @@ module Serving
 
     # Until it has said that it serves, or ended.
     def wait_until_ready
-      eventually("the server's readiness (#{err})", within: 30) { out.include?(READY) || !running? }
+      eventually("the server's readiness (#{err})", within: 60) { out.include?(READY) || !running? }
     end
 
     def out

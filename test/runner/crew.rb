@@ -1,0 +1,114 @@
+# frozen_string_literal: true
+
+require "etc"
+require_relative "hand"
+require_relative "queue"
+require_relative "work"
+
+module Runner
+  # Keeps so many processes at work as asked for, until the queue is empty, and tells the reporter of each result.
+  class Crew
+    SIZE = Integer(ENV.fetch("CUTTLE_PROCESSES") { Etc.nprocessors * 3 })
+
+    # Seconds after which a test hangs: its process says where its threads are, and is killed.
+    LIMIT = Integer(ENV.fetch("CUTTLE_TEST_LIMIT", 300))
+
+    # What became of a test that could not say so itself.
+    Broken = Class.new(StandardError)
+
+    def initialize(queue, reporter)
+      @queue = queue
+      @reporter = reporter
+      @hands = []
+      @notes = []
+      @cpu = Hash.new(0)
+    end
+
+    def run
+      trap("TERM") { raise Interrupt }
+      loop do
+        hire
+        break if @hands.empty?
+
+        attend
+      end
+    ensure
+      dismiss
+      @queue.timings.save
+      puts "", *@notes, *slowest, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
+    end
+
+    private
+
+    def hire
+      while @hands.count(&:at_work?) < SIZE && (suite = @queue.suite)
+        @hands << Hand.new(suite)
+      end
+    end
+
+    # Waits for one of them to say something, to end, or to hang.
+    def attend
+      ready, = IO.select(@hands, nil, nil, 0.5)
+      (ready || @hands.select(&:ended?)).each { |hand| hear(hand) }
+      @hands.select { |hand| hand.seconds > LIMIT }.each { |hand| give_up(hand) }
+    end
+
+    def hear(hand)
+      result = hand.result
+      record(hand, result) if result
+      hand.next(@queue.test(hand.suite))
+    rescue EOFError
+      part_with(hand)
+    end
+
+    def record(hand, result)
+      @reporter.record(result)
+      @queue.timings.note(hand.suite, result.name, result.time)
+      return if result.passed? || result.skipped?
+
+      puts "", result, *hand.said.each_line.map { |line| "  | #{line}" }
+    end
+
+    # What is left of its suite is for other processes.
+    def part_with(hand, why = nil)
+      @hands.delete(hand)
+      @queue.leave(hand.suite)
+      said = hand.said
+      status, left = hand.finish(grace: why ? 0 : 5)
+      record_broken(hand, why || "the process ended: #{status}", said) if why || hand.at_work? || !status.success?
+      @cpu[hand.suite] += hand.cpu
+      @notes << "#{hand.suite} left running: #{left.join(", ")}" if left.any?
+    end
+
+    def give_up(hand)
+      hand.ask
+      sleep 1
+      part_with(hand, "the test hangs: no end after #{LIMIT} s")
+    end
+
+    def record_broken(hand, why, said)
+      result = Minitest::Result.new(hand.test || "(its end)")
+      result.klass = hand.suite.to_s
+      result.time = hand.seconds
+      result.failures << Minitest::UnexpectedError.new(Broken.new("#{why}\n#{said}").tap { |error| error.set_backtrace([]) })
+      puts "", result
+      @reporter.record(result)
+    end
+
+    # As many as CUTTLE_SLOWEST asks for.
+    def slowest
+      count = Integer(ENV.fetch("CUTTLE_SLOWEST", 0))
+      hungriest = @cpu.max_by(count, &:last).map { |suite, seconds| format("%7.2f s of processor time  %s", seconds, suite) }
+      [*@queue.timings.slowest(@queue.tests, count), *hungriest]
+    end
+
+    # Empty, unless we are interrupted.
+    def dismiss
+      trap("INT", "IGNORE")
+      @hands.each(&:interrupt)
+      @hands.each { |hand| hand.finish }
+    ensure
+      trap("INT", "DEFAULT")
+    end
+  end
+end
