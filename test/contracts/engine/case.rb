@@ -5,7 +5,6 @@ require "etc"
 require "monitor"
 require "tmpdir"
 require_relative "../../support/serving"
-require_relative "../../support/slow_disk"
 require_relative "../../support/wire_client"
 
 module EngineContract
@@ -14,7 +13,7 @@ module EngineContract
   FIBERS = 8
 
   # Seconds that anything may take; only what hangs takes as long.
-  DEADLINE = 20
+  DEADLINE = Eventually::PATIENCE
 
   # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one poller back end. Most
   # tests share a server, which the first of them starts.
@@ -101,15 +100,16 @@ module EngineContract
     FIBER_STACK = /^==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return.*\n(?!==)(?:.+\n){2}/
 
     # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard
-    # error (a String, or a Regexp that matches it).
+    # error (a String, or a Regexp that matches it). Returns what the block does.
     def with_server(*flags, said: "", **process)
       @server = self.class.start(*flags, **process)
       assert @server.running?, @server.err
-      yield @server
+      result = yield @server
       leave
       @server.stop
       assert_equal 0, @server.status.exitstatus, @server.err
       assert_operator said, :===, @server.err.sub(FIBER_STACK, "")
+      result
     ensure
       leave
       @server&.finish
