@@ -42,7 +42,7 @@ module Runner
 
     def hire
       while @hands.count(&:at_work?) < SIZE && (suite = @queue.suite)
-        @hands << Hand.new(suite)
+        @hands << Hand.new(suite, @hands)
       end
     end
 
@@ -54,15 +54,27 @@ module Runner
     end
 
     def hear(hand)
-      result = hand.result
+      result, free = hand.report
       record(hand, result) if result
-      hand.next(@queue.test(hand.suite))
+      assign(hand, free)
     rescue EOFError
       part_with(hand)
     end
 
+    # Its next test: of its suite, or where it is free of that, of another one.
+    def assign(hand, free)
+      suite = hand.suite
+      name = @queue.test(suite)
+      if name.nil? && free && (other = @queue.next_suite(suite))
+        suite = other
+        name = @queue.test(suite)
+      end
+      hand.next(suite, name)
+    end
+
     def record(hand, result)
       @reporter.record(result)
+      @cpu[hand.suite] += hand.count(result.metadata[:cpu])
       @queue.timings.note(hand.suite, result.name, result.time)
       return if result.passed? || result.skipped?
 
@@ -76,7 +88,7 @@ module Runner
       said = hand.said
       status, left = hand.finish(grace: why ? 0 : 5)
       record_broken(hand, why || "the process ended: #{status}", said) if why || hand.at_work? || !status.success?
-      @cpu[hand.suite] += hand.cpu
+      @cpu[hand.suite] += hand.cpu - hand.counted # servers that its tests shared
       @notes << "#{hand.suite} left running: #{left.join(", ")}" if left.any?
     end
 

@@ -6,22 +6,27 @@ require "tempfile"
 require "tmpdir"
 
 module Runner
-  # A process that runs tests of one suite, as its parent sees it. It is forked from the process that has loaded all
-  # tests (see Work). The two talk by a socket: the child asks for a test by sending the result of the one before (nil
-  # at first), and gets a name, or nil for the end.
+  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see Work).
+  # The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first), and
+  # whether it may go on with another suite; it gets the test, or nil for the end.
   class Hand
     attr_reader :suite, :test
 
-    def initialize(suite)
+    # +others+ are those that there are already.
+    def initialize(suite, others)
       @suite = suite
       @directory = Dir.mktmpdir("cuttle").tap { |path| File.chmod(0o755, path) } # PostgreSQL runs as another user
       @output = File.open("#{@directory}/output", "a+")
       @socket, work = UNIXSocket.pair
-      @pid = fork { Work.new(suite, work, @output, @directory).run }
+      @pid = fork do
+        [self, *others].each { |hand| hand.to_io.close } # only their parent has these, so that its end is their end
+        Work.new(work, @output, @directory).run
+      end
       work.close
       @said = 0
       @since = Minitest.clock_time
       @at_work = true
+      @counted = 0
     end
 
     # Whether it was not told to end.
@@ -29,20 +34,21 @@ module Runner
 
     def to_io = @socket
 
-    # The result that it has for us; raises EOFError where it has ended instead.
-    def result
+    # [result, whether nothing is left of the suite]; raises EOFError where it has ended instead.
+    def report
       Marshal.load(@socket)
     rescue Errno::ECONNRESET
       raise EOFError
     end
 
     # Says which test is next; nil for none.
-    def next(name)
+    def next(suite, name)
+      @suite = suite
       @test = name
       @at_work = !name.nil?
       @since = Minitest.clock_time
       @said = @output.size
-      @socket.write(Marshal.dump(name))
+      @socket.write(Marshal.dump([Minitest::Runnable.runnables.index(suite), name]))
     rescue Errno::EPIPE
       nil # it has died: the next read says so
     end
@@ -61,8 +67,14 @@ module Runner
       @status ||= reap(Process::WNOHANG)
     end
 
-    # Seconds of processor time that it took, with all that it waited for. Known at its end.
-    attr_reader :cpu
+    # Seconds of processor time that it took, with all that it waited for, known at its end; those of its tests.
+    attr_reader :cpu, :counted
+
+    # Adds those of a test.
+    def count(seconds)
+      @counted += seconds
+      seconds
+    end
 
     # It ends its test and the servers of its suite.
     def interrupt = signal("INT", @pid)

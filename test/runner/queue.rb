@@ -3,9 +3,9 @@
 require_relative "timings"
 
 module Runner
-  # The tests that have not begun, by suite. Whoever runs a suite's tests stays with it, as it has the suite's servers;
-  # who has none starts with the suite that takes longest, and in the end shares one that others are at. A suite whose
-  # tests have an order keeps it, in one process.
+  # The tests that have not begun, by suite. A process stays with a suite, as it has the suite's servers; a new one starts
+  # with the suite that takes longest, and in the end shares one that others are at. A suite whose tests have an order
+  # keeps it, in one process.
   class Queue
     # To begin with a suite takes a process, and often a server: with less than so many seconds left it doesn't pay.
     WORTH_SHARING = 3
@@ -20,21 +20,26 @@ module Runner
       @tests = []
       @left = Hash.new { |left, suite| left[suite] = [] }
       @shares = Hash.new(0)
+      @rooms = {}
     end
 
     def add(suite, name)
       @tests << [suite, name]
       @left[suite] << name
+      @rooms[suite] ||= File.dirname(suite.instance_method(name).source_location.first)
     end
 
-    # A suite to begin with, or nil.
+    # A suite for a new process, or nil.
     def suite
       @order ||= sort
-      suite = @left.each_key.max_by { |it| worth(it) }
-      return if suite.nil? || worth(suite).zero?
+      take(@left.keys)
+    end
 
-      @shares[suite] += 1
-      suite
+    # A suite for a process that is done with +suite+, of the same directory, whose tests often use the same; or nil.
+    def next_suite(suite)
+      other = take(@left.keys.select { |each| @rooms[each] == @rooms[suite] && @shares[each].zero? })
+      leave(suite) if other
+      other
     end
 
     # The next test of +suite+, or nil.
@@ -44,7 +49,7 @@ module Runner
       name
     end
 
-    # Its process has ended.
+    # A process is done with +suite+.
     def leave(suite)
       @shares[suite] -= 1
     end
@@ -61,6 +66,14 @@ module Runner
     end
 
     def ordered?(suite) = suite.test_order == :alpha
+
+    def take(suites)
+      suite = suites.max_by { |each| worth(each) }
+      return if suite.nil? || worth(suite).zero?
+
+      @shares[suite] += 1
+      suite
+    end
 
     # Seconds that a process more would have of a suite; 0 where it doesn't pay.
     def worth(suite)

@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
 module Runner
-  # What a forked process does: tests of one suite, until there are no more. It has a process group and a directory for
+  # What a forked process does: one test after the other, as it is told. It has a process group and a directory for
   # temporary files of its own, and writes to a file what would go to the terminal.
   class Work
-    def initialize(suite, socket, output, directory)
-      @suite = suite
+    def initialize(socket, output, directory)
       @socket = socket
       @output = output
       @directory = directory
@@ -18,8 +17,7 @@ module Runner
       nil # the parent wants the end, or has ended
     ensure
       trap("INT", "IGNORE")
-      # As minitest does in the process that it started in.
-      Minitest.class_variable_get(:@@after_run).reverse_each(&:call)
+      after_run.reverse_each(&:call) # as minitest does in the process that it started in
     end
 
     private
@@ -36,13 +34,24 @@ module Runner
 
     def work
       result = nil
+      nothing = after_run.size
       loop do
-        @socket.write(Marshal.dump(result))
-        name = Marshal.load(@socket) or return
-        result = Minitest.run_one_method(@suite, name)
+        @socket.write(Marshal.dump([result, after_run.size == nothing]))
+        suite, name = Marshal.load(@socket)
+        return unless name
+
+        before = cpu
+        result = Minitest.run_one_method(Minitest::Runnable.runnables[suite], name)
+        result.metadata[:cpu] = cpu - before
       end
     rescue EOFError
       nil # the parent has ended
     end
+
+    # Seconds of processor time, with that of processes that have ended.
+    def cpu = Process.times.to_a.sum
+
+    # What suites leave to be done in the end: they have servers, or files.
+    def after_run = Minitest.class_variable_get(:@@after_run)
   end
 end
