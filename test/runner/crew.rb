@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "etc"
+require_relative "costs"
 require_relative "hand"
 require_relative "queue"
 require_relative "work"
@@ -21,7 +22,7 @@ module Runner
       @reporter = reporter
       @hands = []
       @notes = []
-      @cpu = Hash.new(0)
+      @costs = Costs.new
     end
 
     def run
@@ -35,7 +36,7 @@ module Runner
     ensure
       dismiss
       @queue.timings.save
-      puts "", *@notes, *slowest, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
+      puts "", *@notes, *@costs.to_a, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
     end
 
     private
@@ -74,7 +75,8 @@ module Runner
 
     def record(hand, result)
       @reporter.record(result)
-      @cpu[hand.suite] += hand.count(result.metadata[:cpu])
+      @costs.note(hand.suite, result)
+      hand.count(result.metadata[:cpu])
       @queue.timings.note(hand.suite, result.name, result.time)
       return if result.passed? || result.skipped?
 
@@ -88,7 +90,7 @@ module Runner
       said = hand.said
       status, left = hand.finish(grace: why ? 0 : 5)
       record_broken(hand, why || "the process ended: #{status}", said) if why || hand.at_work? || !status.success?
-      @cpu[hand.suite] += hand.cpu - hand.counted # servers that its tests shared
+      @costs.note_shared(hand.suite, hand.cpu - hand.counted)
       @notes << "#{hand.suite} left running: #{left.join(", ")}" if left.any?
     end
 
@@ -105,13 +107,6 @@ module Runner
       result.failures << Minitest::UnexpectedError.new(Broken.new("#{why}\n#{said}").tap { |error| error.set_backtrace([]) })
       puts "", result
       @reporter.record(result)
-    end
-
-    # As many as CUTTLE_SLOWEST asks for.
-    def slowest
-      count = Integer(ENV.fetch("CUTTLE_SLOWEST", 0))
-      hungriest = @cpu.max_by(count, &:last).map { |suite, seconds| format("%7.2f s of processor time  %s", seconds, suite) }
-      [*@queue.timings.slowest(@queue.tests, count), *hungriest]
     end
 
     # Empty, unless we are interrupted.

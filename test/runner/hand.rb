@@ -73,7 +73,6 @@ module Runner
     # Adds those of a test.
     def count(seconds)
       @counted += seconds
-      seconds
     end
 
     # It ends its test and the servers of its suite.

@@ -13,18 +13,16 @@ module Runner
     # Tests that take longer than so many seconds go before their suite's others, so that none of them is the last.
     LONG = 2
 
-    attr_reader :timings, :tests
+    attr_reader :timings
 
     def initialize(timings)
       @timings = timings
-      @tests = []
       @left = Hash.new { |left, suite| left[suite] = [] }
       @shares = Hash.new(0)
       @rooms = {}
     end
 
     def add(suite, name)
-      @tests << [suite, name]
       @left[suite] << name
       @rooms[suite] ||= File.dirname(suite.instance_method(name).source_location.first)
     end

@@ -35,10 +35,5 @@ module Runner
       File.write("#{PATH}.#{Process.pid}", JSON.generate(@seconds))
       File.rename("#{PATH}.#{Process.pid}", PATH)
     end
-
-    # The +count+ slowest of +tests+ ([suite, name] each), as lines.
-    def slowest(tests, count)
-      tests.max_by(count) { |test| of(*test) }.map { |test| format("%7.2f s  %s#%s", of(*test), *test) }
-    end
   end
 end

@@ -12,6 +12,9 @@ module EngineContract
   THREADS = 3
   FIBERS = 8
 
+  # So that no client is given up that has its turn late, on a loaded machine.
+  PATIENT = %w[--request-timeout 600 --write-timeout 600 --min-rate 0].freeze
+
   # Seconds that anything may take; only what hangs takes as long.
   DEADLINE = Eventually::PATIENCE
 
@@ -59,7 +62,7 @@ module EngineContract
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
-         "-w", workers.to_s, *threads, *flags]
+         "-w", workers.to_s, *threads, *PATIENT, *flags]
       end
 
       def gates
