@@ -12,8 +12,9 @@ module EngineContract
   THREADS = 3
   FIBERS = 8
 
-  # So that no client is given up that has its turn late, on a loaded machine.
-  PATIENT = %w[--request-timeout 600 --write-timeout 600 --min-rate 0].freeze
+  # So that no client is given up that has its turn late, on a loaded machine; and the grace that each stop takes where
+  # a connection was kept, which by default is 5 s.
+  TIMES = %w[--request-timeout 600 --write-timeout 600 --min-rate 0 --drain-grace 0.5].freeze
 
   # Seconds that anything may take; only what hangs takes as long.
   DEADLINE = Eventually::PATIENCE
@@ -62,7 +63,7 @@ module EngineContract
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
-         "-w", workers.to_s, *threads, *PATIENT, *flags]
+         "-w", workers.to_s, *threads, *TIMES, *flags]
       end
 
       def gates

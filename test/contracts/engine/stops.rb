@@ -65,7 +65,7 @@ module EngineContract
     def test_stop_answers_a_request_that_comes_soon_after_on_a_kept_connection
       skip "one connection at a time: the listeners close behind it" unless traits.evented? || traits.pooled?
 
-      with_server do |server|
+      with_server("--drain-grace", "500", "--shutdown-timeout", "600") do |server|
         kept = idle_connection
         Process.kill("TERM", server.pid)
         assert_refused
