@@ -96,7 +96,7 @@ class TestServe < Minitest::Test
         eventually("the app") { process.err.include?("entered") }
         Process.kill("INT", process.pid)
         eventually("the listener's close") { RawClient.refused?(process.port) }
-        assert_equal 130, process.stop("INT", within: 5).exitstatus
+        assert_equal 130, process.stop("INT").exitstatus
       end
     end
   end
@@ -182,7 +182,7 @@ class TestServe < Minitest::Test
       }
     RUBY
     serving_process(rackup(app), "-v", "-t", "3") do |process|
-      WireClient.open(process.port, deadline: 10) do |client|
+      WireClient.open(process.port) do |client|
         client.write((1..40).map { |number| "GET /#{number}000 HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
         40.times { client.response }
       end

@@ -35,9 +35,9 @@ class TestRubyParsers < Minitest::Test
     port = process.port
     Array.new(4) { |number| Thread.new { ask_in_pieces(port, Random.new(number)) } }.each(&:join)
     assert process.running?, process.err
-    assert_equal 200, WireClient.open(port, deadline: 10) { |client| client.ask(REQUEST) }.status
+    assert_equal 200, WireClient.open(port) { |client| client.ask(REQUEST) }.status
     eventually("rest after the traffic") { CpuTime.busy(process.pid, over: 0.5) < 0.2 }
-    assert_equal 0, process.stop("TERM", within: 15).exitstatus
+    assert_equal 0, process.stop("TERM").exitstatus
     assert_empty process.err
   end
 
