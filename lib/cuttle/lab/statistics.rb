@@ -11,9 +11,7 @@ module Cuttle
       autoload :Beta, "cuttle/lab/statistics/beta"
       autoload :Bootstrap, "cuttle/lab/statistics/bootstrap"
       autoload :Gamma, "cuttle/lab/statistics/gamma"
-      autoload :HodgesLehmann, "cuttle/lab/statistics/hodges_lehmann"
       autoload :Holm, "cuttle/lab/statistics/holm"
-      autoload :MannWhitney, "cuttle/lab/statistics/mann_whitney"
       autoload :Noise, "cuttle/lab/statistics/noise"
       autoload :Normal, "cuttle/lab/statistics/normal"
       autoload :Paired, "cuttle/lab/statistics/paired"
@@ -65,25 +63,9 @@ module Cuttle
         Paired.of(one_by_block, other_by_block).estimate(confidence)
       end
 
-      # How much greater +b+ is than +a+: an Estimate, in their unit.
-      def hodges_lehmann(a, b, confidence: CONFIDENCE)
-        HodgesLehmann.estimate(a, b, confidence: confidence)
-      end
-
-      # How likely two samples as far apart are by chance, two-sided.
-      def mann_whitney(a, b)
-        MannWhitney.p(a, b)
-      end
-
       # The values of +ps+, adjusted so that each may be held against the level of them all.
       def holm(ps)
         Holm.adjust(ps)
-      end
-
-      # The smallest mean of +count+ differences with +deviation+ that a t-test at +level+ (two-sided) finds with
-      # +power+; in the unit of +deviation+, or nil for fewer than 2.
-      def minimum_detectable_effect(deviation, count, level: 0.05, power: 0.9)
-        Power.detectable(deviation, count, level: level, power: power)
       end
 
       # The +percentile+ of a Load::Histogram, in nanoseconds, with the interval of its ranks: an Estimate. It knows

@@ -55,33 +55,6 @@ class TestLabIntervals < Minitest::Test
     assert_in_delta 2_970_000 + reach, high, 2
   end
 
-  # The interval holds the shifts that the test does not reject.
-  def test_hodges_lehmann_is_the_test_turned_round
-    random = Random.new(7)
-    [[5, 5], [4, 8], [9, 7]].each do |one, other|
-      a = Array.new(one) { random.rand }
-      b = Array.new(other) { random.rand + 0.3 }
-      estimate = Statistics.hodges_lehmann(a, b)
-
-      [[estimate.low, -1], [estimate.high, 1]].each do |bound, side|
-        assert_operator rejection(a, b, bound - side * 1e-9), :>, 0.05
-        assert_operator rejection(a, b, bound + side * 1e-9), :<=, 0.05
-      end
-      assert estimate.covers?(estimate.value)
-    end
-  end
-
-  def test_hodges_lehmann_of_three_has_no_interval
-    estimate = Statistics.hodges_lehmann([1, 2, 3], [11, 12, 13])
-
-    assert_equal [10, nil, nil], estimate.to_a.first(3)
-  end
-
-  # Of many values: within a hundredth of the exact.
-  def test_hodges_lehmann_of_many
-    assert_in_delta Statistics::HodgesLehmann.exact(14, 14, 0.05), Statistics::HodgesLehmann.normal(14, 14, 0.05), 1
-  end
-
   # As lab runs are: scattered by a share of the value, now and then slow.
   def test_median_intervals_hold_the_median
     { 2 => 2000, 3 => 2000, 4 => 2000, 5 => 2000, 6 => 400, 8 => 400, 10 => 400 }.each do |count, samples|

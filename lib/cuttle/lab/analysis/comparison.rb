@@ -12,38 +12,20 @@ module Cuttle
         # level: what its own p had to be below. family: how many comparisons were corrected together.
         attr_reader :configuration, :base, :load, :measure, :p, :level, :family
 
-        # values: { block => value } of base and configuration. rank_p: called when asked for.
-        def initialize(configuration:, base:, load:, measure:, values:, paired:, p:, level:, rank_p:, family:)
+        def initialize(configuration:, base:, load:, measure:, paired:, p:, level:, family:)
           @configuration = configuration
           @base = base
           @load = load
           @measure = measure
-          @values = values
           @paired = paired
           @p = p
           @level = level
-          @rank_p = rank_p
           @family = family
         end
 
         # configuration / base: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
         def ratio
           @ratio ||= @paired.estimate
-        end
-
-        # configuration - base, without regard to blocks: the Hodges-Lehmann Estimate in measure.unit.
-        def shift
-          @shift ||= Statistics.hodges_lehmann(*@values.map(&:values))
-        end
-
-        # p of the Mann-Whitney test, which looks at the runs without their blocks; adjusted for the family, or nil.
-        def rank_p
-          @rank_p.call
-        end
-
-        # p that is not adjusted, or nil.
-        def own_p
-          @paired.p
         end
 
         # Blocks in which both ran.
@@ -68,8 +50,7 @@ module Cuttle
         # The base beside the configuration.
         def inverse
           Comparison.new(configuration: base, base: configuration, load: load, measure: measure,
-                         values: @values.reverse, paired: @paired.inverse,
-                         p: p, level: level, rank_p: @rank_p, family: family)
+                         paired: @paired.inverse, p: p, level: level, family: family)
         end
       end
     end

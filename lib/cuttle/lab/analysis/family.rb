@@ -29,8 +29,7 @@ module Cuttle
           measure = Measure.of(spec)
           values = [base, configuration].map { |id| @cells.values(id, load) }
           { configuration: @cells.configuration(configuration), base: @cells.configuration(base), load: spec,
-            values: values, measure: measure,
-            paired: Statistics::Paired.of(*values, noise: @cells.noise(measure)) }
+            measure: measure, paired: Statistics::Paired.of(*values, noise: @cells.noise(measure)) }
         end
 
         # What has one block only can't be tested, and takes nothing from the others.
@@ -43,13 +42,7 @@ module Cuttle
         end
 
         def compare(sample, p, level, tested)
-          Comparison.new(**sample, p: p, level: level, family: tested.length,
-                                   rank_p: -> { rank_ps(tested)[tested.index { |each| each.equal?(sample) }] if p })
-        end
-
-        # Counted only when somebody asks: of many pairs it takes seconds.
-        def rank_ps(tested)
-          @rank_ps ||= Statistics.holm(tested.map { |sample| Statistics.mann_whitney(*sample[:values].map(&:values)) })
+          Comparison.new(**sample, p: p, level: level, family: tested.length)
         end
 
         def key(sample)

@@ -9,7 +9,8 @@ module Cuttle
 
         module_function
 
-        # See Statistics.minimum_detectable_effect. degrees: of freedom, with which +deviation+ is known.
+        # The smallest mean of +count+ differences with +deviation+ that a t-test at +level+ (two-sided) finds with
+        # +power+, in the unit of +deviation+; nil for fewer than 2. degrees: the degrees of freedom of +deviation+.
         def detectable(deviation, count, level:, power:, degrees: count - 1)
           return if count < 2
           return 0.0 if deviation.zero?
