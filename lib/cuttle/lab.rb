@@ -30,9 +30,13 @@ module Cuttle
     # What they serve, and what that needs.
     autoload :WorkApp, "cuttle/lab/work_app"
     autoload :Services, "cuttle/lab/services"
-    autoload :Relay, "cuttle/lab/relay"
-    autoload :Networks, "cuttle/lab/networks"
     autoload :Apps, "cuttle/lab/apps"
+
+    # What lies between the load and a server.
+    module Network
+      autoload :Relay, "cuttle/lab/network/relay"
+      autoload :Routes, "cuttle/lab/network/routes"
+    end
 
     # Carrying it out.
     autoload :Options, "cuttle/lab/options"

@@ -24,15 +24,15 @@ module Cuttle
         @generator = generator
       end
 
-      # A Hash, or nil where it was interrupted. way: the one of Networks by which the load reaches the server. again:
+      # A Hash, or nil where it was interrupted. route: the one of Routes by which the load reaches the server. again:
       # whether it may be made again where it was disturbed; of the two the one from which less was withheld is
       # kept, whatever was measured. Raises Failure, Load::Failure among them.
-      def run(configuration, way, again: false)
-        url = @load.path ? URI.join(way.url, @load.path).to_s : way.url
+      def run(configuration, route, again: false)
+        url = @load.path ? URI.join(route.url, @load.path).to_s : route.url
         @options = @stage.load_options(configuration, @load, @cores)
         steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
-        measured = [measure(url, way)]
-        measured << measure(url, way) if again && disturbed?(*measured.first)
+        measured = [measure(url, route)]
+        measured << measure(url, route) if again && disturbed?(*measured.first)
         result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.withheld }
         return unless result
         raise Failure, "the server died: #{last_words}" unless @server.running?
@@ -43,8 +43,8 @@ module Cuttle
 
       private
 
-      def measure(url, way)
-        Meter.new(@server.tree, @cores, @speed, way).measure do
+      def measure(url, route)
+        Meter.new(@server.tree, @cores, @speed, route).measure do
           @generator.call(url, tester: @load.tester, **@options, **length)
         end
       end

@@ -22,12 +22,12 @@ module Cuttle
 
       MOST_LOST = 0.1
 
-      # tree: the server's ProcessTree; speed: CoreSpeed; way: the one of Networks that the load takes.
-      def initialize(tree, cores, speed, way)
+      # tree: the server's ProcessTree; speed: CoreSpeed; route: the one of Routes that the load takes.
+      def initialize(tree, cores, speed, route)
         @tree = tree
         @cores = cores
         @speed = speed
-        @way = way
+        @route = route
       end
 
       # The block runs a load and returns its Load::Result; that is returned with Figures.
@@ -43,7 +43,7 @@ module Cuttle
 
       def sample
         { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + children,
-          network: @way.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
+          network: @route.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
           **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
       end
 

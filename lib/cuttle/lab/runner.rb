@@ -72,20 +72,20 @@ module Cuttle
       # a server that dies.
       def serve(start, loads)
         lost = loads.dup
-        @stage.serve(start.configuration, loads) do |server, networks|
+        @stage.serve(start.configuration, loads) do |server, routes|
           lost = loads.first(1)
-          measure(start, loads, server, networks) { lost = loads.first(1) }
+          measure(start, loads, server, routes) { lost = loads.first(1) }
         end
       rescue Failure, Load::Failure => error
         failed(start, lost, error.message)
         loads.shift(lost.length)
       end
 
-      def measure(start, loads, server, networks)
+      def measure(start, loads, server, routes)
         until loads.empty? || !go_on?(start.configuration)
           cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
                           speed: @speed, generator: method(:generate))
-          run = cell.run(start.configuration, networks.way(loads.first), again: @repeated <= @order / REPEATED)
+          run = cell.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end

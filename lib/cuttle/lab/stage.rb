@@ -48,16 +48,16 @@ module Cuttle
         @peers ||= @app.gemfile ? Peers::Bundled::All.new(@app, "#{@directory}/peers") : Peers
       end
 
-      # Yields a server of +configuration+ that answers, and the Networks by which +loads+ reach it. The app's data are
+      # Yields a server of +configuration+ that answers, and the Routes by which +loads+ reach it. The app's data are
       # what they were at every start. Raises Failure.
       def serve(configuration, loads)
         @app.reset(@services)
         peer = peers.find(configuration.server)
         setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
-        Networks.open(setup.port, loads, @options, cores: @cores.load) do |networks|
+        Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
           server = Server.start(peer, setup)
           begin
-            yield server, networks
+            yield server, routes
           ensure
             server.stop
           end

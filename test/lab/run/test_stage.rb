@@ -60,16 +60,16 @@ class TestStage < Minitest::Test
   def test_a_load_has_the_network_that_it_asks_for
     fast, slow, far = asking({}), asking("delay" => 0.1), asking("delay" => 0.1, "bandwidth" => 50_000)
     stage("hybrid") do |stage, configuration|
-      stage.serve(configuration, [fast, slow, far, asking("delay" => 0.1)]) do |server, networks|
-        assert_nil networks.way(fast).relay
-        assert_equal "http://127.0.0.1:#{server.port}/", networks.way(fast).url
-        relays = [slow, far, asking("delay" => 0.1)].map { |each| networks.way(each).relay.pid }
+      stage.serve(configuration, [fast, slow, far, asking("delay" => 0.1)]) do |server, routes|
+        assert_nil routes.to(fast).relay
+        assert_equal "http://127.0.0.1:#{server.port}/", routes.to(fast).url
+        relays = [slow, far, asking("delay" => 0.1)].map { |each| routes.to(each).relay.pid }
         assert_equal 2, relays.uniq.length
         assert_equal relays.first, relays.last
         assert_empty relays & server.tree.pids
-        assert_operator elapsed { Net::HTTP.get(URI(networks.way(slow).url)) }, :>=, 0.4
-        assert_operator networks.way(slow).cpu_seconds, :>, 0
-        assert_equal 0, networks.way(fast).cpu_seconds
+        assert_operator elapsed { Net::HTTP.get(URI(routes.to(slow).url)) }, :>=, 0.4
+        assert_operator routes.to(slow).cpu_seconds, :>, 0
+        assert_equal 0, routes.to(fast).cpu_seconds
       end
     end
   end
@@ -78,7 +78,7 @@ class TestStage < Minitest::Test
     relay = nil
     stage("hybrid") do |stage, configuration|
       slow = asking("delay" => 0.01)
-      stage.serve(configuration, [slow]) { |_server, networks| relay = networks.way(slow).relay }
+      stage.serve(configuration, [slow]) { |_server, routes| relay = routes.to(slow).relay }
     end
     refute_predicate relay, :running?
   end
@@ -99,6 +99,6 @@ class TestStage < Minitest::Test
 
   def answer(stage, configuration)
     any = asking({})
-    stage.serve(configuration, [any]) { |_server, networks| Net::HTTP.get(URI(networks.way(any).url)) }
+    stage.serve(configuration, [any]) { |_server, routes| Net::HTTP.get(URI(routes.to(any).url)) }
   end
 end

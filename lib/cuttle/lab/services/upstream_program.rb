@@ -4,7 +4,7 @@
 # under test (GET without a body, kept alive or not), and ends when its standard input does.
 
 require "socket"
-require_relative "../event_loop"
+require_relative "../network/event_loop"
 
 # One connection: the head of a request, a wait, an answer.
 class UpstreamConnection
@@ -37,7 +37,7 @@ class UpstreamConnection
     stop = @input.index("\r\n\r\n") or return
     head = @input.slice!(0, stop + 4)
     @events.on_read(@socket)
-    @events.at(Cuttle::Lab::EventLoop.now + delay(head)) { answer(head) }
+    @events.at(Cuttle::Lab::Network::EventLoop.now + delay(head)) { answer(head) }
   end
 
   # Seconds.
@@ -65,8 +65,8 @@ class UpstreamConnection
   end
 end
 
-Cuttle::Lab::EventLoop.raise_limit
-events = Cuttle::Lab::EventLoop.new
+Cuttle::Lab::Network::EventLoop.raise_limit
+events = Cuttle::Lab::Network::EventLoop.new
 delay = Float(ARGV.fetch(0)) / 1000
 listener = TCPServer.new("127.0.0.1", 0)
 listener.listen(1024)

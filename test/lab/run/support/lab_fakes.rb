@@ -114,9 +114,9 @@ module LabFakes
   end
 
   # As between loads and a server where nobody asks for a slow network.
-  Networks = Struct.new(:port) do
-    def way(_load)
-      Cuttle::Lab::Networks::Way.new("http://127.0.0.1:#{port}/")
+  Routes = Struct.new(:port) do
+    def to(_load)
+      Cuttle::Lab::Network::Routes::Route.new("http://127.0.0.1:#{port}/")
     end
   end
 
@@ -132,7 +132,7 @@ module LabFakes
     def serve(configuration, _loads)
       server = @made.call(configuration)
       @started << server
-      yield server, Networks.new(server.port)
+      yield server, Routes.new(server.port)
     ensure
       server&.stop
     end

@@ -3,11 +3,11 @@
 require "test_helper"
 require "timeout"
 
-# Lab::Relay between a client and a server that these tests play themselves.
+# Lab::Network::Relay between a client and a server that these tests play themselves.
 class TestRelay < Minitest::Test
   include Eventually
 
-  Relay = Cuttle::Lab::Relay
+  Relay = Cuttle::Lab::Network::Relay
 
   def setup
     @listener = TCPServer.new("127.0.0.1", 0)
