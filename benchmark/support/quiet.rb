@@ -15,8 +15,8 @@ module Bench
     def wait(patience)
       deadline = Clock.now + patience
       loop do
-        others = ::Cuttle::Lab::Warnings.runnable.to_f
-        return others if others < ::Cuttle::Lab::Warnings::RUNNABLE || Clock.now > deadline
+        others = ::Cuttle::Lab::Machine::Warnings.runnable.to_f
+        return others if others < ::Cuttle::Lab::Machine::Warnings::RUNNABLE || Clock.now > deadline
       end
     end
   end

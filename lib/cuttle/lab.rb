@@ -42,7 +42,6 @@ module Cuttle
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
     autoload :Cell, "cuttle/lab/cell"
-    autoload :Meter, "cuttle/lab/meter"
     autoload :WarmUp, "cuttle/lab/warm_up"
     autoload :Testers, "cuttle/lab/testers"
     autoload :Session, "cuttle/lab/session"
@@ -53,9 +52,6 @@ module Cuttle
     autoload :Runner, "cuttle/lab/runner"
     autoload :Progress, "cuttle/lab/progress"
     autoload :Machine, "cuttle/lab/machine"
-    autoload :CoreSpeed, "cuttle/lab/core_speed"
-    autoload :Cores, "cuttle/lab/cores"
-    autoload :Warnings, "cuttle/lab/warnings"
     autoload :Fairness, "cuttle/lab/fairness"
     autoload :Lock, "cuttle/lab/lock"
 

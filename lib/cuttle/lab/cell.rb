@@ -44,7 +44,7 @@ module Cuttle
       private
 
       def measure(url, route)
-        Meter.new(@server.tree, @cores, @speed, route).measure do
+        Machine::Meter.new(@server.tree, @cores, @speed, route).measure do
           @generator.call(url, tester: @load.tester, **@options, **length)
         end
       end
@@ -65,8 +65,8 @@ module Cuttle
         proof = @server.proof
         reasons = unproved(proof) + wrong(result)
         load_cpu = [result.client_cpu, figures.network].max
-        warnings = Warnings.during(others: figures.others, steal: figures.steal, speed: figures.speed,
-                                                   load_cpu: load_cpu)
+        warnings = Machine::Warnings.during(others: figures.others, steal: figures.steal, speed: figures.speed,
+                                            load_cpu: load_cpu)
         { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
           "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
           "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),

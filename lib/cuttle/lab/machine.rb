@@ -6,6 +6,11 @@ module Cuttle
   module Lab
     # What a lab is measured on: facts for its header.
     module Machine
+      autoload :Cores, "cuttle/lab/machine/cores"
+      autoload :CoreSpeed, "cuttle/lab/machine/core_speed"
+      autoload :Meter, "cuttle/lab/machine/meter"
+      autoload :Warnings, "cuttle/lab/machine/warnings"
+
       module_function
 
       def facts(cores)

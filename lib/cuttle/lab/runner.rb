@@ -126,8 +126,8 @@ module Cuttle
       end
 
       def out_of_time(done)
-        warn_of(Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
-                                      "give more --budget, or go on with --resume"))
+        warn_of(Machine::Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
+                                               "give more --budget, or go on with --resume"))
       end
 
       def nothing_runs

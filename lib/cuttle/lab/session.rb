@@ -30,7 +30,7 @@ module Cuttle
         @done = Results.read(@options.resume) if @options.resume
         @app = app
         @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
-        @cores = Cores.new(**@options.cpus)
+        @cores = Machine::Cores.new(**@options.cpus)
         Load::Mix.read(@options.mix) if @options.mix # what is wrong with it is better said now
         pinned = @cores.pin_self
         Stage.open(@app, @options, @cores) do |stage|
@@ -91,9 +91,9 @@ module Cuttle
         introduce
         progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
         runner = Runner.new(plan: @plan, stage: stage, cores: @cores, store: store, progress: progress, done: @done,
-                            speed: CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
+                            speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
                             interruption: @interruption, time: TimeLimit.new(@options.budget))
-        [*Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
+        [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
         begin
           runner.run
         ensure
@@ -108,7 +108,7 @@ module Cuttle
 
         facts = Machine.facts(@cores)
         changed = facts.keys.reject { |key| facts[key] == @done.environment[key] }
-        Warnings.resumed(changed) if changed.any?
+        Machine::Warnings.resumed(changed) if changed.any?
       end
 
       def introduce

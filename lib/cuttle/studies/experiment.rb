@@ -61,7 +61,7 @@ module Cuttle
       def self.cpus(study)
         return {} unless study.cores
 
-        allowed = Lab::Cores.allowed
+        allowed = Lab::Machine::Cores.allowed
         servers = study.cores == :all ? allowed : allowed.first(study.cores)
         { server: servers, load: [(allowed - servers).first || allowed.last] }
       end

@@ -4,7 +4,7 @@ require "test_helper"
 
 # How fast cores are, beside what they usually are.
 class TestLabCoreSpeed < Minitest::Test
-  CoreSpeed = Cuttle::Lab::CoreSpeed
+  CoreSpeed = Cuttle::Lab::Machine::CoreSpeed
   Cores = Struct.new(:server)
 
   # speeds: of each core, by its number: a list, whose last one stays.
@@ -57,9 +57,9 @@ class TestLabCoreSpeed < Minitest::Test
   end
 
   def test_a_core_of_this_machine
-    cores = Cuttle::Lab::Cores.allowed
+    cores = Cuttle::Lab::Machine::Cores.allowed
     assert_operator Cuttle::Load::Parts.core_speed(cores.first, 2), :>, 1e6
-    assert_equal cores, Cuttle::Lab::Cores.allowed, "the thread is where it was"
+    assert_equal cores, Cuttle::Lab::Machine::Cores.allowed, "the thread is where it was"
     assert_nil Cuttle::Load::Parts.core_speed(100_000, 2)
     assert_nil Cuttle::Load::Parts.core_speed(-1, 2)
     assert_raises(ArgumentError) { Cuttle::Load::Parts.core_speed(0, 0) }

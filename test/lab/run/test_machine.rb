@@ -6,8 +6,8 @@ require "tmpdir"
 
 # The machine: its cores, its lock, and what is to be said against it.
 class TestLabMachine < Minitest::Test
-  Cores = Cuttle::Lab::Cores
-  Warnings = Cuttle::Lab::Warnings
+  Cores = Cuttle::Lab::Machine::Cores
+  Warnings = Cuttle::Lab::Machine::Warnings
 
   def test_the_last_core_is_the_loads_and_the_rest_the_servers
     { [0, 1] => [[0], [1]], [0, 1, 2, 3] => [[0, 1, 2], [3]], [4, 6] => [[4], [6]], [0] => [[0], [0]],

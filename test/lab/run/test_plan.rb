@@ -101,7 +101,7 @@ class TestLabPlan < Minitest::Test
   end
 
   def test_fairness_tells_what_differs
-    cores = Cuttle::Lab::Cores.new(server: [0], load: [1], allowed: [0, 1])
+    cores = Cuttle::Lab::Machine::Cores.new(server: [0], load: [1], allowed: [0, 1])
     app = Struct.new(:name).new("work")
     told = Cuttle::Lab::Fairness.new(plan, app: app, cores: cores).to_a.to_h { |entry| [entry["what"], entry] }
     refute told["slots"]["same"]

@@ -152,7 +152,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_a_disturbed_run_is_made_again_and_the_quieter_one_kept
-    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Cores.new, [10.0, 0.001]))
+    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0, 0.001]))
     first, second = @store.of("run").first(2)
     assert first["repeated"]
     assert_operator first["lost"], :<, 0.1
@@ -181,7 +181,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_where_all_is_disturbed_few_are_made_again_and_all_are_kept
-    run_lab(rounds: 2, cores: Disturbed.new(Cuttle::Lab::Cores.new, [10.0] * 99))
+    run_lab(rounds: 2, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0] * 99))
     runs = @store.of("run")
     assert_equal [1, 5, 9], runs.select { |run| run["repeated"] }.map { |run| run["order"] }
     assert(runs.all? { |run| run["valid"] && run["lost"] > 1 })
@@ -198,7 +198,7 @@ class TestLabRunner < Minitest::Test
   private
 
   # changes: of the loads, as the results file has them.
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Cores.new, changes: nil,
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
               speed: core_speed { 1 }, &made)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
@@ -214,14 +214,14 @@ class TestLabRunner < Minitest::Test
   end
 
   def quiet_cores
-    Disturbed.new(Cuttle::Lab::Cores.new, [])
+    Disturbed.new(Cuttle::Lab::Machine::Cores.new, [])
   end
 
   # The block says how fast the one core is, beside what it was before.
   def core_speed
-    known = Cuttle::Lab::CoreSpeed::FIRST
+    known = Cuttle::Lab::Machine::CoreSpeed::FIRST
     look = ->(_) { (known -= 1) >= 0 ? 100 : 100 * yield }
-    Cuttle::Lab::CoreSpeed.new(Cuttle::Lab::Cores.new(server: [Cuttle::Lab::Cores.allowed.first]), look: look, pause: ->(_) {})
+    Cuttle::Lab::Machine::CoreSpeed.new(Cuttle::Lab::Machine::Cores.new(server: [Cuttle::Lab::Machine::Cores.allowed.first]), look: look, pause: ->(_) {})
   end
 
   def changed(plan, changes)

@@ -50,7 +50,7 @@ class TestStage < Minitest::Test
       configuration = configuration.class.new(configuration.to_h.merge("keep_alive" => true))
       said = [nil, false, true].map do |keep_alive|
         load = Cuttle::Lab::Results::LoadSpec.new("connections" => 1, "keep_alive" => keep_alive)
-        stage.load_options(configuration, load, Cuttle::Lab::Cores.new)[:keep_alive]
+        stage.load_options(configuration, load, Cuttle::Lab::Machine::Cores.new)[:keep_alive]
       end
       assert_equal [true, false, true], said
     end
@@ -92,7 +92,7 @@ class TestStage < Minitest::Test
   def stage(engine)
     app = Remembering.new(name: "app.ru", rackup: "#{@directory}/config.ru")
     options = Cuttle::Lab::Options.new(app: app.rackup, engines: [engine], workers: [0], threads: [3], rounds: 1)
-    Cuttle::Lab::Stage.open(app, options, Cuttle::Lab::Cores.new) do |stage|
+    Cuttle::Lab::Stage.open(app, options, Cuttle::Lab::Machine::Cores.new) do |stage|
       yield stage, Cuttle::Lab::Plan.build(options, peers: stage.peers).configurations.first
     end
   end

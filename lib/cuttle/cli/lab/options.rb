@@ -140,7 +140,7 @@ module Cuttle
           number(parser, :seed, "--seed N", "of the order, mixes and random times (printed)")
           time(parser, :budget, "--budget TIME", "what it may take altogether (2m; none with --rounds or --duration)")
           parser.on("--cpus CORES", "server:0 load:1, or server:0-2,load:3 (the last for the load)") do |text|
-            @lab[:cpus] = Cuttle::Lab::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
+            @lab[:cpus] = Cuttle::Lab::Machine::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
           end
           keep(parser, :resume, "--resume DIR", "go on with a lab that did not come to its end")
         end

@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Machine
+      # What may spoil a lab's figures, seen before it begins or during a run. A warning says what is the matter and what
+      # to do about it; it never stops anything.
+      module Warnings
+        Warning = Struct.new(:name, :text, :advice) do
+          # As the results file has it.
+          def to_h
+            { "name" => name, "text" => text, "advice" => advice }
+          end
+        end
+
+        OTHERS = 0.05 # of the cores' time, that others may take during a run
+        STEAL = 0.01 # the same, for the hypervisor
+        SATURATED = 0.8 # of a core, for the generator's busiest thread, or a slow network
+        RUNNABLE = 0.5 # processes that want a core before the lab begins
+        SAMPLES = 10
+        INTERVAL = 0.05 # seconds
+
+        module_function
+
+        # Before the first run. +pinned+: whether this process could be.
+        def before(cores, pinned:)
+          [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
+        end
+
+        # During a run. others, steal: seconds per second of each core; speed: of the servers' cores, by the usual one;
+        # load_cpu: of the generator's busiest thread, or of a slow network, 0 to 1.
+        def during(others:, steal:, load_cpu:, speed: nil)
+          [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL), (slow(speed) if CoreSpeed.slow?(speed)),
+           (saturated(load_cpu) if load_cpu > SATURATED)].compact
+        end
+
+        def one_core(cores)
+          return unless cores.shared?
+
+          Warning.new("one_core", "server and load share core #{(cores.server & cores.load).join(", ")}: each takes " \
+                                  "time from the other", "measure where there are two cores, or see --cpus")
+        end
+
+        def unpinned(pinned)
+          return if pinned
+
+          Warning.new("unpinned", "processes can't be pinned to cores here", "install taskset (util-linux)")
+        end
+
+        def crowded(count)
+          return if count.nil? || count < RUNNABLE
+
+          Warning.new("busy", format("the machine is busy: %.1f other processes want a core", count),
+                      "end what else runs, and measure again")
+        end
+
+        # +facts+: names of Machine's that are others than when the lab began.
+        def resumed(facts)
+          Warning.new("resumed", "the lab was gone on with under other conditions (#{facts.join(", ")})",
+                      "begin a new one, and compare the two")
+        end
+
+        def busy(share)
+          Warning.new("busy", "other processes took #{percent(share)} of the cores",
+                      "end what else runs, and measure again")
+        end
+
+        def stolen(share)
+          Warning.new("steal", "the hypervisor gave #{percent(share)} of the cores' time to other machines",
+                      "measure on a machine of your own, or with more rounds")
+        end
+
+        def slow(speed)
+          Warning.new("slow", "a core of the servers' was #{percent(speed)} as fast as it usually is here",
+                      "measure on a machine of your own, or with more rounds")
+        end
+
+        def saturated(share)
+          Warning.new("saturated", "the load generator, or a slow network's relay, was busy for #{percent(share)} of " \
+                                   "the time: the limit may be its own", "give it more cores: --cpus, or a heavier app")
+        end
+
+        def percent(share)
+          "#{(share * 100).round(share < 0.1 ? 1 : 0)}%"
+        end
+
+        # Processes that run or wait to, beside this one, averaged over half a second; nil where nobody says.
+        def runnable
+          counts = Array.new(SAMPLES) do
+            sleep INTERVAL
+            File.read("/proc/loadavg")[%r{(\d+)/\d+}, 1].to_i - 1
+          end
+          counts.sum.fdiv(SAMPLES)
+        rescue SystemCallError
+          nil
+        end
+
+        # Ruby servers that listen already: those of a lab that was killed take time and memory from the next one, and in
+        # a port's name they answer instead of the server that was meant.
+        module Listeners
+          LISTENING = "0A" # state in /proc/net/tcp
+          STATE = 3
+          INODE = 9
+          SHOWN = 3
+
+          module_function
+
+          def warning(own: Process.pid)
+            found = ruby_servers(own: own)
+            return if found.empty?
+
+            named = found.first(SHOWN).map { |pid, words| "#{pid} (#{words})" }
+            Warning.new("listeners", "#{found.length} Ruby server#{"s" unless found.length == 1} already listening: " \
+                                     "#{[*named, ("…" if found.length > SHOWN)].compact.join(", ")}",
+                        "stop what is left of an earlier lab: kill #{found.keys.first(SHOWN).join(" ")}")
+          end
+
+          # Pid => its command line, shortened; not of this process, nor of its children: services of this lab.
+          def ruby_servers(own: Process.pid)
+            inodes = listening
+            commands = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).to_h { |pid| [pid, ruby(pid)] }
+            commands.compact.reject { |pid, _| [pid, parent(pid)].include?(own) }.select { |pid, _| listens?(pid, inodes) }
+          rescue SystemCallError
+            {}
+          end
+
+          # Inodes of the sockets that listen.
+          def listening
+            %w[tcp tcp6].flat_map { |name| lines("/proc/net/#{name}") }.map(&:split)
+                        .select { |fields| fields[STATE] == LISTENING }.map { |fields| fields[INODE] }
+          end
+
+          # The command line of a Ruby process; nil of another.
+          def ruby(pid)
+            words = File.read("/proc/#{pid}/cmdline").split("\0")
+            return unless File.basename(File.readlink("/proc/#{pid}/exe")).match?(/\A(ruby|truffleruby|java)/)
+
+            words.join(" ").split.join(" ")[0, 60]
+          rescue SystemCallError
+            nil
+          end
+
+          def parent(pid)
+            File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
+          rescue SystemCallError
+            nil
+          end
+
+          def listens?(pid, inodes)
+            Dir["/proc/#{pid}/fd/*"].any? do |path|
+              inodes.include?(File.readlink(path)[/\Asocket:\[(\d+)\]\z/, 1])
+            rescue SystemCallError
+              false
+            end
+          end
+
+          def lines(path)
+            File.readlines(path).drop(1)
+          rescue SystemCallError
+            []
+          end
+        end
+      end
+    end
+  end
+end
