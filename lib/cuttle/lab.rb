@@ -10,10 +10,7 @@ module Cuttle
     class Failure < Error; end
 
     # What was measured: the file, its reader, and what follows from it.
-    autoload :Store, "cuttle/lab/store"
     autoload :Results, "cuttle/lab/results"
-    autoload :Record, "cuttle/lab/record"
-    autoload :Run, "cuttle/lab/run"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
     autoload :Verdict, "cuttle/lab/verdict"

@@ -7,30 +7,14 @@ module Cuttle
     # What a lab wrote down, read back: of a directory, finished or not. Frozen.
     class Results
       autoload :Lines, "cuttle/lab/results/lines"
+      autoload :Shape, "cuttle/lab/results/lines"
+      autoload :Store, "cuttle/lab/results/store"
+      %i[Record Configuration LoadSpec Run RunFailure Missing Warning].each do |kind|
+        autoload kind, "cuttle/lab/results/records"
+      end
 
       SCHEMA = "cuttle-lab/1"
 
-      # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
-      # once, over all processes; nil: unbounded.
-      # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
-      # takes on; nil: its own. flags: of ours, further ones of its command line. copy: 2 and so on where it is the same as
-      # another one, on purpose.
-      Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
-                                :control_of, :environment, :like, :flags, :copy)
-      # Under this one alone, nil: as for all. path: what is asked for; requests: how many, instead of a time; delay,
-      # bandwidth: of the network, seconds and octets a second each way; tester: the program that asks.
-      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests, :delay,
-                                 :bandwidth, :tester)
-        # Sent at a rate, whatever the server does: then not its rate but its times are its own.
-        def open?
-          self.loop == "open"
-        end
-      end
-      # A configuration that was never measured, and why.
-      Missing = Record.of(:configuration, :reason)
-      # A run that came to nothing.
-      RunFailure = Record.of(:configuration, :load, :block, :at, :reason)
-      Warning = Record.of(:at, :name, :text, :advice)
       # What could not be read: the number of the line, and why.
       Damage = Struct.new(:line, :reason)
 
@@ -111,7 +95,7 @@ module Cuttle
       # By what they are known by; the later of two.
       def keep(records, lines)
         records.each_with_object({}) do |hash, runs|
-          reason = Run::Shape.damage(hash) || stranger(hash)
+          reason = Shape.damage(hash) || stranger(hash)
           next lines.damaged(hash, "a run #{reason}") if reason
 
           run = Run.new(hash)

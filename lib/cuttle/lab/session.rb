@@ -61,12 +61,12 @@ module Cuttle
 
       def resume
         @directory = @options.resume
-        Store.resume(@directory)
+        Results::Store.resume(@directory)
       end
 
       def create
         @directory = new_directory
-        Store.create(@directory, header).tap do |store|
+        Results::Store.create(@directory, header).tap do |store|
           @plan.missing.each do |id, reason|
             store.append("type" => "missing", "configuration" => id, "reason" => reason)
           end

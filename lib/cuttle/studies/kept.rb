@@ -18,7 +18,7 @@ module Cuttle
       def take(directory, root = ROOT)
         findings = check(directory, root)
         lines = Slim.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
-        Documents.replace("#{root}/#{findings.study.name}/#{Lab::Store::FILE}", lines.join)
+        Documents.replace("#{root}/#{findings.study.name}/#{Lab::Results::Store::FILE}", lines.join)
       end
 
       # Findings of what may be kept. Raises Failure.
@@ -33,14 +33,14 @@ module Cuttle
       # Findings of each study that has kept results, those of publications first. Raises Failure.
       def all(root = ROOT)
         studies = ordered(root)
-        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Store::FILE}") }
+        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Results::Store::FILE}") }
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
       # The same of what lies in a directory of results that `cuttle study` filled: of each study the newest.
       def newest(directory, root = ROOT)
         studies = ordered(root)
-        paths = Dir["#{directory}/*/*/#{Lab::Store::FILE}"]
+        paths = Dir["#{directory}/*/*/#{Lab::Results::Store::FILE}"]
         all = paths.map { |path| findings(File.dirname(path), root, studies) }.group_by { |each| each.study.name }
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end

@@ -6,7 +6,7 @@ module Cuttle
     #
     #   name, title   as declarations and tables have it; title with its unit, which of times is ms
     #   kind          :rate and :time are told as at full length where a Scale shortened the requests; :plain is not
-    #   reader        called with a Lab::Run and the number of processes that serve, returns a number or nil
+    #   reader        called with a Lab::Results::Run and the number of processes that serve, returns a number or nil
     class Metric < Struct.new(:name, :title, :kind, :reader)
       LEAST = 1e-6 # of a share: ratios need a number above 0
 

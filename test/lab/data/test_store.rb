@@ -6,7 +6,7 @@ require_relative "support/synthetic_lab"
 
 # The file of a running lab, through what ends labs: a crash in the middle of a line, a full disk, another lab.
 class TestLabStore < Minitest::Test
-  Store = Cuttle::Lab::Store
+  Store = Cuttle::Lab::Results::Store
   Results = Cuttle::Lab::Results
   Failure = Cuttle::Lab::Failure
 

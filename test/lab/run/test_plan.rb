@@ -73,7 +73,7 @@ class TestLabPlan < Minitest::Test
     plan = plan(rounds: 3)
     header = { "type" => "lab", "schema" => "cuttle-lab/1", **plan.to_h }
     Dir.mktmpdir do |directory|
-      Cuttle::Lab::Store.create("#{directory}/lab", header).close
+      Cuttle::Lab::Results::Store.create("#{directory}/lab", header).close
       again = Cuttle::Lab::Plan.of(Cuttle::Lab::Results.read("#{directory}/lab"))
       assert_equal plan.to_h, again.to_h
       assert_equal plan.block(1), again.block(1)

@@ -37,7 +37,7 @@ class TestLabRunner < Minitest::Test
     assert_equal [1_000_000], run["server"]["pss"]
     assert_equal true, run["proof"].first["proved"]
     assert_equal run["histogram"]["count"], Cuttle::Load::Histograms.load(run["histogram"]).count
-    assert_nil Cuttle::Lab::Run::Shape.damage(run)
+    assert_nil Cuttle::Lab::Results::Shape.damage(run)
   end
 
   def test_another_load_tester_measures_in_place_of_ours
@@ -49,7 +49,7 @@ class TestLabRunner < Minitest::Test
     assert_equal [true, [], 50], run.values_at("valid", "reasons", "responses")
     assert_operator run["rate"], :>, 10
     assert_equal [nil, nil, []], [run["histogram"], run["ms"]["p99.9"], run["windows"]] # ab doesn't tell
-    assert_nil Cuttle::Lab::Run::Shape.damage(run)
+    assert_nil Cuttle::Lab::Results::Shape.damage(run)
   end
 
   def test_each_configuration_of_a_block_has_a_server_of_its_own
@@ -234,7 +234,7 @@ class TestLabRunner < Minitest::Test
   def done(lines)
     header = { "type" => "lab", "schema" => "cuttle-lab/1", **@plan.to_h }
     Dir.mktmpdir do |directory|
-      store = Cuttle::Lab::Store.create("#{directory}/lab", header)
+      store = Cuttle::Lab::Results::Store.create("#{directory}/lab", header)
       lines.each { |line| store.append(line) }
       store.close
       Cuttle::Lab::Results.read("#{directory}/lab")

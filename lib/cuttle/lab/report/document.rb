@@ -48,7 +48,7 @@ module Cuttle
 
         def plain(value)
           case value
-          when Struct, Record then plain(value.to_h)
+          when Struct, Results::Record then plain(value.to_h)
           when Hash then value.to_h { |key, each| [Markup.clean(key), plain(each)] }
           when Array then value.map { |each| plain(each) }
           when Float then value if value.finite?
