@@ -13,8 +13,6 @@ module Cuttle
     autoload :Results, "cuttle/lab/results"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
-    autoload :Verdict, "cuttle/lab/verdict"
-    autoload :Changes, "cuttle/lab/changes"
 
     # Servers: how each is called, and proof that it is what was asked for.
     autoload :Peers, "cuttle/lab/peers"

@@ -9,18 +9,20 @@ module Cuttle
     # reference were planned, and are corrected for each other; those of any other base could have been picked by the
     # looks of the results, and are corrected for all pairs there are.
     class Analysis
-      autoload :Cells, "cuttle/lab/analysis/cells"
+      autoload :Changes, "cuttle/lab/analysis/changes"
       autoload :Comparison, "cuttle/lab/analysis/comparison"
-      autoload :Family, "cuttle/lab/analysis/family"
-      autoload :Measure, "cuttle/lab/analysis/measure"
-      autoload :Row, "cuttle/lab/analysis/row"
+      autoload :Family, "cuttle/lab/analysis/comparison"
+      autoload :Measure, "cuttle/lab/analysis/values"
+      autoload :Row, "cuttle/lab/analysis/table"
       autoload :Table, "cuttle/lab/analysis/table"
+      autoload :Values, "cuttle/lab/analysis/values"
+      autoload :Verdict, "cuttle/lab/analysis/verdict"
 
       attr_reader :results
 
       def initialize(results)
         @results = results
-        @cells = Cells.new(results)
+        @values = Values.new(results)
       end
 
       # A Row for each configuration under each load that was tried.
@@ -35,7 +37,7 @@ module Cuttle
 
       # What others are compared with: the first configuration of the plan that was measured, or nil.
       def reference
-        @cells.configurations.find { |configuration| !configuration.control_of }
+        @values.configurations.find { |configuration| !configuration.control_of }
       end
 
       # Comparison of every other configuration with +base+, under +load+ or all loads, in the plan's order.
@@ -43,7 +45,7 @@ module Cuttle
         base = id(base)
         family = base == reference&.id ? planned : pairs
         loads = load ? [id(load)] : results.loads.map(&:id)
-        loads.product(@cells.configurations).filter_map do |each, other|
+        loads.product(@values.configurations).filter_map do |each, other|
           family.find(other.id, base, each) unless other.id == base
         end
       end
@@ -51,7 +53,7 @@ module Cuttle
       # The A/A control: the Comparison of a configuration with itself, of which there is one for each load. Empty where
       # none ran.
       def controls
-        results.loads.product(@cells.controls).filter_map do |load, control|
+        results.loads.product(@values.controls).filter_map do |load, control|
           planned.find(control.id, control.control_of, load.id)
         end
       end
@@ -76,11 +78,11 @@ module Cuttle
       private
 
       def planned
-        @planned ||= Family.new(@cells, @cells.planned(reference))
+        @planned ||= Family.new(@values, @values.planned(reference))
       end
 
       def pairs
-        @pairs ||= Family.new(@cells, @cells.pairs)
+        @pairs ||= Family.new(@values, @values.pairs)
       end
 
       def id(thing)

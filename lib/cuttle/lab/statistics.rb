@@ -8,16 +8,16 @@ module Cuttle
     # logarithms, which hold at such numbers, and the bootstrap serves only where it holds as well; a bound that so few
     # values can't give is nil, never a guess.
     module Statistics
-      autoload :Beta, "cuttle/lab/statistics/beta"
-      autoload :Bootstrap, "cuttle/lab/statistics/bootstrap"
-      autoload :Gamma, "cuttle/lab/statistics/gamma"
+      autoload :Beta, "cuttle/lab/statistics/functions"
+      autoload :Bootstrap, "cuttle/lab/statistics/intervals"
+      autoload :Gamma, "cuttle/lab/statistics/functions"
       autoload :Holm, "cuttle/lab/statistics/holm"
       autoload :Noise, "cuttle/lab/statistics/noise"
-      autoload :Normal, "cuttle/lab/statistics/normal"
+      autoload :Normal, "cuttle/lab/statistics/student"
       autoload :Paired, "cuttle/lab/statistics/paired"
-      autoload :Power, "cuttle/lab/statistics/power"
-      autoload :Ranks, "cuttle/lab/statistics/ranks"
-      autoload :Search, "cuttle/lab/statistics/search"
+      autoload :Power, "cuttle/lab/statistics/student"
+      autoload :Ranks, "cuttle/lab/statistics/intervals"
+      autoload :Search, "cuttle/lab/statistics/functions"
       autoload :Student, "cuttle/lab/statistics/student"
 
       # A value and the interval it is known to. low and high are nil where there are too few values to say.

@@ -71,7 +71,7 @@ class TestLabVerdict < Minitest::Test
   end
 
   def test_effects_are_rounded_up
-    words = Cuttle::Lab::Verdict::Phrases
+    words = Cuttle::Lab::Analysis::Verdict::Phrases
 
     assert_equal ["1%", "4%", "3.5%", "13%", "2.1x", "7%", "more than 10x only"],
                  [0.01, 0.04, 0.0341, 0.121, 1.04, 0.07, 6_588_538.8].map { |share| words.effect(share) }

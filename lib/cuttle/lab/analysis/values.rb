@@ -4,15 +4,15 @@ module Cuttle
   module Lab
     class Analysis
       # The values of a lab by configuration, load and block; which of them are compared, and how restless they are.
-      class Cells
+      class Values
         attr_reader :configurations
 
         def initialize(results)
           @loads = results.loads
-          @values = Hash.new { |_, _| {} }
+          @by_block = Hash.new { |_, _| {} }
           results.runs.select(&:valid?).each { |run| add(run, Measure.of(results.load(run.load))) }
           @configurations = results.configurations.select do |each|
-            @loads.any? { |load| @values.key?([each.id, load.id]) }
+            @loads.any? { |load| @by_block.key?([each.id, load.id]) }
           end
         end
 
@@ -26,7 +26,7 @@ module Cuttle
 
         # { block => value }
         def values(configuration, load)
-          @values[[configuration, load]]
+          @by_block[[configuration, load]]
         end
 
         # Those that repeat another which was measured.
@@ -62,7 +62,7 @@ module Cuttle
         def add(run, measure)
           value = measure.value(run)
           key = [run.configuration, run.load]
-          @values[key] = @values[key].merge(run.block => value) if value
+          @by_block[key] = @by_block[key].merge(run.block => value) if value
         end
 
         def originals
@@ -79,6 +79,42 @@ module Cuttle
             there.each_slice(2).filter_map { |one, other| Statistics::Paired.of(one, other).spread if other }
           end
         end
+      end
+
+      # By what configurations are compared under a load. In a closed loop the rate; in an open loop that is the load's
+      # own, and the response time, of which p95, tells.
+      class Measure
+        def self.of(load)
+          load.open? ? TIME : RATE
+        end
+
+        # name: :rate or :p95. unit: of values.
+        attr_reader :name, :unit
+
+        def initialize(name, unit)
+          @name = name
+          @unit = unit
+          freeze
+        end
+
+        # Of a run, or nil.
+        def value(run)
+          name == :rate ? run.rate : run.time(name.to_s)
+        end
+
+        # Of a row, or nil.
+        def estimate(row)
+          row.public_send(name)
+        end
+
+        # Greater for the better of two values.
+        def goodness(value)
+          name == :rate ? value : -value
+        end
+
+        RATE = new(:rate, "requests/s")
+        TIME = new(:p95, "ms")
+        private_constant :RATE, :TIME
       end
     end
   end
