@@ -14,13 +14,18 @@ module Cuttle
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
 
-    # Servers: how each is called, and proof that it is what was asked for.
-    autoload :Peers, "cuttle/lab/peers"
-    autoload :Setup, "cuttle/lab/setup"
-    autoload :Server, "cuttle/lab/server"
-    autoload :ProcessTree, "cuttle/lab/process_tree"
-    autoload :Proof, "cuttle/lab/proof"
-    autoload :Backlog, "cuttle/lab/backlog"
+    # Servers: how each is started, watched and stopped, and the proof that it is what was asked for.
+    module Servers
+      autoload :Backlog, "cuttle/lab/servers/proof"
+      autoload :Bundled, "cuttle/lab/servers/bundled"
+      autoload :GemDirectory, "cuttle/lab/servers/gem_directory"
+      autoload :Peers, "cuttle/lab/servers/peers"
+      autoload :ProcessTree, "cuttle/lab/servers/process_tree"
+      autoload :Proof, "cuttle/lab/servers/proof"
+      autoload :Proofs, "cuttle/lab/servers/proof"
+      autoload :Server, "cuttle/lab/servers/server"
+      autoload :Setup, "cuttle/lab/servers/setup"
+    end
 
     # What they serve, and what that needs.
     autoload :WorkApp, "cuttle/lab/work_app"

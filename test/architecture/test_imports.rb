@@ -29,7 +29,7 @@ class TestImports < Minitest::Test
     "signals" => [],
     "load" => [],
     "lab" => %w[load],
-    "lab/peers/cuttle" => %w[load engines], # which engines there are, and what each is
+    "lab/servers/peers/cuttle" => %w[load engines], # which engines there are, and what each is
     "studies" => %w[load lab],
     "rack" => %w[core http],
     "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is

@@ -12,7 +12,7 @@ module Cuttle
       WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
       MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
 
-      # server: Lab::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of
+      # server: Lab::Servers::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of
       # one of Testers), returns a Load::Result or what a tester has for one.
       def initialize(server:, load:, stage:, plan:, cores:, speed:, generator:)
         @server = server
@@ -125,7 +125,7 @@ module Cuttle
       end
 
       def last_words
-        said = Server.last_words(@server.output.to_s, 1)
+        said = Servers::Server.last_words(@server.output.to_s, 1)
         said.empty? ? "it said nothing" : said
       end
     end

@@ -53,8 +53,8 @@ module Cuttle
 
       def backlog
         asked = Plan::Configurations::BACKLOG
-        setup = Setup.new(backlog: asked)
-        others = @configurations.map(&:server).uniq.reject { |name| Peers.find(name).backlog(setup) == asked }
+        setup = Servers::Setup.new(backlog: asked)
+        others = @configurations.map(&:server).uniq.reject { |name| Servers::Peers.find(name).backlog(setup) == asked }
         detail = "#{asked} is asked for"
         detail += ", but #{others.join(", ")} can't be told" if others.any?
         entry("backlog", others.empty?, detail)

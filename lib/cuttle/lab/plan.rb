@@ -17,7 +17,7 @@ module Cuttle
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
       # From Options. Raises UsageError.
-      def self.build(options, peers: Peers)
+      def self.build(options, peers: Servers::Peers)
         found = Configurations.new(options, peers)
         configurations = found.to_a
         loads = asked(options)

@@ -45,7 +45,7 @@ module Cuttle
 
       # The servers as they serve this app; ask once it is prepared.
       def peers
-        @peers ||= @app.gemfile ? Peers::Bundled::All.new(@app, "#{@directory}/peers") : Peers
+        @peers ||= @app.gemfile ? Servers::Bundled::All.new(@app, "#{@directory}/peers") : Servers::Peers
       end
 
       # Yields a server of +configuration+ that answers, and the Routes by which +loads+ reach it. The app's data are
@@ -55,7 +55,7 @@ module Cuttle
         peer = peers.find(configuration.server)
         setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
         Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
-          server = Server.start(peer, setup)
+          server = Servers::Server.start(peer, setup)
           begin
             yield server, routes
           ensure

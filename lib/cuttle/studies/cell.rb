@@ -73,7 +73,7 @@ module Cuttle
 
       # A server that can't be told to close each connection is told so by each request.
       def keeps_alive?
-        keep_alive || !Lab::Peers.find(server).keeps_alive.include?(false)
+        keep_alive || !Lab::Servers::Peers.find(server).keeps_alive.include?(false)
       end
 
       def numbers

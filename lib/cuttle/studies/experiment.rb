@@ -18,7 +18,7 @@ module Cuttle
       end
 
       # command: argv that did it. rounds: nil for the study's own.
-      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Peers, testers: Lab::Testers)
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Servers::Peers, testers: Lab::Testers)
         @study = study
         @scale = scale
         @directory = directory

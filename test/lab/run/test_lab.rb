@@ -140,7 +140,7 @@ class TestLab < Minitest::Test
   end
 
   def test_a_server_that_is_not_there_is_listed
-    skip "falcon is installed" unless Cuttle::Lab::Peers.find("falcon").unavailable
+    skip "falcon is installed" unless Cuttle::Lab::Servers::Peers.find("falcon").unavailable
     out, err, status = lab(app, *QUICK, "--servers", "falcon")
     assert_equal 0, status, err
     assert_match(/left out: falcon.*--install falcon/, err)

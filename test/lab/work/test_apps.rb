@@ -89,7 +89,7 @@ class TestApps < Minitest::Test
     app = Apps.find("forum")
     assert_equal "fiber", app.environment_for(fibers: true)["FORUM_ISOLATION"]
     assert_equal app.environment, app.environment_for(fibers: false)
-    fibers = Cuttle::Lab::Peers.all.select(&:fibers?).map(&:name)
+    fibers = Cuttle::Lab::Servers::Peers.all.select(&:fibers?).map(&:name)
     assert_equal %w[falcon goliath], fibers
   end
 

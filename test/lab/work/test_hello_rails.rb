@@ -21,7 +21,7 @@ class TestHelloRails < Minitest::Test
   # Each of those that the study of hello worlds has, where they are here.
   %w[cuttle puma thin unicorn webrick passenger].each do |name|
     define_method("test_#{name}_serves_it") do
-      peer = Lab::Peers::Bundled::All.new(@app, "#{@directory}/bundle").find(name)
+      peer = Lab::Servers::Bundled::All.new(@app, "#{@directory}/bundle").find(name)
       skip peer.unavailable if peer.unavailable
 
       before = files
@@ -45,10 +45,10 @@ class TestHelloRails < Minitest::Test
 
   def serve(peer)
     port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
-    setup = Lab::Setup.new(model: peer.models.first, workers: peer.workers.begin, threads: 1, port: port, backlog: 512,
+    setup = Lab::Servers::Setup.new(model: peer.models.first, workers: peer.workers.begin, threads: 1, port: port, backlog: 512,
                            keep_alive: peer.keeps_alive.first, app: @app.rackup, directory: @app.directory,
                            env: @app.environment, log: "#{@directory}/#{port}.log")
-    server = Lab::Server.start(peer, setup)
+    server = Lab::Servers::Server.start(peer, setup)
     yield server
   ensure
     server&.stop

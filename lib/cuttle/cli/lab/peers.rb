@@ -39,18 +39,18 @@ module Cuttle
         end
 
         def list
-          Cuttle::Lab::Peers.all.each do |peer|
+          Cuttle::Lab::Servers::Peers.all.each do |peer|
             @out.puts "#{peer.name.ljust(10)} #{(peer.unavailable ? "-" : peer.version).ljust(8)} #{remark(peer)}"
           end
           0
         end
 
         def remark(peer)
-          peer.unavailable || Cuttle::Lab::Peers.describe(peer.name)
+          peer.unavailable || Cuttle::Lab::Servers::Peers.describe(peer.name)
         end
 
         def install(names)
-          peers = names.empty? ? Cuttle::Lab::Peers.all : names.map { |name| Cuttle::Lab::Peers.find(name) }
+          peers = names.empty? ? Cuttle::Lab::Servers::Peers.all : names.map { |name| Cuttle::Lab::Servers::Peers.find(name) }
           failed = peers.select(&:unavailable).reject { |peer| installed?(peer) }
           list if failed.empty?
           failed.empty? ? 0 : 1
@@ -58,15 +58,15 @@ module Cuttle
 
         # Debian's packages are for the machine's owner to install.
         def installed?(peer)
-          reason = peer.gems ? installed_anew(peer.home) : peer.unavailable
+          reason = peer.gems ? reinstall(peer.gem_directory) : peer.unavailable
           @err.puts "cuttle: #{peer.name}: #{reason}" if reason
           reason.nil? || peer.gems.nil?
         end
 
-        # Of what there was before, the newest would be run.
-        def installed_anew(home)
-          FileUtils.rm_rf(home.path)
-          home.install
+        # Otherwise an older installation could leave a newer version, which would run.
+        def reinstall(directory)
+          FileUtils.rm_rf(directory.path)
+          directory.install
         end
       end
     end

@@ -82,7 +82,7 @@ module Cuttle
           done = system(Apps.clean.merge(environment, bundle), *command, chdir: directory, out: output, err: log.path)
           return if done
 
-          raise Failure, "#{name}: #{File.basename(command.first)}: #{Server.last_words(log.read)}"
+          raise Failure, "#{name}: #{File.basename(command.first)}: #{Servers::Server.last_words(log.read)}"
         ensure
           log&.close!
         end

@@ -22,7 +22,7 @@ module Cuttle
 
         # Of CPU time that it took so far.
         def cpu_seconds
-          ProcessTree.cpu_seconds(pid)
+          Servers::ProcessTree.cpu_seconds(pid)
         end
 
         def running?

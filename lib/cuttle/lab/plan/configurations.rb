@@ -37,7 +37,7 @@ module Cuttle
 
         # What a server is started with, of a configuration's Hash. Settings of one run are the caller's.
         def self.setup(hash, **settings)
-          Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
+          Servers::Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
                     keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
                     ruby: hash["ruby_path"], **settings)
         end

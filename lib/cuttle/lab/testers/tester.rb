@@ -121,7 +121,7 @@ module Cuttle
         end
 
         def last_words
-          said = Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
+          said = Servers::Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
           said.empty? ? "it said nothing" : said
         end
       end
