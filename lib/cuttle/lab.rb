@@ -28,9 +28,8 @@ module Cuttle
     end
 
     # What they serve, and what that needs.
-    autoload :WorkApp, "cuttle/lab/work_app"
-    autoload :Services, "cuttle/lab/services"
     autoload :Apps, "cuttle/lab/apps"
+    autoload :WorkApp, "cuttle/lab/apps/work_app"
 
     # What lies between the load and a server.
     module Network

@@ -10,12 +10,13 @@ module Cuttle
     #   app = app.prepare(directory, services: services)
     #   app.rackup, app.environment, app.mix      # to serve it, and to load it
     module Apps
-      autoload :Album, "cuttle/lab/apps/album"
+      autoload :Album, "cuttle/lab/apps/built_in"
       autoload :App, "cuttle/lab/apps/app"
-      autoload :Driver, "cuttle/lab/apps/driver"
+      autoload :Driver, "cuttle/lab/apps/built_in"
       autoload :Forum, "cuttle/lab/apps/forum"
-      autoload :HelloRails, "cuttle/lab/apps/hello_rails"
-      autoload :Work, "cuttle/lab/apps/work"
+      autoload :HelloRails, "cuttle/lab/apps/built_in"
+      autoload :Services, "cuttle/lab/apps/services"
+      autoload :Work, "cuttle/lab/apps/built_in"
 
       ROOT = File.expand_path("../../..", __dir__)
       EXAMPLES = "#{ROOT}/examples"

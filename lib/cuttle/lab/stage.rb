@@ -34,7 +34,7 @@ module Cuttle
         raise Failure, "#{@app.name}: #{@app.unavailable}" if @app.unavailable
 
         @app.services.each do |name|
-          @services[name] = Services.find(name).start(cores: @cores.load, **@app.settings_of(name))
+          @services[name] = Apps::Services.find(name).start(cores: @cores.load, **@app.settings_of(name))
         end
         @app = @app.prepare(@directory, services: @services)
       end

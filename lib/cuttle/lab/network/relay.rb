@@ -7,7 +7,7 @@ module Cuttle
       # has a line of its own each way, which takes +delay+ seconds and carries +bandwidth+ octets a second. Opening a
       # connection costs the round trip that it would; an end in one direction is passed on as that, a reset as a reset,
       # each after the octets that came before it. Connections that are open at its stop are cut.
-      class Relay < Services::Daemon
+      class Relay < Apps::Services::Daemon
         PROGRAM = "#{__dir__}/relay_program.rb"
 
         # delay: seconds each way; bandwidth: octets a second each way (nil: any). Raises Lab::Failure.
@@ -17,7 +17,7 @@ module Cuttle
             raise UsageError, "relay: a bandwidth is above 0 octets a second, not #{bandwidth}"
           end
 
-          new(Services::Child.start(PROGRAM, port, delay, bandwidth || 0, cores: cores))
+          new(Apps::Services::Child.start(PROGRAM, port, delay, bandwidth || 0, cores: cores))
         end
 
         # Of CPU time that it took so far.

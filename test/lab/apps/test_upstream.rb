@@ -8,7 +8,7 @@ class TestUpstream < Minitest::Test
   include Eventually
 
   def setup
-    @upstream = Cuttle::Lab::Services::Upstream.start(delay_ms: 1)
+    @upstream = Cuttle::Lab::Apps::Services::Upstream.start(delay_ms: 1)
   end
 
   def teardown
@@ -59,7 +59,7 @@ class TestUpstream < Minitest::Test
     reader, writer = IO.pipe
     starter = fork do
       reader.close
-      upstream = Cuttle::Lab::Services::Upstream.start
+      upstream = Cuttle::Lab::Apps::Services::Upstream.start
       writer.puts upstream.pid
       writer.close
       sleep

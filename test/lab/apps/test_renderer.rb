@@ -10,7 +10,7 @@ require "timeout"
 class TestRenderer < Minitest::Test
   include Eventually
 
-  Renderer = Cuttle::Lab::Services::Renderer
+  Renderer = Cuttle::Lab::Apps::Services::Renderer
 
   def setup
     skip Renderer.unavailable if Renderer.unavailable

@@ -6,7 +6,7 @@ require "test_helper"
 class TestPostgres < Minitest::Test
   include Serving
 
-  Postgres = Cuttle::Lab::Services::Postgres
+  Postgres = Cuttle::Lab::Apps::Services::Postgres
 
   def self.postgres
     @postgres ||= Postgres.start.tap { |postgres| Minitest.after_run { postgres.stop } }

@@ -10,7 +10,7 @@ class TestAlbum < Minitest::Test
   Lab = Cuttle::Lab
 
   def self.services
-    @services ||= %w[postgres renderer].to_h { |name| [name, Lab::Services.find(name).start] }.tap do |services|
+    @services ||= %w[postgres renderer].to_h { |name| [name, Lab::Apps::Services.find(name).start] }.tap do |services|
       Minitest.after_run { services.each_value(&:stop) }
     end
   end
@@ -71,7 +71,7 @@ class TestAlbum < Minitest::Test
   end
 
   def test_a_renderer_or_a_database_that_is_not_there_is_told_in_one_line
-    gone = Lab::Services::Renderer.start.tap(&:stop).environment
+    gone = Lab::Apps::Services::Renderer.start.tap(&:stop).environment
     { gone => [502, /\Arenderer: .*refused.*\n\z/],
       { "ALBUM_RENDERER" => nil } => [503, /\Arenderer: ALBUM_RENDERER.*\n\z/],
       { "WORK_DATABASE" => nil } => [503, /\Aquery: WORK_DATABASE.*\n\z/] }.each do |environment, (status, line)|

@@ -9,7 +9,7 @@ module Cuttle
         ROWS = 20 # in a bucket
         ITEMS = "SELECT id, title, body FROM work_items"
 
-        # SQL that makes the table which #read reads; whoever starts a database runs it (Lab::Services::Postgres).
+        # SQL that makes the table which #read reads; whoever starts a database runs it (Lab::Apps::Services::Postgres).
         TABLE = <<~SQL
           CREATE TABLE work_items (id integer PRIMARY KEY, bucket integer NOT NULL,
                                    title text NOT NULL, body text NOT NULL);
@@ -52,6 +52,31 @@ module Cuttle
           @pool.with { |connection| connection.exec_params(sql, values).values }
         rescue PG::Error => error
           raise Unavailable.new(503, "query: #{error.message.lines.first.to_s.strip}")
+        end
+      end
+
+      # At most +size+ connections, each made when it is first needed and used by one thread or fiber at a time. Whoever
+      # finds none free waits until one is.
+      class Pool
+        # The block makes a connection.
+        def initialize(size, &connect)
+          @connect = connect
+          @places = Thread::Queue.new
+          size.times { @places << nil } # a place without a connection yet
+        end
+
+        # Yields a connection. One under which the block raised is not used again.
+        def with
+          place = @places.pop
+          begin
+            connection = place || @connect.call
+            place = nil
+            result = yield connection
+            place = connection
+            result
+          ensure
+            @places << place
+          end
         end
       end
     end

@@ -10,7 +10,7 @@ class TestWorkApp < Minitest::Test
   include Serving
 
   WorkApp = Cuttle::Lab::WorkApp
-  FILE = "#{ROOT}/lib/cuttle/lab/work_app.rb"
+  FILE = "#{ROOT}/lib/cuttle/lab/apps/work_app.rb"
   IDLE = { cpu_ms: 0, iowait_ms: 0, response_chars: 1 }.freeze
 
   def test_the_body_is_exactly_as_long_as_asked

@@ -4,7 +4,7 @@
 # under test (GET without a body, kept alive or not), and ends when its standard input does.
 
 require "socket"
-require_relative "../network/event_loop"
+require_relative "../../network/event_loop"
 
 # One connection: the head of a request, a wait, an answer.
 class UpstreamConnection
