@@ -8,7 +8,7 @@ module Bench
     # Runs the block while this process alone holds the machine's lock; waits for it if need be.
     def alone(&block)
       waiting = ->(pid) { warn "waiting for another benchmark (pid #{pid}) to end" }
-      ::Cuttle::Lab::Lock.hold(waiting: waiting, &block)
+      ::Cuttle::Lab::Runner::Lock.hold(waiting: waiting, &block)
     end
 
     # Waits until nobody else wants a core, at most `patience` seconds. Returns how many did at the end, on average.

@@ -34,25 +34,15 @@ module Cuttle
     # What lies between the load and a server.
     module Network
       autoload :Relay, "cuttle/lab/network/relay"
-      autoload :Routes, "cuttle/lab/network/routes"
+      autoload :Routes, "cuttle/lab/network/relay"
     end
 
     # Carrying it out.
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
-    autoload :Cell, "cuttle/lab/cell"
-    autoload :WarmUp, "cuttle/lab/warm_up"
     autoload :Testers, "cuttle/lab/testers"
-    autoload :Session, "cuttle/lab/session"
-    autoload :TimeLimit, "cuttle/lab/time_limit"
-    autoload :Stage, "cuttle/lab/stage"
-    autoload :Interruption, "cuttle/lab/interruption"
-    autoload :Budget, "cuttle/lab/budget"
     autoload :Runner, "cuttle/lab/runner"
-    autoload :Progress, "cuttle/lab/progress"
     autoload :Machine, "cuttle/lab/machine"
-    autoload :Fairness, "cuttle/lab/fairness"
-    autoload :Lock, "cuttle/lab/lock"
 
     # Telling of it.
     autoload :Report, "cuttle/lab/report"
@@ -61,7 +51,7 @@ module Cuttle
     # goes. plan: a Plan of one's own, instead of what the options ask for. Raises UsageError and Failure; what was
     # measured until then is kept.
     def self.run(options, out: $stderr, plan: nil)
-      Session.new(options, out: out, plan: plan).run
+      Runner::Session.new(options, out: out, plan: plan).run
     end
   end
 end

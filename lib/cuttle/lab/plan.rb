@@ -7,7 +7,9 @@ module Cuttle
     # The law: a block starts each configuration once, in an order that seed and block alone decide, and loads it with
     # every load, in such an order too. One configuration is in every block twice, unchanged: the A/A control.
     class Plan
+      autoload :Budget, "cuttle/lab/plan/budget"
       autoload :Configurations, "cuttle/lab/plan/configurations"
+      autoload :Fairness, "cuttle/lab/plan/fairness"
 
       OPEN_CONNECTIONS = 1000 # the most there may be where a rate is given
 

@@ -45,9 +45,16 @@ module Cuttle
         define_method(key) { header[key] }
       end
 
-      # What was the same for all and what was not, with what the runs found of it.
+      # What was equal for all configurations and what was not: [{ "what", "same", "detail" }]. The entry for the backlog
+      # has the sizes that the servers were found to have.
       def fairness
-        Fairness.seen(self)
+        found = backlogs
+        (header["fairness"] || []).map do |entry|
+          next entry if entry["what"] != "backlog" || found.empty?
+
+          seen = found.map { |number, servers| "#{number} at #{servers.join(", ")}" }.join("; ")
+          entry.merge("same" => found.length == 1, "detail" => "#{entry["detail"]}. Found: #{seen}")
+        end
       end
 
       def directory
@@ -101,6 +108,15 @@ module Cuttle
           run = Run.new(hash)
           runs[run.key] = run
         end
+      end
+
+      # Backlog => names of the servers whose listening sockets have it.
+      def backlogs
+        seen = runs.flat_map do |run|
+          numbers = (run.proof || []).select { |proof| proof["setting"] == "backlog" }.map { |proof| proof["found"] }
+          numbers.grep(Integer).product([configuration(run.configuration).server])
+        end
+        seen.uniq.sort.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
       end
 
       def stranger(hash)

@@ -8,6 +8,14 @@ module Cuttle
     # load. Each run is on the disk before the next begins. What goes wrong with one configuration is written down, and
     # the rest goes on.
     class Runner
+      autoload :Interruption, "cuttle/lab/runner/session"
+      autoload :Lock, "cuttle/lab/runner/lock"
+      autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Session, "cuttle/lab/runner/session"
+      autoload :Testbed, "cuttle/lab/runner/testbed"
+      autoload :Trial, "cuttle/lab/runner/trial"
+      autoload :WarmUp, "cuttle/lab/runner/trial"
+
       # The results can't be written: there is no use in going on.
       class Unwritable < Error; end
 
@@ -17,9 +25,9 @@ module Cuttle
       REPEATED = 4
 
       # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
-      def initialize(plan:, stage:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
+      def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
         @plan = plan
-        @stage = stage
+        @testbed = testbed
         @cores = cores
         @speed = speed
         @store = store
@@ -72,7 +80,7 @@ module Cuttle
       # a server that dies.
       def serve(start, loads)
         lost = loads.dup
-        @stage.serve(start.configuration, loads) do |server, routes|
+        @testbed.serve(start.configuration, loads) do |server, routes|
           lost = loads.first(1)
           measure(start, loads, server, routes) { lost = loads.first(1) }
         end
@@ -83,9 +91,9 @@ module Cuttle
 
       def measure(start, loads, server, routes)
         until loads.empty? || !go_on?(start.configuration)
-          cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
+          trial = Trial.new(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
                           speed: @speed, generator: method(:generate))
-          run = cell.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
+          run = trial.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end
@@ -132,6 +140,43 @@ module Cuttle
 
       def nothing_runs
         raise Failure, "nothing could be measured: #{@reason || "there is no server"}"
+      end
+
+      # The time that a lab may take, while it runs. A block is not begun where it would end late, and broken off where it
+      # takes far more than that.
+      class TimeLimit
+        FAR = 1.25 # times the budget
+
+        # budget: seconds, or nil for no limit.
+        def initialize(budget, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+          @budget = budget
+          @clock = clock
+          @began = clock.call
+          @longest = 0
+        end
+
+        # The first one always has its chance.
+        def no_room_for_block?
+          !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
+        end
+
+        def over?
+          !@budget.nil? && elapsed > @budget * FAR
+        end
+
+        # Times a block.
+        def block
+          began = elapsed
+          yield
+        ensure
+          @longest = [@longest, elapsed - began].max
+        end
+
+        private
+
+        def elapsed
+          @clock.call - @began
+        end
       end
     end
   end

@@ -11,7 +11,6 @@ module Cuttle
       autoload :Beta, "cuttle/lab/statistics/functions"
       autoload :Bootstrap, "cuttle/lab/statistics/intervals"
       autoload :Gamma, "cuttle/lab/statistics/functions"
-      autoload :Holm, "cuttle/lab/statistics/holm"
       autoload :Noise, "cuttle/lab/statistics/noise"
       autoload :Normal, "cuttle/lab/statistics/student"
       autoload :Paired, "cuttle/lab/statistics/paired"
@@ -37,6 +36,29 @@ module Cuttle
       # greatest, misses the median with 2 / 2**n.
       BOOTSTRAPPED = 6
 
+      # Holm's correction (1979): however many of the hypotheses are true, with a chance of at most the level even one
+      # of them is rejected. It asks nothing of how the tests depend on each other.
+      module Holm
+        module_function
+
+        # Adjusted p-values, in the order of +ps+.
+        def adjust(ps)
+          least = 0.0
+          adjusted = Array.new(ps.length)
+          ps.each_index.sort_by { |index| ps[index] }.each_with_index do |index, rank|
+            adjusted[index] = least = [least, [1.0, ps[index] * (ps.length - rank)].min].max
+          end
+          adjusted
+        end
+
+        # The level at which each of +ps+ was tested in the end, while the family is held to +level+: the more of the
+        # others are rejected, the less is to be shared.
+        def levels(ps, level)
+          rejected = adjust(ps).map { |p| p <= level }
+          rejected.map { |own| level / (rejected.count(false) + (own ? 1 : 0)) }
+        end
+      end
+
       module_function
 
       def median(values)
@@ -46,32 +68,16 @@ module Cuttle
       # The median with its interval: bootstrapped by block, or of fewer than BOOTSTRAPPED values by Student's t on
       # their logarithms. Returns an Estimate.
       def median_interval(values, confidence = CONFIDENCE)
-        return bootstrap_by_block(values, confidence: confidence) { |blocks| median(blocks) } if
+        return Bootstrap.estimate(values, confidence: confidence) { |picked| median(picked) } if
           values.length >= BOOTSTRAPPED
 
         low, high = Student.interval(values, confidence)
         Estimate.new(median(values), low, high, values.length)
       end
 
-      # An Estimate of what the block makes of +blocks+, by resampling them whole (see Bootstrap).
-      def bootstrap_by_block(blocks, confidence: CONFIDENCE, **options, &statistic)
-        Bootstrap.estimate(blocks, confidence: confidence, **options, &statistic)
-      end
-
       # other / one, paired by block: an Estimate. Both are Hashes of a value by block, or Arrays in blocks' order.
       def paired_ratio(one_by_block, other_by_block, confidence: CONFIDENCE)
         Paired.of(one_by_block, other_by_block).estimate(confidence)
-      end
-
-      # The values of +ps+, adjusted so that each may be held against the level of them all.
-      def holm(ps)
-        Holm.adjust(ps)
-      end
-
-      # The +percentile+ of a Load::Histogram, in nanoseconds, with the interval of its ranks: an Estimate. It knows
-      # of chance within what was recorded only, not of that between starts of a server.
-      def percentile_interval(histogram, percentile, confidence = CONFIDENCE)
-        Ranks.estimate(histogram, percentile, confidence)
       end
     end
   end

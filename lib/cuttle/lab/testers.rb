@@ -8,7 +8,7 @@ module Cuttle
     module Testers
       extend Catalogue
 
-      autoload :Result, "cuttle/lab/testers/result"
+      autoload :Result, "cuttle/lab/testers/tester"
       autoload :Tester, "cuttle/lab/testers/tester"
 
       list "load tester", "cuttle/lab/testers", {

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../data/support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # Whole labs, simulated: how often a lab calls anything different that is the same (at most 5%, however many
 # configurations it has and however its runs scatter), and how often it finds a true 10%.

@@ -78,7 +78,7 @@ module Cuttle
 
         def correct(changes)
           tested = changes.select(&:p)
-          tested.zip(Statistics.holm(tested.map(&:p))) { |change, p| change.p = p }
+          tested.zip(Statistics::Holm.adjust(tested.map(&:p))) { |change, p| change.p = p }
           changes.each(&:freeze)
         end
 

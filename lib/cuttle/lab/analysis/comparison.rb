@@ -87,7 +87,7 @@ module Cuttle
         def correct(samples)
           tested, single = samples.partition { |sample| sample[:paired].p }
           ps = tested.map { |sample| sample[:paired].p }
-          all = tested.zip(Statistics.holm(ps), Statistics::Holm.levels(ps, LEVEL)) +
+          all = tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) +
                 single.map { |sample| [sample, nil, LEVEL] }
           @comparisons = all.to_h { |sample, p, level| [key(sample), compare(sample, p, level, tested)] }
         end

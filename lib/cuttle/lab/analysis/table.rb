@@ -70,7 +70,7 @@ module Cuttle
           sum = Load::Histograms.sum(histograms)
           return if sum.count * (100 - percentile) / 100.0 < ENOUGH
 
-          within = Statistics.percentile_interval(sum, percentile)
+          within = Statistics::Ranks.estimate(sum, percentile)
           between = Statistics.median_interval(histograms.map { |each| each.value_at(percentile) })
           bounds = [[within.low, between.low], [within.high, between.high]].map { |pair| pair if pair.all? }
           milliseconds(within.value, bounds[0]&.min, bounds[1]&.max, histograms.length)

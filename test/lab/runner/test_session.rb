@@ -20,13 +20,13 @@ class TestSession < Minitest::Test
     Dir.mktmpdir do |directory|
       File.write("#{directory}/config.ru", "")
       options = Cuttle::Lab::Options.new(app: directory, rounds: 1, directory: "#{directory}/lab-results")
-      session = Cuttle::Lab::Session.new(options, out: StringIO.new)
+      session = Cuttle::Lab::Runner::Session.new(options, out: StringIO.new)
       lock = ->(**, &block) { block.call }
       prepare = lambda do |*|
         session.instance_variable_get(:@interruption).ask if interrupted
         raise Cuttle::Lab::Failure, "no gems"
       end
-      Cuttle::Lab::Lock.stub(:hold, lock) { Cuttle::Lab::Stage.stub(:open, prepare) { session.run } }
+      Cuttle::Lab::Runner::Lock.stub(:hold, lock) { Cuttle::Lab::Runner::Testbed.stub(:open, prepare) { session.run } }
     end
   end
 end

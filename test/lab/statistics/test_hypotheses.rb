@@ -8,9 +8,9 @@ class TestLabHypotheses < Minitest::Test
 
   # The worked example of Wikipedia's article on Holm's method.
   def test_holm
-    assert_equal [0.03, 0.06, 0.06, 0.02], Statistics.holm([0.01, 0.04, 0.03, 0.005]).map { |p| p.round(12) }
-    assert_equal [1.0, 1.0], Statistics.holm([0.6, 0.7])
-    assert_equal [], Statistics.holm([])
+    assert_equal [0.03, 0.06, 0.06, 0.02], Statistics::Holm.adjust([0.01, 0.04, 0.03, 0.005]).map { |p| p.round(12) }
+    assert_equal [1.0, 1.0], Statistics::Holm.adjust([0.6, 0.7])
+    assert_equal [], Statistics::Holm.adjust([])
   end
 
   def test_levels_are_where_holm_decides
@@ -18,7 +18,7 @@ class TestLabHypotheses < Minitest::Test
     assert_equal [0.0125] * 2, Statistics::Holm.levels([0.02, 0.8], 0.025)
     ps = [0.001, 0.02, 0.9]
     levels = Statistics::Holm.levels(ps, 0.05)
-    assert_equal(Statistics.holm(ps).map { |p| p <= 0.05 }, ps.zip(levels).map { |p, level| p <= level })
+    assert_equal(Statistics::Holm.adjust(ps).map { |p| p <= 0.05 }, ps.zip(levels).map { |p, level| p <= level })
   end
 
   # Student's own example (1908), hours of sleep gained by two drugs: t = 4.0621 with 9 degrees of freedom,

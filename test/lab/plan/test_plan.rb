@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/lab_fakes"
+require_relative "../support/lab_fakes"
 
 # Which configurations and loads a lab has, in which order.
 class TestLabPlan < Minitest::Test
@@ -103,7 +103,7 @@ class TestLabPlan < Minitest::Test
   def test_fairness_tells_what_differs
     cores = Cuttle::Lab::Machine::Cores.new(server: [0], load: [1], allowed: [0, 1])
     app = Struct.new(:name).new("work")
-    told = Cuttle::Lab::Fairness.new(plan, app: app, cores: cores).to_a.to_h { |entry| [entry["what"], entry] }
+    told = Cuttle::Lab::Plan::Fairness.new(plan, app: app, cores: cores).to_a.to_h { |entry| [entry["what"], entry] }
     refute told["slots"]["same"]
     assert_equal "1 to 10 requests at once, and without a bound: fibers, fibers -w 2", told["slots"]["detail"]
     assert told["keep-alive"]["same"]

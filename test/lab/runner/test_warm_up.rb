@@ -29,20 +29,20 @@ class TestLabWarmUp < Minitest::Test
 
   def test_an_interruption_ends_it
     calls = 0
-    steady = Cuttle::Lab::WarmUp.new(1) { (calls += 1) && Piece.new(1, 1, true) }.call
+    steady = Cuttle::Lab::Runner::WarmUp.new(1) { (calls += 1) && Piece.new(1, 1, true) }.call
     assert_nil steady
     assert_equal 1, calls
   end
 
   def test_no_time_is_no_warm_up
-    assert_nil Cuttle::Lab::WarmUp.new(0) { flunk }.call
+    assert_nil Cuttle::Lab::Runner::WarmUp.new(0) { flunk }.call
   end
 
   private
 
   def warm(*rates, responses: 10_000)
     calls = 0
-    steady = Cuttle::Lab::WarmUp.new(1) { Piece.new(rates[(calls += 1) - 1], responses, false) }.call
+    steady = Cuttle::Lab::Runner::WarmUp.new(1) { Piece.new(rates[(calls += 1) - 1], responses, false) }.call
     [steady, calls]
   end
 end

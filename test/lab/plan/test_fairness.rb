@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../data/support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # What was held equal: what is known before a lab, and what its runs find.
 class TestLabFairness < Minitest::Test
@@ -33,7 +33,7 @@ class TestLabFairness < Minitest::Test
 
   def before(*servers)
     present = servers.map { |name| Cuttle::Lab::Results::Configuration.new("server" => name) }
-    fairness = Cuttle::Lab::Fairness.new(Struct.new(:present).new(present), app: nil, cores: nil)
+    fairness = Cuttle::Lab::Plan::Fairness.new(Struct.new(:present).new(present), app: nil, cores: nil)
     fairness.send(:backlog).values_at("same", "detail")
   end
 

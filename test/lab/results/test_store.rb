@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "tmpdir"
-require_relative "support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # The file of a running lab, through what ends labs: a crash in the middle of a line, a full disk, another lab.
 class TestLabStore < Minitest::Test

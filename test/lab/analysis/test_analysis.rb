@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # What is made of a lab's runs.
 class TestLabAnalysis < Minitest::Test

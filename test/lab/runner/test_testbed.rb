@@ -25,7 +25,7 @@ class TestStage < Minitest::Test
   RUBY
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-stage")
+    @directory = Dir.mktmpdir("cuttle-testbed")
     File.write("#{@directory}/config.ru", APP)
   end
 
@@ -34,23 +34,23 @@ class TestStage < Minitest::Test
   end
 
   def test_an_app_is_what_it_was_at_every_start
-    stage("hybrid") do |stage, configuration|
-      assert_equal '["false", "3"] [] ', answer(stage, configuration)
-      assert_equal '["false", "3"] [] [] ', answer(stage, configuration)
+    testbed("hybrid") do |testbed, configuration|
+      assert_equal '["false", "3"] [] ', answer(testbed, configuration)
+      assert_equal '["false", "3"] [] [] ', answer(testbed, configuration)
     end
   end
 
   # As many connections to a database as there may be requests in a process; where nothing bounds them, the app decides.
   def test_only_a_number_of_threads_is_said
-    stage("fibers") { |stage, configuration| assert_equal '["false", nil] [] ', answer(stage, configuration) }
+    testbed("fibers") { |testbed, configuration| assert_equal '["false", nil] [] ', answer(testbed, configuration) }
   end
 
   def test_a_load_may_close_connections_that_a_server_keeps
-    stage("hybrid") do |stage, configuration|
+    testbed("hybrid") do |testbed, configuration|
       configuration = configuration.class.new(configuration.to_h.merge("keep_alive" => true))
       said = [nil, false, true].map do |keep_alive|
         load = Cuttle::Lab::Results::LoadSpec.new("connections" => 1, "keep_alive" => keep_alive)
-        stage.load_options(configuration, load, Cuttle::Lab::Machine::Cores.new)[:keep_alive]
+        testbed.load_options(configuration, load, Cuttle::Lab::Machine::Cores.new)[:keep_alive]
       end
       assert_equal [true, false, true], said
     end
@@ -59,8 +59,8 @@ class TestStage < Minitest::Test
   # Each by its own; and what stands between is not the server's.
   def test_a_load_has_the_network_that_it_asks_for
     fast, slow, far = asking({}), asking("delay" => 0.1), asking("delay" => 0.1, "bandwidth" => 50_000)
-    stage("hybrid") do |stage, configuration|
-      stage.serve(configuration, [fast, slow, far, asking("delay" => 0.1)]) do |server, routes|
+    testbed("hybrid") do |testbed, configuration|
+      testbed.serve(configuration, [fast, slow, far, asking("delay" => 0.1)]) do |server, routes|
         assert_nil routes.to(fast).relay
         assert_equal "http://127.0.0.1:#{server.port}/", routes.to(fast).url
         relays = [slow, far, asking("delay" => 0.1)].map { |each| routes.to(each).relay.pid }
@@ -76,9 +76,9 @@ class TestStage < Minitest::Test
 
   def test_relays_end_with_the_server
     relay = nil
-    stage("hybrid") do |stage, configuration|
+    testbed("hybrid") do |testbed, configuration|
       slow = asking("delay" => 0.01)
-      stage.serve(configuration, [slow]) { |_server, routes| relay = routes.to(slow).relay }
+      testbed.serve(configuration, [slow]) { |_server, routes| relay = routes.to(slow).relay }
     end
     refute_predicate relay, :running?
   end
@@ -89,16 +89,16 @@ class TestStage < Minitest::Test
     Cuttle::Lab::Results::LoadSpec.new({ "id" => "l1", "connections" => 1 }.merge(hash))
   end
 
-  def stage(engine)
+  def testbed(engine)
     app = Remembering.new(name: "app.ru", rackup: "#{@directory}/config.ru")
     options = Cuttle::Lab::Options.new(app: app.rackup, engines: [engine], workers: [0], threads: [3], rounds: 1)
-    Cuttle::Lab::Stage.open(app, options, Cuttle::Lab::Machine::Cores.new) do |stage|
-      yield stage, Cuttle::Lab::Plan.build(options, peers: stage.peers).configurations.first
+    Cuttle::Lab::Runner::Testbed.open(app, options, Cuttle::Lab::Machine::Cores.new) do |testbed|
+      yield testbed, Cuttle::Lab::Plan.build(options, peers: testbed.peers).configurations.first
     end
   end
 
-  def answer(stage, configuration)
+  def answer(testbed, configuration)
     any = asking({})
-    stage.serve(configuration, [any]) { |_server, routes| Net::HTTP.get(URI(routes.to(any).url)) }
+    testbed.serve(configuration, [any]) { |_server, routes| Net::HTTP.get(URI(routes.to(any).url)) }
   end
 end

@@ -8,7 +8,7 @@ require "tmpdir"
 
 # `cuttle lab` from its beginning to its end: real servers, in very little time.
 class TestLab < Minitest::Test
-  ROOT = File.expand_path("../../..", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
   APP = <<~RUBY
     run ->(_env) { [200, { "content-type" => "text/plain" }, ["Hello, lab!"]] }
   RUBY

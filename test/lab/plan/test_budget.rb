@@ -38,7 +38,7 @@ class TestLabBudget < Minitest::Test
 
   def test_a_block_that_would_end_late_is_not_begun
     now = 0
-    limit = Cuttle::Lab::TimeLimit.new(100, clock: -> { now })
+    limit = Cuttle::Lab::Runner::TimeLimit.new(100, clock: -> { now })
     refute limit.no_room_for_block?
     limit.block { now += 40 }
     refute limit.no_room_for_block?
@@ -52,7 +52,7 @@ class TestLabBudget < Minitest::Test
   def test_progress_estimates_what_is_left
     now = 0
     out = StringIO.new
-    progress = Cuttle::Lab::Progress.new(out, total: 10, done: 4, clock: -> { now })
+    progress = Cuttle::Lab::Runner::Progress.new(out, total: 10, done: 4, clock: -> { now })
     assert_nil progress.left
     now = 6
     2.times { progress.done(named("hybrid"), named("1 connection"), "99/s") }
@@ -64,7 +64,7 @@ class TestLabBudget < Minitest::Test
   private
 
   def fit(options, starts:, loads:)
-    Cuttle::Lab::Budget.new(Cuttle::Lab::Options.new(**options), starts: starts, loads: loads).fit
+    Cuttle::Lab::Plan::Budget.new(Cuttle::Lab::Options.new(**options), starts: starts, loads: loads).fit
   end
 
   def named(name)

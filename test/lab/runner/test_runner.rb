@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "delegate"
-require_relative "support/lab_fakes"
+require_relative "../support/lab_fakes"
 
 # Carrying a plan out, on servers of the load generator's own: what is written down, whatever happens.
 class TestLabRunner < Minitest::Test
@@ -12,7 +12,7 @@ class TestLabRunner < Minitest::Test
     @native = Cuttle::Load::TestServers::Known.new(:null)
     @store = LabFakes::Store.new
     @out = StringIO.new
-    @interruption = Cuttle::Lab::Interruption.new
+    @interruption = Cuttle::Lab::Runner::Interruption.new
   end
 
   def teardown
@@ -53,9 +53,9 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_each_configuration_of_a_block_has_a_server_of_its_own
-    stage = run_lab(rounds: 2)
-    assert_equal 6, stage.started.length
-    assert(stage.started.all?(&:stopped))
+    testbed = run_lab(rounds: 2)
+    assert_equal 6, testbed.started.length
+    assert(testbed.started.all?(&:stopped))
   end
 
   def test_a_setting_that_is_not_proved_makes_a_run_invalid
@@ -96,10 +96,10 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_nothing_listens
-    stage = run_lab(rounds: 1) do |configuration|
+    testbed = run_lab(rounds: 1) do |configuration|
       LabFakes::Server.new(configuration.model == "single" ? free_port : @native.port)
     end
-    assert(stage.started.all?(&:stopped))
+    assert(testbed.started.all?(&:stopped))
     assert_match(/refused/, @store.of("failure").first["reason"])
   end
 
@@ -112,13 +112,13 @@ class TestLabRunner < Minitest::Test
 
   def test_an_interrupted_lab_says_so_and_keeps_what_there_is
     starts = 0
-    stage = run_lab(rounds: 5) do
+    testbed = run_lab(rounds: 5) do
       @interruption.ask if (starts += 1) == 2
       LabFakes::Server.new(@native.port)
     end
     assert_equal 2, @store.of("run").length
     assert_equal true, @store.lines.last["interrupted"]
-    assert(stage.started.all?(&:stopped))
+    assert(testbed.started.all?(&:stopped))
   end
 
   def test_what_is_done_is_not_done_again
@@ -189,7 +189,7 @@ class TestLabRunner < Minitest::Test
 
   def test_a_lab_out_of_time_says_so
     now = 0
-    time = Cuttle::Lab::TimeLimit.new(10, clock: -> { now })
+    time = Cuttle::Lab::Runner::TimeLimit.new(10, clock: -> { now })
     run_lab(rounds: 5, time: time) { (now += 2) && LabFakes::Server.new(@native.port) }
     told = @store.of("warning").find { |each| each["name"] == "budget" }
     assert_match(/after 2 of 5 rounds/, told["text"])
@@ -198,19 +198,19 @@ class TestLabRunner < Minitest::Test
   private
 
   # changes: of the loads, as the results file has them.
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::TimeLimit.new(nil), cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil), cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
               speed: core_speed { 1 }, &made)
     plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan
-    stage = LabFakes::Stage.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
+    testbed = LabFakes::Testbed.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
     runner = Cuttle::Lab::Runner.new(
-      plan: plan, stage: stage, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done, time: time,
-      progress: Cuttle::Lab::Progress.new(@out, total: 1)
+      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done, time: time,
+      progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish
-    stage
+    testbed
   end
 
   def quiet_cores

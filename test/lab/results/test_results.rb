@@ -2,7 +2,7 @@
 
 require "test_helper"
 require "tmpdir"
-require_relative "support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # Results as they are read back, whole and damaged.
 class TestLabResults < Minitest::Test

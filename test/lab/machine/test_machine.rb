@@ -64,8 +64,8 @@ class TestLabMachine < Minitest::Test
       path = "#{directory}/lock"
       order = Queue.new
       told = Queue.new
-      Cuttle::Lab::Lock.hold(path) do
-        other = Thread.new { Cuttle::Lab::Lock.hold(path, waiting: ->(pid) { told << pid }) { order << :other } }
+      Cuttle::Lab::Runner::Lock.hold(path) do
+        other = Thread.new { Cuttle::Lab::Runner::Lock.hold(path, waiting: ->(pid) { told << pid }) { order << :other } }
         assert_equal Process.pid.to_s, told.pop
         order << :first
         @other = other

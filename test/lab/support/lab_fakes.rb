@@ -2,7 +2,7 @@
 
 require "json"
 
-# Peers, servers and a stage that need no process, for tests of what carries a lab out.
+# Peers, servers and a testbed that need no process, for tests of what carries a lab out.
 module LabFakes
   # supports: a callable that says why a setup can't be; threads: whether it has any.
   class Peer
@@ -120,8 +120,8 @@ module LabFakes
     end
   end
 
-  # What a Runner asks of a stage. made: called for each start; returns a Server or raises.
-  class Stage
+  # What a Runner asks of a testbed. made: called for each start; returns a Server or raises.
+  class Testbed
     attr_reader :started
 
     def initialize(&made)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # The sentences, word for word.
 class TestLabVerdict < Minitest::Test
