@@ -9,19 +9,19 @@ module Cuttle
   module Studies
     class Failure < Error; end
 
-    autoload :Cell, "cuttle/studies/cell"
+    autoload :Archive, "cuttle/studies/archive"
     autoload :Claim, "cuttle/studies/claim"
-    autoload :Comparison, "cuttle/studies/comparison"
+    autoload :Condition, "cuttle/studies/condition"
     autoload :Declaration, "cuttle/studies/declaration"
     autoload :Documents, "cuttle/studies/documents"
     autoload :Evidence, "cuttle/studies/evidence"
     autoload :Experiment, "cuttle/studies/experiment"
     autoload :Findings, "cuttle/studies/findings"
-    autoload :Kept, "cuttle/studies/kept"
-    autoload :Measured, "cuttle/studies/measured"
     autoload :Metric, "cuttle/studies/metric"
+    autoload :Procedure, "cuttle/studies/procedure"
     autoload :Published, "cuttle/studies/published"
     autoload :Report, "cuttle/studies/report"
+    autoload :Reproduction, "cuttle/studies/reproduction"
     autoload :Request, "cuttle/studies/request"
     autoload :Rubies, "cuttle/studies/rubies"
     autoload :Scale, "cuttle/studies/scale"

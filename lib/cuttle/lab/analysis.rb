@@ -6,7 +6,7 @@ module Cuttle
     #
     # The law: one value is one start of a server. Only valid runs count. Comparisons are by block, and corrected for
     # how many there are: with a chance of at most 5% a lab calls anything different that is not. Those of the
-    # reference were planned, and are corrected for each other; those of any other base could have been picked by the
+    # baseline were planned, and are corrected for each other; those of any other baseline could have been picked by the
     # looks of the results, and are corrected for all pairs there are.
     class Analysis
       autoload :Changes, "cuttle/lab/analysis/changes"
@@ -36,17 +36,17 @@ module Cuttle
       end
 
       # What others are compared with: the first configuration of the plan that was measured, or nil.
-      def reference
+      def baseline
         @values.configurations.find { |configuration| !configuration.control_of }
       end
 
-      # Comparison of every other configuration with +base+, under +load+ or all loads, in the plan's order.
-      def comparisons(base: reference, load: nil)
-        base = id(base)
-        family = base == reference&.id ? planned : pairs
+      # Comparison of every other configuration with +baseline+, under +load+ or all loads, in the plan's order.
+      def comparisons(baseline: self.baseline, load: nil)
+        compared_with = id(baseline)
+        family = compared_with == self.baseline&.id ? planned : pairs
         loads = load ? [id(load)] : results.loads.map(&:id)
         loads.product(@values.configurations).filter_map do |each, other|
-          family.find(other.id, base, each) unless other.id == base
+          family.find(other.id, compared_with, each) unless other.id == compared_with
         end
       end
 
@@ -78,7 +78,7 @@ module Cuttle
       private
 
       def planned
-        @planned ||= Family.new(@values, @values.planned(reference))
+        @planned ||= Family.new(@values, @values.planned(baseline))
       end
 
       def pairs

@@ -14,7 +14,7 @@ module Cuttle
       OPEN_CONNECTIONS = 1000 # the most there may be where a rate is given
 
       # A configuration in a block, with the loads in the order in which it gets them.
-      Start = Struct.new(:configuration, :loads, :block)
+      Start = Struct.new(:configuration, :loads, :round)
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
@@ -83,7 +83,7 @@ module Cuttle
       end
 
       # The Starts of a block, in their order.
-      def block(number)
+      def round(number)
         random = Random.new((seed << 20) + number)
         present.shuffle(random: random).map do |configuration|
           Start.new(configuration, loads_of(configuration).shuffle(random: random), number)

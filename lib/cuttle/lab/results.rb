@@ -69,9 +69,9 @@ module Cuttle
         end
       end
 
-      # Whether there is a run of it (ids, and the block's number).
-      def run?(configuration, load, block)
-        @keys.key?([configuration, load, block])
+      # Whether there is a run of it (ids, and the round's number).
+      def run?(configuration, load, round)
+        @keys.key?([configuration, load, round])
       end
 
       def configuration(id)

@@ -44,9 +44,9 @@ module Cuttle
       # where no server at all can be started.
       def run
         @plan.rounds.times do |number|
-          break out_of_time(number) if @time.no_room_for_block?
+          break out_of_time(number) if @time.no_room_for_round?
 
-          @time.block { @plan.block(number).each { |start| attempt(start) if go_on?(start.configuration) } }
+          @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
         end
         nothing_runs if @order.zero? && !@interruption.asked?
@@ -71,8 +71,8 @@ module Cuttle
 
       # One start, and another for the loads that are left where a server died under one.
       def attempt(start)
-        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.block) }
-        @progress.start(start.configuration, start.block) if left.any?
+        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
+        @progress.start(start.configuration, start.round) if left.any?
         serve(start, left) while left.any? && go_on?(start.configuration)
       end
 
@@ -124,7 +124,7 @@ module Cuttle
       end
 
       def place(start, load)
-        { "configuration" => start.configuration.id, "load" => load.id, "block" => start.block }
+        { "configuration" => start.configuration.id, "load" => load.id, "block" => start.round }
       end
 
       def append(type, hash)
@@ -156,7 +156,7 @@ module Cuttle
         end
 
         # The first one always has its chance.
-        def no_room_for_block?
+        def no_room_for_round?
           !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
         end
 
@@ -165,7 +165,7 @@ module Cuttle
         end
 
         # Times a block.
-        def block
+        def round
           began = elapsed
           yield
         ensure

@@ -64,13 +64,13 @@ module Cuttle
         rows = Published.rows(file, @root).select { |row| row.id.match?(only) }
         raise Failure, "#{file}: no row is #{only.inspect}" if rows.empty?
 
-        rows.each { |row| @entries << Measured.new(row, block).entry(row) }
+        rows.each { |row| @entries << Procedure.new(row, block).entry(row) }
       end
 
       # A row that nobody published.
       def trial(id, **columns, &block)
         row = Published::Row.new(nil, nil, { "id" => id, **columns.to_h { |name, value| [name.to_s, value.to_s] } })
-        @entries << Measured.new(row, block).entry(row)
+        @entries << Procedure.new(row, block).entry(row)
       end
 
       Metric.names.each do |metric|

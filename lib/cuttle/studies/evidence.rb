@@ -26,41 +26,41 @@ module Cuttle
         @noise = {}
       end
 
-      # Estimate of above / below; nil where they have less than two blocks in common. cells: by the figures.
-      def ratio(statement, cells)
-        values, others = by_block(statement, cells)
+      # Estimate of above / below; nil where they have less than two blocks in common. conditions: by the figures.
+      def ratio(statement, conditions)
+        values, others = by_round(statement, conditions)
         return if (values.keys & others.keys).length < 2
 
-        Lab::Statistics::Paired.of(others, values, noise: usual(statement, cells)).estimate
+        Lab::Statistics::Paired.of(others, values, noise: usual(statement, conditions)).estimate
       end
 
       private
 
       # { block => value } of what stands above and of what stands below.
-      def by_block(statement, cells)
+      def by_round(statement, conditions)
         above, below = statement.above, statement.below
-        values = @findings.by_block(cells[above], above.metric)
+        values = @findings.by_round(conditions[above], above.metric)
         return [values, values.transform_values { below }] if below.is_a?(Numeric)
         return Apart.in_turn(values) if statement.apart && below == above
 
-        others = @findings.by_block(cells[below], below.metric)
+        others = @findings.by_round(conditions[below], below.metric)
         statement.apart ? Apart.sorted(values, others) : [values, others]
       end
 
       # Of ratios of that kind. Of two numbers of the same runs, or of two kinds, nothing is usual.
-      def usual(statement, cells)
+      def usual(statement, conditions)
         above, below = statement.above, statement.below
         return Lab::Statistics::Noise::NONE if statement.apart
         return noise(above.metric) if below.is_a?(Numeric)
-        return Lab::Statistics::Noise::NONE if above.metric != below.metric || cells[above] == cells[below]
+        return Lab::Statistics::Noise::NONE if above.metric != below.metric || conditions[above] == conditions[below]
 
         noise(above.metric)
       end
 
-      # Learnt from neighbours, each cell in one pair only; but the loads of a block are put on one start of a server.
+      # Learnt from neighbours, each condition in one pair only; but the loads of a block are put on one start of a server.
       def noise(metric)
         @noise[metric] ||= begin
-          values = @findings.study.cells.map { |cell| @findings.by_block(cell, metric) }.reject(&:empty?)
+          values = @findings.study.conditions.map { |condition| @findings.by_round(condition, metric) }.reject(&:empty?)
           spreads = values.each_slice(2).filter_map { |one, other| Lab::Statistics::Paired.of(one, other).spread if other }
           Lab::Statistics::Noise.of(spreads, repeats: loads)
         end
@@ -68,7 +68,7 @@ module Cuttle
 
       # The most that a configuration has.
       def loads
-        @findings.study.cells.group_by(&:configuration).values.map(&:length).max
+        @findings.study.conditions.group_by(&:configuration).values.map(&:length).max
       end
     end
   end

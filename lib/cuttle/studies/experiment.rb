@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # A study as a lab: every cell once in each block, on fresh servers, in an order by chance.
+    # A study as a lab: every condition once in each block, on fresh servers, in an order by chance.
     class Experiment
       NOTE = "study" # what a lab's header has of it
       TIMEOUT = 60 # seconds: people were published to have waited for 20
@@ -31,7 +31,7 @@ module Cuttle
 
       # Returns the directory of the results. Raises UsageError and Failure; what was measured until then is kept.
       def run(out:)
-        @study.cells.filter_map { |cell| absent(cell) }.uniq.each { |reason| out.puts "left out: #{reason}" }
+        @study.conditions.filter_map { |condition| absent(condition) }.uniq.each { |reason| out.puts "left out: #{reason}" }
         Lab.run(options, out: out, plan: plan)
       end
 
@@ -49,10 +49,10 @@ module Cuttle
                          notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end
 
-      # Lab::Plan: the cells' configurations and loads, and which belong together.
+      # Lab::Plan: the conditions' configurations and loads, and which belong together.
       def plan
         specs = loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) }
-        pairs = numbered.to_h { |id, cells| [id, cells.map { |cell| loads.key(cell.load(@scale)) }] }
+        pairs = numbered.to_h { |id, conditions| [id, conditions.map { |condition| loads.key(condition.load(@scale)) }] }
         Lab::Plan.new(configurations: configurations, loads: specs, pairs: pairs, missing: missing, seed: options.seed,
                       rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
       end
@@ -68,29 +68,29 @@ module Cuttle
 
       private
 
-      # Why the load tester of a cell can't be had, or nil.
-      def absent(cell)
-        cell.tester && @testers.find(cell.tester).unavailable
+      # Why the load tester of a condition can't be had, or nil.
+      def absent(condition)
+        condition.tester && @testers.find(condition.tester).unavailable
       end
 
-      def cells
-        @cells ||= @study.cells.reject { |cell| absent(cell) }
+      def conditions
+        @conditions ||= @study.conditions.reject { |condition| absent(condition) }
       end
 
-      # Configuration id => its Cells.
+      # Configuration id => its Conditions.
       def numbered
-        @numbered ||= cells.group_by(&:configuration).values
-                            .map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
+        @numbered ||= conditions.group_by(&:configuration).values
+                            .map.with_index(1).to_h { |conditions, number| ["c#{number}", conditions] }
       end
 
       # Load id => Hash.
       def loads
-        @loads ||= cells.map { |cell| cell.load(@scale) }.uniq
+        @loads ||= conditions.map { |condition| condition.load(@scale) }.uniq
                          .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
       end
 
       def configurations
-        numbered.map { |id, cells| configuration(id, cells.first.configuration) }
+        numbered.map { |id, conditions| configuration(id, conditions.first.configuration) }
       end
 
       def configuration(id, hash)

@@ -15,9 +15,9 @@ module Cuttle
     class Study
       ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
-      # A published Row, and the Cells that measure the same: ours first, then the original's server. reason: why there
+      # A published Row, and the Conditions that measure the same: ours first, then the original's server. reason: why there
       # are none, or nil.
-      Entry = Struct.new(:row, :cells, :reason)
+      Entry = Struct.new(:row, :conditions, :reason)
 
       attr_reader(*ATTRIBUTES)
 
@@ -51,14 +51,14 @@ module Cuttle
       end
 
       # All that is to be measured, once each.
-      def cells
-        entries.flat_map(&:cells).uniq
+      def conditions
+        entries.flat_map(&:conditions).uniq
       end
 
       # [claim, figure] each of what is claimed of rows that aren't measured: it would stay undecided for ever.
       def unmeasured
         pairs = claims.flat_map { |claim| claim.statements.flat_map(&:figures).map { |figure| [claim, figure] } }
-        pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.cells.any? } }
+        pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.any? } }
       end
 
       # Entries with this id and these columns.

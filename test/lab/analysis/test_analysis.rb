@@ -44,7 +44,7 @@ class TestLabAnalysis < Minitest::Test
 
     assert_equal [3, 2, ["2 workers wanted, 1 found"]], [row.valid_runs, row.invalid_runs, row.reasons]
     assert_operator row.rate.value, :<, 200
-    assert_equal 3, analysis.comparisons.first.blocks
+    assert_equal 3, analysis.comparisons.first.rounds
   end
 
   def test_what_never_ran_validly_is_in_the_table_and_nowhere_else
@@ -71,7 +71,7 @@ class TestLabAnalysis < Minitest::Test
 
   # Of a base that was picked for its looks: corrected for every pair.
   def test_comparisons_with_another_base
-    single, reactor = analysis.comparisons(base: "c2")
+    single, reactor = analysis.comparisons(baseline: "c2")
 
     assert_in_delta 1 / 1.4, single.ratio.value, 0.02
     assert_predicate single, :different?
@@ -82,7 +82,7 @@ class TestLabAnalysis < Minitest::Test
   end
 
   def test_control
-    assert_equal ["single again", "single"], analysis.control.then { |each| [each.configuration.name, each.base.name] }
+    assert_equal ["single again", "single"], analysis.control.then { |each| [each.configuration.name, each.baseline.name] }
     assert_equal 2, analysis(loads: 2).controls.length
     assert_nil SyntheticLab.new(%w[single]) { 100.0 }.analysis.control
   end
@@ -128,7 +128,7 @@ class TestLabAnalysis < Minitest::Test
   def test_blocks_that_one_lacks_are_left_out
     analysis = SyntheticLab.new(%w[a b]) { |name, _, block| 100.0 + block unless name == "b" && block > 1 }.analysis
 
-    assert_equal 2, analysis.comparisons.first.blocks
+    assert_equal 2, analysis.comparisons.first.rounds
   end
 
   private

@@ -62,7 +62,7 @@ class TestLabVerdict < Minitest::Test
   end
 
   def test_one_block
-    assert_match(/no measurable difference between a and b \(one block tells no difference from chance\)/,
+    assert_match(/no measurable difference between a and b \(one round tells no difference from chance\)/,
                  verdict({ "a" => 100.0, "b" => 300.0 }, blocks: 1).first)
   end
 

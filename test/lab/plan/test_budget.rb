@@ -39,11 +39,11 @@ class TestLabBudget < Minitest::Test
   def test_a_block_that_would_end_late_is_not_begun
     now = 0
     limit = Cuttle::Lab::Runner::TimeLimit.new(100, clock: -> { now })
-    refute limit.no_room_for_block?
-    limit.block { now += 40 }
-    refute limit.no_room_for_block?
-    limit.block { now += 45 }
-    assert limit.no_room_for_block?
+    refute limit.no_room_for_round?
+    limit.round { now += 40 }
+    refute limit.no_room_for_round?
+    limit.round { now += 45 }
+    assert limit.no_room_for_round?
     refute limit.over?
     now = 126
     assert limit.over?
@@ -58,7 +58,7 @@ class TestLabBudget < Minitest::Test
     2.times { progress.done(named("hybrid"), named("1 connection"), "99/s") }
     assert_equal 12, progress.left
     progress.start(named("single"), 2)
-    assert_equal "6/10  block 3, single  (about 12 s left)\n", out.string
+    assert_equal "6/10  round 3, single  (about 12 s left)\n", out.string
   end
 
   private

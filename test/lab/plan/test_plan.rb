@@ -57,14 +57,14 @@ class TestLabPlan < Minitest::Test
 
   def test_a_block_has_everything_once_in_an_order_of_its_own
     plan = plan()
-    orders = Array.new(4) { |number| plan.block(number).map { |start| start.configuration.id } }
+    orders = Array.new(4) { |number| plan.round(number).map { |start| start.configuration.id } }
     assert(orders.all? { |order| order.sort == plan.configurations.map(&:id).sort })
     assert_operator orders.uniq.length, :>, 1
-    plan.block(0).each { |start| assert_equal plan.loads.map(&:id).sort, start.loads.map(&:id).sort }
+    plan.round(0).each { |start| assert_equal plan.loads.map(&:id).sort, start.loads.map(&:id).sort }
   end
 
   def test_the_seed_alone_decides_the_order
-    orders = [1, 1, 2].map { |seed| plan(seed: seed).block(3).map { |start| [start.configuration.id, start.loads.map(&:id)] } }
+    orders = [1, 1, 2].map { |seed| plan(seed: seed).round(3).map { |start| [start.configuration.id, start.loads.map(&:id)] } }
     assert_equal orders[0], orders[1]
     refute_equal orders[0], orders[2]
   end
@@ -76,7 +76,7 @@ class TestLabPlan < Minitest::Test
       Cuttle::Lab::Results::Store.create("#{directory}/lab", header).close
       again = Cuttle::Lab::Plan.of(Cuttle::Lab::Results.read("#{directory}/lab"))
       assert_equal plan.to_h, again.to_h
-      assert_equal plan.block(1), again.block(1)
+      assert_equal plan.round(1), again.round(1)
     end
   end
 

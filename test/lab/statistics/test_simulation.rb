@@ -34,7 +34,7 @@ class TestLabSimulation < Minitest::Test
   def test_best_against_the_rest
     alarms = (1..100).count do |seed|
       analysis = lab(%w[0 1 2 3 4 5 6 7], SCATTER["alike"], 5, seed)
-      analysis.comparisons(base: analysis.best(load: "l1").configuration).any?(&:different?)
+      analysis.comparisons(baseline: analysis.best(load: "l1").configuration).any?(&:different?)
     end
 
     assert_operator alarms, :<=, 5

@@ -134,7 +134,7 @@ module Cuttle
         end
 
         def method_of(parser)
-          number(parser, :rounds, "--rounds N", "blocks; each starts every server anew (what the budget allows)")
+          number(parser, :rounds, "--rounds N", "each starts every server again (as many as the budget allows)")
           time(parser, :duration, "-d", "--duration TIME", "of each run (1s, less where the budget asks for it)")
           time(parser, :warmup, "--warmup TIME", "before each run at most, until its rate is steady (500ms)")
           number(parser, :seed, "--seed N", "of the order, mixes and random times (printed)")

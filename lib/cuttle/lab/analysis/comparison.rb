@@ -3,18 +3,18 @@
 module Cuttle
   module Lab
     class Analysis
-      # A configuration beside a base, under one load.
+      # A configuration beside a baseline, under one load.
       class Comparison
         # Less than this is no difference even where it is no chance: the layout of memory alone is worth as much.
         LEAST = 0.01
 
         # measure: by which they are compared (Measure). p: adjusted for the family, nil of one block only.
         # level: what its own p had to be below. family: how many comparisons were corrected together.
-        attr_reader :configuration, :base, :load, :measure, :p, :level, :family
+        attr_reader :configuration, :baseline, :load, :measure, :p, :level, :family
 
-        def initialize(configuration:, base:, load:, measure:, paired:, p:, level:, family:)
+        def initialize(configuration:, baseline:, load:, measure:, paired:, p:, level:, family:)
           @configuration = configuration
-          @base = base
+          @baseline = baseline
           @load = load
           @measure = measure
           @paired = paired
@@ -23,13 +23,13 @@ module Cuttle
           @family = family
         end
 
-        # configuration / base: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
+        # configuration / baseline: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
         def ratio
           @ratio ||= @paired.estimate
         end
 
         # Blocks in which both ran.
-        def blocks
+        def rounds
           @paired.count
         end
 
@@ -37,7 +37,7 @@ module Cuttle
           !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
         end
 
-        # Whether the configuration is measurably better than the base.
+        # Whether the configuration is measurably better than the baseline.
         def better?
           different? && measure.goodness(ratio.value) > measure.goodness(1)
         end
@@ -47,9 +47,9 @@ module Cuttle
           @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
         end
 
-        # The base beside the configuration.
+        # The baseline beside the configuration.
         def inverse
-          Comparison.new(configuration: base, base: configuration, load: load, measure: measure,
+          Comparison.new(configuration: baseline, baseline: configuration, load: load, measure: measure,
                          paired: @paired.inverse, p: p, level: level, family: family)
         end
       end
@@ -60,26 +60,26 @@ module Cuttle
         # half is for what tests of a few blocks take for granted (that logarithms of ratios are about normal).
         LEVEL = 0.025
 
-        # +pairs+: [configuration, base, load], ids.
+        # +pairs+: [configuration, baseline, load], ids.
         def initialize(values, pairs)
           @values = values
           samples = pairs.map { |pair| sample(*pair) }
           correct(samples.select { |sample| sample[:paired].count.positive? })
         end
 
-        # The Comparison of +configuration+ with +base+ under +load+ (ids), either way round; nil where no block has
+        # The Comparison of +configuration+ with +baseline+ under +load+ (ids), either way round; nil where no block has
         # both.
-        def find(configuration, base, load)
-          @comparisons[[configuration, base, load]] || @comparisons[[base, configuration, load]]&.inverse
+        def find(configuration, baseline, load)
+          @comparisons[[configuration, baseline, load]] || @comparisons[[baseline, configuration, load]]&.inverse
         end
 
         private
 
-        def sample(configuration, base, load)
+        def sample(configuration, baseline, load)
           spec = @values.load(load)
           measure = Measure.of(spec)
-          measured = [base, configuration].map { |id| @values.values(id, load) }
-          { configuration: @values.configuration(configuration), base: @values.configuration(base), load: spec,
+          measured = [baseline, configuration].map { |id| @values.values(id, load) }
+          { configuration: @values.configuration(configuration), baseline: @values.configuration(baseline), load: spec,
             measure: measure, paired: Statistics::Paired.of(*measured, noise: @values.noise(measure)) }
         end
 
@@ -97,7 +97,7 @@ module Cuttle
         end
 
         def key(sample)
-          sample.values_at(:configuration, :base, :load).map(&:id)
+          sample.values_at(:configuration, :baseline, :load).map(&:id)
         end
       end
     end

@@ -11,7 +11,7 @@ module Cuttle
       # sent. errors: how many, over all runs, valid or not. marks: Hashes of "name" and "text", of runs, each once.
       Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
                        :boot, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs, :unsteady_runs, :reasons,
-                       :marks, keyword_init: true) do
+                       keyword_init: true) do
         # Whether nearly all answers were right: else a rate is that of errors, and is no praise.
         def sound?
           error_share < Row::FAULTY
@@ -43,7 +43,7 @@ module Cuttle
         def row(configuration, load, runs, failed)
           valid, invalid = runs.partition(&:valid?)
           Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
-                  **faults(runs), **validity(valid, invalid), failed_runs: failed, marks: marks(valid))
+                  **faults(runs), **validity(valid, invalid), failed_runs: failed)
         end
 
         def validity(valid, invalid)
@@ -102,10 +102,6 @@ module Cuttle
           errors = runs.sum(&:failures)
           sent = runs.sum { |run| run.sent || 0 }
           { errors: errors, error_share: sent.positive? ? errors.fdiv(sent) : 0.0 }
-        end
-
-        def marks(runs)
-          runs.flat_map { |run| [*run.marks, *run.warnings] }.uniq { |mark| mark["name"] }
         end
       end
     end

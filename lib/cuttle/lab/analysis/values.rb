@@ -9,10 +9,10 @@ module Cuttle
 
         def initialize(results)
           @loads = results.loads
-          @by_block = Hash.new { |_, _| {} }
+          @by_round = Hash.new { |_, _| {} }
           results.runs.select(&:valid?).each { |run| add(run, Measure.of(results.load(run.load))) }
           @configurations = results.configurations.select do |each|
-            @loads.any? { |load| @by_block.key?([each.id, load.id]) }
+            @loads.any? { |load| @by_round.key?([each.id, load.id]) }
           end
         end
 
@@ -24,9 +24,9 @@ module Cuttle
           @loads.find { |each| each.id == id }
         end
 
-        # { block => value }
+        # { round => value }
         def values(configuration, load)
-          @by_block[[configuration, load]]
+          @by_round[[configuration, load]]
         end
 
         # Those that repeat another which was measured.
@@ -34,16 +34,16 @@ module Cuttle
           configurations.select { |each| each.control_of && configuration(each.control_of) }
         end
 
-        # [configuration, base, load] (ids) of what the lab set out to compare: all with the reference, and each control
+        # [configuration, baseline, load] (ids) of what the lab set out to compare: all with the baseline, and each control
         # with what it repeats.
-        def planned(reference)
-          compared = originals.reject { |each| each == reference }.map { |each| [each.id, reference.id] }
+        def planned(baseline)
+          compared = originals.reject { |each| each == baseline }.map { |each| [each.id, baseline.id] }
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
         # The same of every pair.
         def pairs
-          compared = originals.combination(2).map { |base, other| [other.id, base.id] }
+          compared = originals.combination(2).map { |baseline, other| [other.id, baseline.id] }
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
@@ -62,7 +62,7 @@ module Cuttle
         def add(run, measure)
           value = measure.value(run)
           key = [run.configuration, run.load]
-          @by_block[key] = @by_block[key].merge(run.block => value) if value
+          @by_round[key] = @by_round[key].merge(run.block => value) if value
         end
 
         def originals

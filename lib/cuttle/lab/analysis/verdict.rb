@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Analysis
-      # An Analysis in sentences: for each load what did best, against the reference, and what is no worse; then what to
+      # An Analysis in sentences: for each load what did best, against the baseline, and what is no worse; then what to
       # think of the lab itself.
       #
       # The law: a difference is told only where Comparison#different? says so, and then with its interval; where it does
@@ -32,26 +32,26 @@ module Cuttle
           [ahead(best), tied(best), *faults(load)].compact
         end
 
-        # The best against the reference; the reference, where it is best itself, against the next.
+        # The best against the baseline; the baseline, where it is best itself, against the next.
         def ahead(best)
-          comparison = against_reference(best)
+          comparison = against_baseline(best)
           return Phrases.alone(best) unless comparison
-          return Phrases.comparison(comparison) unless comparison.configuration == @analysis.reference
+          return Phrases.comparison(comparison) unless comparison.configuration == @analysis.baseline
 
           Phrases.comparison(comparison) if comparison.different?
         end
 
-        def against_reference(best)
+        def against_baseline(best)
           planned = @analysis.comparisons(load: best.load).reject { |each| each.configuration.control_of }
           return planned.find { |each| each.configuration == best.configuration } unless
-            best.configuration == @analysis.reference
+            best.configuration == @analysis.baseline
 
           planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
         end
 
         # Whatever else could be as good.
         def tied(best)
-          others = @analysis.comparisons(base: best.configuration, load: best.load).reject do |each|
+          others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
             each.different? || each.configuration.control_of || told?(each, best)
           end
           Phrases.same(best.configuration, others) if others.any?
@@ -59,7 +59,7 @@ module Cuttle
 
         # ahead has told of it already.
         def told?(comparison, best)
-          comparison.configuration == @analysis.reference && best.configuration != @analysis.reference
+          comparison.configuration == @analysis.baseline && best.configuration != @analysis.baseline
         end
 
         def faults(load)
@@ -84,15 +84,15 @@ module Cuttle
 
         # The words of a verdict.
         module Phrases
-          ONE_BLOCK = "one block tells no difference from chance"
+          ONE_ROUND = "one round tells no difference from chance"
 
           module_function
 
           # Of a Comparison.
           def comparison(comparison)
-            return same(comparison.base, [comparison]) unless comparison.different?
+            return same(comparison.baseline, [comparison]) unless comparison.different?
 
-            "#{comparison.configuration.name} #{verb(comparison)} #{comparison.base.name} #{interval(comparison.ratio)}"
+            "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} #{interval(comparison.ratio)}"
           end
 
           def verb(comparison)
@@ -107,7 +107,7 @@ module Cuttle
 
           # +configuration+ and those of +comparisons+ that it isn't.
           def same(configuration, comparisons)
-            others = comparisons.flat_map { |each| [each.configuration, each.base] }.uniq - [configuration]
+            others = comparisons.flat_map { |each| [each.configuration, each.baseline] }.uniq - [configuration]
             "no measurable difference between #{configuration.name} and #{list(others.map(&:name))} " \
               "(#{seen(comparisons)})"
           end
@@ -115,7 +115,7 @@ module Cuttle
           # What would have been seen in each of them.
           def seen(comparisons)
             effects = comparisons.map(&:detectable)
-            effects.all? ? "we would have seen #{effect(effects.max)}" : ONE_BLOCK
+            effects.all? ? "we would have seen #{effect(effects.max)}" : ONE_ROUND
           end
 
           # Of a Row that nothing can be compared with.
@@ -133,13 +133,13 @@ module Cuttle
           end
 
           def disagreement(control)
-            "the control disagrees at #{control.load.name}: #{control.base.name} repeated differs from itself, " \
+            "the control disagrees at #{control.load.name}: #{control.baseline.name} repeated differs from itself, " \
               "#{factor(control.ratio.value)} #{interval(control.ratio)}; something else than the configuration " \
               "changed, so trust no difference of that size"
           end
 
           def agreement(controls)
-            "the control agrees: no measurable difference between #{list(controls.map { |each| each.base.name }.uniq)} " \
+            "the control agrees: no measurable difference between #{list(controls.map { |each| each.baseline.name }.uniq)} " \
               "and itself repeated (#{seen(controls)})"
           end
 

@@ -61,7 +61,7 @@ module Cuttle
         end
 
         def order
-          entry("order", true, "a new one in each block, from the seed; a fresh server for each configuration of a block")
+          entry("order", true, "a new one in each round, from the seed; a fresh server for each configuration of a round")
         end
 
         def values(&block)

@@ -17,9 +17,9 @@ module Cuttle
           @began = clock.call
         end
 
-        # A start of +configuration+ in +block+.
-        def start(configuration, block)
-          show("block #{block + 1}, #{configuration.name}", always: true)
+        # A start of +configuration+ in +round+.
+        def start(configuration, round)
+          show("round #{round + 1}, #{configuration.name}", always: true)
         end
 
         # A run is done; +text+ says what came of it.

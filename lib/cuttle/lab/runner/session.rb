@@ -115,7 +115,7 @@ module Cuttle
         def introduce
           twice = " (one twice)" if @plan.present.any?(&:control_of)
           @out.puts "#{@directory}: #{@plan.present.length} configurations#{twice} under #{@plan.loads.length} " \
-                    "loads, in #{@plan.rounds} blocks; seed #{@plan.seed}"
+                    "loads, in #{@plan.rounds} rounds; seed #{@plan.seed}"
           @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
           @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }
           @plan.missing.each do |id, reason|

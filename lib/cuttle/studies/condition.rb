@@ -2,19 +2,19 @@
 
 module Cuttle
   module Studies
-    # What is measured: a server with its numbers, under a load. Two published rows that ask for the same are one cell.
+    # What is measured: a server with its numbers, under a load. Two published rows that ask for the same are one condition.
     #
     #   server        name of a peer of the lab
     #   model, like   of ours: its engine, and whose habits it takes on
     #   workers, threads, keep_alive, environment    as the lab has them
     #   flags         of ours: further words for the command line of `cuttle serve`
     #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
-    #   copy          2, 3, …: the same as another cell, on purpose
+    #   copy          2, 3, …: the same as another condition, on purpose
     #   request       Request
     #   connections   there are so many at once; requests: how many in all, at full length
     #   rate, poisson    of an open loop, at full length; nil for a closed one
     #   delay, bandwidth, tester   as the lab's loads have them
-    class Cell
+    class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
       ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
 
@@ -27,7 +27,7 @@ module Cuttle
       end
 
       def ==(other)
-        other.is_a?(Cell) && other.attributes == attributes
+        other.is_a?(Condition) && other.attributes == attributes
       end
       alias eql? ==
 

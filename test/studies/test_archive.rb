@@ -10,8 +10,8 @@ class TestStudyKept < Minitest::Test
   def test_the_same_is_found_in_it
     %w[s0-ab q1-threads].each do |name|
       full = lab(name, scale: 0.3) { |*run| in_full(*run) }.write("#{@directory}/full/#{name}")
-      kept = Studies::Kept.take(full, @root)
-      one, other = [full, File.dirname(kept)].map { |directory| Studies::Kept.findings(directory, @root) }
+      kept = Studies::Archive.take(full, @root)
+      one, other = [full, File.dirname(kept)].map { |directory| Studies::Archive.findings(directory, @root) }
       assert_same_findings one, other
       assert_operator File.size(kept) * 4, :<, File.size("#{full}/results.jsonl"), name
     end
@@ -21,16 +21,16 @@ class TestStudyKept < Minitest::Test
   def test_percentiles_of_several_runs_together_stay_what_they_are
     name = "q1-threads"
     full = lab(name, blocks: 4) { |*run| in_full(*run, count: 300) }.write("#{@directory}/full")
-    one, other = [full, File.dirname(Studies::Kept.take(full, @root))].map { |directory| Studies::Kept.findings(directory, @root) }
-    one.study.cells.each do |cell|
-      assert_equal one.estimate(cell, "p99"), other.estimate(cell, "p99")
-      refute_nil other.estimate(cell, "p99").low
+    one, other = [full, File.dirname(Studies::Archive.take(full, @root))].map { |directory| Studies::Archive.findings(directory, @root) }
+    one.study.conditions.each do |condition|
+      assert_equal one.estimate(condition, "p99"), other.estimate(condition, "p99")
+      refute_nil other.estimate(condition, "p99").low
     end
   end
 
   def test_histograms_are_kept_only_where_they_are_needed
     full = lab("s0-sweeps") { |*run| in_full(*run) }.write("#{@directory}/full")
-    findings = Studies::Kept.findings(File.dirname(Studies::Kept.take(full, @root)), @root)
+    findings = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root)
     assert findings.results.runs.all? { |run| run.histogram.nil? }, "of rates and medians none is needed"
     assert(lines("s0-sweeps").drop(1).none? { |line| line.key?("windows") || line.key?("proof") || line.key?("marks") })
   end
@@ -40,7 +40,7 @@ class TestStudyKept < Minitest::Test
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => "#{here}/lib/x.rb:1: no" }
     warnings = [{ "name" => "steal", "text" => "3% in #{here}" }]
     full = lab("s0-ab") { |*run| served(*run).push({ "warnings" => warnings }) }.write("#{@directory}/full", more: [failure])
-    text = File.read(Studies::Kept.take(full, @root))
+    text = File.read(Studies::Archive.take(full, @root))
     refute_includes text, here
     assert_includes text, "lib/x.rb:1: no"
     assert_match(/"text":"3% in \. \(the first of (\d+) such runs of \1\)"/, text)
@@ -49,20 +49,20 @@ class TestStudyKept < Minitest::Test
   def test_runs_that_are_not_valid_keep_their_reasons
     directory = lab("q1-threads", run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 3"], "errors" => { "status_5xx" => 3 } })
                 .write("#{@directory}/full")
-    runs = Studies::Kept.findings(File.dirname(Studies::Kept.take(directory, @root)), @root).results.runs
+    runs = Studies::Archive.findings(File.dirname(Studies::Archive.take(directory, @root)), @root).results.runs
     assert_equal [["wrong answers: status_5xx 3"], 3], [runs.first.reasons, runs.first.failures]
   end
 
   def test_a_part_of_a_study_is_refused
     part = StudiedLab.new(study("s0-ab").only(%w[s0.10])) { |*run| served(*run) }.write("#{@directory}/part")
-    error = assert_raises(Studies::Failure) { Studies::Kept.take(part, @root) }
+    error = assert_raises(Studies::Failure) { Studies::Archive.take(part, @root) }
     assert_match(/part: \d+ of the \d+ measurements of s0-ab: only a study as a whole is kept/, error.message)
     refute File.exist?("#{@root}/s0-ab/results.jsonl")
   end
 
   def test_one_that_did_not_come_to_its_end_is_refused
     torn = lab("s0-ab").write("#{@directory}/torn", ended: false)
-    assert_match(/did not come to its end/, assert_raises(Studies::Failure) { Studies::Kept.take(torn, @root) }.message)
+    assert_match(/did not come to its end/, assert_raises(Studies::Failure) { Studies::Archive.take(torn, @root) }.message)
   end
 
   def test_of_several_results_the_newest_are_taken
@@ -71,7 +71,7 @@ class TestStudyKept < Minitest::Test
     lab("s0-ab", blocks: 2).write("#{directory}/s0-ab/2")
     newer = File.read("#{directory}/s0-ab/2/results.jsonl").sub("2026-11-21T10", "2026-11-21T11")
     File.write("#{directory}/s0-ab/2/results.jsonl", newer)
-    assert_equal [2], Studies::Kept.newest(directory, @root).map { |each| each.results.rounds }
+    assert_equal [2], Studies::Archive.newest(directory, @root).map { |each| each.results.rounds }
   end
 
   private
@@ -83,10 +83,10 @@ class TestStudyKept < Minitest::Test
   # To five digits, and in words.
   def assert_same_findings(one, other)
     assert_equal words(one), words(other)
-    one.comparisons.zip(other.comparisons) do |a, b|
+    one.reproductions.zip(other.reproductions) do |a, b|
       figures(a.ours).zip(figures(b.ours)) { |x, y| x ? assert_in_epsilon(x, y, 2e-4) : assert_nil(y) }
     end
-    assert_operator one.comparisons.count { |each| each.ours&.low } + one.verdicts.count { |each| each.verdict != :undecided }, :>, 0
+    assert_operator one.reproductions.count { |each| each.ours&.low } + one.verdicts.count { |each| each.verdict != :undecided }, :>, 0
   end
 
   def words(findings)

@@ -2,11 +2,11 @@
 
 module Cuttle
   module Studies
-    module Kept
+    module Archive
       # The lines of a results file that findings are made of, and no more: without windows, proofs and marks, numbers
       # with five digits, no paths of the machine. A histogram stays only where a percentile is told that its run had
       # too few responses for, and of that the part above what such a percentile could be.
-      class Slim
+      class Excerpt
         DROPPED = %w[order at boot proof steady octets elapsed load_cpu lost speed repeated marks warnings windows
                      histogram].freeze
         HEADER = %w[fairness cut].freeze # that are dropped
@@ -76,20 +76,20 @@ module Cuttle
           { "type" => "end", "at" => @results.runs.last&.at, "interrupted" => false }
         end
 
-        # { [configuration, load] => slot } of cells some of whose runs lack a percentile that is told: the slot below
+        # { [configuration, load] => slot } of conditions some of whose runs lack a percentile that is told: the slot below
         # which all that their histograms hold is one.
         def needed
-          @needed ||= told.each_with_object({}) do |(cell, metrics), found|
-            runs = @findings.runs(cell)
+          @needed ||= told.each_with_object({}) do |(condition, metrics), found|
+            runs = @findings.runs(condition)
             least = lacking(runs, metrics).min
             found[[runs.first.configuration, runs.first.load]] = lowest(runs, least) if least
           end
         end
 
-        # { cell => Metrics }
+        # { condition => Metrics }
         def told
           metrics.each_with_object({}) do |(entry, names), told|
-            entry.cells.each { |cell| told[cell] = told.fetch(cell, []) | names.map { |name| Metric.fetch(name) } }
+            entry.conditions.each { |condition| told[condition] = told.fetch(condition, []) | names.map { |name| Metric.fetch(name) } }
           end
         end
 

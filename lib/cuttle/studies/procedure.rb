@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     # How one row is measured: what the block of `published` or `trial` says.
-    class Measured
+    class Procedure
       REQUESTS = 1000 # where the publication doesn't say
 
       # Why it isn't measured, or nil.
@@ -14,12 +14,12 @@ module Cuttle
         @servers = []
         @loads = []
         instance_exec(row, &block)
-        raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || cells.any?
+        raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || conditions.any?
       end
 
       # Study::Entry.
       def entry(row)
-        Study::Entry.new(row, reason ? [] : cells, reason)
+        Study::Entry.new(row, reason ? [] : conditions, reason)
       end
 
       # Ours. like: a server whose model and habits it takes on; engine: the model that is. original: that server itself
@@ -67,8 +67,8 @@ module Cuttle
           environment: environment, flags: flags, ruby: ruby, copy: copy }
       end
 
-      def cells
-        @servers.product(@loads).map { |server, load| Cell.new(**server, **load) }
+      def conditions
+        @servers.product(@loads).map { |server, load| Condition.new(**server, **load) }
       end
     end
   end

@@ -2,12 +2,12 @@
 
 module Cuttle
   module Studies
-    # A published number beside ours of the same cell: both at full length.
+    # A published number beside ours of the same condition: both at full length.
     #
-    #   entry, cell, metric
+    #   entry, condition, metric
     #   published   a number, or [low, high] of what was published as a range; nil of what was not published
     #   ours        Lab's Estimate, or nil where it was not measured, or of too few responses for that percentile
-    Comparison = Struct.new(:entry, :cell, :metric, :published, :ours, keyword_init: true) do
+    Reproduction = Struct.new(:entry, :condition, :metric, :published, :ours, keyword_init: true) do
       # Ours by the published one, of a range by its middle; nil where that is 0.
       def ratio
         ours && base&.positive? ? ours.value / base : nil

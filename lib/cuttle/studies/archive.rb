@@ -5,19 +5,19 @@ require "json"
 module Cuttle
   module Studies
     # Results that are kept with their declarations: studies/NAME/results.jsonl, a lab's results file without what
-    # findings don't need (Slim). What is said of a study in its README, in docs/studies.md and on the page is said of
+    # findings don't need (Excerpt). What is said of a study in its README, in docs/studies.md and on the page is said of
     # these.
     #
     # Its law: only a study as a whole is kept, measured to its end, and as it is declared now.
-    module Kept
-      autoload :Slim, "cuttle/studies/kept/slim"
+    module Archive
+      autoload :Excerpt, "cuttle/studies/archive/excerpt"
 
       module_function
 
       # Takes the results in +directory+ for those of their study; returns the path. Raises Failure.
       def take(directory, root = ROOT)
         findings = check(directory, root)
-        lines = Slim.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
+        lines = Excerpt.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
         Documents.replace("#{root}/#{findings.study.name}/#{Lab::Results::Store::FILE}", lines.join)
       end
 
@@ -56,10 +56,10 @@ module Cuttle
 
       # Why they can't be kept, or nil.
       def reason_against(findings)
-        cells = findings.study.cells
-        planned = cells.count { |cell| findings.planned?(cell) }
-        if planned < cells.length
-          "#{planned} of the #{cells.length} measurements of #{findings.study.name}: only a study as a whole is kept"
+        conditions = findings.study.conditions
+        planned = conditions.count { |condition| findings.planned?(condition) }
+        if planned < conditions.length
+          "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is kept"
         elsif findings.results.interrupted?
           "did not come to its end: go on with it (cuttle study --resume), then keep it"
         end
