@@ -1,20 +1,21 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The measuring lab: which concurrency model is right for an app. One app, unchanged, under every engine and under
-  # other servers, a fresh server for every run, and what was measured in a file that nothing is ever lost from.
+  # The lab finds the concurrency model that suits an app. It serves one unchanged app under every engine and under
+  # other servers, starts a new server for each round, and writes each run to a file before the next one begins.
   #
-  # Its law: a server is a process, ours is one more peer. The lab knows Cuttle::Load as a library, and no other room.
+  # Law: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library and names no other
+  # room.
   module Lab
-    # What can't be measured, read or written here: one line, exit code 1.
+    # Something can't be measured, read or written. The message is one line; the exit status is 1.
     class Failure < Error; end
 
-    # What was measured: the file, its reader, and what follows from it.
+    # Results: the file, its reader, and what follows from the numbers.
     autoload :Results, "cuttle/lab/results"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
 
-    # Servers: how each is started, watched and stopped, and the proof that it is what was asked for.
+    # Servers: how a peer is started, watched and stopped, and the proof that its settings took effect.
     module Servers
       autoload :Backlog, "cuttle/lab/servers/proof"
       autoload :Bundled, "cuttle/lab/servers/bundled"
@@ -27,29 +28,29 @@ module Cuttle
       autoload :Setup, "cuttle/lab/servers/setup"
     end
 
-    # What they serve, and what that needs.
+    # What the servers serve. WorkApp has a short name because it loads without the rest of the lab.
     autoload :Apps, "cuttle/lab/apps"
     autoload :WorkApp, "cuttle/lab/apps/work_app"
 
-    # What lies between the load and a server.
+    # What stands between the load and a server.
     module Network
       autoload :Relay, "cuttle/lab/network/relay"
       autoload :Routes, "cuttle/lab/network/relay"
     end
 
-    # Carrying it out.
+    # What is measured, and how a lab runs.
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
     autoload :Testers, "cuttle/lab/testers"
     autoload :Runner, "cuttle/lab/runner"
     autoload :Machine, "cuttle/lab/machine"
 
-    # Telling of it.
+    # Reports: text, JSON, HTML.
     autoload :Report, "cuttle/lab/report"
 
-    # Runs a lab, or goes on with one (options.resume), and returns the directory of its results. +out+ is told how it
-    # goes. plan: a Plan of one's own, instead of what the options ask for. Raises UsageError and Failure; what was
-    # measured until then is kept.
+    # Runs a lab, or resumes one (options.resume). Returns the directory of its results. Progress goes to +out+. plan: a
+    # Plan to use instead of one made from the options. Raises UsageError and Failure; runs that were measured before
+    # stay in the file.
     def self.run(options, out: $stderr, plan: nil)
       Runner::Session.new(options, out: out, plan: plan).run
     end

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What was published on the concurrency of Ruby servers, tested again: the numbers of then, the same experiments on
+  # Tests published statements on the concurrency of Ruby servers again: the published numbers, the same experiments on
   # one core, and what became of the claims.
   #
-  # Its law: a study is a declaration (studies/NAME/study.rb); it is measured by the lab, and what is said of it follows
-  # from the lab's results and the published numbers alone. The only rooms it knows are Lab and Load.
+  # Law: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
+  # results and the published numbers alone. Studies uses no rooms but Lab and Load.
   module Studies
     class Failure < Error; end
 
@@ -27,23 +27,23 @@ module Cuttle
     autoload :Scale, "cuttle/studies/scale"
     autoload :Study, "cuttle/studies/study"
 
-    # Where the declarations, the published numbers, the apps and the kept results are.
+    # The directory of declarations, published numbers, apps and archived results.
     ROOT = File.expand_path("../../studies", __dir__)
 
     module_function
 
-    # All there are, by their names.
+    # All studies, sorted by name.
     def all(root = ROOT)
       Dir["#{root}/*/study.rb"].map { |path| Declaration.read(path) }.sort_by { |study| by_number(study.name) }
     end
 
-    # So that q10 comes after q9.
+    # Sorts q10 after q9.
     def by_number(name)
       name.scan(/\d+|\D+/).map { |part| part.match?(/\d/) ? [0, part.to_i, ""] : [1, 0, part] }
     end
 
-    # Those that +words+ ask for, each as a Study that holds no more than that: "all", a study's name ("s0-ab"), the
-    # beginning of names and of published numbers ("s0", "s4"), one published number ("s0.10"). Raises UsageError.
+    # The studies that +words+ select, each reduced to that selection: "all", a study's name ("s0-ab"), the beginning of
+    # names or of published numbers ("s0", "s4"), or one published number ("s0.10"). Raises UsageError.
     def select(words, from: all)
       return from if words == %w[all]
 

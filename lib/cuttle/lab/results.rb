@@ -4,7 +4,7 @@ require "json"
 
 module Cuttle
   module Lab
-    # What a lab wrote down, read back: of a directory, finished or not. Frozen.
+    # Reads what a lab wrote, finished or not. Frozen.
     class Results
       autoload :Lines, "cuttle/lab/results/lines"
       autoload :Shape, "cuttle/lab/results/lines"
@@ -15,11 +15,11 @@ module Cuttle
 
       SCHEMA = "cuttle-lab/1"
 
-      # What could not be read: the number of the line, and why.
+      # A line that could not be read: its number, and why.
       Damage = Struct.new(:line, :reason)
 
-      # Of a directory, or of its file. Raises Failure where there are none, or where the header can't be read; any
-      # other line that can't be is left out, and is in damages.
+      # Reads a directory, or its results file. Raises Failure if there is none, or if the header can't be read. Any
+      # other line that can't be read is left out and listed in damages.
       def self.read(directory)
         path = File.directory?(directory) ? File.join(directory, Store::FILE) : directory
         lines = Lines.read(path)
@@ -45,8 +45,8 @@ module Cuttle
         define_method(key) { header[key] }
       end
 
-      # What was equal for all configurations and what was not: [{ "what", "same", "detail" }]. The entry for the backlog
-      # has the sizes that the servers were found to have.
+      # What was equal for all configurations and what was not: [{ "what", "same", "detail" }]. The entry for the
+      # backlog has the sizes that the servers were found to have.
       def fairness
         found = backlogs
         (header["fairness"] || []).map do |entry|
@@ -61,7 +61,8 @@ module Cuttle
         File.dirname(path)
       end
 
-      # Runs in the order they were made, or those of one configuration, of one load (each by its id or itself).
+      # Runs in the order in which they were made; with arguments, those of one configuration or one load. Takes ids or
+      # the records themselves.
       def runs(configuration: nil, load: nil)
         configuration, load = [configuration, load].map { |each| each.respond_to?(:id) ? each.id : each }
         @runs.select do |run|
@@ -69,7 +70,7 @@ module Cuttle
         end
       end
 
-      # Whether there is a run of it (ids, and the round's number).
+      # Whether there is a run of these ids in that round.
       def run?(configuration, load, round)
         @keys.key?([configuration, load, round])
       end
@@ -82,7 +83,7 @@ module Cuttle
         loads.find { |each| each.id == id }
       end
 
-      # Whether the lab did not come to its end.
+      # Whether the lab stopped before its end.
       def interrupted?
         @interrupted
       end
@@ -99,7 +100,7 @@ module Cuttle
         @interrupted = lines.records.last&.fetch("type") != "end" || lines.records.last["interrupted"] != false
       end
 
-      # By what they are known by; the later of two.
+      # The runs by their keys. If there are two with the same key, the later one counts.
       def keep(records, lines)
         records.each_with_object({}) do |hash, runs|
           reason = Shape.damage(hash) || stranger(hash)
@@ -110,7 +111,7 @@ module Cuttle
         end
       end
 
-      # Backlog => names of the servers whose listening sockets have it.
+      # Size of the backlog => names of the servers whose listening sockets have it.
       def backlogs
         seen = runs.flat_map do |run|
           numbers = (run.proof || []).select { |proof| proof["setting"] == "backlog" }.map { |proof| proof["found"] }

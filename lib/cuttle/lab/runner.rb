@@ -4,9 +4,9 @@ require "time"
 
 module Cuttle
   module Lab
-    # Carries a plan out: block after block, and within each a fresh server for every configuration, which gets every
-    # load. Each run is on the disk before the next begins. What goes wrong with one configuration is written down, and
-    # the rest goes on.
+    # Carries out a plan, round by round. In each round every configuration gets a new server, and that server gets
+    # every load. Each run is on the disk before the next one begins. If a configuration fails, the failure is written
+    # down and the others go on.
     class Runner
       autoload :Interruption, "cuttle/lab/runner/session"
       autoload :Lock, "cuttle/lab/runner/lock"
@@ -16,15 +16,15 @@ module Cuttle
       autoload :Trial, "cuttle/lab/runner/trial"
       autoload :WarmUp, "cuttle/lab/runner/trial"
 
-      # The results can't be written: there is no use in going on.
+      # The results can't be written, so there is no point in going on.
       class Unwritable < Error; end
 
-      # Starts that a configuration may fail in, before it is left out.
+      # A configuration is left out after this many failed starts.
       FAILURES = 2
-      # Of so many runs one may be made again: on a machine that is always disturbed it would be of no use.
+      # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
-      # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
+      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit.
       def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
         @plan = plan
         @testbed = testbed
@@ -40,8 +40,8 @@ module Cuttle
         @failures = Hash.new(0)
       end
 
-      # Returns when everything is done, or the lab was interrupted, or its time is over. Raises Unwritable, and Failure
-      # where no server at all can be started.
+      # Returns when the plan is done, the lab was interrupted, or its time is over. Raises Unwritable, and Failure if
+      # no server can be started.
       def run
         @plan.rounds.times do |number|
           break out_of_time(number) if @time.no_room_for_round?
@@ -52,13 +52,13 @@ module Cuttle
         nothing_runs if @order.zero? && !@interruption.asked?
       end
 
-      # Writes a warning down, and says it.
+      # Writes a warning to the results and prints it.
       def warn_of(warning)
         @progress.say("warning: #{warning.text}; #{warning.advice}")
         append("warning", warning.to_h)
       end
 
-      # The last line.
+      # Writes the last line of the results.
       def finish
         append("end", "interrupted" => @interruption.asked?)
       end
@@ -69,15 +69,15 @@ module Cuttle
         !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES
       end
 
-      # One start, and another for the loads that are left where a server died under one.
+      # Starts the server once, and again for the remaining loads if it died under one.
       def attempt(start)
         left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
         @progress.start(start.configuration, start.round) if left.any?
         serve(start, left) while left.any? && go_on?(start.configuration)
       end
 
-      # Takes from +loads+ those that it is done with: none can be had of a server that does not start, and one less of
-      # a server that dies.
+      # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
+      # it dies.
       def serve(start, loads)
         lost = loads.dup
         @testbed.serve(start.configuration, loads) do |server, routes|
@@ -99,7 +99,7 @@ module Cuttle
         end
       end
 
-      # By ours, or by another load tester.
+      # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
         @interruption.watch(tester ? Testers.find(tester).new(url, **options)
                                    : Load::Generator.new(Load::Plan.build(url, **options)))
@@ -142,8 +142,8 @@ module Cuttle
         raise Failure, "nothing could be measured: #{@reason || "there is no server"}"
       end
 
-      # The time that a lab may take, while it runs. A block is not begun where it would end late, and broken off where it
-      # takes far more than that.
+      # Limits the time of a running lab. A round does not begin if it would end late, and is broken off if it takes
+      # much longer than that.
       class TimeLimit
         FAR = 1.25 # times the budget
 
@@ -155,7 +155,7 @@ module Cuttle
           @longest = 0
         end
 
-        # The first one always has its chance.
+        # The first round always begins.
         def no_room_for_round?
           !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
         end
@@ -164,7 +164,7 @@ module Cuttle
           !@budget.nil? && elapsed > @budget * FAR
         end
 
-        # Times a block.
+        # Measures how long a round takes.
         def round
           began = elapsed
           yield

@@ -2,11 +2,11 @@
 
 module Cuttle
   module Lab
-    # What may be said of few runs. Pure functions of Arrays of numbers; what Load::Statistics has is used from there.
+    # Statistics of few runs: pure functions of Arrays of numbers. Load::Statistics has the general ones.
     #
-    # The law: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on
-    # logarithms, which hold at such numbers, and the bootstrap serves only where it holds as well; a bound that so few
-    # values can't give is nil, never a guess.
+    # Law: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on logarithms,
+    # which hold for such numbers. The bootstrap is used only where it holds as well. A bound that so few values can't
+    # give is nil, never a guess.
     module Statistics
       autoload :Beta, "cuttle/lab/statistics/functions"
       autoload :Bootstrap, "cuttle/lab/statistics/intervals"
@@ -19,8 +19,8 @@ module Cuttle
       autoload :Search, "cuttle/lab/statistics/functions"
       autoload :Student, "cuttle/lab/statistics/student"
 
-      # A value and the interval it is known to. low and high are nil where there are too few values to say.
-      # count: of the values it was made of.
+      # A value with its confidence interval. low and high are nil if there are too few values. count: the number of
+      # values.
       Estimate = Struct.new(:value, :low, :high, :count) do
         def interval?
           !low.nil? && !high.nil?
@@ -32,12 +32,12 @@ module Cuttle
       end
 
       CONFIDENCE = 0.95
-      # Below this many values no bootstrap of a median can hold 95%: its widest interval, from the smallest to the
-      # greatest, misses the median with 2 / 2**n.
+      # With fewer values no bootstrap of a median holds 95%: its widest interval, from the smallest value to the
+      # greatest, misses the median with probability 2 / 2**n.
       BOOTSTRAPPED = 6
 
-      # Holm's correction (1979): however many of the hypotheses are true, with a chance of at most the level even one
-      # of them is rejected. It asks nothing of how the tests depend on each other.
+      # Holm's correction (1979): whatever hypotheses are true, the chance that any true one is rejected is at most the
+      # level. It makes no assumption on how the tests depend on each other.
       module Holm
         module_function
 
@@ -51,8 +51,8 @@ module Cuttle
           adjusted
         end
 
-        # The level at which each of +ps+ was tested in the end, while the family is held to +level+: the more of the
-        # others are rejected, the less is to be shared.
+        # The level at which each of +ps+ was tested in the end, while the family is held to +level+. The more of the
+        # others are rejected, the more each gets.
         def levels(ps, level)
           rejected = adjust(ps).map { |p| p <= level }
           rejected.map { |own| level / (rejected.count(false) + (own ? 1 : 0)) }
@@ -65,8 +65,8 @@ module Cuttle
         Load::Statistics.median(values)
       end
 
-      # The median with its interval: bootstrapped by block, or of fewer than BOOTSTRAPPED values by Student's t on
-      # their logarithms. Returns an Estimate.
+      # The median as an Estimate. The interval is bootstrapped; for fewer than BOOTSTRAPPED values it is Student's on
+      # logarithms.
       def median_interval(values, confidence = CONFIDENCE)
         return Bootstrap.estimate(values, confidence: confidence) { |picked| median(picked) } if
           values.length >= BOOTSTRAPPED
@@ -75,7 +75,8 @@ module Cuttle
         Estimate.new(median(values), low, high, values.length)
       end
 
-      # other / one, paired by block: an Estimate. Both are Hashes of a value by block, or Arrays in blocks' order.
+      # other / one, paired by round: an Estimate. Both are Hashes of a value by round, or Arrays in the order of
+      # rounds.
       def paired_ratio(one_by_block, other_by_block, confidence: CONFIDENCE)
         Paired.of(one_by_block, other_by_block).estimate(confidence)
       end

@@ -4,24 +4,23 @@ require "json"
 
 module Cuttle
   module Studies
-    # Results that are kept with their declarations: studies/NAME/results.jsonl, a lab's results file without what
-    # findings don't need (Excerpt). What is said of a study in its README, in docs/studies.md and on the page is said of
-    # these.
+    # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to what
+    # the findings need (Excerpt). The study's README, docs/studies.md and the page are about these results.
     #
-    # Its law: only a study as a whole is kept, measured to its end, and as it is declared now.
+    # Law: only a whole study is archived, measured to its end, and as it is declared now.
     module Archive
       autoload :Excerpt, "cuttle/studies/archive/excerpt"
 
       module_function
 
-      # Takes the results in +directory+ for those of their study; returns the path. Raises Failure.
+      # Archives the results in +directory+ as those of their study and returns the path. Raises Failure.
       def take(directory, root = ROOT)
         findings = check(directory, root)
         lines = Excerpt.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
         Documents.replace("#{root}/#{findings.study.name}/#{Lab::Results::Store::FILE}", lines.join)
       end
 
-      # Findings of what may be kept. Raises Failure.
+      # The Findings, if they may be archived. Raises Failure.
       def check(directory, root = ROOT)
         findings = findings(directory, root)
         reason = reason_against(findings)
@@ -30,14 +29,14 @@ module Cuttle
         findings
       end
 
-      # Findings of each study that has kept results, those of publications first. Raises Failure.
+      # The Findings of each study with archived results, published studies first. Raises Failure.
       def all(root = ROOT)
         studies = ordered(root)
         there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Results::Store::FILE}") }
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
-      # The same of what lies in a directory of results that `cuttle study` filled: of each study the newest.
+      # The same for a directory that `cuttle study` filled: the newest results of each study.
       def newest(directory, root = ROOT)
         studies = ordered(root)
         paths = Dir["#{directory}/*/*/#{Lab::Results::Store::FILE}"]
@@ -45,7 +44,7 @@ module Cuttle
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end
 
-      # Of publications, then of questions.
+      # Published studies first, then our own questions.
       def ordered(root)
         Studies.all(root).partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
       end
@@ -54,7 +53,7 @@ module Cuttle
         Findings.new(*Experiment.read(directory, from: studies))
       end
 
-      # Why they can't be kept, or nil.
+      # Why the findings can't be archived, or nil.
       def reason_against(findings)
         conditions = findings.study.conditions
         planned = conditions.count { |condition| findings.planned?(condition) }

@@ -2,18 +2,19 @@
 
 module Cuttle
   module Studies
-    # What is measured: a server with its numbers, under a load. Two published rows that ask for the same are one condition.
+    # A condition of the experiment: a server with its numbers, under a load. Two published rows that ask for the same
+    # share one condition.
     #
     #   server        name of a peer of the lab
-    #   model, like   of ours: its engine, and whose habits it takes on
-    #   workers, threads, keep_alive, environment    as the lab has them
-    #   flags         of ours: further words for the command line of `cuttle serve`
+    #   model, like   Cuttle's engine, and the server whose defaults it takes over
+    #   workers, threads, keep_alive, environment    as in the lab
+    #   flags         further options of `cuttle serve`
     #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
     #   copy          2, 3, …: the same as another condition, on purpose
     #   request       Request
-    #   connections   there are so many at once; requests: how many in all, at full length
+    #   connections   number of connections; requests: number of requests in all, at full length
     #   rate, poisson    of an open loop, at full length; nil for a closed one
-    #   delay, bandwidth, tester   as the lab's loads have them
+    #   delay, bandwidth, tester   as in the lab's loads
     class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
       ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
@@ -35,13 +36,13 @@ module Cuttle
         attributes.hash
       end
 
-      # What the lab calls a configuration, without its id.
+      # The lab's configuration, without its id.
       def configuration
         SERVING.to_h { |name| [name.to_s, attributes[name]] }.except("ruby")
                .merge("keep_alive" => keeps_alive?, "series" => ruby, "name" => name)
       end
 
-      # What the lab calls a load, without its id.
+      # The lab's load, without its id.
       def load(scale)
         { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
           "path" => request.target(scale), "requests" => request.scaled? ? requests : scale.count(requests, connections),
@@ -49,7 +50,7 @@ module Cuttle
           "tester" => tester, "keep_alive" => keep_alive }
       end
 
-      # Processes that serve.
+      # Number of processes that serve.
       def processes
         [workers, 1].max
       end
@@ -71,7 +72,7 @@ module Cuttle
 
       private
 
-      # A server that can't be told to close each connection is told so by each request.
+      # If a server can't be told to close connections, each request asks for it.
       def keeps_alive?
         keep_alive || !Lab::Servers::Peers.find(server).keeps_alive.include?(false)
       end
@@ -80,7 +81,7 @@ module Cuttle
         [("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads > 1)]
       end
 
-      # Shorter requests come so much more often.
+      # Shorter requests come correspondingly more often.
       def rate_at(scale)
         rate && (request.scaled? ? rate / scale.factor : rate)
       end

@@ -2,23 +2,25 @@
 
 module Cuttle
   module Studies
-    # What a study's results say: each published number beside ours, and each claim's verdict. Frozen once read.
+    # What a study's results say: each published number beside ours, and a verdict on each claim. It caches what it has
+    # computed.
     #
-    # The law: what is compared between two conditions was measured in the same blocks, and an interval is between starts of
-    # servers. Nothing is confirmed or refuted unless its interval says so.
+    # Law: two conditions are compared only within the same rounds, and an interval covers the variation between starts
+    # of servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
-      # Of a claim. by: the servers that it was tried on. evidence: [[Statement, Estimate or nil, verdict], …].
-      # reason: why it could not be tested, or nil.
+      # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
+      # verdict], …]. reason: why it could not be tested, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
                 untestable: "not testable here" }.freeze
-      # What a configuration and a load are known again by. By its name too: a server that can't be told to close
-      # connections is the same whether requests ask it to or not.
+      # Keys that identify a configuration and a load. The name is one of them: a server that can't close connections by
+      # itself is the same, whether requests ask it to or not.
       KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
       # By Claim::SIDES: whether a condition is on that side.
-      SIDES = { ours: ->(condition) { condition.server == OURS }, originals: ->(condition) { condition.server != OURS } }.freeze
+      SIDES = { ours: ->(condition) { condition.server == OURS },
+                originals: ->(condition) { condition.server != OURS } }.freeze
 
       attr_reader :study, :scale, :results
 
@@ -29,18 +31,20 @@ module Cuttle
         @ids = { configurations: index(results.configurations), loads: index(results.loads) }
       end
 
-      # Reproduction each, in the published order.
+      # An Array of Reproduction, in the published order.
       def reproductions
         @reproductions ||= study.entries.flat_map do |entry|
           entry.conditions.flat_map do |condition|
             entry.row.values.map do |metric, value|
-              Reproduction.new(entry: entry, condition: condition, metric: metric, published: value, ours: estimate(condition, metric))
+              Reproduction.new(entry: entry, condition: condition, metric: metric, published: value,
+                               ours: estimate(condition, metric))
             end
           end
         end
       end
 
-      # Verdict each: for every claim that on our core first, then that on the servers of then, where they were there.
+      # An Array of Verdict. Each claim is tested on our core first, then on the published servers if they were
+      # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
           reason = claim.reason(results.environment["server_cores"].length)
@@ -48,12 +52,12 @@ module Cuttle
         end
       end
 
-      # Whether a condition was to be measured: a part of a study has not all of them.
+      # Whether the plan has that condition. A part of a study has not all of them.
       def planned?(condition)
         ids_of(condition).all?
       end
 
-      # Runs of a condition, in their blocks' order, those that the metric may be told of.
+      # Runs of a condition in the order of their rounds, if the metric may be read from them.
       def runs(condition, metric = Metric.fetch("rate"))
         configuration, load = ids_of(condition)
         return [] unless configuration && load
@@ -61,7 +65,7 @@ module Cuttle
         results.runs(configuration: configuration, load: load).select { |run| metric.tells?(run) }
       end
 
-      # Of a condition by a metric's name, at full length: Lab's Estimate, or nil.
+      # A metric of a condition, at full length: a Lab Estimate, or nil.
       def estimate(condition, name)
         metric = Metric.fetch(name)
         runs = runs(condition, metric)
@@ -73,7 +77,7 @@ module Cuttle
         found && lengthened(found, factor(condition, metric))
       end
 
-      # { block => value } of a condition by a metric's name, at full length.
+      # { round => value } of a condition by a metric's name, at full length.
       def by_round(condition, name)
         metric = Metric.fetch(name)
         factor = factor(condition, metric)
@@ -87,7 +91,7 @@ module Cuttle
         [@ids[:configurations][key(condition.configuration)], @ids[:loads][key(condition.load(scale))]]
       end
 
-      # By what records a condition's configurations and loads are known again.
+      # The ids of records by the keys that identify them.
       def index(records)
         records.to_h { |record| [key(record.to_h), record.id] }
       end
@@ -113,18 +117,19 @@ module Cuttle
         Verdict.new(claim, by, :untestable, [], reason)
       end
 
-      # On each side that the claim's conditions have.
+      # A Verdict for each side that the claim's conditions have.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
         sides = SIDES.values_at(*claim.sides)
-        sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }.uniq(&:values).map do |conditions|
+        by_figure = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
+        by_figure.uniq(&:values).map do |conditions|
           by = servers(conditions.values)
           reason = conditions.values.filter_map { |each| missing(each) }.first
           reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
         end
       end
 
-      # Of a figure: the first one on that side, or of all where it has none there.
+      # The first condition of a figure on that side, or the first of all if that side has none.
       def condition(figure, side)
         conditions = study.entries_of(figure.id, figure.columns).flat_map(&:conditions)
         conditions.find(&side) || conditions.first

@@ -4,12 +4,12 @@ module Cuttle
   module Studies
     # How one row is measured: what the block of `published` or `trial` says.
     class Procedure
-      REQUESTS = 1000 # where the publication doesn't say
+      REQUESTS = 1000 # if the publication doesn't say
 
       # Why it isn't measured, or nil.
       attr_reader :reason
 
-      # row: Published::Row, which the block gets. Raises Failure.
+      # row: Published::Row, which the block receives. Raises Failure.
       def initialize(row, block)
         @servers = []
         @loads = []
@@ -17,40 +17,40 @@ module Cuttle
         raise Failure, "#{row.place}: neither serve and ask nor skip" unless reason || conditions.any?
       end
 
-      # Study::Entry.
+      # Returns a Study::Entry.
       def entry(row)
         Study::Entry.new(row, reason ? [] : conditions, reason)
       end
 
-      # Ours. like: a server whose model and habits it takes on; engine: the model that is. original: that server itself
-      # as well, as the lab knows it ("thin:threaded"); nil where it can't be had any more. flags: further ones of
-      # `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, where it is the same as another on
-      # purpose.
+      # Measures Cuttle. like: a server whose model and defaults it takes over. engine: that model. original: also
+      # measures that server itself, under the lab's name ("thin:threaded"); nil if it can't be had any more. flags:
+      # further options of `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, if it repeats
+      # another condition on purpose.
       def serve(engine:, like: nil, original: nil, **numbers)
         @servers << server("cuttle", engine, like, **numbers)
         other(original, **numbers) if original
       end
 
-      # Another server of the lab, alone.
+      # Measures another of the lab's servers alone.
       def other(name, **numbers)
         peer, model = name.split(":", 2)
         @servers << server(peer, model, nil, **numbers)
       end
 
-      # What is asked for, by that many connections at once. requests: how many, at full length. rate: of an open loop,
-      # per second. delay, bandwidth: of a slow network, seconds and octets a second each way. tester: "ab", "siege",
-      # "wrk"; nil for cuttle load.
+      # The request, and the number of connections that send it. requests: how many, at full length. rate: of an open
+      # loop, per second. delay, bandwidth: of a slow network, seconds and octets a second each way. tester: "ab",
+      # "siege", "wrk"; nil for cuttle load.
       def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil, tester: nil)
         @loads << { request: request, connections: connections, requests: requests || REQUESTS, rate: rate,
                     poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester }
       end
 
-      # Why it isn't measured.
+      # Skips the row, and says why.
       def skip(reason)
         @reason = reason
       end
 
-      # The app's root, with the work app's parameters.
+      # A request for the app's root, with parameters of the work app.
       def work(parameters = {})
         Request.work(parameters)
       end

@@ -2,18 +2,18 @@
 
 module Cuttle
   module Studies
-    # A published number beside ours of the same condition: both at full length.
+    # A published number beside our own number for the same condition, both at full length.
     #
     #   entry, condition, metric
-    #   published   a number, or [low, high] of what was published as a range; nil of what was not published
-    #   ours        Lab's Estimate, or nil where it was not measured, or of too few responses for that percentile
+    #   published   a number; [low, high] if a range was published; nil if nothing was
+    #   ours        a Lab Estimate; nil if it was not measured, or if there are too few responses for that percentile
     Reproduction = Struct.new(:entry, :condition, :metric, :published, :ours, keyword_init: true) do
-      # Ours by the published one, of a range by its middle; nil where that is 0.
+      # Our number divided by the published one, or by the middle of a published range; nil if that is 0.
       def ratio
         ours && base&.positive? ? ours.value / base : nil
       end
 
-      # The same with its interval: Lab's Estimate, or nil.
+      # The same with its interval: a Lab Estimate, or nil.
       def estimate
         return unless ratio
 

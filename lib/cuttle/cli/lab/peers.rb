@@ -50,7 +50,8 @@ module Cuttle
         end
 
         def install(names)
-          peers = names.empty? ? Cuttle::Lab::Servers::Peers.all : names.map { |name| Cuttle::Lab::Servers::Peers.find(name) }
+          all = Cuttle::Lab::Servers::Peers
+          peers = names.empty? ? all.all : names.map { |name| all.find(name) }
           failed = peers.select(&:unavailable).reject { |peer| installed?(peer) }
           list if failed.empty?
           failed.empty? ? 0 : 1

@@ -3,15 +3,16 @@
 module Cuttle
   module Lab
     class Analysis
-      # Two labs side by side: what both measured, matched by names.
+      # Compares two labs: everything that both measured, matched by name.
       #
-      # The law: one value is one start of a server. Blocks of different labs have nothing to do with each other, so the
-      # runs are compared without them: Student's t on logarithms, with Holm's correction for all of them. What changed
-      # with the time between the labs (the machine, its neighbours) is in the ratios; differences says what is known.
+      # Law: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
+      # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. The ratios include
+      # whatever changed between the labs (the machine, its neighbours). #differences lists what is known of that.
       class Changes
-        # ratio: an Estimate, other / one, of measure. p: adjusted, nil where a lab has one run only. detectable: the
-        # smallest difference of the ratio from 1 that would have been found in 9 of 10 such pairs of labs, or nil.
-        Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable, keyword_init: true) do
+        # ratio: an Estimate of measure, other / one. p: adjusted, nil if a lab has a single run. detectable: the
+        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would find, or nil.
+        Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable,
+                            keyword_init: true) do
           def different?
             !p.nil? && p <= LEVEL
           end
@@ -23,24 +24,24 @@ module Cuttle
 
         attr_reader :one, :other
 
-        # Results each.
+        # Takes two Results.
         def initialize(one, other)
           @one = one
           @other = other
         end
 
-        # In the order of the first lab: of each configuration and load that both have valid runs of.
+        # A Change for each configuration and load with valid runs in both labs, in the order of the first.
         def to_a
           @changes ||= correct(pairs.filter_map { |pair| change(*pair) })
         end
 
-        # Names of configurations that only one of them has: [of the first, of the second].
+        # Names of configurations that only one lab has: [of the first, of the second].
         def unmatched
           names = [one, other].map { |results| results.configurations.map(&:name) }
           [names[0] - names[1], names[1] - names[0]]
         end
 
-        # { what => [in one, in the other] }, of the app and the environment.
+        # What differs in the app, the method and the environment: { name => [in one, in the other] }.
         def differences
           said = [one, other].map { |results| described(results) }
           keys = said.flat_map(&:keys).uniq.reject { |key| said[0][key] == said[1][key] }
@@ -49,7 +50,7 @@ module Cuttle
 
         private
 
-        # [configuration, load, those of the other lab]
+        # [configuration, load, and their counterparts in the other lab]
         def pairs
           one.loads.product(one.configurations.reject(&:control_of)).filter_map do |load, configuration|
             counterparts = [find(other.configurations, configuration), find(other.loads, load)]
@@ -89,12 +90,12 @@ module Cuttle
           app.transform_keys { |key| "app #{key}" }.merge(results.environment || {}, method, versions.slice(*common))
         end
 
-        # What only one of them has, unmatched says.
+        # Versions of servers that both have. #unmatched lists the others.
         def common
           (one.configurations.map(&:name) & other.configurations.map(&:name)).map { |name| "version of #{name}" }
         end
 
-        # From one sample of positive values to another one, as a ratio.
+        # The ratio of two samples of positive values.
         class Shift
           def initialize(one, other)
             @samples = [one, other].map { |values| values.map { |value| Math.log(value) } }
@@ -131,7 +132,7 @@ module Cuttle
             @samples.all? { |values| values.length > 1 }
           end
 
-          # Of the difference of the means, the variance taken from both.
+          # The standard error of the difference of the means, with pooled variance.
           def error
             squares = @samples.sum { |values| (Load::Statistics.deviation(values)**2) * (values.length - 1) }
             Math.sqrt(squares / @degrees * @samples.sum { |values| 1.0 / values.length })

@@ -3,13 +3,13 @@
 module Cuttle
   module Lab
     class Analysis
-      # A configuration beside a baseline, under one load.
+      # A configuration compared with a baseline, under one load.
       class Comparison
-        # Less than this is no difference even where it is no chance: the layout of memory alone is worth as much.
+        # Differences below 1% are not reported, however certain they are: memory layout alone can cause as much.
         LEAST = 0.01
 
-        # measure: by which they are compared (Measure). p: adjusted for the family, nil of one block only.
-        # level: what its own p had to be below. family: how many comparisons were corrected together.
+        # measure: the Measure that is compared. p: adjusted for the family, nil for a single round. level: the level
+        # that its unadjusted p had to reach. family: the number of comparisons that were corrected together.
         attr_reader :configuration, :baseline, :load, :measure, :p, :level, :family
 
         def initialize(configuration:, baseline:, load:, measure:, paired:, p:, level:, family:)
@@ -23,12 +23,13 @@ module Cuttle
           @family = family
         end
 
-        # configuration / baseline: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
+        # configuration / baseline: an Estimate. In a closed loop a ratio above 1 is better, in an open loop it is worse
+        # (see measure).
         def ratio
           @ratio ||= @paired.estimate
         end
 
-        # Blocks in which both ran.
+        # The number of rounds in which both ran.
         def rounds
           @paired.count
         end
@@ -42,32 +43,32 @@ module Cuttle
           different? && measure.goodness(ratio.value) > measure.goodness(1)
         end
 
-        # The smallest difference of the ratio from 1 (0.04 for 4%) that would have been found in 9 of 10 labs, or nil.
+        # The smallest difference of the ratio from 1 (0.04 for 4%) that 9 of 10 such labs would find, or nil.
         def detectable
           @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
         end
 
-        # The baseline beside the configuration.
+        # The same comparison with the roles exchanged.
         def inverse
           Comparison.new(configuration: baseline, baseline: configuration, load: load, measure: measure,
                          paired: @paired.inverse, p: p, level: level, family: family)
         end
       end
 
-      # Comparisons that are corrected for each other.
+      # Comparisons that are corrected together.
       class Family
-        # A chance of 5% to call anything different that is not, is what a lab promises. It spends half: the other
-        # half is for what tests of a few blocks take for granted (that logarithms of ratios are about normal).
+        # A lab promises a false-alarm rate of at most 5%. It spends half of that. The other half covers the assumption
+        # that logarithms of ratios are about normal, which few rounds can't check.
         LEVEL = 0.025
 
-        # +pairs+: [configuration, baseline, load], ids.
+        # +pairs+: Arrays of ids, [configuration, baseline, load].
         def initialize(values, pairs)
           @values = values
           samples = pairs.map { |pair| sample(*pair) }
           correct(samples.select { |sample| sample[:paired].count.positive? })
         end
 
-        # The Comparison of +configuration+ with +baseline+ under +load+ (ids), either way round; nil where no block has
+        # The Comparison of +configuration+ with +baseline+ under +load+ (ids), in either order. nil if no round has
         # both.
         def find(configuration, baseline, load)
           @comparisons[[configuration, baseline, load]] || @comparisons[[baseline, configuration, load]]&.inverse
@@ -83,7 +84,7 @@ module Cuttle
             measure: measure, paired: Statistics::Paired.of(*measured, noise: @values.noise(measure)) }
         end
 
-        # What has one block only can't be tested, and takes nothing from the others.
+        # A single round can't be tested. Such a pair does not count in the correction of the others.
         def correct(samples)
           tested, single = samples.partition { |sample| sample[:paired].p }
           ps = tested.map { |sample| sample[:paired].p }

@@ -3,16 +3,16 @@
 module Cuttle
   module Lab
     class Analysis
-      # A configuration under a load, over its valid runs; without such a run its values are nil.
+      # A configuration under a load, summarized over its valid runs. Its values are nil if it has no valid run.
       #
-      # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil where too few responses tell. cpu_us: CPU time
-      # of the server a response, microseconds. switches: voluntary context switches a response. pss_total and
-      # pss_worker: octets. boot: seconds to the first answer. (Medians over the runs, or nil.) error_share: of what was
-      # sent. errors: how many, over all runs, valid or not. marks: Hashes of "name" and "text", of runs, each once.
+      # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. cpu_us: CPU time
+      # of the server for each response, microseconds. switches: voluntary context switches for each response. pss_total
+      # and pss_worker: octets. boot: seconds until the first answer. (These are medians over the runs, or nil.)
+      # error_share: share of the requests that failed. errors: number of failures over all runs, valid or not.
       Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
                        :boot, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs, :unsteady_runs, :reasons,
                        keyword_init: true) do
-        # Whether nearly all answers were right: else a rate is that of errors, and is no praise.
+        # Whether at least 99% of the requests succeeded. Otherwise the rate is mostly a rate of errors.
         def sound?
           error_share < Row::FAULTY
         end
@@ -23,9 +23,9 @@ module Cuttle
       end
       Row::FAULTY = 0.01
 
-      # The rows of a lab's table.
+      # Makes the rows of a lab's table.
       module Table
-        ENOUGH = 10 # values that must lie beyond a percentile, as in Load::Result
+        ENOUGH = 10 # responses that must lie beyond a percentile, as in Load::Result
 
         module_function
 
@@ -56,7 +56,8 @@ module Cuttle
             p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
         end
 
-        # Milliseconds. Of runs of which one has too few responses to tell it alone, by all their responses.
+        # The percentile in milliseconds: the median over the runs. If some run has too few responses for it, all runs'
+        # responses are taken together.
         def percentile(runs, percentile)
           times = runs.map { |run| run.time("p#{percentile}") }
           return if times.empty?
@@ -64,7 +65,7 @@ module Cuttle
           times.all? ? Statistics.median_interval(times) : together(runs.filter_map(&:histogram), percentile)
         end
 
-        # As wide as both chances, that within the responses and that between the starts.
+        # The wider of two intervals: the variation within the responses, and the variation between the starts.
         def together(histograms, percentile)
           histograms = histograms.reject { |each| each.count.zero? }
           sum = Load::Histograms.sum(histograms)
@@ -88,7 +89,7 @@ module Cuttle
             pss_worker: median(servers.map { |each| worker(each["pss"], configuration.workers) }) }
         end
 
-        # The memory of a worker: processes beside the workers (a supervisor) are the smaller ones.
+        # The mean memory of a worker. Processes beside the workers, such as a supervisor, are smaller and left out.
         def worker(pss, workers)
           Load::Statistics.mean(pss.max([workers || 0, 1].max)) if pss&.any?
         end

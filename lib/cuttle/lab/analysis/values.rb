@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Analysis
-      # The values of a lab by configuration, load and block; which of them are compared, and how restless they are.
+      # The measured values by configuration, load and round; the pairs to compare; and how much the runs vary.
       class Values
         attr_reader :configurations
 
@@ -29,26 +29,26 @@ module Cuttle
           @by_round[[configuration, load]]
         end
 
-        # Those that repeat another which was measured.
+        # Controls whose original was measured too.
         def controls
           configurations.select { |each| each.control_of && configuration(each.control_of) }
         end
 
-        # [configuration, baseline, load] (ids) of what the lab set out to compare: all with the baseline, and each control
-        # with what it repeats.
+        # The comparisons that the lab set out to make, as [configuration, baseline, load] ids: every configuration with
+        # the baseline, and each control with its original.
         def planned(baseline)
           compared = originals.reject { |each| each == baseline }.map { |each| [each.id, baseline.id] }
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
-        # The same of every pair.
+        # The same for every pair of configurations.
         def pairs
           compared = originals.combination(2).map { |baseline, other| [other.id, baseline.id] }
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
-        # What is usual in comparisons by +measure+: learnt from neighbours, each configuration in one pair only, so
-        # that they are independent; but the loads of a block are put on one start of a server.
+        # The usual noise of comparisons by +measure+. Each configuration is in one pair of neighbours only, so the
+        # pairs are independent. The loads of a round are not: they share one start of a server (see repeats).
         def noise(measure)
           @noise ||= {}
           @noise[measure] ||= begin
@@ -81,14 +81,14 @@ module Cuttle
         end
       end
 
-      # By what configurations are compared under a load. In a closed loop the rate; in an open loop that is the load's
-      # own, and the response time, of which p95, tells.
+      # The quantity by which configurations are compared under a load. In a closed loop that is the rate. In an open
+      # loop the load sets the rate, so the 95th percentile of the response time is compared.
       class Measure
         def self.of(load)
           load.open? ? TIME : RATE
         end
 
-        # name: :rate or :p95. unit: of values.
+        # name: :rate or :p95. unit: the unit of its values.
         attr_reader :name, :unit
 
         def initialize(name, unit)
@@ -97,17 +97,17 @@ module Cuttle
           freeze
         end
 
-        # Of a run, or nil.
+        # The value of a run, or nil.
         def value(run)
           name == :rate ? run.rate : run.time(name.to_s)
         end
 
-        # Of a row, or nil.
+        # The Estimate of a row, or nil.
         def estimate(row)
           row.public_send(name)
         end
 
-        # Greater for the better of two values.
+        # A number that is greater for the better of two values.
         def goodness(value)
           name == :rate ? value : -value
         end

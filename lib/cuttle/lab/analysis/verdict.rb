@@ -3,11 +3,11 @@
 module Cuttle
   module Lab
     class Analysis
-      # An Analysis in sentences: for each load what did best, against the baseline, and what is no worse; then what to
-      # think of the lab itself.
+      # Puts an Analysis into sentences: for each load what did best compared with the baseline, and what is no worse;
+      # then how far the lab itself can be trusted.
       #
-      # The law: a difference is told only where Comparison#different? says so, and then with its interval; where it does
-      # not, what would have been seen is told.
+      # Law: the verdict reports a difference only if Comparison#different? does, and gives its interval. Otherwise it
+      # says how small a difference the lab could have found.
       class Verdict
         def initialize(analysis)
           @analysis = analysis
@@ -32,7 +32,7 @@ module Cuttle
           [ahead(best), tied(best), *faults(load)].compact
         end
 
-        # The best against the baseline; the baseline, where it is best itself, against the next.
+        # The best compared with the baseline. If the baseline itself is best: the baseline compared with the next best.
         def ahead(best)
           comparison = against_baseline(best)
           return Phrases.alone(best) unless comparison
@@ -49,7 +49,7 @@ module Cuttle
           planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
         end
 
-        # Whatever else could be as good.
+        # Configurations that may be as good as the best.
         def tied(best)
           others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
             each.different? || each.configuration.control_of || told?(each, best)
@@ -57,7 +57,7 @@ module Cuttle
           Phrases.same(best.configuration, others) if others.any?
         end
 
-        # ahead has told of it already.
+        # Whether #ahead has named this comparison already.
         def told?(comparison, best)
           comparison.configuration == @analysis.baseline && best.configuration != @analysis.baseline
         end
@@ -82,17 +82,18 @@ module Cuttle
           "the lab did not come to its end: this is what was measured until then" if @analysis.results.interrupted?
         end
 
-        # The words of a verdict.
+        # The wording of the verdict's sentences.
         module Phrases
           ONE_ROUND = "one round tells no difference from chance"
 
           module_function
 
-          # Of a Comparison.
+          # A Comparison in a sentence.
           def comparison(comparison)
             return same(comparison.baseline, [comparison]) unless comparison.different?
 
-            "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} #{interval(comparison.ratio)}"
+            "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} " \
+              "#{interval(comparison.ratio)}"
           end
 
           def verb(comparison)
@@ -100,25 +101,25 @@ module Cuttle
             format(told, factor(comparison.ratio.value))
           end
 
-          # "(95%: 1.31 to 1.45)"
+          # The interval, as in "(95%: 1.31 to 1.45)".
           def interval(estimate)
             "(95%: #{format("%.2f", estimate.low)} to #{format("%.2f", estimate.high)})"
           end
 
-          # +configuration+ and those of +comparisons+ that it isn't.
+          # No difference between +configuration+ and the others of +comparisons+.
           def same(configuration, comparisons)
             others = comparisons.flat_map { |each| [each.configuration, each.baseline] }.uniq - [configuration]
             "no measurable difference between #{configuration.name} and #{list(others.map(&:name))} " \
               "(#{seen(comparisons)})"
           end
 
-          # What would have been seen in each of them.
+          # The effect that each of these comparisons would have shown.
           def seen(comparisons)
             effects = comparisons.map(&:detectable)
             effects.all? ? "we would have seen #{effect(effects.max)}" : ONE_ROUND
           end
 
-          # Of a Row that nothing can be compared with.
+          # A Row that has nothing to be compared with.
           def alone(row)
             estimate = row.load.open? ? row.p95 : row.rate
             told = row.load.open? ? "has a p95 of %s ms" : "serves %s requests/s"
@@ -139,7 +140,8 @@ module Cuttle
           end
 
           def agreement(controls)
-            "the control agrees: no measurable difference between #{list(controls.map { |each| each.baseline.name }.uniq)} " \
+            names = list(controls.map { |each| each.baseline.name }.uniq)
+            "the control agrees: no measurable difference between #{names} " \
               "and itself repeated (#{seen(controls)})"
           end
 
@@ -148,7 +150,8 @@ module Cuttle
             format("%.2fx", ratio)
           end
 
-          # Rounded up: what would have been seen is never less than is said. Two rounds may tell of nothing that exists.
+          # An effect, rounded up so that it never promises too much. Two rounds may need an effect that no server
+          # shows.
           def effect(share)
             return "more than 10x only" if share > 9
             return format("%.1fx", tenths(1 + share)) if share >= 1
@@ -156,7 +159,7 @@ module Cuttle
             share < 0.1 ? "#{format("%g", tenths(share * 100))}%" : "#{(share * 100).round(6).ceil}%"
           end
 
-          # Rounded up to a tenth, but for what is a Float's error.
+          # Rounded up to a tenth, ignoring the error of Floats.
           def tenths(number)
             (number * 10).round(6).ceil / 10.0
           end

@@ -6,11 +6,11 @@ require "rbconfig"
 module Cuttle
   module Lab
     module Apps
-      # The work app (examples/work.ru), told by its environment what to do for each request.
+      # The work app (examples/work.ru). Its environment says what each request does.
       class Work < App
         RACKUP = "#{EXAMPLES}/work.ru"
 
-        # +profile+: parameters by name; upstream: true for the lab's own. Raises UsageError.
+        # +profile+: parameters by name. upstream: true asks for the lab's own upstream service. Raises UsageError.
         def self.build(profile)
           given = profile.transform_keys(&:to_s).reject { |name, value| name == "upstream" && value == true }
           WorkApp::Parameters.new(given)
@@ -32,7 +32,7 @@ module Cuttle
       end
 
       # The album page of "Puma vs. Unicorn" (studies/apps/album.ru): two queries to PostgreSQL, and photos that one
-      # Node.js process renders. It shares the work app's table and its driver.
+      # Node.js process renders. It shares the work app's table and driver.
       class Album < App
         RACKUP = "#{STUDIED}/album.ru"
 
@@ -56,21 +56,21 @@ module Cuttle
               environment: { "RAILS_ENV" => "production" })
         end
 
-        # Installs its gems where they are missing. Raises Lab::Failure.
+        # Installs its gems if they are missing. Raises Lab::Failure.
         def prepare(*, **)
           run("#{EXAMPLES}/setup", name)
           super
         end
       end
 
-      # The driver for PostgreSQL, for apps without a bundle: the pg gem is in one of its own (examples/work/Gemfile)
-      # and not in any server's, so the directories to load it from go into RUBYLIB.
+      # The PostgreSQL driver for apps without a bundle. The pg gem has its own bundle (examples/work/Gemfile) and is in
+      # no server's, so its directories go into RUBYLIB.
       module Driver
         GEMFILE = "#{EXAMPLES}/work/Gemfile"
         PATHS = 'puts Gem.loaded_specs.fetch("pg").full_require_paths'
 
-        # Variables for a server of that app, run by that Ruby: of the driver's bundle, or else of the gems that this
-        # Ruby has. Raises Lab::Failure.
+        # Variables for a server of that app under that Ruby. The driver comes from its bundle, or else from the gems of
+        # that Ruby. Raises Lab::Failure.
         def self.environment(app, ruby)
           [["-rbundler/setup"], ["-e", 'gem "pg"']].each do |flags|
             paths, status = Open3.capture2(Apps.clean.merge("BUNDLE_GEMFILE" => GEMFILE), ruby, *flags, "-e", PATHS,

@@ -3,9 +3,9 @@
 module Cuttle
   module Lab
     module Apps
-      # What an app needs beside its server, started for the time of a lab: each a process of its own that ends with the
-      # lab's, however that ends. A service has `start` (Lab::Failure where it doesn't come up), `environment` (variables
-      # for the app), `stop`, and `unavailable` (nil, or why it can't be had here, and what to do).
+      # Services that an app needs beside its server. The lab starts each in its own process, and it ends with the lab,
+      # however the lab ends. A service has `start` (Lab::Failure if it doesn't start), `environment` (variables for the
+      # app), `stop`, and `unavailable` (nil, or why it can't run here and what to do).
       module Services
         autoload :Child, "cuttle/lab/apps/services/child"
         autoload :Postgres, "cuttle/lab/apps/services/postgres"
@@ -17,7 +17,7 @@ module Cuttle
           end
         end
 
-        # What services have in common: a Child; and a port, where that is the first that it says.
+        # What services share: a Child, and a port if that is the first word that it prints.
         class Daemon
           def initialize(child)
             @child = child
@@ -27,7 +27,7 @@ module Cuttle
             @child.pid
           end
 
-          # On 127.0.0.1.
+          # The port on 127.0.0.1.
           def port
             @child.words.first.to_i
           end
@@ -60,14 +60,14 @@ module Cuttle
             new(Child.start(PROGRAM, cores: cores, by: [node]))
           end
 
-          # For the album.
+          # Variables for the album app.
           def environment
             { "ALBUM_RENDERER" => "127.0.0.1:#{port}" }
           end
         end
 
-        # A slow HTTP service on a port of 127.0.0.1: it answers each GET after +delay_ms+, or after what the request's
-        # own delay_ms says, and meanwhile takes any number of others.
+        # A slow HTTP service on a port of 127.0.0.1. It answers each GET after +delay_ms+, or after the request's own
+        # delay_ms, and takes any number of others meanwhile.
         class Upstream < Daemon
           PROGRAM = "#{__dir__}/services/upstream_program.rb"
 
@@ -84,7 +84,7 @@ module Cuttle
             "http://127.0.0.1:#{port}/"
           end
 
-          # For the work app.
+          # Variables for the work app.
           def environment
             { "WORK_UPSTREAM" => url }
           end

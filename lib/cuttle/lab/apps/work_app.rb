@@ -2,13 +2,13 @@
 
 module Cuttle
   module Lab
-    # A Rack app whose work is known: it computes, waits, locks, allocates and answers as much as it is asked to, so
-    # that what a server adds can be told from what the app costs. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`;
-    # all parameters and their limits are in work_app/parameters.rb, and docs/work.md says what they mean.
+    # A Rack app with known work: it computes, waits, locks, allocates and answers as much as a request asks for, so
+    # that a server's own cost can be told from the app's. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`.
+    # work_app/parameters.rb has all parameters and their limits, docs/work.md their meaning.
     #
     # Law: this file and those in work_app/ load alone, under any server's Ruby and Rack. They name nothing else of
-    # Cuttle, and Rack only by its interface. A request changes nothing but what the pools hold, so any number of
-    # threads, fibers and forked processes may call.
+    # Cuttle, and use Rack only through its interface. A request changes nothing but the pools, so any number of
+    # threads, fibers and forked processes may call the app.
     class WorkApp
       require_relative "work_app/parameters"
 
@@ -18,7 +18,7 @@ module Cuttle
 
       Invalid = Parameters::Invalid
 
-      # What the app needs and can't reach: status (502 or 503), and one line.
+      # Something that the app needs can't be reached: status 502 or 503, and one line.
       class Unavailable < StandardError
         attr_reader :status
 
@@ -28,17 +28,17 @@ module Cuttle
         end
       end
 
-      KEPT = 256 # query strings whose parameters are remembered
-      KEPT_CHARS = 1_000_000 # the longest body that is
+      KEPT = 256 # query strings whose parameters are cached
+      KEPT_CHARS = 1_000_000 # longer bodies are not cached
 
-      # Defaults from WORK_CPU_MS and so on, and the database from WORK_DATABASE. Raises Invalid.
+      # Takes the defaults from WORK_CPU_MS and so on, and the database from WORK_DATABASE. Raises Invalid.
       def self.from_environment(environment = ENV)
         given = Parameters::NAMES.to_h { |name| [name, environment["WORK_#{name.upcase}"]] }.compact
         new(database: environment["WORK_DATABASE"], **given)
       end
 
-      # +defaults+: parameters by name, as numbers or as they would be in a query. database: where PostgreSQL is, as
-      # libpq takes it. Raises Invalid.
+      # +defaults+: parameters by name, as numbers or as in a query string. database: URL of PostgreSQL for libpq.
+      # Raises Invalid.
       def initialize(database: nil, **defaults)
         @defaults = Parameters.new(defaults)
         @database = database
@@ -46,7 +46,7 @@ module Cuttle
         @databases = {}
         @lock = Mutex.new
         @serial = Mutex.new
-        Database.require_driver if @defaults.query # what is missing is better said at the start
+        Database.require_driver if @defaults.query # fails at the start if the gem is missing
       end
 
       # Rack's interface.
@@ -83,7 +83,7 @@ module Cuttle
         garbage.size
       end
 
-      # CPU and I/O by turns. What one slice burned too much, the next one burns less.
+      # Computes and waits by turns. If a slice computes too long, the next one computes less.
       def slices(parameters, factor)
         share = factor / parameters.slices / 1000
         owed = 0.0
@@ -102,17 +102,17 @@ module Cuttle
         end
       end
 
-      # Waits while it holds the one lock of this process.
+      # Waits while holding the process's one lock.
       def serial_section(seconds)
         @serial.synchronize { sleep(seconds) } if seconds.positive?
       end
 
-      # Strings of 1 KiB, alive until the response is made.
+      # Strings of 1 KiB that live until the response is made.
       def allocate(kilobytes)
         Array.new(kilobytes) { "k" * 1024 }
       end
 
-      # Connections are a process's own: one that forked after its first query makes others.
+      # Each process has its own connections; a process that forks after its first query makes new ones.
       def database(size)
         @databases[[Process.pid, size]] || @lock.synchronize do
           @databases[[Process.pid, size]] ||= Database.new(@database, size)
@@ -127,19 +127,18 @@ module Cuttle
 
       # Computes for a given time.
       #
-      # "thread" measures it on the calling thread's own CPU clock, so what is burned is what was asked for, however
-      # long the thread waits for a core or for Ruby's lock meanwhile. "wall" looks at the clock on the wall instead, as
-      # the published benchmarks did: time spent waiting then counts as computed, and more requests are served than the
-      # cores could compute. It is there to reproduce them.
+      # "thread" measures the time on the thread's CPU clock, so it burns what was asked for, however long the thread
+      # waits for a core or for Ruby's lock. "wall" uses the wall clock, as the published benchmarks did: waiting then
+      # counts as computing, and more requests are served than the cores could compute. It exists to reproduce those.
       module Burner
         CLOCKS = { "thread" => Process::CLOCK_THREAD_CPUTIME_ID, "wall" => Process::CLOCK_MONOTONIC }.freeze
 
-        # Additions between two looks at the clock: about 10 us in the interpreter, beside 0.3 us for the look.
+        # Additions between two looks at the clock: about 10 us in the interpreter; a look takes 0.3 us.
         PORTION = 300
 
         module_function
 
-        # Returns the seconds that it took, on the same clock: at least +seconds+.
+        # Returns the seconds that it took on the same clock, at least +seconds+.
         def burn(seconds, spin = "thread")
           return 0.0 unless seconds.positive?
 
@@ -154,12 +153,12 @@ module Cuttle
         end
       end
 
-      # Uneven requests: a factor of mean 1 whose standard deviation is +cv+ times its mean, lognormally distributed, as
-      # response times mostly are (many a little shorter than the mean, few much longer).
+      # Draws a factor for uneven requests. It has mean 1 and a standard deviation of +cv+ times the mean, lognormally
+      # distributed, as response times mostly are: many a little shorter than the mean, few much longer.
       module Lognormal
         module_function
 
-        # +random+: what rand is asked of; Ruby's own differs between forked processes.
+        # +random+: the source of random numbers. Ruby's own differs between forked processes.
         def draw(cv, random = Random)
           return 1.0 if cv.zero?
 
@@ -167,7 +166,7 @@ module Cuttle
           Math.exp(Math.sqrt(variance) * normal(random) - variance / 2)
         end
 
-        # Standard normal, by Box and Muller.
+        # A standard normal number, by Box and Muller.
         def normal(random)
           Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
         end

@@ -3,20 +3,20 @@
 module Cuttle
   module Lab
     module Machine
-      # How fast the servers' cores are, beside what they usually are in this lab. On a virtual machine they may be half as
-      # fast for seconds, because of what others do on the same silicon, and no clock of the system's says so: what is
-      # measured then is not the server. So a run waits for that to pass, and one that it came over is made again.
+      # Measures how fast the servers' cores are compared with their usual speed in this lab. On a virtual machine a
+      # core may be half as fast for seconds, because of its neighbours on the same hardware, and no system clock shows
+      # it. A run waits for such a phase to pass. A run that was caught by one is repeated.
       #
       # Law: nothing here depends on what was measured.
       class CoreSpeed
-        SLOW = 0.8 # of the usual speed
-        MOMENT = 4 # ms of computing on a core, for a look
-        MOST_CORES = 4 # that are looked at
-        KNOWN = 101 # looks that the usual speed is the median of
-        FIRST = 9 # of them before anything is measured
-        PAUSE = 0.05 # seconds between two looks
+        SLOW = 0.8 # times the usual speed; below it a core is slow
+        MOMENT = 4 # ms of computing on a core, for one measurement
+        MOST_CORES = 4 # cores that are measured
+        KNOWN = 101 # measurements; their median is the usual speed
+        FIRST = 9 # of these before the first run
+        PAUSE = 0.05 # seconds between two measurements
         PATIENCE = 15 # seconds that one run waits at most
-        LIMIT = 60 # and all of them together
+        LIMIT = 60 # seconds that all runs together wait at most
 
         LOOK = ->(core) { Load::Parts.core_speed(core, MOMENT) }
 
@@ -24,8 +24,8 @@ module Cuttle
           !speed.nil? && speed < SLOW
         end
 
-        # give_up: says whether there is no use in waiting any more. look: called with a core, returns its speed just now, in
-        # any unit; nil where that can't be had.
+        # give_up: returns whether waiting is pointless now. look: called with a core, returns its current speed in any
+        # unit, or nil if it can't be measured.
         def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) })
           @give_up = give_up
           @look = look
@@ -35,12 +35,13 @@ module Cuttle
           FIRST.times { now.tap { @pause.call(PAUSE) } }
         end
 
-        # Of the slowest core, by what is usual there: 1.0 as always, 0.5 half as fast; nil where it can't be had.
+        # The speed of the slowest core relative to the usual speed: 1.0 is as usual, 0.5 is half as fast. nil if it
+        # can't be measured.
         def now
           look { |speeds, speed| remember(speeds, speed) }
         end
 
-        # Returns when no core is slow, or after a while all the same. What is seen meanwhile is not what is usual.
+        # Returns when no core is slow, or when the patience is used up. Speeds seen meanwhile don't count as usual.
         def await
           patience = [PATIENCE, @left].min
           while patience.positive? && CoreSpeed.slow?(look) && !@give_up.call

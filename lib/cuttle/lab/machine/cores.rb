@@ -5,16 +5,17 @@ require "etc"
 module Cuttle
   module Lab
     module Machine
-      # Which cores the servers have and which the load has, and how busy they are. The generator runs in this process,
-      # so this process is pinned; a server is pinned by whoever starts it.
+      # Divides the CPU cores between the servers and the load, and measures how busy they are. The load generator runs
+      # in this process, so this process is pinned. Servers and other programs are pinned when they are started.
       class Cores
         TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
-        LOAD_SHARE = 4 # of so many cores the load has one
+        LOAD_SHARE = 4 # the load gets one of this many cores
         MOST_FOR_LOAD = 4
 
         attr_reader :server, :load
 
-        # "server:0-2 load:3", or "server:0,1": Arrays of numbers by :server and :load. Raises UsageError.
+        # Parses "server:0-2 load:3" or "server:0,1" into Arrays of core numbers by :server and :load. Raises
+        # UsageError.
         def self.parse(text)
           text.split(/[\s;]+/).to_h do |part|
             name, list = part.split(":", 2)
@@ -26,20 +27,20 @@ module Cuttle
           end
         end
 
-        # Of "0-2,5", as the kernel writes them.
+        # Parses "0-2,5", the kernel's notation.
         def self.numbers(list)
           list.split(",").flat_map { |range| Range.new(*range.split("-").map(&:to_i).values_at(0, -1)).to_a }
         end
 
-        # Numbers of the cores that this process may run on.
+        # Numbers of the cores that this process may use.
         def self.allowed
           numbers(File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1])
         rescue SystemCallError
           (0...Etc.nprocessors).to_a
         end
 
-        # What is not named is chosen from the allowed ones: the last for the load, the rest for the servers. Raises
-        # UsageError.
+        # Cores that are not named are chosen from the allowed ones: the last for the load, the others for the servers.
+        # Raises UsageError.
         def initialize(server: nil, load: nil, allowed: Cores.allowed)
           strange = [*server, *load] - allowed
           raise UsageError, "--cpus: core #{strange.first} is not one of ours (#{allowed.join(",")})" if strange.any?
@@ -51,17 +52,18 @@ module Cuttle
           freeze
         end
 
-        # Do servers and load take time from each other?
+        # Whether servers and load share a core.
         def shared?
           (server & load).any?
         end
 
-        # Pins this process, with all its threads, to the load's cores. False where that can't be done.
+        # Pins this process and all its threads to the load's cores. Returns false if that fails.
         def pin_self
-          system("taskset", "-a", "-p", "-c", load.join(","), Process.pid.to_s, out: File::NULL, err: File::NULL) || false
+          command = ["taskset", "-a", "-p", "-c", load.join(","), Process.pid.to_s]
+          system(*command, out: File::NULL, err: File::NULL) || false
         end
 
-        # Seconds so far that +cores+ were busy, and that a hypervisor gave to other machines: { busy:, steal: }.
+        # Seconds since boot that +cores+ were busy, and that the hypervisor gave to other machines: { busy:, steal: }.
         def times(cores = server | load)
           lines = File.readlines("/proc/stat").grep(/\Acpu(?:#{cores.join("|")}) /)
           fields = lines.map { |line| line.split.drop(1).map { |ticks| ticks.to_i * TICK } }

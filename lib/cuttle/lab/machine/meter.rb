@@ -3,15 +3,16 @@
 module Cuttle
   module Lab
     module Machine
-      # What a server and the machine did while a load ran: times from the processes' own clocks, memory after it.
+      # Measures what a server and the machine did during a load: CPU times by the processes' own clocks, and memory
+      # afterwards.
       class Meter
-        # server: what the results file says of it; others, steal: seconds per second of each core that other processes
-        # and other machines had; lost: the same, of both together, of the server's cores alone. Where the load shares
-        # these, lost is what other machines had: what an app's services take there is no disturbance. speed: of the
-        # servers' cores after it, as CoreSpeed has it. network: how busy a slow network was, 0 to 1, by itself or with the
-        # load on the cores that they share; 0 where there is none.
+        # server: the part of the results line about the server. others, steal: seconds per second and core that other
+        # processes and other machines used. lost: both together, on the server's cores only. If the load shares these
+        # cores, lost counts other machines only, because an app's services run there too. speed: relative speed of the
+        # servers' cores afterwards (see CoreSpeed). network: how busy a slow network's relay was, 0 to 1, alone or with
+        # the load on the cores that they share; 0 without a relay.
         Figures = Struct.new(:server, :others, :steal, :lost, :speed, :network, keyword_init: true) do
-          # Share of what the servers' cores could have done that was not to be had.
+          # The share of the servers' computing power that was not available.
           def withheld
             [lost, 1 - (speed || 1)].max
           end
@@ -23,7 +24,7 @@ module Cuttle
 
         MOST_LOST = 0.1
 
-        # tree: the server's ProcessTree; speed: CoreSpeed; route: the one of Routes that the load takes.
+        # tree: the server's ProcessTree. speed: CoreSpeed. route: the Network::Routes::Route that the load takes.
         def initialize(tree, cores, speed, route)
           @tree = tree
           @cores = cores
@@ -31,7 +32,7 @@ module Cuttle
           @route = route
         end
 
-        # The block runs a load and returns its Load::Result; that is returned with Figures.
+        # The block runs a load and returns its Load::Result. Returns that result and the Figures.
         def measure
           @speed.await
           before, processes = sample, @tree.cpu_by_process
@@ -52,13 +53,13 @@ module Cuttle
           Process.clock_gettime(id)
         end
 
-        # Of those that ended: a load tester.
+        # CPU time of children that ended: a load tester.
         def children
           times = Process.times
           times.cutime + times.cstime
         end
 
-        # Seconds of CPU time of each process that was there before as well.
+        # CPU seconds of each process that existed before the load as well.
         def since(before)
           @tree.cpu_by_process.slice(*before.keys).map { |pid, seconds| (seconds - before[pid]).round(6) }
         end

@@ -3,32 +3,32 @@
 module Cuttle
   module Lab
     module Machine
-      # What may spoil a lab's figures, seen before it begins or during a run. A warning says what is the matter and what
-      # to do about it; it never stops anything.
+      # Warnings about the machine, before a lab or during a run. A warning says what is wrong and what to do. It never
+      # stops a lab.
       module Warnings
         Warning = Struct.new(:name, :text, :advice) do
-          # As the results file has it.
+          # The Hash in the results file.
           def to_h
             { "name" => name, "text" => text, "advice" => advice }
           end
         end
 
-        OTHERS = 0.05 # of the cores' time, that others may take during a run
-        STEAL = 0.01 # the same, for the hypervisor
-        SATURATED = 0.8 # of a core, for the generator's busiest thread, or a slow network
-        RUNNABLE = 0.5 # processes that want a core before the lab begins
+        OTHERS = 0.05 # of the cores' time; more than this taken by others is a warning
+        STEAL = 0.01 # the same for the hypervisor
+        SATURATED = 0.8 # of a core, for the generator's busiest thread or a slow network's relay
+        RUNNABLE = 0.5 # other processes that want a core before the lab begins
         SAMPLES = 10
         INTERVAL = 0.05 # seconds
 
         module_function
 
-        # Before the first run. +pinned+: whether this process could be.
+        # Warnings before the first run. +pinned+: whether this process could be pinned.
         def before(cores, pinned:)
           [one_core(cores), unpinned(pinned), Listeners.warning, crowded(runnable)].compact
         end
 
-        # During a run. others, steal: seconds per second of each core; speed: of the servers' cores, by the usual one;
-        # load_cpu: of the generator's busiest thread, or of a slow network, 0 to 1.
+        # Warnings about a run. others, steal: seconds per second and core. speed: relative speed of the servers' cores.
+        # load_cpu: CPU share of the generator's busiest thread or of a slow network's relay, 0 to 1.
         def during(others:, steal:, load_cpu:, speed: nil)
           [(busy(others) if others > OTHERS), (stolen(steal) if steal > STEAL), (slow(speed) if CoreSpeed.slow?(speed)),
            (saturated(load_cpu) if load_cpu > SATURATED)].compact
@@ -54,7 +54,7 @@ module Cuttle
                       "end what else runs, and measure again")
         end
 
-        # +facts+: names of Machine's that are others than when the lab began.
+        # +facts+: names of the Machine.facts that changed since the lab began.
         def resumed(facts)
           Warning.new("resumed", "the lab was gone on with under other conditions (#{facts.join(", ")})",
                       "begin a new one, and compare the two")
@@ -84,7 +84,7 @@ module Cuttle
           "#{(share * 100).round(share < 0.1 ? 1 : 0)}%"
         end
 
-        # Processes that run or wait to, beside this one, averaged over half a second; nil where nobody says.
+        # Number of other processes that run or want to, averaged over half a second; nil if the kernel does not say.
         def runnable
           counts = Array.new(SAMPLES) do
             sleep INTERVAL
@@ -95,8 +95,8 @@ module Cuttle
           nil
         end
 
-        # Ruby servers that listen already: those of a lab that was killed take time and memory from the next one, and in
-        # a port's name they answer instead of the server that was meant.
+        # Finds Ruby servers that listen already. Servers of a lab that was killed take time and memory from the next
+        # lab, and may answer on a port in place of the server that is measured.
         module Listeners
           LISTENING = "0A" # state in /proc/net/tcp
           STATE = 3
@@ -112,25 +112,26 @@ module Cuttle
             named = found.first(SHOWN).map { |pid, words| "#{pid} (#{words})" }
             Warning.new("listeners", "#{found.length} Ruby server#{"s" unless found.length == 1} already listening: " \
                                      "#{[*named, ("…" if found.length > SHOWN)].compact.join(", ")}",
-                        "stop what is left of an earlier lab: kill #{found.keys.first(SHOWN).join(" ")}")
+                        "if an earlier lab left them behind, stop them; otherwise expect noise from them")
           end
 
-          # Pid => its command line, shortened; not of this process, nor of its children: services of this lab.
+          # Pid => shortened command line. Leaves out this process and its children, which are services of this lab.
           def ruby_servers(own: Process.pid)
             inodes = listening
             commands = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).to_h { |pid| [pid, ruby(pid)] }
-            commands.compact.reject { |pid, _| [pid, parent(pid)].include?(own) }.select { |pid, _| listens?(pid, inodes) }
+            others = commands.compact.reject { |pid, _| [pid, parent(pid)].include?(own) }
+            others.select { |pid, _| listens?(pid, inodes) }
           rescue SystemCallError
             {}
           end
 
-          # Inodes of the sockets that listen.
+          # Inodes of all listening sockets.
           def listening
             %w[tcp tcp6].flat_map { |name| lines("/proc/net/#{name}") }.map(&:split)
                         .select { |fields| fields[STATE] == LISTENING }.map { |fields| fields[INODE] }
           end
 
-          # The command line of a Ruby process; nil of another.
+          # The command line of a Ruby process, or nil for another program.
           def ruby(pid)
             words = File.read("/proc/#{pid}/cmdline").split("\0")
             return unless File.basename(File.readlink("/proc/#{pid}/exe")).match?(/\A(ruby|truffleruby|java)/)

@@ -3,8 +3,9 @@
 module Cuttle
   module Lab
     module Network
-      # Readiness and time for the lab's small network programs (relay, upstream): one thread, blocks that never wait.
-      # Loads alone. Not for servers under test: select looks at every descriptor each time.
+      # Readiness and timers for the lab's small network programs (the relay and the upstream service). It has one
+      # thread; the blocks that it calls must never wait. It loads alone. It does not suit servers under test: select
+      # looks at every descriptor each time.
       class EventLoop
         Timer = Struct.new(:time, :block)
 
@@ -12,7 +13,7 @@ module Cuttle
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # As many descriptors as the system lets this process have.
+        # Raises the limit of open descriptors as far as the system allows.
         def self.raise_limit
           Process.setrlimit(:NOFILE, Process.getrlimit(:NOFILE).last)
         end
@@ -20,10 +21,10 @@ module Cuttle
         def initialize
           @readers = {}.compare_by_identity
           @writers = {}.compare_by_identity
-          @timers = [] # by time
+          @timers = [] # ordered by time
         end
 
-        # The block is called whenever +io+ can be read; without one, no more.
+        # Calls the block whenever +io+ is readable. Without a block, stops doing so.
         def on_read(io, &block)
           block ? @readers[io] = block : @readers.delete(io)
         end
@@ -33,13 +34,14 @@ module Cuttle
           block ? @writers[io] = block : @writers.delete(io)
         end
 
-        # Before +io+ is closed.
+        # Forgets +io+. Call it before +io+ is closed.
         def forget(io)
           @readers.delete(io)
           @writers.delete(io)
         end
 
-        # The block is called once, at +time+ on #now's clock; those of one time in the order they came.
+        # Calls the block once, at +time+ on the clock of .now. Blocks for the same time run in the order of these
+        # calls.
         def at(time, &block)
           place = @timers.bsearch_index { |timer| timer.time > time } || @timers.size
           @timers.insert(place, Timer.new(time, block))
@@ -49,11 +51,11 @@ module Cuttle
           @stopped = true
         end
 
-        # Until stopped.
+        # Runs until #stop.
         def run
           until @stopped
             readable, writable = IO.select(@readers.keys, @writers.keys, nil, patience)
-            readable&.each { |io| @readers[io]&.call } # the one before may have ended this one
+            readable&.each { |io| @readers[io]&.call } # an earlier block may have closed this one
             writable&.each { |io| @writers[io]&.call }
             expire
           end

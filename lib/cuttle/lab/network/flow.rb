@@ -4,12 +4,12 @@ module Cuttle
   module Lab
     module Network
       class Relay
-        # One direction of a network: what is sent waits until what was sent before it is on its way, takes its size by
-        # the bandwidth to be so itself, and arrives a delay later. Times are seconds on one clock, sizes octets.
+        # One direction of a network connection. A packet waits for the packets before it, takes its size divided by the
+        # bandwidth to send, and arrives after the delay. Times are seconds on one clock, sizes octets.
         class Line
-          # What may be on a line where no bandwidth says how much fits.
+          # Octets in flight at most, without a bandwidth.
           WIDE = 16 * 1024 * 1024
-          # And where one does, at least: what stands in a router's buffer.
+          # Octets in flight at least, with a bandwidth: a router's buffer.
           BUFFER = 64 * 1024
 
           attr_reader :delay
@@ -20,38 +20,37 @@ module Cuttle
             @free = 0.0
           end
 
-          # Takes +size+ octets at +now+; returns when the last of them arrives.
+          # Sends +size+ octets at +now+. Returns when the last of them arrives.
           def carry(size, now)
             @free = [@free, now].max
             @free += size.fdiv(@bandwidth) if @bandwidth
             @free + @delay
           end
 
-          # How much may be under way at once; then a sender has to wait.
+          # Octets that may be in flight at once. More makes the sender wait.
           def capacity
             @bandwidth ? [(@bandwidth * @delay).ceil, BUFFER].max : WIDE
           end
 
-          # How much is taken at once: what arrives together, 20 ms' worth and never less than a packet.
+          # Octets read at once: 20 ms' worth, and never less than a packet.
           def portion
             @bandwidth ? (@bandwidth / 50).clamp(1460, BUFFER) : BUFFER
           end
         end
 
-        # Octets from one socket to another, over a line. What is under way is a queue of [arrival, octets]; after the
-        # last octets stands :end (the source said that it sends no more) or :reset (it is gone).
+        # Copies octets from one socket to another over a line. The queue holds what is in flight, as [arrival, octets].
+        # The last entry is :end (the source sends no more) or :reset (the source is gone).
         #
-        #   open -> ended: nothing more comes from the source, and what says so is under way -> done: it was delivered
-        #   any  -> broken: the sink takes no more; nothing is read or delivered, until the flow the other way has seen
-        #           its source, which is our sink, end, and resets us
+        #   open -> ended: the source sends no more, and its end is in flight -> done: the end was delivered
+        #   any  -> broken: the sink takes no more. Nothing is read or delivered until the opposite flow sees the end of
+        #           its source, which is our sink, and resets both
         class Flow
           GONE = [Errno::ECONNRESET, Errno::EPIPE, Errno::ETIMEDOUT, Errno::EHOSTUNREACH, Errno::ENOTCONN].freeze
 
-          # Linux's TCP_CLOSE, as the first octet of TCP_INFO.
+          # Linux's TCP_CLOSE, the first octet of TCP_INFO.
           CLOSED = 7
 
-          # The block is called with :ended, with :done or :reset once what that says has been delivered to the sink, or
-          # with :broken.
+          # Calls the block with :ended, with :done or :reset when the sink has received that, or with :broken.
           def initialize(events, source, sink, line, &report)
             @events = events
             @source = source
@@ -64,30 +63,29 @@ module Cuttle
             read_on
           end
 
-          # The sink of the other direction, which is our source, took no more: our source's end will not be an orderly
-          # one.
+          # The opposite flow's sink, which is our source, takes no more. The end of our source will be a reset.
           def expect_reset
             @expect_reset = true
             put(:reset, 0) if @ended
           end
 
-          # Nothing more comes from the source.
+          # Whether the source sends no more.
           def ended?
             @ended
           end
 
-          # The sink was told so.
+          # Whether the end was delivered to the sink.
           def done?
             @done
           end
 
-          # A source that has said its end is not read any more, so that it was reset since has to be looked for. Only
-          # true where we have not ended our side of it, for then it is closed too.
+          # Whether the source is gone. A source that ended is not read any more, so a later reset has to be looked up.
+          # This is only true while our side is open, because otherwise the socket is closed too.
           def source_gone?
             !@source.closed? && @source.getsockopt(:TCP, :INFO).unpack("C").first == CLOSED
           end
 
-          # Its reset goes on its way.
+          # Passes the reset of the source on.
           def lose_source
             put(:reset, 0) unless @lost
             @lost = true
@@ -124,7 +122,7 @@ module Cuttle
             deliver if @queue.size == 1
           end
 
-          # Everything that has arrived.
+          # Delivers everything that has arrived.
           def deliver
             until @queue.empty? || @sink.closed?
               arrival, item = @queue.first
@@ -133,7 +131,7 @@ module Cuttle
             end
           end
 
-          # False where the sink takes no more for now.
+          # Returns false if the sink takes no more for now.
           def write(octets)
             sent = @sink.write_nonblock(octets, exception: false)
             return wait_for_sink if sent == :wait_writable

@@ -3,14 +3,14 @@
 module Cuttle
   module Lab
     module Network
-      # A slow network between load and server: a TCP relay on a port of 127.0.0.1, a process of its own. Each connection
-      # has a line of its own each way, which takes +delay+ seconds and carries +bandwidth+ octets a second. Opening a
-      # connection costs the round trip that it would; an end in one direction is passed on as that, a reset as a reset,
-      # each after the octets that came before it. Connections that are open at its stop are cut.
+      # A slow network between load and server: a TCP relay on a port of 127.0.0.1, in a process of its own. Each
+      # connection has its own line in each direction, with +delay+ seconds and +bandwidth+ octets a second. Opening a
+      # connection costs a round trip. The relay passes an end on as an end and a reset as a reset, after the octets
+      # before it. Stopping the relay cuts open connections.
       class Relay < Apps::Services::Daemon
         PROGRAM = "#{__dir__}/relay_program.rb"
 
-        # delay: seconds each way; bandwidth: octets a second each way (nil: any). Raises Lab::Failure.
+        # delay: seconds each way. bandwidth: octets a second each way, nil for unlimited. Raises Lab::Failure.
         def self.start(port, delay: 0, bandwidth: nil, cores: nil)
           raise UsageError, "relay: a delay is 0 or more seconds, not #{delay}" if delay.negative?
           unless bandwidth.nil? || bandwidth.positive?
@@ -20,7 +20,7 @@ module Cuttle
           new(Apps::Services::Child.start(PROGRAM, port, delay, bandwidth || 0, cores: cores))
         end
 
-        # Of CPU time that it took so far.
+        # CPU seconds that the relay used so far.
         def cpu_seconds
           Servers::ProcessTree.cpu_seconds(pid)
         end
@@ -30,28 +30,29 @@ module Cuttle
         end
       end
 
-      # What lies between the loads and a server: for most nothing; for those that ask for a slow network a relay, one for
-      # each delay and bandwidth.
+      # The routes from the loads to one server. Most loads connect directly. Loads with a slow network go through a
+      # relay, one for each delay and bandwidth.
       #
-      # The law: relays are there before the server is started, and end after it: what is started after it counts as the
-      # server's (see ProcessTree).
+      # Law: relays start before the server and end after it, because whatever starts after the server counts as part of
+      # it (see Servers::ProcessTree).
       class Routes
-        # delay: seconds each way; bandwidth: octets a second each way, nil for any.
+        # delay: seconds each way. bandwidth: octets a second each way, nil for unlimited.
         Conditions = Struct.new(:delay, :bandwidth) do
           def slow?
             delay.positive? || !bandwidth.nil?
           end
         end
 
-        # How a load reaches the server.
+        # How one load reaches the server.
         Route = Struct.new(:url, :relay) do
-          # That the network took so far; it takes them from the load's cores.
+          # CPU seconds that the relay used so far, on the load's cores.
           def cpu_seconds
             relay ? relay.cpu_seconds : 0.0
           end
         end
 
-        # Yields those that +loads+ need before a server on +port+. What a load doesn't say, options do. Raises Failure.
+        # Yields the Routes that +loads+ need to a server on +port+. Options supply what a load leaves open. Raises
+        # Failure.
         def self.open(port, loads, options, cores:)
           routes = new(port, options, cores)
           loads.each { |load| routes.prepare(load) }
@@ -67,7 +68,7 @@ module Cuttle
           @relays = {}
         end
 
-        # Of a load that is prepared.
+        # The Route of a load that was prepared.
         def to(load)
           relay = @relays[conditions(load)]
           Route.new("http://127.0.0.1:#{relay ? relay.port : @port}#{@options.path}", relay)
@@ -77,7 +78,7 @@ module Cuttle
           conditions = conditions(load)
           return unless conditions.slow?
 
-          @relays[conditions] ||= Relay.start(@port, delay: conditions.delay, bandwidth: conditions.bandwidth, cores: @cores)
+          @relays[conditions] ||= Relay.start(@port, **conditions.to_h, cores: @cores)
         end
 
         def close

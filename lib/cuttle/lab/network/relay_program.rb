@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The process behind Lab::Network::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets a second, 0 for any). It
-# says the port that it listens on, and ends when its standard input does.
+# The process of Network::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets a second, 0 for
+# unlimited). It prints the port that it listens on, and ends when its standard input does.
 
 require "socket"
 require_relative "event_loop"
@@ -11,20 +11,20 @@ module Cuttle
   module Lab
     module Network
       class Relay
-        # A client's connection and ours to the server, with a flow each way.
+        # A client's connection and its connection to the server, with a flow in each direction.
         class Conversation
-          WATCH = 0.05 # seconds between looks at who has said its end and may have gone since
+          WATCH = 0.05 # seconds between checks whether an ended side is gone
           WATCHABLE = Socket.const_defined?(:TCP_INFO) && RUBY_PLATFORM.include?("linux")
           SEGMENT = 1448 # octets of data in an Ethernet's packet
 
-          # buffer: what our system may take from the server before we read it, or nil.
+          # buffer: octets that the kernel may take from the server before we read them, or nil.
           def initialize(events, client, port, line, buffer)
             @events = events
             @client = client
             @port = port
             @line = line # makes one
             @buffer = buffer
-            # What the client sends waits in the system's buffer until the handshake would have been made.
+            # What the client sends waits in the kernel's buffer until the handshake would be complete.
             events.at(EventLoop.now + 2 * line.call.delay) { dial }
           end
 
@@ -39,8 +39,8 @@ module Cuttle
             reset
           end
 
-          # Between two programs of one machine segments are of 64 KiB, and buffers, which are so many segments, hold
-          # megabytes: a server would never feel how slow its client is.
+          # On one machine, segments have 64 KiB and buffers hold megabytes of them, so a server would not notice how
+          # slow its client is.
           def like_a_network
             @server.setsockopt(:TCP, :NODELAY, true)
             @server.setsockopt(:TCP, :MAXSEG, SEGMENT)
@@ -55,7 +55,7 @@ module Cuttle
             @back = Flow.new(@events, @server, @client, @line.call) { |what| report(what, @there) }
           end
 
-          # +other+: the flow the other way.
+          # +other+: the opposite flow.
           def report(what, other)
             case what
             when :ended then watch if WATCHABLE && !other.ended?
@@ -65,7 +65,7 @@ module Cuttle
             end
           end
 
-          # For as long as one side has ended and the other has not been heard to the end.
+          # Watches while one side has ended and the other one has not.
           def watch
             @events.at(EventLoop.now + WATCH) do
               unless @client.closed?
@@ -92,16 +92,18 @@ module Cuttle
           end
         end
 
-        # Accepts as long as the lab wants it.
+        # Accepts connections until standard input ends.
         def self.serve(port, delay, bandwidth)
           EventLoop.raise_limit
           events = EventLoop.new
           listener = TCPServer.new("127.0.0.1", 0)
-          buffer = Line::BUFFER * 2 if bandwidth # or the system's buffer would be the line
+          buffer = Line::BUFFER * 2 if bandwidth # otherwise the kernel's buffer would replace the line
           listener.setsockopt(:SOCKET, :RCVBUF, buffer) if buffer
           listener.listen(1024)
           line = -> { Line.new(delay, bandwidth) }
-          events.on_read(listener) { accept(listener) { |client| Conversation.new(events, client, port, line, buffer) } }
+          events.on_read(listener) do
+            accept(listener) { |client| Conversation.new(events, client, port, line, buffer) }
+          end
           events.on_read($stdin) { events.stop }
           $stdout.puts "ready #{listener.addr[1]}"
           $stdout.flush

@@ -3,11 +3,11 @@
 module Cuttle
   module Lab
     class Plan
-      # Fits a lab into the time it may take, and says what was cut. Rounds are worth more than long runs, down to a
-      # point: a start of a server is the unit that intervals are made of.
+      # Fits a lab into the time that it may take, and says what was cut. It shortens runs first, because rounds are
+      # worth more: intervals are computed from starts of servers.
       class Budget
-        BOOT = 0.55 # seconds: a start and a stop, on average
-        EXTRA = 0.1 # seconds that a run takes beside warm-up and measuring
+        BOOT = 0.55 # seconds for a start and a stop, on average
+        EXTRA = 0.1 # seconds of a run beside warm-up and measuring
         LEAST_ROUNDS = 3
         LEAST_DURATION = 0.4
         LEAST_WARMUP = 0.2
@@ -15,7 +15,7 @@ module Cuttle
 
         attr_reader :rounds, :duration, :warmup, :cut
 
-        # starts: configurations that are started in a block; loads: of each.
+        # starts: number of configurations in a round. loads: loads of each.
         def initialize(options, starts:, loads:)
           @options = options
           @starts = [starts, 1].max
@@ -34,7 +34,7 @@ module Cuttle
           self
         end
 
-        # Seconds that it all takes.
+        # Seconds for the whole lab.
         def estimate(rounds: @rounds, duration: @duration, warmup: @warmup)
           rounds * @starts * (BOOT + (@loads * (warmup + duration + EXTRA)))
         end
@@ -53,7 +53,7 @@ module Cuttle
                   "#{say(warmup)} before it"
         end
 
-        # Whether it could be made shorter. What was asked for stays.
+        # Whether it could be shortened. What the user asked for stays.
         def shorter?(name, least)
           value = instance_variable_get("@#{name}")
           return false if @options.given?(name) || value <= least
@@ -71,10 +71,10 @@ module Cuttle
           tight if estimate > @options.budget
         end
 
-        # Fewer rounds would say nothing.
+        # Says that the budget is too small. Fewer rounds would show nothing.
         def tight
-          @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer configurations or " \
-                  "loads"
+          @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer " \
+                  "configurations or loads"
         end
 
         def say(seconds)

@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     class Plan
-      # What is the same for all configurations of a lab, and what is not: [{ what, same, detail }], for its header. A
-      # difference is no fault (a model may be what differs), but it must be in sight.
+      # Lists what is equal for all configurations of a lab and what is not: [{ what, same, detail }], for the header. A
+      # difference is no fault (a model may be what differs), but it must be visible.
       class Fairness
         def initialize(plan, app:, cores:)
           @configurations = plan.present
@@ -23,7 +23,8 @@ module Cuttle
         end
 
         def app
-          entry("app and body", true, "#{@app.name}: one rackup file, and one environment for all (RACK_ENV production)")
+          entry("app and body", true,
+                "#{@app.name}: one rackup file, and one environment for all (RACK_ENV production)")
         end
 
         def cores
@@ -34,7 +35,8 @@ module Cuttle
         def backlog
           asked = Configurations::BACKLOG
           setup = Servers::Setup.new(backlog: asked)
-          others = @configurations.map(&:server).uniq.reject { |name| Servers::Peers.find(name).backlog(setup) == asked }
+          servers = @configurations.map(&:server).uniq
+          others = servers.reject { |name| Servers::Peers.find(name).backlog(setup) == asked }
           detail = "#{asked} is asked for"
           detail += ", but #{others.join(", ")} can't be told" if others.any?
           entry("backlog", others.empty?, detail)
@@ -61,7 +63,8 @@ module Cuttle
         end
 
         def order
-          entry("order", true, "a new one in each round, from the seed; a fresh server for each configuration of a round")
+          entry("order", true,
+                "a new one in each round, from the seed; a fresh server for each configuration of a round")
         end
 
         def values(&block)
@@ -71,7 +74,8 @@ module Cuttle
         def told(numbers, noun, &named)
           bounded = numbers.compact.sort
           range = bounded.minmax.uniq.join(" to ")
-          text = "#{range} #{noun}#{noun.end_with?("s") ? "es" : "s" unless bounded == [1]} at once" unless bounded.empty?
+          plural = noun.end_with?("s") ? "es" : "s" unless bounded == [1]
+          text = "#{range} #{noun}#{plural} at once" unless bounded.empty?
           [text, (named&.call(numbers) if numbers.include?(nil))].compact.join(", and ")
         end
 

@@ -5,9 +5,9 @@ require "json"
 module Cuttle
   module Lab
     class Results
-      # The lines of a results file: the first, the header, and the others as far as they can be read.
+      # The lines of a results file: the header, and every other line that can be read.
       class Lines
-        # Raises Failure where the header is none, and what File raises.
+        # Raises Failure if there is no valid header, and whatever File raises.
         def self.read(path)
           lines = new(path)
           File.foreach(path, mode: "rb").with_index(1) { |line, number| lines.add(line, number) }
@@ -39,7 +39,7 @@ module Cuttle
           damages << Damage.new(number, line.end_with?("\n") ? "no JSON object with a type" : "torn")
         end
 
-        # +hash+, one of records, turned out to say nothing.
+        # Records that +hash+, one of records, is not valid.
         def damaged(hash, reason)
           damages << Damage.new(@numbers.fetch(hash), reason)
         end
@@ -66,8 +66,7 @@ module Cuttle
         end
       end
 
-      # Whether a JSON object is a run: what is read from a damaged file must not be taken for a measurement, nor break
-      # what is made of it.
+      # Checks that a JSON object is a run, so that a damaged line neither counts as a measurement nor breaks a report.
       module Shape
         NUMBERS = %w[boot rate responses sent elapsed load_cpu lost].freeze
         OF_NUMBERS = %w[errors ms].freeze
@@ -76,7 +75,7 @@ module Cuttle
 
         module_function
 
-        # Why +hash+ is no run, or nil.
+        # Why +hash+ is not a run, or nil.
         def damage(hash)
           return "without configuration, load and block" unless identified?(hash)
           return "says neither valid nor invalid" unless [true, false].include?(hash["valid"])
@@ -90,7 +89,7 @@ module Cuttle
           hash["configuration"].is_a?(String) && hash["load"].is_a?(String) && hash["block"].is_a?(Integer)
         end
 
-        # The first key whose value is of the wrong kind; none need be there.
+        # The first key whose value has the wrong type. Keys may be missing.
         def wrong(hash)
           NUMBERS.find { |key| !number?(hash[key]) } ||
             OF_NUMBERS.find { |key| !numbers?(hash[key]) } ||

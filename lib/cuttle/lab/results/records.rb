@@ -3,17 +3,17 @@
 module Cuttle
   module Lab
     class Results
-      # A JSON object of the results file, with a reader for each of its known keys. Unknown ones (of later versions)
-      # are at []. Frozen throughout; equal by content. Hashes within keep their keys as Strings.
+      # A JSON object of the results file, with a reader for each key that this version knows. [] reads any key, so keys
+      # of later versions are not lost. Frozen throughout; equal by content. Nested Hashes have String keys.
       class Record
-        # A class of records with readers for +keys+.
+        # Returns a class of records with readers for +keys+.
         def self.of(*keys)
           Class.new(self) do
             keys.each { |key| define_method(key) { @hash[key.to_s] } }
           end
         end
 
-        # +hash+: keys Strings, as JSON has them.
+        # +hash+ has String keys, as JSON does.
         def initialize(hash)
           @hash = hash.freeze
           freeze
@@ -23,7 +23,7 @@ module Cuttle
           @hash[key.to_s]
         end
 
-        # As it is in the file.
+        # The Hash as it is in the file.
         def to_h
           @hash
         end
@@ -39,43 +39,43 @@ module Cuttle
       end
 
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
-      # once, over all processes; nil: unbounded.
-      # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
-      # takes on; nil: its own. flags: of ours, further ones of its command line. copy: 2 and so on where it is the same as
-      # another one, on purpose.
+      # once, over all processes; nil if unbounded. environment: variables for this configuration only, or nil. like:
+      # the server whose defaults Cuttle takes over, or nil. flags: further options of `cuttle serve`. copy: 2, 3, … if
+      # it repeats another configuration on purpose.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
                                 :control_of, :environment, :like, :flags, :copy)
-      # Under this one alone, nil: as for all. path: what is asked for; requests: how many, instead of a time; delay,
-      # bandwidth: of the network, seconds and octets a second each way; tester: the program that asks.
-      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests, :delay,
-                                 :bandwidth, :tester)
-        # Sent at a rate, whatever the server does: then not its rate but its times are its own.
+      # These are nil unless this load has its own: path; requests, the number of them instead of a time; delay and
+      # bandwidth of the network, seconds and octets a second each way; tester, the program that sends them.
+      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests,
+                                 :delay, :bandwidth, :tester)
+        # Whether requests come at a fixed rate. Then the server's response times are compared, not its rate.
         def open?
           self.loop == "open"
         end
       end
-      # A configuration that was never measured, and why.
+      # A configuration that could not be measured, and why.
       Missing = Record.of(:configuration, :reason)
-      # A run that came to nothing.
+      # A run without a result.
       RunFailure = Record.of(:configuration, :load, :block, :at, :reason)
       Warning = Record.of(:at, :name, :text, :advice)
 
-      # A run: one start of a server, under one load, in one block. What can be said of a configuration is said from
-      # several of these. Times are in seconds, sizes in octets; ms has response times in milliseconds ("p99" => nil
-      # where too few lie beyond); server has what it cost ("cpu_us" a response, "pss" by process, …).
+      # A run: one start of a server under one load, in one round. Statements about a configuration need several runs.
+      # Times are in seconds, sizes in octets. ms has response times in milliseconds ("p99" => nil if too few responses
+      # lie beyond). server has the costs ("cpu_us" for each response, "pss" by process, …). block is the number of the
+      # round, from 0. marks are the load generator's warnings, warnings the lab's.
       class Run < Record.of(:configuration, :load, :block, :order, :at, :valid, :reasons, :boot, :proof, :steady, :rate,
                             :responses, :sent, :elapsed, :ms, :server, :load_cpu, :marks, :windows, :warnings)
-        # Whether every setting was proved and nothing spoiled it; else reasons says what did.
+        # Whether every setting was proved and nothing spoiled the run. Otherwise reasons says what did.
         def valid?
           valid == true
         end
 
-        # What a run is known by: [configuration, load, block].
+        # The key of a run: [configuration, load, round].
         def key
           [configuration, load, block]
         end
 
-        # Counts by kind; none where there was no answer to count.
+        # Failed requests by kind. Empty if there was no answer.
         def errors
           @hash["errors"] || {}
         end
@@ -84,12 +84,12 @@ module Cuttle
           errors.values.compact.sum
         end
 
-        # Milliseconds, or nil: +name+ is "p50", "p99", "mean", …
+        # A response time in milliseconds, or nil. +name+ is "p50", "p99", "mean", …
         def time(name)
           ms && ms[name]
         end
 
-        # Response times in nanoseconds, a Load::Histogram of one's own; or nil.
+        # A new Load::Histogram of the response times in nanoseconds, or nil.
         def histogram
           @hash["histogram"] && Load::Histograms.load(@hash["histogram"])
         end

@@ -6,17 +6,17 @@ require "json"
 module Cuttle
   module Lab
     class Results
-      # The results file of a lab that is running: JSON objects, a line each.
+      # Writes the results file of a running lab: JSON objects, one on each line.
       #
-      # The law: what append returned from is on the disk, and the file holds whole lines only, whatever ends the lab. A
-      # line that a crash tore is cut off on resume; one that did not fit the disk is taken back. One lab at a time may
-      # write (a lock says so).
+      # Law: a line that #append returned from is on the disk, and the file holds whole lines only, however the lab
+      # ends. Resuming cuts off a line that a crash tore. A line that does not fit on the disk is taken back. A lock
+      # keeps a second lab from writing.
       class Store
         FILE = "results.jsonl"
 
         attr_reader :path
 
-        # Begins the results of a lab in +directory+, which is made. +header+: the first line, type "lab". Raises Failure.
+        # Creates +directory+ and the file. +header+: the first line, of type "lab". Raises Failure.
         def self.create(directory, header)
           at(directory) do |path|
             raise Failure, "#{path} is there already: resume it, or choose another directory" if File.exist?(path)
@@ -26,7 +26,7 @@ module Cuttle
           end
         end
 
-        # Goes on in +directory+ after the last whole line. Raises Failure.
+        # Opens the results in +directory+ to append to them. Raises Failure.
         def self.resume(directory)
           at(directory) do |path|
             raise Failure, "no results to resume in #{directory}: #{FILE} is missing" unless File.file?(path)
@@ -43,7 +43,7 @@ module Cuttle
           raise Failure, "can't write #{path}: #{Load.reason(e)}"
         end
 
-        # A file without a header would be in the way of the next try.
+        # Deletes a file without a header, which would block the next try.
         def self.begin_with(header, store, directory)
           store.append(header)
           sync(directory)
@@ -53,7 +53,7 @@ module Cuttle
           raise
         end
 
-        # A new name is safe only when its directory is; some file systems can't be asked.
+        # Makes the new name durable, which takes an fsync of the directory. Some file systems can't do that.
         def self.sync(directory)
           File.open(directory, &:fsync)
         rescue SystemCallError
@@ -71,7 +71,7 @@ module Cuttle
           raise Failure, "another lab is writing to #{path}"
         end
 
-        # Adds +hash+ as a line. Raises Failure where it can't be written; then nothing of it is in the file.
+        # Appends +hash+ as a line. Raises Failure if it can't be written; the file is unchanged then.
         def append(hash)
           line = "#{JSON.generate(Plain.of(hash))}\n".b
           kept = @file.size
@@ -83,7 +83,7 @@ module Cuttle
           raise Failure, "can't write #{path}: #{Load.reason(e)}; what was measured before is kept, and can be resumed"
         end
 
-        # Cuts off a line that was torn; one that lacks its end only gets that.
+        # Cuts off a torn line, or completes a line that only lacks its end.
         def mend
           @file.rewind
           content = @file.read
@@ -100,7 +100,7 @@ module Cuttle
 
         private
 
-        # Past Ruby's buffer, which would try again later what the disk refused.
+        # Bypasses Ruby's buffer, which would later try again to write what the disk refused.
         def write(octets)
           octets = octets.byteslice(@file.syswrite(octets)..) until octets.empty?
         end
@@ -118,8 +118,8 @@ module Cuttle
           false
         end
 
-        # Values as JSON can hold them, so that no measurement is lost to one of its parts: numbers that are none become
-        # null, and octets that are no UTF-8 (the last words of a server) are marked.
+        # Converts values to what JSON can hold, so that one odd part can't lose a measurement. Infinite numbers become
+        # null. Octets that are not UTF-8 (in a server's output) are replaced.
         module Plain
           module_function
 

@@ -5,15 +5,15 @@ require "tmpdir"
 module Cuttle
   module Lab
     class Runner
-      # One lab or benchmark at a time on a machine: each would be the other's noise. The scripts in benchmark/ hold it
-      # too.
+      # Lets only one lab or benchmark run on a machine at a time, because each would disturb the other. The scripts in
+      # benchmark/ use it too.
       module Lock
         NAME = "cuttle-benchmark.lock"
 
         module_function
 
-        # Runs the block while this process holds the machine's lock. Waits for it, and calls +waiting+ with the pid of
-        # whom it waits for.
+        # Runs the block while this process holds the machine's lock. If another process holds it, calls +waiting+ with
+        # that process's pid and waits.
         def hold(path = File.join(Dir.tmpdir, NAME), waiting: ->(_pid) {})
           File.open(path, File::RDWR | File::CREAT, 0o666) do |file|
             wait(file, waiting) unless file.flock(File::LOCK_EX | File::LOCK_NB)

@@ -3,10 +3,10 @@
 module Cuttle
   module Lab
     class Runner
-      # How far a lab is, on the screen: one line that is written over where a person looks, else a line for each start.
-      # What is left is estimated from what the runs took so far.
+      # Shows the progress of a lab: one line that is overwritten on a terminal, otherwise a line for each start. The
+      # remaining time is estimated from the runs so far.
       class Progress
-        # total: runs; done: those that there are already.
+        # total: number of runs. done: number of runs that exist already.
         def initialize(out, total:, done: 0, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
           @out = out
           @total = total
@@ -17,18 +17,18 @@ module Cuttle
           @began = clock.call
         end
 
-        # A start of +configuration+ in +round+.
+        # Shows a start of +configuration+ in +round+.
         def start(configuration, round)
           show("round #{round + 1}, #{configuration.name}", always: true)
         end
 
-        # A run is done; +text+ says what came of it.
+        # Counts a finished run. +text+ is its outcome.
         def done(configuration, load, text)
           @done += 1
           show("#{configuration.name}, #{load.name}: #{text}")
         end
 
-        # Something to be kept on the screen.
+        # Prints a line that stays on the screen.
         def say(line)
           clear
           @out.puts line
@@ -38,7 +38,7 @@ module Cuttle
           clear
         end
 
-        # Seconds that what is left will take, or nil while nobody can tell.
+        # Seconds left, or nil before the first run.
         def left
           made = @done - @skipped
           (@clock.call - @began) / made * (@total - @done) if made.positive?

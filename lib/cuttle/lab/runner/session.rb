@@ -6,10 +6,10 @@ require "time"
 module Cuttle
   module Lab
     class Runner
-      # A lab from its beginning to its end: plans, locks the machine, opens the results, sets the stage, runs, and closes
-      # all of that in order, whatever happens.
+      # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
+      # and closes all of these in order, whatever happens.
       class Session
-        # plan: a Plan, or nil for what the options ask for.
+        # plan: a Plan, or nil to make one from the options.
         def initialize(options, out:, plan: nil)
           @options = options
           @own = plan
@@ -32,20 +32,21 @@ module Cuttle
           @app = app
           @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
           @cores = Machine::Cores.new(**@options.cpus)
-          Load::Mix.read(@options.mix) if @options.mix # what is wrong with it is better said now
+          Load::Mix.read(@options.mix) if @options.mix # fails before the lab starts if the file is invalid
           pinned = @cores.pin_self
           Testbed.open(@app, @options, @cores) do |testbed|
-            @plan = Plan.build(@options, peers: testbed.peers) unless @done || @own # what this app's bundle keeps out
+            # Some servers don't go into this app's bundle.
+            @plan = Plan.build(@options, peers: testbed.peers) unless @done || @own
             open_store { |store| carry_out(store, testbed, pinned) }
           end
         end
 
-        # A Ctrl-C at the terminal ends what was preparing the app as well: that is no failure of the app's.
+        # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
         def interrupted_early(error)
           raise @interruption.asked? && @directory.nil? ? Interrupt : error
         end
 
-        # Where it is gone on with, what the header says: the directory that a path was relative to may be another now.
+        # The app. When a lab is resumed, the header names it: a relative path may mean another file now.
         def app
           return Apps.find(@options.app, profile: @options.profile) unless @done
 
@@ -74,7 +75,7 @@ module Cuttle
           end
         end
 
-        # Named after the time; a second one within a second gets a number.
+        # Named after the time. A second lab in the same second gets a number.
         def new_directory
           base = File.join(@options.directory, Time.now.strftime("%Y%m%d-%H%M%S"))
           [base, *(2..).lazy.map { |number| "#{base}-#{number}" }.first(100)].find { |path| !File.exist?(path) }
@@ -84,14 +85,16 @@ module Cuttle
           { "type" => "lab", "schema" => Results::SCHEMA, "id" => File.basename(@directory),
             "started_at" => Time.now.utc.iso8601(3), "command" => [*@options.command, "--seed", @options.seed.to_s],
             "app" => { "name" => @app.name, "path" => @app.rackup, "profile" => @app.profile },
-            "environment" => Machine.facts(@cores), "fairness" => Plan::Fairness.new(@plan, app: @app, cores: @cores).to_a,
+            "environment" => Machine.facts(@cores),
+            "fairness" => Plan::Fairness.new(@plan, app: @app, cores: @cores).to_a,
             **@plan.to_h, **@options.notes }
         end
 
         def carry_out(store, testbed, pinned)
           introduce
           progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
-          runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress, done: @done,
+          runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
+                              done: @done,
                               speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
                               interruption: @interruption, time: TimeLimit.new(@options.budget))
           [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
@@ -103,7 +106,8 @@ module Cuttle
           runner.finish
         end
 
-        # Gone on with under other conditions: blocks of one kind are not comparable with those of another.
+        # A warning if the machine or Ruby has changed since the lab began: rounds under different conditions are not
+        # comparable.
         def elsewhere
           return unless @done
 
@@ -128,8 +132,8 @@ module Cuttle
         end
       end
 
-      # Ctrl-C during a lab: the first one ends the run that is under way, and then the lab, in order: servers are
-      # stopped, what was measured is told. A second one doesn't wait for that order.
+      # Handles Ctrl-C during a lab. The first one ends the current run, stops the servers in order and reports what was
+      # measured. The second one ends the lab at once.
       class Interruption
         SIGNALS = %w[INT TERM].freeze
 
@@ -142,7 +146,7 @@ module Cuttle
           @asked
         end
 
-        # Runs +generator+, which the signal interrupts, and returns its result.
+        # Runs +generator+ so that a signal interrupts it. Returns its result.
         def watch(generator)
           @generator = generator
           generator.interrupt if asked?
@@ -151,7 +155,7 @@ module Cuttle
           @generator = nil
         end
 
-        # The block's value; signals are ours meanwhile.
+        # Runs the block with these signal handlers and returns its value.
         def during
           previous = SIGNALS.to_h { |signal| [signal, trap(signal) { ask }] }
           yield
@@ -159,7 +163,7 @@ module Cuttle
           previous&.each { |signal, handler| trap(signal, handler || "DEFAULT") }
         end
 
-        # From a trap handler. Raises Interrupt in the main thread the second time.
+        # Called by the trap handler. Raises Interrupt in the main thread the second time.
         def ask
           Thread.main.raise(Interrupt) if @asked
           @asked = true

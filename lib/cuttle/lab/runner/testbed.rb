@@ -7,10 +7,10 @@ require "tmpdir"
 module Cuttle
   module Lab
     class Runner
-      # What a lab's servers stand on: the app made ready, the services that it needs, the network between load and
-      # server, and a directory for all of it that is gone afterwards.
+      # Everything that a lab's servers run on: the prepared app, its services, the network between load and server, and
+      # a temporary directory.
       class Testbed
-        # Runs the block with a Stage. Raises Failure and UsageError.
+        # Runs the block with a Testbed. Raises Failure and UsageError.
         def self.open(app, options, cores)
           Dir.mktmpdir("cuttle-lab") do |directory|
             testbed = new(app, options, cores, directory)
@@ -44,13 +44,13 @@ module Cuttle
           @services.each_value(&:stop)
         end
 
-        # The servers as they serve this app; ask once it is prepared.
+        # The peers as they serve this app. Call it after #prepare.
         def peers
           @peers ||= @app.gemfile ? Servers::Bundled::All.new(@app, "#{@directory}/peers") : Servers::Peers
         end
 
-        # Yields a server of +configuration+ that answers, and the Routes by which +loads+ reach it. The app's data are
-        # what they were at every start. Raises Failure.
+        # Yields a running server of +configuration+, and the Routes from +loads+ to it. Each start finds the same app
+        # data. Raises Failure.
         def serve(configuration, loads)
           @app.reset(@services)
           peer = peers.find(configuration.server)
@@ -65,7 +65,7 @@ module Cuttle
           end
         end
 
-        # What Cuttle::Load takes for a load of that configuration.
+        # Options of Cuttle::Load for a load of that configuration.
         def load_options(configuration, load, cores)
           mix = @options.mix || @app.mix
           { connections: load.connections, threads: [cores.load.length, load.connections].min, rate: load.rate,
@@ -75,12 +75,12 @@ module Cuttle
 
         private
 
-        # A connection can be closed after a response by whoever asks, too.
+        # A load can ask for connections to be closed after each response, too.
         def keep_alive(configuration, load)
           load.keep_alive.nil? ? configuration.keep_alive : load.keep_alive
         end
 
-        # Rails apps, and others, have as many connections to their database as RAILS_MAX_THREADS says.
+        # Rails apps and others have RAILS_MAX_THREADS connections to their database.
         def setup(configuration, environment)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})

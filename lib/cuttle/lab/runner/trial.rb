@@ -6,15 +6,14 @@ require "uri"
 module Cuttle
   module Lab
     class Runner
-      # One run: a server that stands, warmed up, loaded and metered; and what there is to be said of it, as the results
-      # file has it.
+      # Makes one run: warms a running server up, loads it, meters it, and describes the run as the results file has it.
       class Trial
         PERCENTILES = %w[50 90 95 99 99.9].freeze
         WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
-        MOST_WRONG = 0.001 # of the requests: a server that is fast at answering something else is not measured
+        MOST_WRONG = 0.001 # of the requests; a server may be fast because its answers are wrong
 
-        # server: Lab::Servers::Server; speed: CoreSpeed; generator: called with a URL, Load's options and tester: (nil, or the name of
-        # one of Testers), returns a Load::Result or what a tester has for one.
+        # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:
+        # (nil or a name of Testers); returns a Load::Result or a Testers::Result.
         def initialize(server:, load:, testbed:, plan:, cores:, speed:, generator:)
           @server = server
           @load = load
@@ -25,9 +24,9 @@ module Cuttle
           @generator = generator
         end
 
-        # A Hash, or nil where it was interrupted. route: the one of Routes by which the load reaches the server. again:
-        # whether it may be made again where it was disturbed; of the two the one from which less was withheld is
-        # kept, whatever was measured. Raises Failure, Load::Failure among them.
+        # Returns a Hash, or nil if the run was interrupted. route: the Network::Routes::Route to the server. again:
+        # whether a disturbed run may be repeated. Of two runs, the one with less computing power withheld is kept,
+        # whatever was measured. Raises Failure, and Load::Failure among others.
         def run(configuration, route, again: false)
           url = @load.path ? URI.join(route.url, @load.path).to_s : route.url
           @options = @testbed.load_options(configuration, @load, @cores)
@@ -50,7 +49,8 @@ module Cuttle
           end
         end
 
-        # A number of requests, however long they take, or a time. A tester gets both: not every one can be told a number.
+        # A number of requests, however long they take, or a duration. A tester gets both, because some testers can't
+        # take a number.
         def length
           time = { duration: @plan.duration }
           return time unless @load.requests
@@ -111,7 +111,7 @@ module Cuttle
           nanoseconds && (nanoseconds / 1e6).round(6)
         end
 
-        # A run is short on purpose, and has others beside it: few samples are told of by the intervals.
+        # The load generator's warnings. Few samples are no warning: intervals show that.
         def marks(result)
           result.marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } }
         end
@@ -131,12 +131,12 @@ module Cuttle
         end
       end
 
-      # Loads a server in pieces until two pieces in a row have the same rate, or until its time is over.
+      # Loads a server in pieces until two pieces in a row have the same rate, or until the time is over.
       class WarmUp
         PIECES = 4 # at most
         LEAST = 0.05 # seconds a piece
-        SAME = 0.1 # of the rate
-        DEVIATIONS = 3 # of chance, that few responses may differ by
+        SAME = 0.1 # of the rate; a smaller difference is steady
+        DEVIATIONS = 3 # standard deviations that two pieces may differ by chance
 
         # load: called with the seconds of a piece, returns a Load::Result.
         def initialize(seconds, &load)
@@ -144,7 +144,7 @@ module Cuttle
           @load = load
         end
 
-        # Whether it became steady; nil where there was no time for a warm-up, or it was interrupted.
+        # Whether the rate became steady. nil if there was no time, or the warm-up was interrupted.
         def call
           return if @seconds < LEAST * 2
 

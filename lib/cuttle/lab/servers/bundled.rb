@@ -9,10 +9,10 @@ require "rbconfig"
 module Cuttle
   module Lab
     module Servers
-      # A peer as it serves an app with a bundle of its own: with gems of both (see Bundle). Where they don't go
-      # together it is unavailable.
+      # A peer that serves an app with its own bundle. The process has the gems of both (see Bundle). If they don't go
+      # together, the peer is unavailable.
       class Bundled < SimpleDelegator
-        # The peers as they serve +app+. Answers as Peers does.
+        # The peers as they serve +app+. It has the methods of Peers.
         class All
           def initialize(app, directory)
             @app = app
@@ -27,7 +27,7 @@ module Cuttle
           end
         end
 
-        # directory: for files of ours.
+        # directory: for our own files.
         def initialize(peer, app, directory)
           super(peer)
           @app = app
@@ -44,7 +44,7 @@ module Cuttle
           error.message
         end
 
-        # Debian's programs have gems of their own, and leave those of the app's bundle to the processes that run it.
+        # Debian's programs have their own gems, and give the app's bundle to the processes that run it.
         def environment(setup)
           bundle = bundle(setup.ruby).environment
           package ? super.merge(bundle.slice("BUNDLE_GEMFILE")) : super.merge(bundle)
@@ -56,7 +56,7 @@ module Cuttle
 
         private
 
-        # Asked for once; so is why there is none.
+        # The bundle for that Ruby, or the Failure to make one; each is made once.
         def bundle(ruby)
           found = @bundles[ruby] ||= begin
             Bundle.new(@app, __getobj__, @directory, ruby: ruby)
@@ -66,18 +66,19 @@ module Cuttle
           found.is_a?(Failure) ? raise(found) : found
         end
 
-        # An app's bundle with a server in it: what the app would have, were the server in its Gemfile. Nothing of the
-        # app's is changed: a Gemfile of ours evaluates the app's, adds the server's gems that it doesn't name, and begins
-        # with the versions that the app has locked. It is resolved from what is installed, and nothing is fetched.
+        # An app's bundle with a server in it, as if the server were in the app's Gemfile. The app's files stay as they
+        # are. Our own Gemfile evaluates the app's, adds the server's gems that it doesn't name, and starts from the
+        # versions that the app has locked. Bundler resolves it from installed gems and downloads nothing.
         class Bundle
           TELL = 'puts JSON.generate("paths" => Gem.path, "with" => Bundler.settings[:with], ' \
                  '"without" => Bundler.settings[:without])'
           LONGEST_REASON = 400 # characters
-          # Of Bundler's messages: where it was, the class of its exception, and advice for other cases than this.
+          # Parts of Bundler's messages to leave out: its place in the code, the class of the exception, and advice for
+          # other cases.
           NOISE = /\A\S+:in [`']\S+': | \(Bundler::\w+\)| (Deleting your|Run `bundle install`) .*/
 
-          # app: has a gemfile. peer: without gems, as Cuttle, it has the app's bundle as it is. directory: for our files.
-          # ruby: path of the one that is to run it. Raises Failure: there is none, why, and what to do.
+          # app: has a gemfile. peer: if it has no gems, as Cuttle, the app's bundle stays as it is. directory: for our
+          # own files. ruby: path of the Ruby that will run it. Raises Failure with the reason and what to do.
           def initialize(app, peer, directory, ruby: nil)
             @app = app
             @gems = peer.gems.to_a
@@ -88,7 +89,7 @@ module Cuttle
             lock if @gems.any?
           end
 
-          # Variables for a Ruby process that is to have these gems and no others.
+          # Variables for a Ruby process that shall have these gems and no others.
           def environment
             paths = [*@gem_directory&.path, *@own["paths"]]
             { "BUNDLE_GEMFILE" => @app.gemfile, "BUNDLE_APP_CONFIG" => nil, **(@gems.any? ? ours : {}),
@@ -96,14 +97,14 @@ module Cuttle
               "RUBYOPT" => "-rbundler/setup #{Server::RUBYOPT}".strip }
           end
 
-          # Of the server: the app may lock another one than is installed for labs.
+          # The server's version: the app may lock another one than the lab has installed.
           def version
             File.read("#{gemfile}.lock")[/^    #{Regexp.escape(@gems.first[/[^:]+/])} \((\d[^)-]*)/, 1]
           end
 
           private
 
-          # Where the app's gems are, and which groups of them: Bundler's word.
+          # Asks Bundler where the app's gems are, and which groups are installed.
           def ask
             JSON.parse(run({ "BUNDLE_GEMFILE" => @app.gemfile }, "-rjson", "-rbundler/setup", "-e", TELL).lines.last)
           rescue Failure => error
@@ -127,12 +128,12 @@ module Cuttle
             FileUtils.cp(locked, "#{gemfile}.lock") if File.exist?(locked)
           end
 
-          # With the app's own requirement, where it has one.
+          # A line of the Gemfile for a gem that the app doesn't name. The app's own requirement counts first.
           def addition(*gem)
             "gem #{gem.map(&:inspect).join(", ")} unless dependencies.any? { |each| each.name == #{gem.first.inspect} }"
           end
 
-          # The app's groups; not its place for gems, which would hide the server's.
+          # The app's groups. Its gem path is left out, because it would hide the server's gems.
           def settings
             groups = { "WITH" => @own["with"], "WITHOUT" => @own["without"] }
                      .transform_values { |names| Array(names).join(":") }
@@ -152,13 +153,14 @@ module Cuttle
             "#{@directory}/.bundle"
           end
 
-          # Standard output. Raises Failure with Bundler's message, on one line and without its backtrace.
+          # Returns standard output. Raises Failure with Bundler's message, on one line and without its backtrace.
           def run(environment, *command)
             output, errors, status = Open3.capture3({ **Apps.clean, **environment }, @ruby, *command,
                                                     chdir: File.dirname(@app.gemfile))
             return output if status.success?
 
-            said = (errors.empty? ? output : errors).lines.map(&:strip).reject { |line| line.match?(/\A(from .*)?\z|: warning: /) }
+            lines = (errors.empty? ? output : errors).lines.map(&:strip)
+            said = lines.reject { |line| line.match?(/\A(from .*)?\z|: warning: /) }
             raise Failure, said.join(" ").gsub(NOISE, "")[0, LONGEST_REASON]
           end
         end

@@ -7,11 +7,11 @@ require "rbconfig"
 module Cuttle
   module Lab
     module Servers
-      # A peer's own gem directory, so that no peer changes what another one loads.
+      # A peer's own gem directory, so that no peer changes the gems of another.
       class GemDirectory
         ROOT = File.expand_path("../../../..", __dir__)
 
-        # Below the clone; of an installed gem, where the user's programs keep what can be had again.
+        # In a clone: below tmp/. For an installed gem: below the user's cache.
         def self.directory
           base = File.exist?("#{ROOT}/Rakefile") ? "#{ROOT}/tmp" : "#{Dir.home}/.cache/cuttle"
           "#{base}/peers/#{RUBY_ENGINE}-#{RUBY_VERSION}"
@@ -25,7 +25,7 @@ module Cuttle
           @gems = gems
         end
 
-        # "1.2.3" of the server's gem, or nil.
+        # The version of the server's gem, or nil.
         def version
           gem = @gems.first.split(":").first
           files = Dir["#{path}/specifications/#{gem}-*.gemspec"]
@@ -36,7 +36,7 @@ module Cuttle
           File.exist?(stamp)
         end
 
-        # Installs the gems. Returns nil, or a line that says why they can't be.
+        # Installs the gems. Returns nil, or a line that says why that failed.
         def install
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
@@ -54,7 +54,7 @@ module Cuttle
 
         private
 
-        # Says that all of them were installed.
+        # The file that marks a complete installation.
         def stamp
           "#{path}/.installed-#{Digest::SHA256.hexdigest(@gems.inspect)[0, 12]}"
         end

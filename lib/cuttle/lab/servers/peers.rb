@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Servers
-      # The servers that a lab can have, ours among them. A peer is a file in peers/ and a line here; peers/peer.rb has
-      # the contract.
+      # The servers that a lab can start, Cuttle among them. A peer is a file in peers/ and a row here; peers/peer.rb
+      # has the contract, and docs/lab.md a recipe.
       module Peers
         extend Catalogue
 

@@ -5,13 +5,13 @@ require "etc"
 module Cuttle
   module Lab
     module Servers
-      # A server's process and its descendants, as /proc tells of them: CPU time, context switches, memory.
+      # A server's process and its descendants, read from /proc: CPU time, context switches, memory.
       #
-      # CPU time is read from each process's own CPU clock (clock_gettime of a pid's clock), not from utime and stime of
-      # /proc/PID/stat: it has nanoseconds instead of ticks of 10 ms, and likewise counts all threads, those that ended
-      # too. Children that ended and were waited for are added from /proc/PID/stat.
+      # CPU time comes from each process's CPU clock (clock_gettime with the clock of a pid), not from utime and stime
+      # in /proc/PID/stat. The clock counts nanoseconds instead of ticks of 10 ms, and includes ended threads as well.
+      # The CPU time of reaped children is added from /proc/PID/stat.
       class ProcessTree
-        # CPUCLOCK_SCHED of linux/posix-timers.h, in the low bits of a clock id made from a pid.
+        # CPUCLOCK_SCHED of linux/posix-timers.h: the low bits of a clock id made from a pid.
         SCHEDULER_CLOCK = 2
         TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
         # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
@@ -21,21 +21,20 @@ module Cuttle
 
         attr_reader :leader
 
-        # Of CPU time that one process took so far; 0 where it ended.
+        # CPU seconds that one process has used; 0 if it has ended.
         def self.cpu_seconds(pid)
           Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
         rescue Errno::EINVAL, Errno::ESRCH
           0.0
         end
 
-        # leader: pid of a process that leads its own process group, and is the only one that this process has started
-        # and not yet waited for.
+        # leader: pid of a process that leads its own process group, and is the only unreaped child of this process.
         def initialize(leader)
           @leader = leader
           @start = kin(leader)&.start
         end
 
-        # Pids of the leader, its descendants, whoever else is in its process group, and the orphans of it.
+        # Pids of the leader, its descendants, its process group, and orphans that this process has inherited.
         def pids
           living = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| kin(pid.to_i) }
           family, others = living.partition { |process| ours?(process) }
@@ -47,29 +46,28 @@ module Cuttle
           end
         end
 
-        # Seconds of CPU time used so far.
+        # CPU seconds used so far.
         def cpu_seconds
           pids.sum { |pid| self.class.cpu_seconds(pid) + reaped_cpu(pid) }
         end
 
-        # Pid => the same of each process that lives, without those that it waited for.
+        # Pid => CPU seconds of each living process, without its reaped children.
         def cpu_by_process
           pids.to_h { |pid| [pid, self.class.cpu_seconds(pid)] }
         end
 
-        # Voluntary context switches of the threads that live now.
+        # Voluntary context switches of the living threads.
         def voluntary_switches
           each_file("task/*/status").sum { |text| text[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i }
         end
 
-        # Pid => proportional set size in octets: a page shared by n processes counts 1/n for each.
+        # Pid => proportional set size in octets: a page that n processes share counts 1/n for each.
         def pss
           pids.to_h { |pid| [pid, read("/proc/#{pid}/smaps_rollup")] }.compact
               .transform_values { |text| text[/^Pss:\s*(\d+)/, 1].to_i * 1024 }
         end
 
-        # The part of it that is no file's, in kilobytes: what a server takes for its work. Who else has the same
-        # libraries in memory does not change it.
+        # The anonymous part of it in kilobytes. Other users of the same libraries don't change it.
         def anonymous
           each_file("smaps_rollup").sum { |text| text.scan(/^Pss_(?:Anon|Shmem):\s*(\d+)/).sum { |(size)| size.to_i } }
         end
@@ -79,23 +77,23 @@ module Cuttle
           pids.to_h { |pid| [pid, Dir["/proc/#{pid}/task/*/comm"].filter_map { |path| read(path)&.chomp }] }
         end
 
-        # Of a process' first thread, which those that nobody named have as well; nil where it ended.
+        # The name of a process's first thread, which unnamed threads have as well; nil if it has ended.
         def name(pid)
           read("/proc/#{pid}/comm")&.chomp
         end
 
-        # Pids whose parent the leader is.
+        # Pids of the leader's children.
         def children
           pids.select { |pid| kin(pid)&.parent == leader }
         end
 
-        # Pids that have a socket open which listens on that TCP port.
+        # Pids with a socket that listens on that TCP port.
         def listeners(port)
           sockets = listening(port).map { |inode| "socket:[#{inode}]" }
           pids.select { |pid| Dir["/proc/#{pid}/fd/*"].any? { |path| sockets.include?(link(path)) } }
         end
 
-        # Open descriptors.
+        # Number of open descriptors.
         def descriptors
           pids.sum { |pid| Dir["/proc/#{pid}/fd/*"].size }
         end
@@ -107,7 +105,7 @@ module Cuttle
 
         private
 
-        # What is known of a process that lives; nil of one that ended.
+        # The fields of a living process, or nil.
         def kin(pid)
           fields = stat(pid)
           Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && fields.first != "Z"
@@ -138,7 +136,7 @@ module Cuttle
         def link(path)
           File.readlink(path)
         rescue SystemCallError
-          nil # it was closed since we looked
+          nil # it was closed meanwhile
         end
 
         def each_file(pattern)
@@ -147,7 +145,7 @@ module Cuttle
 
         def read(path)
           File.read(path)
-        rescue Errno::ENOENT, Errno::ESRCH # it ended since we looked
+        rescue Errno::ENOENT, Errno::ESRCH # it ended meanwhile
           nil
         end
       end

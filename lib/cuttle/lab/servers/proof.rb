@@ -3,40 +3,40 @@
 module Cuttle
   module Lab
     module Servers
-      # That a server's setting took effect: what was wanted, what was found, and how that was seen. Found is nil where
-      # nothing could be seen; proved is nil where there is nothing to be proved, and only written down.
+      # The proof that a server's setting took effect: what was wanted, what was found, and how. found is nil if nothing
+      # could be seen. proved is nil if the value is only recorded.
       Proof = Struct.new(:setting, :wanted, :found, :proved, :how) do
-        # Proved where what was found is what was wanted.
+        # Proved if the found value is the wanted one.
         def self.same(setting, wanted, found, how)
           new(setting, wanted, found, wanted == found, how)
         end
 
-        # Neither proved nor refuted.
+        # Only recorded.
         def self.seen(setting, wanted, found, how)
           new(setting, wanted, found, nil, how)
         end
 
-        # Proved where at least as much was found: a server may have threads of its own beside those of the app.
+        # Proved if at least as much was found: a server may have further threads of its own.
         def self.at_least(setting, wanted, found, how)
           new(setting, wanted, found, !found.nil? && found >= wanted, how)
         end
       end
 
-      # How a peer's settings are seen from outside. Peer includes this; a peer with other settings replaces #settings.
+      # Proves a peer's settings from outside. Peer includes this. A peer with other settings overrides #settings.
       module Proofs
-        # Proof each: settings as they are to be seen from outside.
+        # An Array of Proof.
         def proofs(server)
           [port(server), listen_backlog(server), keep_alive(server), *settings(server)]
         end
 
-        # Whether all processes that were asked for are there: some servers answer before that.
+        # Whether all its processes have started. Some servers answer before that.
         def complete?(server)
           processes(server).proved
         end
 
         private
 
-        # Beside the port and keep-alive.
+        # Proofs of the settings beside port, backlog and keep-alive.
         def settings(server)
           return [processes(server)] if threads_of(server.setup) == (1..1)
 
@@ -49,7 +49,8 @@ module Cuttle
                     "its processes #{owners.join(", ")} have the listening socket")
         end
 
-        # The kernel allows no more than its own limit. What nobody told the server is its own affair: written down.
+        # The kernel cuts a backlog down to its own limit. If a server has no option for it, its backlog is only
+        # recorded.
         def listen_backlog(server)
           wanted = backlog(server.setup)&.clamp(0, Backlog.limit)
           found = Backlog.of(server.port)
@@ -77,23 +78,23 @@ module Cuttle
           titles = server.tree.pids.map { |pid| File.read("/proc/#{pid}/cmdline") }
           Proof.same("workers", server.setup.workers, titles.grep(worker_title).length, "processes whose titles say so")
         rescue Errno::ENOENT
-          retry # one ended since we looked
+          retry # a process ended meanwhile
         end
 
-        # Threads by that name in each process that has any.
+        # The number of threads with that name in each process that has any.
         def named_threads(server)
           counts = server.tree.threads.values.map { |names| named(names).length }.select(&:positive?)
           found = counts.uniq.length == 1 && counts.length == server.setup.processes ? counts.first : nil
           Proof.same("threads", server.setup.threads, found, "native threads whose name is #{thread_name.source}")
         end
 
-        # A native thread begins with the name of who made it: where names have numbers, each counts once.
+        # A new native thread first has the name of the thread that made it. So numbered names count once.
         def named(names)
           found = names.grep(thread_name)
           found.all?(/\d\z/) ? found.uniq : found
         end
 
-        # In each serving process, those that have no name of their own. The app, and Ruby, may have made some as well.
+        # The number of unnamed threads in each serving process. The app and Ruby may have made some as well.
         def counted_threads(server)
           tree = server.tree
           serving = tree.children.empty? ? [tree.leader] : tree.children
@@ -104,15 +105,15 @@ module Cuttle
         end
       end
 
-      # How many connections the kernel lets wait for a server to accept them. /proc/net/tcp doesn't say it of a socket
-      # that listens; ss (iproute2), which asks the kernel itself, has it as Send-Q.
+      # The number of connections that may wait for a server to accept them. /proc/net/tcp doesn't have it for a
+      # listening socket. ss (iproute2) asks the kernel, and shows it as Send-Q.
       module Backlog
         LIMIT = "/proc/sys/net/core/somaxconn"
 
         module_function
 
-        # Of the sockets that listen on that TCP port, the least; nil where nobody says. ss without the kernel's word says
-        # 0.
+        # The smallest backlog of the sockets that listen on that TCP port, or nil if it can't be found out. Without the
+        # kernel's answer ss prints 0.
         def of(port, program: "ss")
           lines = IO.popen([program, "-ltnH", "sport", "=", ":#{port}"], err: File::NULL, &:readlines)
           lines.map { |line| line.split[2].to_i }.select(&:positive?).min
@@ -120,7 +121,7 @@ module Cuttle
           nil
         end
 
-        # What it cuts every backlog down to.
+        # The kernel's limit of every backlog.
         def limit
           File.read(LIMIT).to_i
         rescue SystemCallError

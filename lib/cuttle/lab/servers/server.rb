@@ -8,31 +8,31 @@ require "tmpdir"
 module Cuttle
   module Lab
     module Servers
-      # One run of one server, as processes of its own: started on its cores, asked until it answers, watched from
-      # outside, and stopped by pid with all that belongs to it.
+      # One start of one server, in its own processes: started on its cores, asked until it answers, observed from
+      # outside, and stopped with all its processes.
       class Server
         START_TIMEOUT = 60 # seconds
-        COMPLETE_TIMEOUT = 5 # after the first answer; what is missing then, the proofs tell
+        COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
         STOP_TIMEOUT = 10
 
-        # Ruby's options for all servers alike, --yjit for one: the caller's, without our own bundle's.
+        # Ruby options for all servers, such as --yjit: the caller's, without our own bundle's.
         RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
 
-        # What a Bundler or a gem directory of ours would change in the server's process.
+        # Variables that keep our Bundler and gem directory out of the server's process.
         CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBYLIB\z)/).to_h { |name| [name, nil] }
                    .merge("RUBYOPT" => RUBYOPT, "RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
 
         attr_reader :setup, :tree, :boot
 
-        # The last that a process said with +text+, on one line: of an exception its message, and not where it came from.
+        # The last lines of a process's output, on one line. Of an exception it has the message, not the backtrace.
         def self.last_words(text, lines = 2)
           said = text.lines.map(&:strip).reject { |line| line.match?(/\A(from .+:\d+:in .*)?\z/) }
           said.last(lines).join(" / ")[0, 300]
         end
 
-        # A server that answers. Raises Failure with the last that it said.
+        # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.
         def self.start(peer, setup)
-          Load::Orphans.adopt # a server that makes daemons of its helpers does not lose them from its account
+          Load::Orphans.adopt # helpers that a server daemonizes still count as its processes
           new(peer, setup).tap(&:start)
         end
 
@@ -49,7 +49,7 @@ module Cuttle
           "http://127.0.0.1:#{port}/"
         end
 
-        # Starts it, waits for its first answer (boot are the seconds until then), and for all of its processes.
+        # Starts the server, and waits for its first answer (boot: seconds until then) and for all its processes.
         def start
           began = now
           @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
@@ -63,10 +63,10 @@ module Cuttle
         rescue SystemCallError => error
           raise Failure, "#{@peer.name} does not start: #{error.message}"
         ensure
-          stop unless up # whatever it was that came between, an Interrupt too
+          stop unless up # also after an Interrupt
         end
 
-        # Whether each setting took effect: Proof each. The server must be running.
+        # Checks that each setting took effect: an Array of Proof. The server must be running.
         def proof
           @peer.proofs(self)
         end
@@ -75,13 +75,13 @@ module Cuttle
           !ended?
         end
 
-        # What it has printed.
+        # The server's output so far.
         def output
           File.exist?(setup.log) ? File.read(setup.log).scrub : ""
         end
 
-        # Asks it to end, then kills whatever of it is left; at once, where an Interrupt ends the waiting. Returns when
-        # all of it has gone.
+        # Asks the server to end, then kills the rest of its processes; at once, if an Interrupt ends the waiting.
+        # Returns when all have ended.
         def stop
           return unless @pid
 
@@ -133,12 +133,12 @@ module Cuttle
           sleep 0.01 until ended? || now > deadline
         end
 
-        # Those of its processes that became ours (see Load::Orphans) are waited for by us.
+        # Reaps its processes that became our children (see Load::Orphans).
         def reap(pids)
           pids.each do |pid|
             Process.wait(pid)
           rescue Errno::ECHILD
-            next # not ours
+            next # not our child
           end
         end
 
@@ -146,7 +146,7 @@ module Cuttle
           pids.each do |pid|
             Process.kill(name, pid)
           rescue Errno::ESRCH
-            next # it ended by itself
+            next # it has ended
           end
         end
 
@@ -154,7 +154,7 @@ module Cuttle
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # Just enough of an HTTP client to see that a server is up, and whether it lets connections persist.
+        # A minimal HTTP client. It checks whether a server is up, and whether connections persist.
         module Probe
           PATIENCE = 10 # seconds
 
@@ -162,7 +162,7 @@ module Cuttle
 
           module_function
 
-          # Whether GET / is answered, with no server's error.
+          # Whether GET / is answered without a server error.
           def answer?(port)
             connect(port) { |socket| exchange(socket) < 500 }
           rescue SystemCallError, EOFError, Silent
@@ -182,7 +182,7 @@ module Cuttle
             Socket.tcp("127.0.0.1", port, connect_timeout: PATIENCE, &block)
           end
 
-          # Status of one GET, read to its end.
+          # Sends one GET, reads the response to its end and returns the status.
           def exchange(socket)
             socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             received = +""

@@ -5,7 +5,7 @@ module Cuttle
     module Statistics
       # The logarithm of the gamma function and its derivatives, for positive numbers.
       module Gamma
-        FAR = 10 # from here the asymptotic series (DLMF 5.11.2 and its derivative) give all digits of a Float
+        FAR = 10 # from here on the asymptotic series (DLMF 5.11.2 and its derivatives) have the precision of a Float
 
         module_function
 
@@ -39,16 +39,16 @@ module Cuttle
           (2 + 3.0 / x + square * (2 - square * (1 - square * (4 / 3.0 - square * 3)))) / x**3
         end
 
-        # The x whose trigamma is +value+, which is positive.
+        # The x whose trigamma is +value+, a positive number.
         def inverse_trigamma(value)
           Search.real { |x| trigamma(x) <= value }
         end
       end
 
-      # The regularized incomplete beta function, from which Student's and the binomial distribution come.
+      # The regularized incomplete beta function, from which Student's and the binomial distribution follow.
       module Beta
         TINY = 1e-300
-        STEPS = 100_000 # never reached: about the root of the greater parameter is
+        STEPS = 100_000 # never reached: about the square root of the greater parameter suffices
 
         module_function
 
@@ -58,7 +58,7 @@ module Cuttle
           return 1.0 if x >= 1
 
           scale = Math.exp(log_scale(x, a, b))
-          # The fraction converges fast on this side of the mean only; the other side is its mirror.
+          # The fraction converges fast on this side of the mean only. The other side is its mirror image.
           return scale * fraction(x, a, b) / a if x < (a + 1.0) / (a + b + 2)
 
           1 - scale * fraction(1 - x, b, a) / b
@@ -99,11 +99,11 @@ module Cuttle
         end
       end
 
-      # Where a monotone condition changes.
+      # Finds where a monotone condition changes.
       module Search
         module_function
 
-        # The smallest number from 0 for which the block is true, as closely as Floats tell. It must become true.
+        # The smallest number from 0 for which the block is true, to the precision of Floats. It must become true.
         def real(start = 1.0)
           high = start
           high *= 2 until yield high

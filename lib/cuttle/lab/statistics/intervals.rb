@@ -3,16 +3,17 @@
 module Cuttle
   module Lab
     module Statistics
-      # The bootstrap by block: whole blocks are drawn, since what lies within one is not independent. The percentile
-      # interval of few blocks is too narrow (resamples vary by (n-1)/n, and by the normal distribution rather than
-      # Student's); its tails are moved outward by just that: the expanded percentile interval of Hesterberg (2015).
+      # The bootstrap over independent values or whole blocks of values; values within a block are not independent. The
+      # percentile interval of few blocks is too narrow: resamples vary by (n-1)/n, and follow the normal distribution
+      # instead of Student's. Its tails are moved outward by just that: the expanded percentile interval of Hesterberg
+      # (2015).
       module Bootstrap
         ROUNDS = 2000
 
         module_function
 
-        # An Estimate of what the block makes of an Array of blocks. Below 2 blocks it has no interval. seed: the same
-        # for the same result each time.
+        # An Estimate of the statistic that the Ruby block computes from an Array of blocks. Fewer than 2 blocks have no
+        # interval. The same seed gives the same result.
         def estimate(blocks, confidence: CONFIDENCE, rounds: ROUNDS, seed: 1)
           value = yield blocks
           return Estimate.new(value, nil, nil, blocks.length) if blocks.length < 2
@@ -24,19 +25,20 @@ module Cuttle
           Estimate.new(value, *resampled.first, blocks.length)
         end
 
-        # The share of resamples to leave on each side.
+        # The share of resamples to leave out on each side.
         def tail(count, confidence)
           reach = Math.sqrt(count / (count - 1.0)) * Student.critical(1 - confidence, count - 1)
           Normal.below(-reach)
         end
       end
 
-      # Intervals of percentiles by the ranks of the values, whatever their distribution: how many lie below the true
+      # Intervals of percentiles by the ranks of the values, for any distribution: the number of values below the true
       # percentile is binomial.
       module Ranks
         module_function
 
-        # Of the +percentile+ of a Load::Histogram. Nanoseconds; see Statistics.percentile_interval.
+        # The +percentile+ of a Load::Histogram in nanoseconds, as an Estimate; nil of an empty one. It only covers
+        # chance within the recorded values, not between starts of a server.
         def estimate(histogram, percentile, confidence = CONFIDENCE)
           return if histogram.count.zero?
 
@@ -44,8 +46,8 @@ module Cuttle
           Estimate.new(histogram.value_at(percentile), value(histogram, low), value(histogram, high), histogram.count)
         end
 
-        # [low, high]: ranks (from 1) of +count+ values between whose values the +share+ quantile lies with at least
-        # +confidence+, the rest shared by both sides. nil where there are too few values on that side.
+        # [low, high]: ranks (from 1) of +count+ values. The +share+ quantile lies between their values with at least
+        # +confidence+; both tails are equal. nil if there are too few values on that side.
         def ranks(count, share, confidence = CONFIDENCE)
           tail = (1 - confidence) / 2
           beyond = Search.integer(0..count) { |rank| at_most(rank, count, share) > tail }
@@ -53,12 +55,12 @@ module Cuttle
           [beyond&.positive? ? beyond : nil, above]
         end
 
-        # P(B <= successes) of a binomial B with +count+ trials of chance +share+.
+        # P(B <= successes) of a binomial B with +count+ trials of probability +share+.
         def at_most(successes, count, share)
           successes >= count ? 1.0 : Beta.regularized(1 - share, count - successes, successes + 1)
         end
 
-        # That of the +rank+th recorded value, as finely as the histogram's slots.
+        # The +rank+th recorded value, as precisely as the histogram's slots.
         def value(histogram, rank)
           return unless rank
 

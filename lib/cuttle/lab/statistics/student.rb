@@ -19,8 +19,8 @@ module Cuttle
           Search.real { |t| two_sided(t, degrees) <= level }
         end
 
-        # [low, high] of the middle of +values+: on their logarithms where all are positive, since what disturbs a
-        # run does so by a share of it. [nil, nil] of fewer than two.
+        # [low, high] of the center of +values+. It uses logarithms if all are positive, because disturbances change a
+        # run by a share of it. [nil, nil] for fewer than two values.
         def interval(values, confidence)
           return [nil, nil] if values.length < 2
           return plain(values, confidence) unless values.all?(&:positive?)
@@ -50,7 +50,7 @@ module Cuttle
         end
       end
 
-      # What a t-test would have found, by the noncentral t distribution.
+      # The power of t-tests, by the noncentral t distribution.
       module Power
         PIECES = 400 # of Simpson's rule: even
 
@@ -73,7 +73,7 @@ module Cuttle
 
         # P(T > t) for T = (Z + shift) / s, where degrees * s**2 is chi-square: over all s, by Simpson's rule.
         def above(t, degrees, shift)
-          width = (1 + 9 / Math.sqrt(degrees)) / PIECES # beyond it lies less than exp(-40)
+          width = (1 + 9 / Math.sqrt(degrees)) / PIECES # less than exp(-40) lies beyond
           width / 3 * (0..PIECES).sum do |place|
             s = place * width
             weight(place) * density(s, degrees) * Normal.below(shift - t * s)
@@ -86,7 +86,7 @@ module Cuttle
           place.odd? ? 4 : 2
         end
 
-        # Of s.
+        # The density of s.
         def density(s, degrees)
           return degrees == 1 ? Math.sqrt(2 / Math::PI) : 0.0 if s.zero?
 

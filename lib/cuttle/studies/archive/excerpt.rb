@@ -3,24 +3,24 @@
 module Cuttle
   module Studies
     module Archive
-      # The lines of a results file that findings are made of, and no more: without windows, proofs and marks, numbers
-      # with five digits, no paths of the machine. A histogram stays only where a percentile is told that its run had
-      # too few responses for, and of that the part above what such a percentile could be.
+      # The lines of a results file that findings are made of: without windows, proofs and marks, numbers with five
+      # digits, no paths of this machine. A histogram stays only if a percentile is reported for which its run had too
+      # few responses; then only the part that can hold that percentile.
       class Excerpt
         DROPPED = %w[order at boot proof steady octets elapsed load_cpu lost speed repeated marks warnings windows
                      histogram].freeze
-        HEADER = %w[fairness cut].freeze # that are dropped
-        SERVER = %w[pss switches cpu_share].freeze # that are dropped
+        HEADER = %w[fairness cut].freeze # dropped as well
+        SERVER = %w[pss switches cpu_share].freeze # dropped as well
         TIMES = Metric::ALL.values.select { |metric| metric.kind == :time }.map(&:name).freeze
         DIGITS = 5
-        BEYOND = 5 # times the share beyond a percentile: where it can lie, and its interval
+        BEYOND = 5 # times the share beyond a percentile: the part of the histogram that is kept
 
         def initialize(findings)
           @findings = findings
           @results = findings.results
         end
 
-        # A Hash each.
+        # An Array of Hashes.
         def lines
           told = [header, *of("missing", @results.missing), *of("failure", @results.failures), *warnings]
           [*told, *@results.runs.map { |run| rounded(run(run)) }, ending].map { |line| plain(line) }
@@ -36,7 +36,7 @@ module Cuttle
                   .merge("app" => app, "command" => words, "configurations" => configurations, "loads" => loads).compact
         end
 
-        # Where the results went first is nobody's concern.
+        # The command without the directory of the results.
         def words
           words = @results.command.to_a
           at = words.index("--directory")
@@ -47,7 +47,7 @@ module Cuttle
           records.map { |record| { "type" => type, **record.to_h } }
         end
 
-        # Those of the lab, and each kind of its runs' once.
+        # The lab's warnings, and each kind of its runs' warnings once.
         def warnings
           of_runs = @results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }
           of("warning", @results.warnings) +
@@ -76,8 +76,8 @@ module Cuttle
           { "type" => "end", "at" => @results.runs.last&.at, "interrupted" => false }
         end
 
-        # { [configuration, load] => slot } of conditions some of whose runs lack a percentile that is told: the slot below
-        # which all that their histograms hold is one.
+        # { [configuration, load] => slot }: conditions in which some run lacks a reported percentile. All slots below
+        # that slot are merged into one.
         def needed
           @needed ||= told.each_with_object({}) do |(condition, metrics), found|
             runs = @findings.runs(condition)
@@ -89,7 +89,8 @@ module Cuttle
         # { condition => Metrics }
         def told
           metrics.each_with_object({}) do |(entry, names), told|
-            entry.conditions.each { |condition| told[condition] = told.fetch(condition, []) | names.map { |name| Metric.fetch(name) } }
+            metrics = names.map { |name| Metric.fetch(name) }
+            entry.conditions.each { |condition| told[condition] = told.fetch(condition, []) | metrics }
           end
         end
 
@@ -97,7 +98,7 @@ module Cuttle
           @metrics ||= Report::Rows.metrics(@findings.study)
         end
 
-        # Percentiles that a run has not.
+        # Reported percentiles that some run lacks.
         def lacking(runs, metrics)
           metrics.select { |metric| metric.percentile && runs.any? { |run| lacks?(run, metric) } }.map(&:percentile)
         end
@@ -106,7 +107,7 @@ module Cuttle
           run.time(metric.name).nil? && run["histogram"]
         end
 
-        # The slot that is below all that could be asked for, in each of the runs.
+        # The slot below every value that could be needed, in all of the runs.
         def lowest(runs, percentile)
           share = [1 - (BEYOND * (100 - percentile) / 100.0), 0.0].max
           runs.filter_map { |run| run["histogram"]&.then { |histogram| slot_at(pairs(histogram), share) } }.min
@@ -123,17 +124,17 @@ module Cuttle
           histogram.merge("slots" => (merged + above).flatten)
         end
 
-        # [slot, count] each, from the lowest.
+        # Pairs of [slot, count], from the lowest.
         def pairs(histogram)
           histogram["slots"].each_slice(2).to_a
         end
 
-        # Without paths of this machine.
+        # Removes paths of this machine.
         def plain(value)
           deep(value) { |each| each.is_a?(String) ? without_paths(each) : each }
         end
 
-        # Of what was measured: what was asked for stays as it is, for it is known again by that.
+        # Rounds measured values. Requested values stay exact, because they identify conditions.
         def rounded(run)
           deep(run) do |each|
             each.is_a?(Float) && !each.zero? ? each.round(DIGITS - 1 - Math.log10(each.abs).floor) : each

@@ -8,9 +8,9 @@ module Cuttle
   module Lab
     module Apps
       module Services
-        # A program of the lab's in a process of its own: a file that needs nothing but its language's own library, says
-        # "ready" and what else there is to know in its first line on standard output, and ends when its standard input
-        # does. That is a pipe whose other end only we have: nothing stays behind, however the lab ends.
+        # One of the lab's programs in its own process. The program is a file that needs only its language's standard
+        # library. It prints "ready" and further words as its first line, and ends when its standard input does. Only
+        # this process holds the other end of that pipe, so no program outlives the lab.
         class Child
           START = 60 # seconds until it is ready
           STOP = 20 # seconds until it is killed
@@ -21,8 +21,8 @@ module Cuttle
           # The words after "ready".
           attr_reader :words
 
-          # +cores+: the processors it may run on (nil: all). +by+: what runs the file. Raises Lab::Failure with its last
-          # words.
+          # +cores+: the cores that it may use, nil for all. +by+: the command that runs the file. Raises Lab::Failure
+          # with the last line of its output.
           def self.start(file, *arguments, cores: nil, by: RUBY)
             new([*by, file, *arguments.map(&:to_s)], File.basename(file, ".*").delete_suffix("_program"), cores)
               .tap(&:wait_until_ready)
@@ -33,7 +33,7 @@ module Cuttle
             @log = Tempfile.new("cuttle-#{@name}")
             command = [*pin(cores), *command]
             @pid, @input, @output = spawn_with_pipes(command)
-            @log.unlink # it goes with us, however we do
+            @log.unlink # the file disappears with this process
           end
 
           def wait_until_ready
@@ -50,7 +50,7 @@ module Cuttle
             @status.nil? && Process.wait2(@pid, Process::WNOHANG).tap { |_, status| @status = status }.nil?
           end
 
-          # Returns when the process has ended.
+          # Stops the process and returns when it has ended.
           def stop
             @input.close
             finish(STOP)
@@ -63,7 +63,7 @@ module Cuttle
             @log.close!
           end
 
-          # What it last said on standard error.
+          # The last line of its standard error.
           def last_words
             said = @log.size.zero? ? "" : @log.pread(@log.size, 0)
             said.lines.map(&:strip).reject(&:empty?).last || "it did not start within #{START} s"
@@ -71,7 +71,8 @@ module Cuttle
 
           private
 
-          # Its own process group: a Ctrl-C at the terminal is for the lab, which then stops us in order.
+          # In its own process group, so that a Ctrl-C at the terminal only reaches the lab, which then stops it in
+          # order.
           def spawn_with_pipes(command)
             reader, input = IO.pipe
             output, writer = IO.pipe

@@ -6,18 +6,17 @@ module Cuttle
   module Lab
     module Apps
       module Services
-        # A PostgreSQL of the lab's own: Debian's server on a new cluster in a temporary directory, reached by a Unix
-        # socket in it and by nobody else. It holds the work app's table; an app with a database of its own makes that
-        # itself.
+        # The lab's own PostgreSQL: Debian's server with a new cluster in a temporary directory, on a Unix socket that
+        # only its owner can reach. It holds the work app's table. An app with its own database creates that itself.
         #
-        # It is set up for measuring and for nothing that has to last: no fsync, no autovacuum, no just-in-time compiler.
+        # It is set up for measuring, not for durability: no fsync, no autovacuum, no just-in-time compiler.
         class Postgres < Daemon
           PROGRAM = "#{__dir__}/postgres_program.rb"
           USER = "cuttle"
           CONNECTIONS = 200
           COUNTS = (5..1000).freeze # it does not start with three
 
-          # Where its programs are: the newest of Debian's, or those on PATH.
+          # The directory of its programs: Debian's newest, or one on the PATH.
           def self.programs
             directories = Dir["/usr/lib/postgresql/*/bin"].sort_by { |path| path[/\d+/].to_i }.reverse
             directories += ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
@@ -28,7 +27,7 @@ module Cuttle
             "PostgreSQL's server is not installed (Debian: postgresql)" unless programs
           end
 
-          # A number of connections, as a profile has it. Raises UsageError.
+          # Checks a number of connections in a profile. Raises UsageError.
           def self.count(text)
             number = Integer(text.to_s, 10, exception: false)
             return number if COUNTS.cover?(number)
@@ -37,7 +36,7 @@ module Cuttle
                               "not #{text.inspect}"
           end
 
-          # connections: the most it takes. Raises Lab::Failure.
+          # connections: the most that it takes. Raises Lab::Failure.
           def self.start(cores: nil, connections: CONNECTIONS)
             raise Failure, "postgres: #{unavailable}" if unavailable
 
@@ -51,22 +50,22 @@ module Cuttle
             service
           end
 
-          # The temporary directory, which goes with it.
+          # Its temporary directory, which is removed when it stops.
           def directory
             @child.words.first
           end
 
-          # Of a database, for libpq and for Rails.
+          # The URL of a database, for libpq and for Rails.
           def url(database)
             "postgresql:///#{database}?host=#{directory}&port=5432&user=#{USER}"
           end
 
-          # For the work app, and for the forum.
+          # Variables for the work app and the forum.
           def environment
             { "WORK_DATABASE" => url("work"), "DATABASE_URL" => url("forum") }
           end
 
-          # Runs SQL by psql; returns what it printed, fields separated by |. Raises Lab::Failure.
+          # Runs SQL with psql and returns its output, fields separated by |. Raises Lab::Failure.
           def run(sql, database: "postgres")
             command = ["#{self.class.programs}/psql", "-XqAt", "-v", "ON_ERROR_STOP=1", url(database)]
             output, status = Open3.capture2e(*command, stdin_data: sql)
@@ -78,7 +77,7 @@ module Cuttle
             run(WorkApp::Database::TABLE, database: "work")
           end
 
-          # Makes +database+ again what it was when this was first called for it. Raises Lab::Failure.
+          # Restores +database+ to the state at the first call of this method. Raises Lab::Failure.
           def restore(database)
             filled = "#{database}_filled"
             if (@kept ||= []).include?(database)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The process behind Services::Postgres: `ruby postgres_program.rb PROGRAMS USER CONNECTIONS`. It makes a cluster in a
-# temporary directory, runs the server on it, says where, and when its standard input ends, ends the server and removes
-# the directory. PostgreSQL refuses to run as root; there, all of this is done as another account.
+# The process of Services::Postgres: `ruby postgres_program.rb PROGRAMS USER CONNECTIONS`. It makes a cluster in a
+# temporary directory, runs the server, and prints the directory. When its standard input ends, it stops the server and
+# removes the directory. PostgreSQL refuses to run as root; for root, all of this runs under another account.
 
 require "etc"
 require "fileutils"
@@ -15,7 +15,7 @@ SETTINGS = { "listen_addresses" => "", "port" => 5432, "unix_socket_permissions"
              "logging_collector" => "off", "log_line_prefix" => "", "shared_buffers" => "64MB" }.freeze
 LONGEST_SOCKET = 90 # octets of a directory's path; the system allows 107 for the socket's
 START = 50 # seconds
-STOP = 15 # seconds until the server is told to drop everything
+STOP = 15 # seconds until the next, harder signal
 
 def leave_root
   account = Etc.enum_for(:passwd).find { |entry| ACCOUNTS.include?(entry.name) }
@@ -26,7 +26,7 @@ def leave_root
   Process::UID.change_privilege(account.uid)
 end
 
-# The server, from the making of its cluster to the removal.
+# The server, from creating the cluster to removing it.
 class Keeper
   def initialize(programs, user, connections)
     @programs = programs
@@ -62,7 +62,7 @@ class Keeper
                  in: File::NULL, out: log, err: %i[child out])
   end
 
-  # The last line of its pid file says so.
+  # The last line of the pid file says when it is ready.
   def wait_until_ready
     deadline = now + START
     until File.exist?("#{data}/postmaster.pid") && File.readlines("#{data}/postmaster.pid")[7].to_s.strip == "ready"

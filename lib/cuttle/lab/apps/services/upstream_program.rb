@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The process behind Services::Upstream: `ruby upstream_program.rb DELAY_MS`. It says its port, serves HTTP/1.1 for apps
+# The process of Services::Upstream: `ruby upstream_program.rb DELAY_MS`. It prints its port, serves HTTP/1.1 for apps
 # under test (GET without a body, kept alive or not), and ends when its standard input does.
 
 require "socket"
@@ -32,7 +32,7 @@ class UpstreamConnection
     close
   end
 
-  # One request at a time: the next one is looked at after the answer.
+  # Takes one request at a time. The next one waits for the answer.
   def take
     stop = @input.index("\r\n\r\n") or return
     head = @input.slice!(0, stop + 4)
@@ -46,7 +46,7 @@ class UpstreamConnection
     asked ? asked.to_f / 1000 : @delay
   end
 
-  # Small enough to fit into any socket's buffer.
+  # The answer fits into any socket's buffer.
   def answer(head)
     last = head.match?(/^connection: *close/i) || head.match?(%r{\A\S+ \S+ HTTP/1\.0\r})
     @socket.write("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: #{BODY.bytesize}\r\n" \
@@ -76,9 +76,9 @@ events.on_read(listener) do
     UpstreamConnection.new(socket, events, delay)
   end
 rescue SystemCallError
-  nil # gone before it was accepted
+  nil # the client left before it was accepted
 end
-events.on_read($stdin) { events.stop } # it is closed, for nobody writes to it
+events.on_read($stdin) { events.stop } # readable means closed: nobody writes to it
 
 $stdout.puts "ready #{listener.addr[1]}"
 $stdout.flush

@@ -3,13 +3,14 @@
 module Cuttle
   module Lab
     class WorkApp
-      # Queries to PostgreSQL, over a pool of connections. The pg gem is the app's affair: nothing of Cuttle needs it.
+      # Queries PostgreSQL over a pool of connections. Only this app needs the pg gem.
       class Database
         BUCKETS = 500
         ROWS = 20 # in a bucket
         ITEMS = "SELECT id, title, body FROM work_items"
 
-        # SQL that makes the table which #read reads; whoever starts a database runs it (Lab::Apps::Services::Postgres).
+        # SQL that creates the table for #read. The code that starts the database runs it
+        # (Lab::Apps::Services::Postgres).
         TABLE = <<~SQL
           CREATE TABLE work_items (id integer PRIMARY KEY, bucket integer NOT NULL,
                                    title text NOT NULL, body text NOT NULL);
@@ -19,14 +20,14 @@ module Cuttle
           ANALYZE work_items;
         SQL
 
-        # Raises Unavailable where the gem is missing.
+        # Raises Unavailable if the gem is missing.
         def self.require_driver
           require "pg"
         rescue LoadError
           raise Unavailable.new(503, "query: the pg gem is missing (gem install pg)")
         end
 
-        # +url+ as libpq takes it.
+        # +url+: a URL for libpq.
         def initialize(url, size)
           self.class.require_driver
           raise Unavailable.new(503, "query: WORK_DATABASE does not say where PostgreSQL is") if url.to_s.empty?
@@ -39,7 +40,7 @@ module Cuttle
           ask("SELECT pg_sleep($1)", seconds)
         end
 
-        # The rows of a bucket, at random. seconds: that this takes the database longer.
+        # Reads the rows of a random bucket. seconds: extra time that the query takes in the database.
         def read(seconds = 0)
           return ask("#{ITEMS} WHERE bucket = $1 ORDER BY id", rand(BUCKETS)) if seconds.zero?
 
@@ -55,8 +56,8 @@ module Cuttle
         end
       end
 
-      # At most +size+ connections, each made when it is first needed and used by one thread or fiber at a time. Whoever
-      # finds none free waits until one is.
+      # Holds at most +size+ connections. Each is made when it is first needed, and used by one thread or fiber at a
+      # time. If none is free, the caller waits.
       class Pool
         # The block makes a connection.
         def initialize(size, &connect)
@@ -65,7 +66,7 @@ module Cuttle
           size.times { @places << nil } # a place without a connection yet
         end
 
-        # Yields a connection. One under which the block raised is not used again.
+        # Yields a connection. If the Ruby block raises, that connection is not used again.
         def with
           place = @places.pop
           begin

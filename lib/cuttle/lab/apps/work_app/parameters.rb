@@ -5,12 +5,12 @@ require "uri"
 module Cuttle
   module Lab
     class WorkApp
-      # What one request is asked to do: checked, complete and frozen. Times are milliseconds.
+      # The checked and complete parameters of one request. Frozen. Times are milliseconds.
       class Parameters
-        # A parameter that can't be: one line that says which, and what it may be.
+        # An invalid parameter: one line that names it and says what is allowed.
         class Invalid < StandardError; end
 
-        # Name => [default, most]. The first three are the original fake_work's, with its defaults.
+        # Name => [default, maximum]. The first three are those of the original fake_work, with its defaults.
         NUMBERS = { "cpu_ms" => [50, 60_000], "iowait_ms" => [250, 600_000], "lock_ms" => [0, 600_000],
                     "cv" => [0, 10] }.freeze
 
@@ -24,13 +24,13 @@ module Cuttle
         NAMES = [*NUMBERS.keys, *COUNTS.keys, *WORDS.keys, "upstream"].freeze
         DEFAULTS = NUMBERS.merge(COUNTS, WORDS).transform_values(&:first).freeze
 
-        # Hosts that a request may name as its upstream: an app that asks anything of anyone for anybody is a danger.
+        # Hosts that a request may name as its upstream; otherwise anybody could make the app send requests anywhere.
         # Defaults may name others.
         LOOPBACK = %w[127.0.0.1 localhost [::1]].freeze
 
         NAMES.each { |name| define_method(name) { @values[name] } }
 
-        # The octets of the response.
+        # The body of the response.
         attr_reader :body
 
         # +given+: values by name. Raises Invalid.
@@ -41,7 +41,7 @@ module Cuttle
           freeze
         end
 
-        # These, with those of a query string in their place. Raises Invalid.
+        # These parameters, replaced where a query string has others. Raises Invalid.
         def with(query)
           self.class.new(URI.decode_www_form(query), base: @values, hosts: [*LOOPBACK, upstream&.host].compact)
         rescue ArgumentError

@@ -5,14 +5,13 @@ require "net/http"
 module Cuttle
   module Lab
     class WorkApp
-      # A call to a slow service, on a connection of its own, as Net::HTTP makes it.
+      # Calls a slow service with Net::HTTP, on a new connection each time.
       module Upstream
-        PATIENCE = 60 # seconds beside those that the service was asked to take
+        PATIENCE = 60 # seconds beyond the delay that the service was asked for
 
         module_function
 
-        # GETs the URL, which is told how long to take (delay_ms) unless it has a query of its own; returns the body.
-        # Raises Unavailable.
+        # GETs the URL and returns the body. Adds delay_ms unless the URL has a query of its own. Raises Unavailable.
         def get(uri, seconds)
           http = Net::HTTP.new(uri.hostname, uri.port, nil) # no proxy, whatever the environment says
           http.open_timeout = nil

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Its option for threads counts for apps of its own kind only: a rackup file is always run by one thread.
+        # Agoo's option for threads only concerns its own kind of apps. A rackup file is always run by one thread.
         class Agoo < Peer
           def gems = %w[agoo rack]
 

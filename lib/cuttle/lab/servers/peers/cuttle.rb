@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # This Cuttle, as a user would start it. It says itself what it is.
+        # This Cuttle, started as a user would start it. It prints its settings.
         class Cuttle < Peer
           EXECUTABLE = "#{GemDirectory::ROOT}/exe/cuttle"
 
@@ -13,7 +13,7 @@ module Cuttle
           def keeps_alive = [true, false]
           def version = VERSION
 
-          # Always the same (listeners.rb).
+          # Constant (see listeners.rb).
           def backlog(_setup) = 1024
 
           def thread_name = /\Acuttle \d+\z/
@@ -25,12 +25,12 @@ module Cuttle
             traits.thread_per_connection? ? (0..) : (1..)
           end
 
-          # A fiber for each request, a thread for each connection.
+          # Without a bound: fibers has a fiber for each request, threads 0 a thread for each connection.
           def slots(setup)
             super unless Engines.traits(setup.model).fibers? || setup.threads.zero?
           end
 
-          # A clone's gems may be in a bundle of its own.
+          # A clone's gems may be in its own bundle.
           def environment(_setup)
             gems = Dir["#{GemDirectory::ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
             gems ? { "GEM_PATH" => "#{gems}:" } : {}
@@ -45,7 +45,7 @@ module Cuttle
 
           private
 
-          # What it says of its engine proves that a likeness has the model that it was thought to have.
+          # With --like the engine is not given; what it prints proves that the model is the one that was asked for.
           def model(setup)
             setup.like ? ["--like", setup.like] : ["--engine", setup.model]
           end

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # One process is forked even where one is asked for.
+        # Falcon always forks, even for one process.
         class Falcon < Peer
           def gems = %w[falcon]
           def workers = ANY

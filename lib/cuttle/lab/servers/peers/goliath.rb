@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # An evented API server with a fiber per request. An app for it is a class of Goliath's: a rackup file is mounted
-        # in one that hands each request on to it.
+        # An evented API server with a fiber for each request. Its apps are classes of its own, so the rackup file is
+        # mounted in such a class.
         class Goliath < Peer
           def gems = %w[goliath rack:<2]
 
@@ -26,7 +26,7 @@ module Cuttle
             ["ruby", program, "-a", "127.0.0.1", "-p", setup.port.to_s, "-e", "production"]
           end
 
-          # A program of its own, not one of a gem's.
+          # It is a program of ours, not one of a gem.
           def command(setup)
             [setup.ruby || RbConfig.ruby, *arguments(setup).drop(1)]
           end

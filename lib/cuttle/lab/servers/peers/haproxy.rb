@@ -8,13 +8,13 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Several of our servers, each alone and on a socket of its own, behind Debian's HAProxy: what a platform's router
-        # does. A worker is such a server, hybrid, or single where it has one thread. The models are how requests are
-        # given out; none of them knows who is busy with what.
+        # Several Cuttle servers, each alone on its own socket, behind Debian's HAProxy, as behind a platform's router.
+        # A worker is such a server: hybrid, or single if it has one thread. The models are ways to distribute requests;
+        # none of them knows which server is busy with what.
         #
-        # Every request has a connection of its own between HAProxy and a server, whatever the client's habit is: where a
-        # connection persisted, a server with one slot would be held by it, and who waits would wait in HAProxy. So
-        # requests wait where they were sent to, in that server's backlog.
+        # HAProxy opens a connection to a server for each request, whatever the client does. A persistent connection
+        # would occupy a server with one slot, and other requests would wait in HAProxy. So requests wait in the backlog
+        # of the server that they were sent to.
         class Haproxy < Peer
           PROGRAM = "#{__dir__}/haproxy/router_program.rb"
           CACHED = "cached" # a variant: leastconn, with HAProxy's cache before it
@@ -25,7 +25,7 @@ module Cuttle
           end
 
           def models = %w[random roundrobin leastconn]
-          # leastconn, with HAProxy's cache before it.
+          # leastconn with HAProxy's cache before it.
           def variants = [CACHED]
           def workers = ANY
           def threads = ANY
@@ -49,14 +49,17 @@ module Cuttle
           def command(setup)
             sockets = Array.new(setup.workers) { |number| "#{setup.log}.#{number + 1}.sock" }
             configuration = setup.file("cfg", Configuration.new(setup, sockets, control(setup)).to_s)
-            backends = sockets.map { |socket| { socket: socket, command: @cuttle.command(alone(setup), "unix://#{socket}") } }
-            plan = setup.file("json", JSON.generate(backends: backends, router: [executable, "-db", "-f", configuration]))
+            backends = sockets.map do |socket|
+              { socket: socket, command: @cuttle.command(alone(setup), "unix://#{socket}") }
+            end
+            router = [executable, "-db", "-f", configuration]
+            plan = setup.file("json", JSON.generate(backends: backends, router: router))
             [RbConfig.ruby, PROGRAM, plan]
           end
 
           private
 
-          # As one server of several.
+          # The setup of one server of several.
           def alone(setup)
             setup.dup.tap do |each|
               each.model = engine(setup)
@@ -69,7 +72,7 @@ module Cuttle
             setup.threads == 1 ? "single" : "hybrid"
           end
 
-          # The socket on which it can be asked how it goes.
+          # The control socket.
           def control(setup)
             "#{setup.log}.control"
           end
@@ -98,22 +101,23 @@ module Cuttle
           end
 
           def servers(server, statistics)
-            Proof.same("servers", server.setup.workers, statistics.up, "servers of its backend that are there, by its statistics")
+            Proof.same("servers", server.setup.workers, statistics.up,
+                       "servers of its backend that are there, by its statistics")
           end
 
           def engines(server)
             said = server.output.scan(/^  engine +(\S+)$/).flatten.uniq
-            Proof.same("engine", engine(server.setup), said.length == 1 ? said.first : said.join(", "), "the servers' own word")
+            Proof.same("engine", engine(server.setup), said.join(", "), "the servers' own word")
           end
 
-          # HAProxy's file: one thread, one address to come in by, servers on Unix sockets.
+          # HAProxy's configuration: one thread, one address, servers on Unix sockets.
           #
-          #   no checks       a request that nobody sent would be work, and there is nothing to be found out: a server that
-          #                   ends ends the lab's run
-          #   no maxconn of a server    it would keep requests back, and give them to whoever is free: one queue for all
+          #   no checks       they would be extra requests, and find nothing: a server that ends also ends the run
+          #   no maxconn of a server    HAProxy would hold requests back and give them to a free server, as one
+          #                   queue for all
           class Configuration
-            # Model => how it is balanced. HAProxy's own "random" draws two servers and takes the less busy one of them;
-            # a router that knows nothing draws one.
+            # Model => its algorithm. HAProxy's "random" draws two servers and takes the less busy one. A router without
+            # knowledge draws one.
             BALANCE = { "random" => "random(1)", "roundrobin" => "roundrobin", "leastconn" => "leastconn",
                         CACHED => "leastconn" }.freeze
             CONNECTIONS = 4000
@@ -125,7 +129,7 @@ module Cuttle
 
             TEXT
 
-            # sockets: paths of the servers' own; control: of the one on which HAProxy answers questions.
+            # sockets: paths of the servers' sockets. control: path of HAProxy's control socket.
             def initialize(setup, sockets, control)
               @setup = setup
               @sockets = sockets
@@ -142,7 +146,7 @@ module Cuttle
               @setup.model == CACHED
             end
 
-            # httpclose ends a client's connection after its request as well.
+            # httpclose also ends a client's connection after its request.
             def global
               <<~TEXT
                 global
@@ -176,12 +180,12 @@ module Cuttle
             end
           end
 
-          # What a running HAProxy says of itself on its control socket, asked once; nil where it says nothing.
+          # What a running HAProxy says on its control socket. It is asked once; the answers are nil if it says nothing.
           class Statistics
-            # It has names for the algorithms that had one when it was written.
+            # HAProxy names only the algorithms that had a name when this output was written.
             NAMELESS = "unknown"
 
-            # Whether what it calls an algorithm is the one that +wanted+ asks for.
+            # Whether its name for an algorithm means +wanted+.
             def self.means?(said, wanted)
               name = wanted[/\w+/]
               said == name || (said == NAMELESS && name == "random")
@@ -197,9 +201,10 @@ module Cuttle
               row && row["algo"]
             end
 
-            # How many servers the backend has that are not down.
+            # Number of servers in the backend that are not down.
             def up
-              rows.count { |each| each["pxname"] == "servers" && each["svname"] != "BACKEND" && each["status"] != "DOWN" }
+              servers = rows.select { |each| each["pxname"] == "servers" && each["svname"] != "BACKEND" }
+              servers.count { |each| each["status"] != "DOWN" }
             end
 
             # Whether there is a cache.

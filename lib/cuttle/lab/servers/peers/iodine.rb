@@ -10,7 +10,7 @@ module Cuttle
           def threads = ANY
           def leader_serves? = true
 
-          # One writes, and the first one waits for a pool to end; a single thread needs none.
+          # One thread writes, and the first one waits for the pool to end. A single thread needs neither.
           def own_threads(setup) = setup.threads > 1 ? 2 : 1
 
           def arguments(setup)

@@ -11,10 +11,10 @@ module Cuttle
           def leader_serves? = true
           def backlog(setup) = setup.backlog
 
-          # The first one, and the one that reads and writes.
+          # The first thread, and the one that reads and writes.
           def own_threads(_setup) = 2
 
-          # Its pid file goes there, and not into the app's directory.
+          # Puts its pid file there, not into the app's directory.
           def environment(setup)
             super.merge("ITSI_SERVER_PID_DIR" => File.dirname(setup.log))
           end

@@ -9,9 +9,9 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Debian's. The processes that run the app are its grandchildren, which tell by their titles what they are.
-        # It caches responses that say they may be kept, which would be its lead over all others: turned off, but in the
-        # variant that is about that. (Its option for the backlog ends Debian's in a crash.)
+        # Debian's Passenger. The processes that run the app are its grandchildren; their titles identify them. By
+        # default it caches responses that allow it, which would be an unfair lead, so the cache is off except in the
+        # variant for it. (Its option for the backlog crashes Debian's version.)
         class Passenger < Peer
           TURBOCACHED = "turbocached"
 
@@ -35,9 +35,9 @@ module Cuttle
             [*super, Proof.same("cache", server.setup.model == TURBOCACHED, cached, "its core's own word")]
           end
 
-          # The process of a Passenger that takes requests, asked on the Unix socket of its own administration.
+          # Passenger's process that takes requests, asked on the Unix socket of its administration.
           class Core
-            USER = "ro_admin" # who may read and change nothing
+            USER = "ro_admin" # a user who may only read
             DIRECTORIES = ["/tmp", "/var/run/passenger-instreg"].freeze
 
             # The core among a server's processes, or nil.
@@ -48,7 +48,7 @@ module Cuttle
               found && new(found)
             end
 
-            # Of the instance in that directory; nil where it has none.
+            # The core's pid of the instance in that directory, or nil.
             def self.pid(directory)
               File.read("#{directory}/core.pid").to_i
             rescue SystemCallError
@@ -59,7 +59,7 @@ module Cuttle
               @directory = directory
             end
 
-            # Its settings by their names, as JSON has them; nil where it does not tell.
+            # Its settings by name, as JSON has them; nil if it does not answer.
             def configuration
               request = Net::HTTP::Get.new("/config.json")
               request.basic_auth(USER, File.read("#{@directory}/read_only_admin_password.txt").strip)

@@ -6,19 +6,19 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # A server that a lab can start. A peer is a class in a file of its own that says
+        # A server that a lab can start. A peer is a class in its own file. It overrides
         #
-        #   gems              those to install, "name" or "name:requirement", the server's first (Versions says which);
-        #                     or package and program, those of Debian
-        #   models            names of its concurrency models, where it has several
-        #   variants          names of models that are measured only where they are asked for by name, for they are more
-        #                     than a model
-        #   arguments(setup)  its command line: on 127.0.0.1, in production, without a log of requests, caching nothing
-        #   workers, threads  how many it can have, as Ranges; 0 workers: it does not fork
-        #   keeps_alive       the habits it can have: [true], [false] or both
-        #   backlog(setup)    what it makes its listening socket's; nil where it can't be told
-        #   leader_serves?, worker_title, thread_name, own_threads   how its processes and threads are told apart, for
-        #                     the proofs
+        #   gems              gems to install, "name" or "name:requirement", the server's first (Peers::TESTED has the
+        #                     versions); or package and program, for a Debian package
+        #   models            names of its concurrency models, if it has several
+        #   variants          names of models that are measured only if they are named, because they do more than
+        #                     serve the app
+        #   arguments(setup)  its command line: on 127.0.0.1, in production, without a request log, without a cache
+        #   workers, threads  the numbers it can have, as Ranges; 0 workers: it does not fork
+        #   keeps_alive       what it can do with connections: [true], [false] or both
+        #   backlog(setup)    the backlog of its listening socket; nil if it has no option for that
+        #   leader_serves?, worker_title, thread_name, own_threads   for the proofs: how to find its processes and
+        #                     threads
         class Peer
           ANY = (1..).freeze
 
@@ -39,26 +39,26 @@ module Cuttle
           def threads = (1..1)
           def keeps_alive = [true]
 
-          # The backlog that its listening socket is to have; nil where it can't be told one.
+          # The backlog that its listening socket shall have; nil if it has no option for that.
           def backlog(_setup) = nil
 
-          # Whether a fiber answers each request, and a thread has any number of them.
+          # Whether a fiber answers each request, so that a thread has any number of them.
           def fibers? = false
 
-          # Whether its first process serves, where one is asked for; otherwise that only watches over others.
+          # Whether its first process serves if only one is asked for. Otherwise the first process supervises.
           def leader_serves? = false
 
-          # What the processes that run the app have in their titles; nil where they are the leader's children.
+          # A pattern in the titles of processes that run the app; nil if these are the leader's children.
           def worker_title = nil
 
-          # What the threads that run the app are called; nil where they have no name, and can only be counted. (Ruby
-          # calls a thread that nobody named after the file that made it, in 15 octets.)
+          # The name of threads that run the app; nil if they have none and can only be counted. (Ruby names an unnamed
+          # thread after the file that made it, in 15 octets.)
           def thread_name = nil
 
-          # Native threads without a name that a process has beside those that run the app.
+          # Unnamed native threads of a process beside those that run the app.
           def own_threads(_setup) = 1
 
-          # Why it can't be run here, and how it can be had; nil where it can.
+          # Why it can't run here, and how to get it; nil if it can.
           def unavailable
             if gems
               "not installed: cuttle lab peers --install #{name}" unless gem_directory.installed?
@@ -68,31 +68,34 @@ module Cuttle
           end
 
           def version
-            gems ? gem_directory.version : IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
+            return gem_directory.version if gems
+
+            IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
           end
 
-          # Whether it has that one, or a variant of that name; nil is what it has where nobody names one.
+          # Whether it has that model or variant. nil means the model of a peer that has only one.
           def model?(model)
             model.nil? || models.include?(model) || variants.include?(model)
           end
 
-          # Why it can't be run so; nil where it can.
+          # Why it can't run with that setup; nil if it can.
           def supports?(setup)
             return "#{name} has no model #{setup.model}" unless model?(setup.model)
             return "#{name} is installed for Ruby #{RUBY_VERSION} only" if gems && another?(setup.ruby)
             return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
-            return "#{title(setup)} has #{some_threads(threads_of(setup))}" unless threads_of(setup).cover?(setup.threads)
+            possible = threads_of(setup)
+            return "#{title(setup)} has #{some_threads(possible)}" unless possible.cover?(setup.threads)
 
             "#{name} #{setup.keep_alive ? "closes every" : "can't be told to close each"} connection" unless
               keeps_alive.include?(setup.keep_alive)
           end
 
-          # Requests that the app has at once, over all processes; nil where nothing bounds them.
+          # Requests in the app at once, over all processes; nil if nothing bounds them.
           def slots(setup)
             setup.processes * setup.threads
           end
 
-          # argv.
+          # The command line: an Array of words.
           def command(setup)
             words = arguments(setup)
             gems ? [setup.ruby || RbConfig.ruby, "-S", *words] : words
@@ -102,7 +105,7 @@ module Cuttle
             gems ? gem_directory.environment : {}
           end
 
-          # Where its gems are.
+          # The directory of its gems.
           def gem_directory
             @gem_directory ||= GemDirectory.new(name, Peers.pin(gems))
           end
@@ -113,7 +116,7 @@ module Cuttle
             threads
           end
 
-          # A Ruby that is not this one, by whatever path.
+          # Whether +ruby+ is another Ruby than this one, by whatever path.
           def another?(ruby)
             ruby && File.realpath(ruby) != File.realpath(RbConfig.ruby)
           rescue SystemCallError

@@ -12,7 +12,7 @@ module Cuttle
           def backlog(setup) = setup.backlog
           def thread_name = /\Apuma srv tp \d+\z/
 
-          # Its flags say nothing of keep-alive, and a file of ours is read instead of the app's own.
+          # Puma has no flag for keep-alive. The file also keeps the app's own config/puma.rb from being read.
           def arguments(setup)
             config = setup.file("rb", <<~RUBY)
               bind "tcp://#{address(setup)}?backlog=#{setup.backlog}"

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # With a fixed pool of threads (ThreadPool), a connection each.
+        # Rainbows with a fixed pool of threads (ThreadPool) and a connection for each.
         class Rainbows < Unicorn
           def gems = %w[rainbows rack:<3]
           def threads = ANY

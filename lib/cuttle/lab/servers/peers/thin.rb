@@ -15,7 +15,8 @@ module Cuttle
 
           def arguments(setup)
             pool = setup.model == "threaded" ? ["--threaded", "--threadpool-size", setup.threads.to_s] : []
-            ["thin", "start", "-a", "127.0.0.1", "-p", setup.port.to_s, "-e", "production", "-q", *pool, "-R", setup.app]
+            ["thin", "start", "-a", "127.0.0.1", "-p", setup.port.to_s, "-e", "production", "-q", *pool,
+             "-R", setup.app]
           end
         end
       end

@@ -4,7 +4,8 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Unicorn, and what the servers that descend from it share: a master that never serves, and a configuration file.
+        # Unicorn, and what its descendants (Pitchfork, Rainbows) share with it: a master that never serves, and a
+        # configuration file.
         class Unicorn < Peer
           def gems = %w[unicorn rack]
           def workers = ANY
@@ -17,7 +18,7 @@ module Cuttle
 
           private
 
-          # -N: no middleware of its own.
+          # -N: without middleware of its own.
           def flags = %w[-N]
 
           def configuration(setup)

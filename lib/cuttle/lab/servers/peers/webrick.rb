@@ -9,7 +9,8 @@ module Cuttle
 
           def slots(_setup) = nil
 
-          # A thread for each connection: 0 says that, and 1 is what those are given that can't be told a number.
+          # WEBrick has a thread for each connection, which 0 means. 1 stands for servers that have no option for
+          # threads.
           def threads = (0..1)
 
           def arguments(setup)
@@ -18,7 +19,7 @@ module Cuttle
 
           private
 
-          # How many threads there are, nobody can tell it.
+          # The number of threads can't be set, so there is nothing to prove.
           def settings(server)
             [processes(server)]
           end

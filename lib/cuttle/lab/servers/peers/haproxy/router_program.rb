@@ -1,17 +1,18 @@
 # frozen_string_literal: true
 
-# The process that a lab starts as "haproxy": `ruby router_program.rb FILE`. The file, JSON, has "backends", each with the
-# "command" of a server and the "socket" on which that listens, and "router", HAProxy's command. Servers come first, and
-# HAProxy once all of them accept. A TERM or INT ends everything; so does the end of any one of them, with status 1.
+# The process that a lab starts as "haproxy": `ruby router_program.rb FILE`. The JSON file has "backends", each with the
+# "command" of a server and the "socket" on which it listens, and "router", HAProxy's command. It starts the servers
+# first, and HAProxy when all of them accept. TERM or INT ends everything. So does the end of any process, with status
+# 1.
 
 require "json"
 require "socket"
 
 module Cuttle
   module Lab
-    # Processes of one server, started and ended together.
+    # Processes that start and end together.
     class Router
-      INTERVAL = 0.02 # seconds between looks at who is there
+      INTERVAL = 0.02 # seconds between checks
 
       def initialize(plan)
         @backends = plan.fetch("backends")
@@ -19,7 +20,7 @@ module Cuttle
         @pids = []
       end
 
-      # Returns when one of them ended.
+      # Returns when one of them has ended.
       def run
         @backends.each { |backend| start(backend.fetch("command")) }
         sleep INTERVAL until ended? || @backends.all? { |backend| accepts?(backend.fetch("socket")) }
@@ -29,7 +30,7 @@ module Cuttle
         sleep INTERVAL until ended?
       end
 
-      # The router first, so that nobody asks a server that is gone.
+      # Stops the router first, so that no request reaches a server that is gone.
       def stop
         @pids.reverse_each { |pid| Process.kill(:TERM, pid) }
         @pids.each { |pid| Process.wait(pid) }
@@ -41,7 +42,7 @@ module Cuttle
         @pids << Process.spawn(*command)
       end
 
-      # Its pid is not ours to signal any more.
+      # Reaps an ended process. Its pid must not be signalled any more.
       def ended?
         @ended ||= @pids.delete(Process.wait(-1, Process::WNOHANG))
       end
