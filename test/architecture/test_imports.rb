@@ -69,6 +69,15 @@ class TestImports < Minitest::Test
     assert_equal HANDLERS, others.sort
   end
 
+  # What a reader of the lab begins with, and a head for each of its rooms; the rest lies in a room.
+  def test_nothing_of_the_lab_lies_outside_a_room
+    rooms = Dir["*/", base: "#{LIB}/cuttle/lab"].map { |path| path.chomp("/") }
+    loose = Dir["*.rb", base: "#{LIB}/cuttle/lab"].map { |path| path.delete_suffix(".rb") } - rooms
+    assert_equal %w[options], loose
+    tested = Dir["*/", base: File.expand_path("../lab", __dir__)].map { |path| path.chomp("/") } - %w[support]
+    assert_equal rooms.sort, tested.sort
+  end
+
   def test_no_engine_names_another
     Cuttle::Engines.names.each do |name|
       own = constant(name)
