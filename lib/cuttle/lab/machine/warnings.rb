@@ -98,9 +98,6 @@ module Cuttle
         # Finds Ruby servers that listen already. Servers of a lab that was killed take time and memory from the next
         # lab, and may answer on a port in place of the server that is measured.
         module Listeners
-          LISTENING = "0A" # state in /proc/net/tcp
-          STATE = 3
-          INODE = 9
           SHOWN = 3
 
           module_function
@@ -117,18 +114,12 @@ module Cuttle
 
           # Pid => shortened command line. Leaves out this process and its children, which are services of this lab.
           def ruby_servers(own: Process.pid)
-            inodes = listening
+            sockets = Servers::ProcessTree.listening
             commands = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).to_h { |pid| [pid, ruby(pid)] }
             others = commands.compact.reject { |pid, _| [pid, parent(pid)].include?(own) }
-            others.select { |pid, _| listens?(pid, inodes) }
+            others.select { |pid, _| Servers::ProcessTree.open?(pid, sockets) }
           rescue SystemCallError
             {}
-          end
-
-          # Inodes of all listening sockets.
-          def listening
-            %w[tcp tcp6].flat_map { |name| lines("/proc/net/#{name}") }.map(&:split)
-                        .select { |fields| fields[STATE] == LISTENING }.map { |fields| fields[INODE] }
           end
 
           # The command line of a Ruby process, or nil for another program.
@@ -145,20 +136,6 @@ module Cuttle
             File.read("/proc/#{pid}/stat").rpartition(")").last.split[1].to_i
           rescue SystemCallError
             nil
-          end
-
-          def listens?(pid, inodes)
-            Dir["/proc/#{pid}/fd/*"].any? do |path|
-              inodes.include?(File.readlink(path)[/\Asocket:\[(\d+)\]\z/, 1])
-            rescue SystemCallError
-              false
-            end
-          end
-
-          def lines(path)
-            File.readlines(path).drop(1)
-          rescue SystemCallError
-            []
           end
         end
       end

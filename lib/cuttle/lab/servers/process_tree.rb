@@ -17,6 +17,9 @@ module Cuttle
         # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
         PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, START = 1, 2, 13, 14, 19
 
+        # Fields of a line of /proc/net/tcp, and the state of a socket that listens.
+        SOCKET_ADDRESS, SOCKET_STATE, SOCKET_INODE, LISTENING = 1, 3, 9, "0A"
+
         Kin = Struct.new(:pid, :parent, :group, :start)
 
         attr_reader :leader
@@ -26,6 +29,24 @@ module Cuttle
           Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
         rescue Errno::EINVAL, Errno::ESRCH
           0.0
+        end
+
+        # Listening TCP sockets on +port+, or on any port: each as its descriptors name it, "socket:[INODE]".
+        def self.listening(port = nil)
+          tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
+          lines = tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
+          found = lines.select { |fields| fields[SOCKET_STATE] == LISTENING }
+          found = found.select { |fields| fields[SOCKET_ADDRESS].end_with?(format(":%04X", port)) } if port
+          found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
+        end
+
+        # Whether that process has one of these sockets open.
+        def self.open?(pid, sockets)
+          Dir["/proc/#{pid}/fd/*"].any? do |path|
+            sockets.include?(File.readlink(path))
+          rescue SystemCallError
+            false # it was closed meanwhile, or belongs to another user
+          end
         end
 
         # leader: pid of a process that leads its own process group, and is the only unreaped child of this process.
@@ -89,8 +110,8 @@ module Cuttle
 
         # Pids with a socket that listens on that TCP port.
         def listeners(port)
-          sockets = listening(port).map { |inode| "socket:[#{inode}]" }
-          pids.select { |pid| Dir["/proc/#{pid}/fd/*"].any? { |path| sockets.include?(link(path)) } }
+          sockets = self.class.listening(port)
+          pids.select { |pid| self.class.open?(pid, sockets) }
         end
 
         # Number of open descriptors.
@@ -123,20 +144,6 @@ module Cuttle
 
         def stat(pid)
           read("/proc/#{pid}/stat")&.rpartition(")")&.last&.split
-        end
-
-        # Inodes of the sockets that listen on +port+ (state 0A of /proc/net/tcp).
-        def listening(port)
-          tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
-          address = format(":%04X", port)
-          lines = tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
-          lines.select { |fields| fields[3] == "0A" && fields[1].end_with?(address) }.map { |fields| fields[9] }
-        end
-
-        def link(path)
-          File.readlink(path)
-        rescue SystemCallError
-          nil # it was closed meanwhile
         end
 
         def each_file(pattern)
