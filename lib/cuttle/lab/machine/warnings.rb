@@ -56,7 +56,7 @@ module Cuttle
 
         # +facts+: names of the Machine.facts that changed since the lab began.
         def resumed(facts)
-          Warning.new("resumed", "the lab was gone on with under other conditions (#{facts.join(", ")})",
+          Warning.new("resumed", "the lab was resumed under other conditions (#{facts.join(", ")})",
                       "begin a new one, and compare the two")
         end
 
