@@ -5,11 +5,14 @@ EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle", "lib/cuttle/load/core" => "ext
 
 LIBRARY = ".#{RbConfig::CONFIG["DLEXT"]}"
 
+# A library belongs to one Ruby; another may crash with it.
+THIS_RUBY = [RUBY_ENGINE, RUBY_VERSION, "p#{RUBY_PATCHLEVEL}", RUBY_PLATFORM].join("-")
+
 # The library +target+ from the sources in +source+. +variant+ keeps builds with other flags apart.
 def extension(target, source, variant = nil)
-  build = "tmp/#{RUBY_ENGINE}-#{RUBY_VERSION}/#{source}#{variant}"
+  build = "tmp/#{THIS_RUBY}/#{source}#{variant}"
 
-  file target => FileList["#{source}/*.{c,h,rb}"] do
+  file target => [*FileList["#{source}/*.{c,h,rb}"], belongs(target)] do
     makefile = "#{build}/Makefile"
     rm_rf build, verbose: false if File.exist?(makefile) && outdated?(makefile, source) # objects know no new flags
     mkdir_p [build, File.dirname(target)], verbose: false
@@ -17,6 +20,17 @@ def extension(target, source, variant = nil)
     sh "make", "-C", build, "-j2", "--quiet", verbose: false
     replace "#{build}/#{File.basename(target)}", target
   end
+end
+
+# A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was another.
+def belongs(target)
+  path = "tmp/belongs/#{target.tr("/", "-")}"
+  task = file path do
+    mkdir_p File.dirname(path), verbose: false
+    File.write(path, THIS_RUBY)
+  end
+  task.define_singleton_method(:needed?) { !File.exist?(path) || File.read(path) != THIS_RUBY }
+  path
 end
 
 # A directory changes when a file comes or goes, and the Makefile lists them.

@@ -3,16 +3,23 @@
 require "rake/testtask"
 
 # A test that prints a warning of Ruby's may be about to fail on the next one; other people's gems warn on their own.
-def tests(name, pattern, needs: :compile)
-  Rake::TestTask.new(name => needs) do |task|
+def tests(name, files)
+  Rake::TestTask.new(name => :compile) do |task|
     task.libs = %w[test lib]
-    task.pattern = pattern
+    task.test_files = files
+    task.ruby_opts = %w[-rrunner]
     task.warning = false
   end
 end
 
-desc "Run all tests"
-tests :test, "test/**/test_*.rb"
+# They start other servers than ours, as far as there are some, and wait for them.
+PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
+
+desc "Run all tests but those of other servers; TEST=path runs one file"
+tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS)
+
+desc "Run the tests of other servers as the lab's peers"
+tests "test:peers", PEERS
 
 desc "Run the tests of everything that knows Rack (bin/test runs them under Rack 2.2 as well)"
-tests "test:rack", "test/{rack/**/test_*,test_server}.rb"
+tests "test:rack", FileList["test/{rack/**/test_*,test_server}.rb"]

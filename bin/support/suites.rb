@@ -3,27 +3,31 @@
 require "stringio"
 require_relative "clone"
 
-# The runs that make up "all tests", and a summary that has each one's closing line, and again what failed: servers under
-# test write much between. Two lanes run side by side, for tests mostly wait; the first one's output is shown as it comes,
-# the second one's when it ends.
+# The runs that make up "all tests", and a summary of them: what failed, in full, and one closing line. Two lanes run side
+# by side: tests, which run in several processes that mostly wait (test/runner.rb), and what takes a core for itself. The
+# first one's output is shown as it comes, the second one's when it ends.
 module Suites
-  # Closing lines of minitest.
-  TALLY = /^\d+ runs, \d+ assertions, .*$/
+  # Minitest's closing line.
+  TALLY = /^(\d+) runs, (\d+) assertions, (\d+) failures, (\d+) errors, (\d+) skips/
+  COUNTED = %w[runs assertions failures errors skips].freeze
 
-  # What minitest says of a test that failed.
-  FAULT = /^ +\d+\) (?:Failure|Error):\n(?:.+\n)+/
-  FAULT_LINES = 10
+  # What minitest says in the end of tests that failed.
+  FAULTS = /^Finished in .*\n(.*?)#{TALLY}/m
+
+  Result = Struct.new(:name, :passed, :seconds, :faults, :counts)
 
   class << self
     # True where everything passed.
     def all
       prepare
-      shown = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"]]
-      hidden = [["tests under sanitizers", {}, "sanitize"], ["fuzz targets", {}, "fuzz:smoke"]]
+      tests = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
+               ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
+      others = [["parsers under sanitizers", {}, "sanitize:parser"], ["fuzz targets", {}, "fuzz:smoke"],
+                ["threads under sanitizers", {}, "sanitize:threads"]]
       Clone.outside do
         output = StringIO.new
-        lanes = { shown => $stdout, hidden => output }.map { |suites, out| Thread.new { lane(suites, out) } }
-        results = lanes.map(&:value).reduce(:merge)
+        lanes = { tests => $stdout, others => output }.map { |suites, out| Thread.new { lane(suites, out) } }
+        results = lanes.flat_map(&:value)
         puts output.string
         summarize(results)
       end
@@ -32,7 +36,7 @@ module Suites
     # The tests in +files+.
     def only(files)
       loads = files.map { |file| "load #{File.expand_path(file).inspect}" }
-      system(RbConfig.ruby, "-Itest", "-Ilib", "-e", loads.join("; "))
+      system(RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
     end
 
     private
@@ -50,20 +54,23 @@ module Suites
 
     # The results of +suites+ ([name, environment, task] each), one after the other.
     def lane(suites, out)
-      suites.to_h { |name, environment, task| [name, run(environment, task, out)] }
+      suites.map do |name, environment, task|
+        began = now
+        passed, output = run(environment, task, out)
+        counts = output.scan(TALLY).map { |numbers| numbers.map(&:to_i) }.transpose.map(&:sum)
+        Result.new(name, passed, now - began, output[FAULTS, 1].to_s.strip, counts)
+      end
     end
 
-    # [passed, closing line, faults] of a rake task whose output goes to +out+ as it comes.
+    # [passed, output] of a rake task, whose output goes to +out+ as it comes.
     def run(environment, task, out)
       out.puts "== rake #{task}"
       output = +""
-      command = ["bundle", "exec", "rake", task]
-      passed = IO.popen(environment, command, err: %i[child out]) do |pipe|
+      passed = IO.popen(environment, ["bundle", "exec", "rake", task], err: %i[child out]) do |pipe|
         copy(pipe, output, out)
         Process.wait2(pipe.pid).last.success?
       end
-      output.scrub!
-      [passed, output.scan(TALLY).last, output.scan(FAULT)]
+      [passed, output.scrub!]
     end
 
     # A dot for each test comes without the end of a line.
@@ -79,10 +86,19 @@ module Suites
 
     def summarize(results)
       puts "", "== summary"
-      results.each do |name, (passed, tally, faults)|
-        puts "#{passed ? "passed" : "FAILED"}: #{name}", *faults.map { |fault| fault.lines.first(FAULT_LINES).join }, *tally
+      results.each do |result|
+        puts format("%s: %s, %.1f minutes", result.passed ? "passed" : "FAILED", result.name, result.seconds / 60)
+        puts result.faults, "" unless result.passed || result.faults.empty?
       end
-      results.values.all?(&:first)
+      puts closing_line(results.map(&:counts).reject(&:empty?).transpose.map(&:sum))
+      results.all?(&:passed)
     end
+
+    # "4,123 runs, 61,000 assertions, …"
+    def closing_line(counts)
+      counts.zip(COUNTED).map { |count, name| "#{count.to_s.gsub(/\B(?=(\d{3})+\z)/, ",")} #{name}" }.join(", ")
+    end
+
+    def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 end

@@ -4,7 +4,7 @@ module Cuttle
   # The lab finds the concurrency model that suits an app. It serves one unchanged app under every engine and under
   # other servers, starts a new server for each round, and writes each run to a file before the next one begins.
   #
-  # Law: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library and names no other
+  # Rule: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library and names no other
   # room.
   module Lab
     # Something can't be measured, read or written. The message is one line; the exit status is 1.

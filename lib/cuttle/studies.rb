@@ -4,7 +4,7 @@ module Cuttle
   # Tests published statements on the concurrency of Ruby servers again: the published numbers, the same experiments on
   # one core, and what became of the claims.
   #
-  # Law: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
+  # Rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
   # results and the published numbers alone. Studies uses no rooms but Lab and Load.
   module Studies
     class Failure < Error; end

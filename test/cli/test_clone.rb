@@ -8,6 +8,9 @@ require_relative "../../bin/support/clone"
 class TestClone < Minitest::Test
   ROOT = Serving::ROOT
 
+  # One after the other: they change the clone.
+  def self.test_order = :alpha
+
   def test_the_second_start_does_nothing_but_start
     cuttle
     out, err, status = cuttle

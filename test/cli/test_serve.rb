@@ -96,7 +96,7 @@ class TestServe < Minitest::Test
         eventually("the app") { process.err.include?("entered") }
         Process.kill("INT", process.pid)
         eventually("the listener's close") { RawClient.refused?(process.port) }
-        assert_equal 130, process.stop("INT", within: 5).exitstatus
+        assert_equal 130, process.stop("INT").exitstatus
       end
     end
   end
@@ -182,7 +182,7 @@ class TestServe < Minitest::Test
       }
     RUBY
     serving_process(rackup(app), "-v", "-t", "3") do |process|
-      WireClient.open(process.port, deadline: 10) do |client|
+      WireClient.open(process.port) do |client|
         client.write((1..40).map { |number| "GET /#{number}000 HTTP/1.1\r\nHost: a\r\n\r\n" }.join)
         40.times { client.response }
       end
@@ -205,6 +205,17 @@ class TestServe < Minitest::Test
     path = rackup("raise 'out of ink'")
     assert_fails(path, line: "#{path}:1: out of ink (RuntimeError)")
     assert_fails(path, "-w", "2", line: "#{path}:1: out of ink (RuntimeError)")
+  end
+
+  # It never listens; before anything of the app is loaded.
+  def test_an_option_that_the_engine_can_not_keep
+    %w[single threads].each do |engine|
+      serving_process(rackup("raise 'loaded'"), "--engine", engine, "--app-timeout", "3") do |process|
+        refute process.running?
+        assert_equal [2, ""], [process.status.exitstatus, process.out]
+        assert_match(/\Acuttle: engine #{engine} .*: leave out --app-timeout, or take --engine .*\n.*\n\z/, process.err)
+      end
+    end
   end
 
   private

@@ -64,7 +64,7 @@ class TestOverload < Minitest::Test
       cluster("-w", "2", "--engine", engine, "--app-timeout", "0.3") do |process|
         before = process.workers
         assert_equal 503, get(process, "/forever").status
-        eventually("the next worker", within: 30) { process.err.include?("the next one starts now") }
+        eventually("the next worker") { process.err.include?("the next one starts now") }
         eventually("two workers") { process.workers.length == 2 && process.workers != before }
         assert_match(/^cuttle: "GET \/forever" has been stuck .* is at\n(\t.*\n)*\t.*config.ru:\d+:in .*\n/, process.err)
         assert_match(/^cuttle: worker \d \(pid \d+\) ended for a request that was stuck, the next one starts now$/, process.err)
@@ -81,7 +81,7 @@ class TestOverload < Minitest::Test
       waiting = Array.new(3) { connect(process).write(ASK) }
       assert_equal 503, stuck.response.status
       waiting.each { |client| assert_includes [200, 503], client.response.status }
-      eventually("a worker that serves", within: 30) { get(process).status == 200 }
+      eventually("a worker that serves") { get(process).status == 200 }
     end
   end
 
@@ -111,7 +111,7 @@ class TestOverload < Minitest::Test
   end
 
   def connect(process)
-    WireClient.new(process.port, deadline: 20).tap { |client| @clients << client }
+    WireClient.new(process.port).tap { |client| @clients << client }
   end
 
   # A worker that is not there yet is not free.

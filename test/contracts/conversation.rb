@@ -11,8 +11,10 @@ class Conversation
     new(parser).hold(bounds.each_cons(2).map { |from, to| octets.byteslice(from, to - from) })
   end
 
-  def self.bytewise(parser, octets)
-    new(parser).hold(octets.each_byte.map { |octet| octet.chr })
+  # Octet by octet; between so many at both +ends+, in pieces.
+  def self.bytewise(parser, octets, ends: octets.bytesize)
+    inner = [*ends.step(octets.bytesize - ends, 97)]
+    cut(parser, octets, [*1...[ends, octets.bytesize].min, *inner, *[octets.bytesize - ends, 1].max...octets.bytesize].uniq.sort)
   end
 
   def initialize(parser)

@@ -8,6 +8,7 @@ require_relative "engine/survives"
 require_relative "engine/outlives"
 require_relative "engine/forks"
 require_relative "engine/descriptors"
+require_relative "engine/limits"
 require_relative "engine/sheds"
 require_relative "engine/stuck"
 require_relative "engine/fibers"
@@ -15,10 +16,11 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places].freeze
 
-  # What engines promise beyond that, by what they are.
+  # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
+    Quotas => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },
     StandsBy => ->(traits) { traits.pooled? && traits.evented? },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },
@@ -32,10 +34,15 @@ module EngineContract
     Cuttle::Engines.traits(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
   end
 
+  # Under sanitizers, clustered suites run the C of the same suite alone once more, whatever the back end.
+  def self.told?(workers, backend)
+    ENV["CUTTLE_SANITIZE"] && workers.positive? && backend == "poll" && RUBY_PLATFORM.include?("linux")
+  end
+
   # Every way to run +engine+, as suites.
   def self.suites(engine)
     further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
-    [0, 2].product(backends(engine)).map do |workers, backend|
+    [0, 2].product(backends(engine)).reject { |workers, backend| told?(workers, backend) }.map do |workers, backend|
       Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY)
     end
   end

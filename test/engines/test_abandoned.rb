@@ -76,7 +76,7 @@ class TestAbandoned < Minitest::Test
   end
 
   def ask(server, path)
-    client = WireClient.new(server.port, deadline: 20)
+    client = WireClient.new(server.port)
     @clients << client
     client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
   end

@@ -62,7 +62,7 @@ class TestForkedChildren < Minitest::Test
   end
 
   def ask(path)
-    WireClient.open(@socket, deadline: 20) do |client|
+    WireClient.open(@socket) do |client|
       client.ask("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").body
     end
   end

@@ -36,7 +36,7 @@ class TestLoopEdges < Minitest::Test
           assert_equal [200, "close"], [(answer = second.response).status, answer["connection"]], server.err
         end
       end
-      eventually("the end", within: 20) { !server.running? }
+      eventually("the end") { !server.running? }
       assert_equal 0, server.status.exitstatus, server.err
     end
   end

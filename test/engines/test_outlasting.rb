@@ -109,7 +109,7 @@ class TestOutlasting < Minitest::Test
 
   # With a 500, whole or not, or as if nothing had happened, but with an end; and the server goes on.
   def assert_ends(server, path)
-    octets = WireClient.open(server.port, deadline: 20) do |client|
+    octets = WireClient.open(server.port) do |client|
       client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest
     end
     assert_match(%r{\A(HTTP/1\.1 (500|200|101) |\z)}, octets, path)

@@ -9,7 +9,10 @@ module SpoolCase
 
   APP = "test/engines/spool.ru"
   MEGABYTE = 1 << 20
-  PATIENCE = 30 # seconds for what moves many octets on a loaded machine
+  LENT = 64 * MEGABYTE
+
+  # So that no client is given up that has its turn late, on a loaded machine.
+  PATIENT = %w[--request-timeout 600 --write-timeout 600 --min-rate 0].freeze
 
   # What AddressSanitizer says of exceptions in fibers, whose stacks it does not know.
   ASAN = /^==\d+==WARNING: ASan is ignoring requested .*\n(?:False positive|For details) .*\n(?:For details .*\n)?/
@@ -34,7 +37,7 @@ module SpoolCase
   def spooling(*flags, err: "", &block)
     threads = traits.pooled? ? ["-t", "4:4"] : []
     serving_process(APP, "--engine", engine, "-w", "0", *threads, "--keep-alive", "--spool-directory", @disk.path,
-                    *flags, env: @disk.env.merge("TMPDIR" => "/nowhere")) do |server|
+                    *PATIENT, *flags, env: @disk.env.merge("TMPDIR" => "/nowhere")) do |server|
       assert server.running?, server.err
       block.call(@server = server)
       @disk.obey
@@ -72,7 +75,12 @@ module SpoolCase
 
   def files = @disk.open_files(@server.pid)
 
-  def assert_no_files = eventually("closed temporary files", within: PATIENCE) { files.empty? }
+  def assert_no_files = eventually("closed temporary files") { files.empty? }
+
+  # A client that doesn't read what it asked for, which is all that an app may lend: what others wait for is spooled.
+  def borrow_all
+    connect(receive_buffer: 8_192).write(get("/large?#{LENT}")).tap { |client| assert client.heard?(PATIENCE) }
+  end
 
   # Sends what the server takes. Returns how many octets that were once it took no more for a while.
   def push(client, octets)
@@ -123,6 +131,7 @@ module SpoolsAnywhere
 
   def test_large_responses_arrive_as_they_were_given
     spooling do
+      borrow_all if traits.evented?
       (traits.inline? ? %w[large] : %w[large stream]).each do |action| # inline, a stream is the only thread's affair
         readers = Array.new(traits.evented? ? 3 : 1) do |i|
           connect(receive_buffer: 8_192).write(get("/#{action}?#{8_000_000 + i}", "Connection: close"))
@@ -171,7 +180,7 @@ module SpoolsAnywhere
       end
       3.times do
         body = SpoolCase.octets(1_000_000)
-        assert_equal digest_of(body), eventually("room", within: PATIENCE) {
+        assert_equal digest_of(body), eventually("room") {
           answer = upload(body).response
           answer.body if answer.status == 200
         }
@@ -180,10 +189,27 @@ module SpoolsAnywhere
     end
   end
 
+  # Each arrives as it was given, from a file or from memory, and what is in files stays within the limit.
+  def test_whole_responses_beyond_the_limit_stay_in_memory
+    line = /\Acuttle: temporary files have reached their limit of 9000000 octets .*\n\z/
+    spooling("--max-spool", "9000000", err: traits.evented? ? line : "") do
+      readers = Array.new(traits.evented? ? 4 : 1) do |i|
+        connect(receive_buffer: 8_192).write(get("/large?#{8_000_000 + i}", "Connection: close"))
+      end
+      readers.each { |reader| assert reader.heard?(PATIENCE) }
+      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      assert_operator files.sum, :<=, 9_000_000
+      readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.response.body }
+      assert_no_files
+      body = SpoolCase.octets(8_000_000)
+      assert_equal digest_of(body), upload(body).response.body
+    end
+  end
+
   def test_an_aborted_upload_leaves_nothing
     spooling do
       client = connect.write(post_head(4_000_000) + SpoolCase.octets(1_000_000))
-      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      eventually("a temporary file") { files.any?(&:positive?) }
       client.reset
       @clients.clear
       assert_no_files
@@ -196,7 +222,7 @@ module SpoolsAnywhere
       @disk.hold
       body = SpoolCase.octets(400_000)
       client = upload(body)
-      eventually("a temporary file", within: PATIENCE) { files.any? }
+      eventually("a temporary file") { files.any? }
       Process.kill("TERM", @server.pid)
       eventually("no listener") { RawClient.refused?(@server.port) } if traits.evented? || traits.pooled?
       @disk.obey
@@ -210,7 +236,7 @@ module SpoolsAnywhere
       @server = server
       @disk.hold
       upload(SpoolCase.octets(400_000))
-      eventually("a temporary file", within: PATIENCE) { files.any? }
+      eventually("a temporary file") { files.any? }
       assert_equal 1, server.stop.exitstatus
     end
   end
@@ -240,7 +266,7 @@ module SpoolsForMany
       @disk.hold
       client = connect.write(post_head(24 * MEGABYTE))
       push(client, SpoolCase.octets(2 * MEGABYTE))
-      eventually("a temporary file", within: PATIENCE) { files.any? }
+      eventually("a temporary file") { files.any? }
       client.reset
       @clients.clear
       assert_serves
@@ -254,10 +280,12 @@ end
 module SpoolsAhead
   include SpoolCase
 
+  # Everybody waited, for the disk was written with the lock held.
   def test_a_whole_response_waits_for_no_disk
     spooling do
+      borrow_all
       @disk.hold
-      readers = Array.new(5) do |i|
+      readers = Array.new(8) do |i|
         connect(receive_buffer: 8_192).write(get("/large?#{6_000_000 + i}", "Connection: close"))
       end
       readers.each { |reader| assert reader.heard?(PATIENCE) }
@@ -272,11 +300,11 @@ module SpoolsAhead
 
   def test_an_aborted_download_leaves_nothing
     spooling do
+      borrow_all
       actions = traits.inline? ? %w[large large] : %w[large stream]
       readers = actions.map { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
-      eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
-      readers.each(&:reset)
-      @clients.clear
+      eventually("temporary files") { files.count(&:positive?) >= 2 }
+      @clients.each(&:reset).clear
       assert_no_files
       assert_serves
     end
@@ -284,12 +312,13 @@ module SpoolsAhead
 
   def test_a_child_of_the_app_has_no_temporary_file
     spooling do
+      borrow_all
       reader = connect(receive_buffer: 8_192).write(get("/large?12000001", "Connection: close"))
       upload = connect.write(post_head(500_000) + SpoolCase.octets(500_000).byteslice(0, 300_000))
-      eventually("temporary files", within: PATIENCE) { files.count(&:positive?) >= 2 }
+      eventually("temporary files") { files.count(&:positive?) >= 2 }
       child = connect.ask(get("/fork")).body.to_i
       begin
-        eventually("a child without them", within: PATIENCE) { @disk.open_files(child).empty? }
+        eventually("a child without them") { @disk.open_files(child).empty? }
         assert_octets 12_000_001, reader.response.body
         body = SpoolCase.octets(500_000)
         assert_equal digest_of(body), upload.write(body.byteslice(300_000..)).response.body
@@ -321,13 +350,13 @@ module SpoolsStreams
 
   def test_what_a_stream_has_sent_needs_no_disk
     spooling do
-      reader = connect(receive_buffer: 65_536).write(get("/stream?#{120 * MEGABYTE}", "Connection: close"))
+      reader = connect(receive_buffer: 65_536).write(get("/stream?#{60 * MEGABYTE}", "Connection: close"))
       assert_operator ahead, :>, 10 * MEGABYTE
       most = 0
       watcher = Thread.new { Thread.current[:most] = most = [most, files.sum].max while sleep(0.01) }
       body = reader.response.body
       watcher.kill.join
-      assert_octets 120 * MEGABYTE, body
+      assert_octets 60 * MEGABYTE, body
       assert_operator most, :>, 8 * MEGABYTE
       assert_operator most, :<, 40 * MEGABYTE
       assert_no_files
@@ -339,7 +368,7 @@ module SpoolsStreams
   # Octets that a stream is ahead of its client, once it has gone on for as long as it does.
   def ahead
     before = nil
-    eventually("a stream that waits", within: PATIENCE) do
+    eventually("a stream that waits") do
       now = fetch("/streamed").to_i
       before == now && now.positive? ? now : (before = now) && sleep(0.3) && nil
     end
@@ -350,10 +379,11 @@ end
 class TestSpoolAccount < Minitest::Test
   include Eventually
 
-  # Answers /whole and /stream with 12 MB, and everything else with what its body was.
+  # Answers /whole and /stream with 12 MB, /borrow with all that may be lent, and everything else with what its body was.
   class Service
     def call(exchange)
       case exchange.path
+      when "/borrow" then exchange.respond(200, {}, ["b" * SpoolCase::LENT])
       when "/whole" then exchange.respond(200, {}, ["w" * 12_000_000])
       when "/stream" then stream(exchange)
       else exchange.respond(200, {}, [exchange.env["rack.input"].read.bytesize.to_s])
@@ -374,7 +404,7 @@ class TestSpoolAccount < Minitest::Test
   def setup
     @listener = TCPServer.new("127.0.0.1", 0)
     @port = @listener.local_address.ip_port
-    @source = Cuttle::Engines::Hybrid.source([@listener], env: {})
+    @source = Cuttle::Engines::Hybrid.source([@listener], env: {}, write_timeout: 600)
     @engine = Cuttle::Engines::Hybrid.new(source: @source, service: Service.new, threads: 2..2)
     @thread = Thread.new { @engine.run }
     @clients = []
@@ -387,6 +417,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_all_is_read
+    borrow_all
     clients = %w[/whole /stream /whole].map { |path| open(path) }
     eventually("spooled octets") { spooled > 9_000_000 }
     assert_operator spooled, :<=, 36_000_000
@@ -395,6 +426,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_clients_have_left
+    borrow_all
     clients = %w[/whole /stream].map { |path| open(path) }
     clients << open("/upload", 3_000_000).write("u" * 2_000_000)
     eventually("spooled octets") { spooled > 9_000_000 }
@@ -413,13 +445,54 @@ class TestSpoolAccount < Minitest::Test
 
   private
 
+  def borrow_all = assert(open("/borrow").heard?(30))
+
   def spooled = @source.stats.fetch(:spooled)
 
-  def assert_even = eventually("an even account", within: 30) { spooled.zero? }
+  def assert_even = eventually("an even account") { spooled.zero? }
 
   def open(path, length = 0)
-    @clients << WireClient.new(@port, deadline: 30, receive_buffer: 8_192)
+    @clients << WireClient.new(@port, receive_buffer: 8_192)
     @clients.last.write("POST #{path} HTTP/1.1\r\nHost: a\r\nContent-Length: #{length}\r\n\r\n")
+  end
+end
+
+# --spool-directory goes before TMPDIR, and that before /tmp; each side of the core looks for itself.
+class TestSpoolDirectory < Minitest::Test
+  include Serving
+
+  BODY = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n#{"z" * 400_000}"
+
+  def test_where_temporary_files_are
+    skip "needs /proc" unless File.directory?("/proc/self/fd")
+
+    Dir.mktmpdir do |chosen|
+      Dir.mktmpdir do |usual|
+        %w[hybrid threads].each do |engine|
+          assert_spools_to chosen, engine, "--spool-directory", chosen, env: { "TMPDIR" => usual }
+          assert_spools_to usual, engine, env: { "TMPDIR" => usual }
+          ["", nil].each { |unset| assert_spools_to "/tmp", engine, env: { "TMPDIR" => unset } }
+        end
+      end
+    end
+  end
+
+  private
+
+  def assert_spools_to(directory, engine, *flags, env:)
+    serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, *flags, env: env) do |server|
+      WireClient.open(server.port) do |client|
+        client.write(BODY)
+        place = %r{\A#{File.realpath(directory)}/[^/]+ \(deleted\)\z}
+        eventually("a temporary file in #{directory}, of #{open_files(server)}") { open_files(server).grep(place).any? }
+      end
+    end
+  end
+
+  def open_files(server)
+    Dir.glob("/proc/#{server.pid}/fd/*").filter_map { |link| File.readlink(link) if File.symlink?(link) }
+  rescue Errno::ENOENT
+    retry # one was closed between the two
   end
 end
 

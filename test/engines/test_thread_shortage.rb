@@ -75,7 +75,7 @@ class TestThreadShortage < Minitest::Test
   def remove(*names) = names.each { |name| File.delete("#{@directory}/#{name}") }
 
   def ask(path)
-    client = WireClient.new(@server.port, deadline: 20)
+    client = WireClient.new(@server.port)
     @clients << client
     client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
   end

@@ -57,7 +57,7 @@ class TestConnection < HttpCase
     interim = []
     open_client do |client|
       client.write(request("POST / HTTP/1.1", "Expect: 100-continue", "Content-Length: 5"))
-      assert client.heard?(DEADLINE), "neither a 100 nor a final status"
+      assert client.heard?(PATIENCE), "neither a 100 nor a final status"
       next if answered_at_once?(client, interim)
 
       client.write("hello")

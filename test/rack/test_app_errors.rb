@@ -212,7 +212,7 @@ class TestAppErrors < HttpCase
     app { [200, {}, body] }
     open_client(receive_buffer: 4_096) do |client|
       client.write(request)
-      assert client.heard?(DEADLINE)
+      assert client.heard?(PATIENCE)
       client.reset
     end
     assert_closed body

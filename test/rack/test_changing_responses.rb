@@ -30,7 +30,7 @@ class TestChangingResponses < Minitest::Test
   # What the head announces is what comes, or nothing comes but a 500. A body that became shorter than its
   # Content-Length is cut short by a close, which the client can tell from a whole one.
   def assert_whole(process, target)
-    WireClient.open(process.port, deadline: 10) do |client|
+    WireClient.open(process.port) do |client|
       response = client.ask("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       assert_includes [200, 500], response.status, target
       assert_includes [:closed], client.ending, target

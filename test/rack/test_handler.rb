@@ -50,7 +50,7 @@ class TestHandler < Minitest::Test
 
   def test_rackup
     rackup("run ->(_env) { [200, { 'content-type' => 'text/plain' }, ['hello']] }", "-O", "Engine=threads") do |process|
-      eventually("the banner (#{process.err})", within: 30) { process.out.include?("Ctrl-C") || !process.running? }
+      eventually("the banner (#{process.err})") { process.out.include?("Ctrl-C") || !process.running? }
       assert_match(/engine +threads$/, process.out)
       assert_equal "hello", get(process).body
       assert_equal 0, process.stop("INT").exitstatus
@@ -59,7 +59,7 @@ class TestHandler < Minitest::Test
 
   def test_rackup_with_an_option_that_is_wrong
     rackup("run ->(_env) { [200, {}, []] }", "-O", "Engine=jet") do |process|
-      eventually("the end", within: 30) { !process.running? }
+      eventually("the end") { !process.running? }
       assert_equal 1, process.status.exitstatus
       assert_match(/^cuttle: unknown engine "jet": /, process.err)
     end

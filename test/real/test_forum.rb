@@ -134,7 +134,7 @@ class ForumTest < Real::ServedTest
       { "FORUM_STORAGE" => storage.path }
     end
 
-    def run(...)
+    def finish
       super
     ensure
       @storage&.remove

@@ -36,7 +36,7 @@ class TestStudyCommand < Minitest::Test
     command = [environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", "s4.13", "--scale", "0.02", "--rounds", "20"]
     Open3.popen3(*command, chdir: @directory) do |_in, out, err, thread|
       reader = Thread.new { err.read }
-      Eventually.eventually("a run", within: 60) { results.any? { |path| File.read(path).include?('"type":"run"') } }
+      Eventually.eventually("a run") { results.any? { |path| File.read(path).include?('"type":"run"') } }
       Process.kill(:INT, thread.pid)
       assert_match(/s4\.13/, out.read)
       assert_equal 130, thread.value.exitstatus, reader.value

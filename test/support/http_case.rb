@@ -14,7 +14,6 @@ class HttpCase < Minitest::Test
   include Eventually
 
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
-  DEADLINE = 20
   LOCK = Monitor.new
 
   class << self
@@ -63,7 +62,7 @@ class HttpCase < Minitest::Test
 
   def port = self.class.server.port
 
-  def open_client(**options, &block) = WireClient.open(port, deadline: DEADLINE, **options, &block)
+  def open_client(**options, &block) = WireClient.open(port, **options, &block)
 
   # A request with a valid Host: its start line, further field lines, and its body.
   def request(start = "GET / HTTP/1.1", *lines, body: "")

@@ -2,6 +2,7 @@
 
 require "socket"
 require "uri"
+require_relative "eventually"
 
 # A client that sends what it is told, byte for byte, and reads responses strictly. Every wait has a deadline.
 class RawClient
@@ -31,7 +32,7 @@ class RawClient
   end
 
   # A server (anything with +uris+), or one of its URIs: http://host:port or unix:///path.
-  def self.open(server, timeout: 10)
+  def self.open(server, timeout: Eventually::PATIENCE)
     uri = server.respond_to?(:uris) ? server.uris.first : server.to_s
     client = new(uri, timeout)
     return client unless block_given?

@@ -39,12 +39,12 @@ module Serving
     process&.finish
   end
 
-  def client(server, timeout: 10, &block)
+  def client(server, timeout: PATIENCE, &block)
     RawClient.open(server, timeout: timeout, &block)
   end
 
   # Sends +bytes+ on a new connection and reads one final response; nil where the server closed without one.
-  def request(server, bytes, timeout: 10)
+  def request(server, bytes, timeout: PATIENCE)
     client(server, timeout: timeout) { |client| client.write(bytes).response(request: bytes[/\A\s*(\S+)/, 1]) }
   end
 
@@ -56,7 +56,7 @@ module Serving
 
   # Sends +bytes+ on a new connection and returns every octet that comes until the server closes.
   # Raises where it keeps the connection open. +half_close+ sends FIN after the bytes.
-  def raw(server, bytes, timeout: 10, half_close: false)
+  def raw(server, bytes, timeout: PATIENCE, half_close: false)
     client(server, timeout: timeout) do |client|
       client.write(bytes)
       client.half_close if half_close
@@ -85,7 +85,7 @@ module Serving
 
     # Until it has said that it serves, or ended.
     def wait_until_ready
-      eventually("the server's readiness (#{err})", within: 30) { out.include?(READY) || !running? }
+      eventually("the server's readiness (#{err})") { out.include?(READY) || !running? }
     end
 
     def out
@@ -128,7 +128,7 @@ module Serving
     end
 
     # Sends +signal+ and waits for the end; returns the Process::Status.
-    def stop(signal = "TERM", within: 30)
+    def stop(signal = "TERM", within: PATIENCE)
       Process.kill(signal, @pid) if running?
       eventually("the server's end after #{signal}", within: within) { !running? }
       @status

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "socket"
+require_relative "eventually"
 require_relative "response_reader"
 
 # A client that sends exactly the octets it is given and reads responses strictly. It shares no code with the server,
@@ -36,7 +37,7 @@ class WireClient
 
   # +address+ is a port on 127.0.0.1 or the path of a Unix socket; +deadline+ the seconds that any one wait may take;
   # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server.
-  def initialize(address, deadline: 10, receive_buffer: nil)
+  def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil)
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
     @ended = nil

@@ -51,7 +51,7 @@ class TestAccessLines < Minitest::Test
 
   # Whatever comes of it.
   def ask(process, target)
-    WireClient.open(process.port, deadline: 20) do |client|
+    WireClient.open(process.port) do |client|
       client.write("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest
     end
   end

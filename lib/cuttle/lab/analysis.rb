@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     # What the results of a lab say.
     #
-    # Law: one value is one start of a server. Only valid runs count. Two configurations are compared round by round,
+    # Rule: one value is one start of a server. Only valid runs count. Two configurations are compared round by round,
     # and p-values are corrected for the number of comparisons: the chance that a lab reports any difference that does
     # not exist is at most 5%. Comparisons with the baseline were planned, and are corrected among themselves. Any other
     # base may have been picked because of its results, so its comparisons are corrected for all pairs.

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     # A lab's plan: configurations (a server, a model, its numbers) under loads, in rounds. Frozen.
     #
-    # Law: a round is a randomized complete block. It starts each configuration once and gives it every load. Seed and
+    # Rule: a round is a randomized complete block. It starts each configuration once and gives it every load. Seed and
     # round alone decide both orders. One configuration is in every round twice, unchanged: the A/A control.
     class Plan
       autoload :Budget, "cuttle/lab/plan/budget"

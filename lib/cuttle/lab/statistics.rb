@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     # Statistics of few runs: pure functions of Arrays of numbers. Load::Statistics has the general ones.
     #
-    # Law: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on logarithms,
+    # Rule: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on logarithms,
     # which hold for such numbers. The bootstrap is used only where it holds as well. A bound that so few values can't
     # give is nil, never a guess.
     module Statistics

@@ -7,7 +7,7 @@ module Cuttle
     # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to what
     # the findings need (Excerpt). The study's README, docs/studies.md and the page are about these results.
     #
-    # Law: only a whole study is archived, measured to its end, and as it is declared now.
+    # Rule: only a whole study is archived, measured to its end, and as it is declared now.
     module Archive
       autoload :Excerpt, "cuttle/studies/archive/excerpt"
 

@@ -5,7 +5,7 @@ module Cuttle
     # What a study's results say: each published number beside ours, and a verdict on each claim. It caches what it has
     # computed.
     #
-    # Law: two conditions are compared only within the same rounds, and an interval covers the variation between starts
+    # Rule: two conditions are compared only within the same rounds, and an interval covers the variation between starts
     # of servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,

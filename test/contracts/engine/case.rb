@@ -1,11 +1,10 @@
 # frozen_string_literal: true
 
 require "digest"
-require "etc"
 require "monitor"
 require "tmpdir"
+require_relative "../../support/cpu_time"
 require_relative "../../support/serving"
-require_relative "../../support/slow_disk"
 require_relative "../../support/wire_client"
 
 module EngineContract
@@ -13,8 +12,12 @@ module EngineContract
   THREADS = 3
   FIBERS = 8
 
+  # So that no client is given up that has its turn late, on a loaded machine; and the grace that each stop takes where
+  # a connection was kept, which by default is 5 s.
+  TIMES = %w[--request-timeout 600 --write-timeout 600 --min-rate 0 --drain-grace 0.5].freeze
+
   # Seconds that anything may take; only what hangs takes as long.
-  DEADLINE = 20
+  DEADLINE = Eventually::PATIENCE
 
   # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one poller back end. Most
   # tests share a server, which the first of them starts.
@@ -60,7 +63,7 @@ module EngineContract
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
-         "-w", workers.to_s, *threads, *flags]
+         "-w", workers.to_s, *threads, *TIMES, *flags]
       end
 
       def gates
@@ -101,15 +104,16 @@ module EngineContract
     FIBER_STACK = /^==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return.*\n(?!==)(?:.+\n){2}/
 
     # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard
-    # error (a String, or a Regexp that matches it).
+    # error (a String, or a Regexp that matches it). Returns what the block does.
     def with_server(*flags, said: "", **process)
       @server = self.class.start(*flags, **process)
       assert @server.running?, @server.err
-      yield @server
+      result = yield @server
       leave
       @server.stop
       assert_equal 0, @server.status.exitstatus, @server.err
       assert_operator said, :===, @server.err.sub(FIBER_STACK, "")
+      result
     ensure
       leave
       @server&.finish

@@ -3,9 +3,6 @@
 module EngineContract
   # Requests in, responses out: whatever the engine, a client can't tell.
   module Serves
-    # Readers who for some seconds give a slow disk to do.
-    CROWD = 16
-
     def test_serves
       assert_serves
     end
@@ -57,21 +54,6 @@ module EngineContract
       readers.each { |client| assert client.heard?(DEADLINE) }
       assert_serves
       assert_equal 8_000_000, readers.last.response.body.bytesize
-    end
-
-    # What they don't take goes to a disk, which only they have to wait for. Everybody waited, for the disk was written
-    # with the lock held.
-    def test_many_readers_of_large_bodies_that_do_not_read_hold_up_nobody
-      skip "each connection has its thread to the end" unless traits.evented?
-      skip "no library can be loaded before others" unless RUBY_PLATFORM.include?("linux") && SlowDisk.environment
-
-      with_server(env: SlowDisk.environment) do
-        assert_serves
-        readers = Array.new(CROWD) { connect(receive_buffer: 4_096).write(get("/large?6000000")) }
-        slowest = Array.new(20) { elapsed { assert_serves } }.max
-        assert_operator slowest, :<, 1
-        assert_equal 6_000_000, readers.last.response.body.bytesize
-      end
     end
 
     # Each hammering connection always has a request waiting; a new one must still get its turn.

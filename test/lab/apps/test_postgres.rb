@@ -66,10 +66,13 @@ class TestPostgres < Minitest::Test
     app = prepared(query: "sleep", pool: 10)
     serving_process(app.rackup, "--engine", "fibers", env: app.environment) do |server|
       get(server, "/?cpu_ms=0&iowait_ms=0")
-      started = now
-      answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=500").status } }.map(&:value)
-      assert_equal [200] * 8, answers
-      assert_operator now - started, :<, 3
+      took = least_seconds(below: 3) do
+        elapsed do
+          answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=500").status } }.map(&:value)
+          assert_equal [200] * 8, answers
+        end
+      end
+      assert_operator took, :<, 3
     end
   end
 
@@ -95,7 +98,7 @@ class TestPostgres < Minitest::Test
     other = Postgres.start(connections: 5)
     app = prepared(query: "sleep", pool: 8)
     serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment)) do |server|
-      answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=1000") } }.map(&:value)
+      answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=2000") } }.map(&:value)
       assert_equal({ 200 => 5, 503 => 3 }, answers.map(&:status).tally)
       assert_match(/\Aquery: .*too many clients/, answers.find { |answer| answer.status == 503 }.body)
     end

@@ -23,6 +23,7 @@ module Real
         return @server if defined?(@server)
 
         @server = nil
+        Minitest.after_run { finish }
         @server = Server.new(app, way, environment).wait_until_ready
       end
 
@@ -35,13 +36,22 @@ module Real
       def run(...)
         super
       ensure
+        finish
+      end
+
+      # After all tests of this class; where they run in several processes, in each of them that ran some.
+      def finish
         @server&.kill
       end
+
+      # What comes last stays the last.
+      def test_order = :alpha
 
       def runnable_methods
         return [] unless way
 
-        super.sort_by { |name| name == "test_it_ends_when_told_to" ? 1 : 0 }
+        methods_matching(/\Atest_/).shuffle(random: Random.new(Minitest.seed))
+                                   .sort_by { |name| name == "test_it_ends_when_told_to" ? 1 : 0 }
       end
     end
 

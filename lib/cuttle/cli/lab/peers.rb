@@ -64,7 +64,7 @@ module Cuttle
           reason.nil? || peer.gems.nil?
         end
 
-        # Otherwise an older installation could leave a newer version, which would run.
+        # Removes older versions first, because the newest installed version would run.
         def reinstall(directory)
           FileUtils.rm_rf(directory.path)
           directory.install

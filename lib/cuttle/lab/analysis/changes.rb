@@ -5,7 +5,7 @@ module Cuttle
     class Analysis
       # Compares two labs: everything that both measured, matched by name.
       #
-      # Law: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
+      # Rule: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
       # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. The ratios include
       # whatever changed between the labs (the machine, its neighbours). #differences lists what is known of that.
       class Changes

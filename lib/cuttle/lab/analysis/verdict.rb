@@ -6,7 +6,7 @@ module Cuttle
       # Puts an Analysis into sentences: for each load what did best compared with the baseline, and what is no worse;
       # then how far the lab itself can be trusted.
       #
-      # Law: the verdict reports a difference only if Comparison#different? does, and gives its interval. Otherwise it
+      # Rule: the verdict reports a difference only if Comparison#different? does, and gives its interval. Otherwise it
       # says how small a difference the lab could have found.
       class Verdict
         def initialize(analysis)

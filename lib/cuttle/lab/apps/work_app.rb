@@ -6,7 +6,7 @@ module Cuttle
     # that a server's own cost can be told from the app's. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`.
     # work_app/parameters.rb has all parameters and their limits, docs/work.md their meaning.
     #
-    # Law: this file and those in work_app/ load alone, under any server's Ruby and Rack. They name nothing else of
+    # Rule: this file and those in work_app/ load alone, under any server's Ruby and Rack. They name nothing else of
     # Cuttle, and use Rack only through its interface. A request changes nothing but the pools, so any number of
     # threads, fibers and forked processes may call the app.
     class WorkApp

@@ -7,7 +7,7 @@ module Cuttle
       # core may be half as fast for seconds, because of its neighbours on the same hardware, and no system clock shows
       # it. A run waits for such a phase to pass. A run that was caught by one is repeated.
       #
-      # Law: nothing here depends on what was measured.
+      # Rule: nothing here depends on what was measured.
       class CoreSpeed
         SLOW = 0.8 # times the usual speed; below it a core is slow
         MOMENT = 4 # ms of computing on a core, for one measurement

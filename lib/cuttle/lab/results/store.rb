@@ -8,7 +8,7 @@ module Cuttle
     class Results
       # Writes the results file of a running lab: JSON objects, one on each line.
       #
-      # Law: a line that #append returned from is on the disk, and the file holds whole lines only, however the lab
+      # Rule: a line that #append returned from is on the disk, and the file holds whole lines only, however the lab
       # ends. Resuming cuts off a line that a crash tore. A line that does not fit on the disk is taken back. A lock
       # keeps a second lab from writing.
       class Store

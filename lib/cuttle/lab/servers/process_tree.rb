@@ -53,11 +53,18 @@ module Cuttle
         def initialize(leader)
           @leader = leader
           @start = kin(leader)&.start
+          @strangers = []
+        end
+
+        # Leaves out a process that this process started later, and that is no part of the server.
+        def leave_out(pid)
+          @strangers << pid
         end
 
         # Pids of the leader, its descendants, its process group, and orphans that this process has inherited.
         def pids
-          living = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| kin(pid.to_i) }
+          known = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i) - @strangers
+          living = known.filter_map { |pid| kin(pid) }
           family, others = living.partition { |process| ours?(process) }
           loop do
             children, others = others.partition { |process| family.any? { |parent| parent.pid == process.parent } }

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Runner
+  # What tests cost, in seconds of the clock and of processor time: CUTTLE_SLOWEST=40 prints the 40 that take longest, and
+  # the 40 suites that take most processor time.
+  class Costs
+    COUNT = Integer(ENV.fetch("CUTTLE_SLOWEST", 0))
+
+    def initialize
+      @tests = {}
+      @suites = Hash.new(0)
+    end
+
+    def note(suite, result)
+      @tests["#{suite}##{result.name}"] = [result.time, result.metadata[:cpu]]
+      @suites[suite] += result.metadata[:cpu]
+    end
+
+    # What tests of +suite+ shared: its servers, above all.
+    def note_shared(suite, cpu)
+      @suites[suite] += cpu
+    end
+
+    def to_a
+      tests = @tests.max_by(COUNT) { |_, (time, _)| time }
+      suites = @suites.max_by(COUNT, &:last)
+      [*tests.map { |name, times| format("%7.2f s, %6.2f s of processor time  %s", *times, name) },
+       *suites.map { |suite, cpu| format("%7.2f s of processor time  %s", cpu, suite) }]
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require_relative "timings"
+
+module Runner
+  # The tests that have not begun, by suite. A process stays with a suite, as it has the suite's servers; a new one starts
+  # with the suite that takes longest, and in the end shares one that others are at. A suite whose tests have an order
+  # keeps it, in one process.
+  class Queue
+    # To begin with a suite takes a process, and often a server: with less than so many seconds left it doesn't pay.
+    WORTH_SHARING = 3
+
+    # Tests that take longer than so many seconds go before their suite's others, so that none of them is the last.
+    LONG = 2
+
+    attr_reader :timings
+
+    def initialize(timings)
+      @timings = timings
+      @left = Hash.new { |left, suite| left[suite] = [] }
+      @shares = Hash.new(0)
+      @rooms = {}
+    end
+
+    def add(suite, name)
+      @left[suite] << name
+      @rooms[suite] ||= File.dirname(suite.instance_method(name).source_location.first)
+    end
+
+    # A suite for a new process, or nil.
+    def suite
+      @order ||= sort
+      take(@left.keys)
+    end
+
+    # A suite for a process that is done with +suite+, of the same directory, whose tests often use the same; or nil.
+    def next_suite(suite)
+      other = take(@left.keys.select { |each| @rooms[each] == @rooms[suite] && @shares[each].zero? })
+      leave(suite) if other
+      other
+    end
+
+    # The next test of +suite+, or nil.
+    def test(suite)
+      name = @left[suite].shift if @left.key?(suite)
+      @left.delete(suite) if @left.key?(suite) && @left[suite].empty?
+      name
+    end
+
+    # A process is done with +suite+.
+    def leave(suite)
+      @shares[suite] -= 1
+    end
+
+    # What Minitest asks a reporter while tests are collected.
+    def passed? = true
+
+    private
+
+    def sort
+      @left.each do |suite, names|
+        names.replace(names.partition { |name| @timings.of(suite, name) > LONG }.flatten) unless ordered?(suite)
+      end
+    end
+
+    def ordered?(suite) = suite.test_order == :alpha
+
+    def take(suites)
+      suite = suites.max_by { |each| worth(each) }
+      return if suite.nil? || worth(suite).zero?
+
+      @shares[suite] += 1
+      suite
+    end
+
+    # Seconds that a process more would have of a suite; 0 where it doesn't pay.
+    def worth(suite)
+      seconds = @left[suite].sum { |name| @timings.of(suite, name) }
+      return seconds if @shares[suite].zero?
+
+      ordered?(suite) || seconds < WORTH_SHARING ? 0 : seconds / (@shares[suite] + 1)
+    end
+  end
+end
