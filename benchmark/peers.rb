@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-# The servers that Cuttle is measured beside: those of the lab (lib/cuttle/lab/peers has the command lines), and some
+# The servers that Cuttle is measured beside: those of the lab (lib/cuttle/lab/servers/peers has the command lines), and some
 # that only the benchmarks have, since nobody would choose one of them today. benchmark/setup installs them.
 module Bench
-  class OldPuma < ::Cuttle::Lab::Peers::Puma
+  class OldPuma < ::Cuttle::Lab::Servers::Peers::Puma
     def gems = %w[puma:5.6.9 rack:<3]
 
     def arguments(setup)
@@ -13,7 +13,7 @@ module Bench
   end
 
   # Started by rackup, with options of the handler's own. Rhebok forks; Mongrel has a thread per connection.
-  class ByRackup < ::Cuttle::Lab::Peers::Peer
+  class ByRackup < ::Cuttle::Lab::Servers::Peers::Peer
     def keeps_alive = [false]
     def handler = name
     def options = []
@@ -36,7 +36,7 @@ module Bench
   end
 
   # Debian's, with a Rack of its own.
-  class Uwsgi < ::Cuttle::Lab::Peers::Peer
+  class Uwsgi < ::Cuttle::Lab::Servers::Peers::Peer
     def gems = %w[rack:<3]
     def package = "uwsgi-core and uwsgi-plugin-rack-ruby3.1"
     def keeps_alive = [false]
@@ -55,5 +55,5 @@ module Bench
   OWN = { "puma-5.6" => OldPuma, "rhebok" => Rhebok, "mongrel" => Mongrel, "uwsgi" => Uwsgi }.freeze
 
   PEERS = %w[puma puma-5.6 iodine agoo itsi falcon thin webrick unicorn pitchfork rainbows yahns rhebok mongrel passenger
-             uwsgi].map { |name| OWN.key?(name) ? OWN[name].new(name) : ::Cuttle::Lab::Peers.find(name) }.freeze
+             uwsgi].map { |name| OWN.key?(name) ? OWN[name].new(name) : ::Cuttle::Lab::Servers::Peers.find(name) }.freeze
 end

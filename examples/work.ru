@@ -7,6 +7,6 @@
 # WORK_CPU_MS, WORK_IOWAIT_MS and so on change the defaults (50 ms, 250 ms, 20,000 characters); docs/work.md has them
 # all.
 
-require_relative "../lib/cuttle/lab/work_app"
+require_relative "../lib/cuttle/lab/apps/work_app"
 
 run Cuttle::Lab::WorkApp.from_environment

@@ -13,7 +13,7 @@ def tests(name, files)
 end
 
 # They start other servers than ours, as far as there are some, and wait for them.
-PEERS = FileList["test/lab/peers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
+PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
 
 desc "Run all tests but those of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS)

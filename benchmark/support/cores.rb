@@ -2,7 +2,7 @@
 
 module Bench
   # One core for the server, and one for the load.
-  class Cores < ::Cuttle::Lab::Cores
+  class Cores < ::Cuttle::Lab::Machine::Cores
     # The first two cores this process may run on, where none are named.
     def initialize(server: nil, load: nil, allowed: Cores.allowed)
       server ||= (allowed - [load]).first

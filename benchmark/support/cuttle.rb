@@ -38,7 +38,7 @@ module Bench
 
     # bin/cuttle's gems, without Bundler in the server: no other server has it in its memory.
     def environment(setup)
-      ::Cuttle::Lab::Peers.find("cuttle").environment(setup)
+      ::Cuttle::Lab::Servers::Peers.find("cuttle").environment(setup)
     end
 
     def command(setup)

@@ -26,7 +26,7 @@ module Bench
     def call(port, seconds, cores)
       before = Wrk.children_cpu
       pinned = cores.pin(cores.load, command(port, seconds))
-      output = IO.popen([::Cuttle::Lab::Server::CLEAN, *pinned, { err: File::NULL }], &:read)
+      output = IO.popen([::Cuttle::Lab::Servers::Server::CLEAN, *pinned, { err: File::NULL }], &:read)
       CuttleLoad.parse(output).merge(load_cpu: Wrk.children_cpu - before)
     end
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # A server and how to run it, as the lab's servers are (Lab::Server, Lab::Setup). What every recipe is unless it says
+  # A server and how to run it, as the lab's servers are (Lab::Servers::Server, Lab::Servers::Setup). What every recipe is unless it says
   # otherwise:
   #   name, version, unavailable   what the tables call it; of the server; nil, or why it can't be run here
   #   prepare                      done once, before the first start

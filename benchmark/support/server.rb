@@ -2,7 +2,7 @@
 
 module Bench
   # One run of one recipe's server, as the lab starts and stops its servers; probed whether it answers as it should.
-  class Server < ::Cuttle::Lab::Server
+  class Server < ::Cuttle::Lab::Servers::Server
     Failed = ::Cuttle::Lab::Failure
 
     # Runs the block with a server that answers, and stops it whatever happens.
@@ -15,7 +15,7 @@ module Bench
     end
 
     def self.setup(recipe, cores, log_directory)
-      ::Cuttle::Lab::Setup.new(port: Http.free_port, cores: cores.server, env: recipe.env, **recipe.settings,
+      ::Cuttle::Lab::Servers::Setup.new(port: Http.free_port, cores: cores.server, env: recipe.env, **recipe.settings,
                                log: File.join(log_directory, "#{recipe.name.gsub(/[^\w.]+/, "-")}.log"))
     end
 

@@ -1,69 +1,58 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The measuring lab: finds which concurrency model suits an app. It runs one app, unchanged, under every engine and
-  # under other servers, with a new server for every run. It never loses a result: each is written to a file.
+  # The lab finds the concurrency model that suits an app. It serves one unchanged app under every engine and under
+  # other servers, starts a new server for each round, and writes each run to a file before the next one begins.
   #
-  # Its rule: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library, and no other
+  # Rule: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library and names no other
   # room.
   module Lab
-    # Something can't be measured, read or written here: one line, exit status 1.
+    # Something can't be measured, read or written. The message is one line; the exit status is 1.
     class Failure < Error; end
 
-    # Results: the file, its reader, and the analysis.
-    autoload :Store, "cuttle/lab/store"
+    # Results: the file, its reader, and what follows from the numbers.
     autoload :Results, "cuttle/lab/results"
-    autoload :Record, "cuttle/lab/record"
-    autoload :Run, "cuttle/lab/run"
     autoload :Analysis, "cuttle/lab/analysis"
     autoload :Statistics, "cuttle/lab/statistics"
-    autoload :Verdict, "cuttle/lab/verdict"
-    autoload :Changes, "cuttle/lab/changes"
 
-    # Servers: how to start each of them, and the proof that its settings took effect.
-    autoload :Peers, "cuttle/lab/peers"
-    autoload :Setup, "cuttle/lab/setup"
-    autoload :Server, "cuttle/lab/server"
-    autoload :ProcessTree, "cuttle/lab/process_tree"
-    autoload :Proof, "cuttle/lab/proof"
-    autoload :Backlog, "cuttle/lab/backlog"
+    # Servers: how a peer is started, watched and stopped, and the proof that its settings took effect.
+    module Servers
+      autoload :Backlog, "cuttle/lab/servers/proof"
+      autoload :Bundled, "cuttle/lab/servers/bundled"
+      autoload :GemDirectory, "cuttle/lab/servers/gem_directory"
+      autoload :Peers, "cuttle/lab/servers/peers"
+      autoload :ProcessTree, "cuttle/lab/servers/process_tree"
+      autoload :Proof, "cuttle/lab/servers/proof"
+      autoload :Proofs, "cuttle/lab/servers/proof"
+      autoload :Server, "cuttle/lab/servers/server"
+      autoload :Setup, "cuttle/lab/servers/setup"
+    end
 
-    # The apps, and what they need.
-    autoload :WorkApp, "cuttle/lab/work_app"
-    autoload :Services, "cuttle/lab/services"
-    autoload :Relay, "cuttle/lab/relay"
-    autoload :Networks, "cuttle/lab/networks"
+    # What the servers serve. WorkApp has a short name because it loads without the rest of the lab.
     autoload :Apps, "cuttle/lab/apps"
+    autoload :WorkApp, "cuttle/lab/apps/work_app"
 
-    # Running the lab.
+    # What stands between the load and a server.
+    module Network
+      autoload :Relay, "cuttle/lab/network/relay"
+      autoload :Routes, "cuttle/lab/network/relay"
+    end
+
+    # What is measured, and how a lab runs.
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
-    autoload :Cell, "cuttle/lab/cell"
-    autoload :Meter, "cuttle/lab/meter"
-    autoload :WarmUp, "cuttle/lab/warm_up"
     autoload :Testers, "cuttle/lab/testers"
-    autoload :Session, "cuttle/lab/session"
-    autoload :TimeLimit, "cuttle/lab/time_limit"
-    autoload :Stage, "cuttle/lab/stage"
-    autoload :Interruption, "cuttle/lab/interruption"
-    autoload :Budget, "cuttle/lab/budget"
     autoload :Runner, "cuttle/lab/runner"
-    autoload :Progress, "cuttle/lab/progress"
     autoload :Machine, "cuttle/lab/machine"
-    autoload :CoreSpeed, "cuttle/lab/core_speed"
-    autoload :Cores, "cuttle/lab/cores"
-    autoload :Warnings, "cuttle/lab/warnings"
-    autoload :Fairness, "cuttle/lab/fairness"
-    autoload :Lock, "cuttle/lab/lock"
 
-    # Reporting.
+    # Reports: text, JSON, HTML.
     autoload :Report, "cuttle/lab/report"
 
-    # Runs a lab, or resumes one (options.resume), and returns the directory of its results. Progress goes to +out+.
-    # +plan+ is a Plan that replaces the one made from the options. Raises UsageError and Failure; results measured
-    # before that are kept.
+    # Runs a lab, or resumes one (options.resume). Returns the directory of its results. Progress goes to +out+. plan: a
+    # Plan to use instead of one made from the options. Raises UsageError and Failure; runs that were measured before
+    # stay in the file.
     def self.run(options, out: $stderr, plan: nil)
-      Session.new(options, out: out, plan: plan).run
+      Runner::Session.new(options, out: out, plan: plan).run
     end
   end
 end

@@ -1,33 +1,33 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Published claims on the concurrency of Ruby servers, tested again: the published numbers, the same experiments on
-  # one core, and a verdict on each claim.
+  # Tests published statements on the concurrency of Ruby servers again: the published numbers, the same experiments on
+  # one core, and what became of the claims.
   #
-  # Its rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the
-  # lab's results and the published numbers alone. It uses only the rooms Lab and Load.
+  # Rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
+  # results and the published numbers alone. Studies uses no rooms but Lab and Load.
   module Studies
     class Failure < Error; end
 
-    autoload :Cell, "cuttle/studies/cell"
+    autoload :Archive, "cuttle/studies/archive"
     autoload :Claim, "cuttle/studies/claim"
-    autoload :Comparison, "cuttle/studies/comparison"
+    autoload :Condition, "cuttle/studies/condition"
     autoload :Declaration, "cuttle/studies/declaration"
     autoload :Documents, "cuttle/studies/documents"
     autoload :Evidence, "cuttle/studies/evidence"
     autoload :Experiment, "cuttle/studies/experiment"
     autoload :Findings, "cuttle/studies/findings"
-    autoload :Kept, "cuttle/studies/kept"
-    autoload :Measured, "cuttle/studies/measured"
     autoload :Metric, "cuttle/studies/metric"
+    autoload :Procedure, "cuttle/studies/procedure"
     autoload :Published, "cuttle/studies/published"
     autoload :Report, "cuttle/studies/report"
+    autoload :Reproduction, "cuttle/studies/reproduction"
     autoload :Request, "cuttle/studies/request"
     autoload :Rubies, "cuttle/studies/rubies"
     autoload :Scale, "cuttle/studies/scale"
     autoload :Study, "cuttle/studies/study"
 
-    # The directory of the declarations, the published numbers, the apps and the kept results.
+    # The directory of declarations, published numbers, apps and archived results.
     ROOT = File.expand_path("../../studies", __dir__)
 
     module_function
@@ -42,9 +42,8 @@ module Cuttle
       name.scan(/\d+|\D+/).map { |part| part.match?(/\d/) ? [0, part.to_i, ""] : [1, 0, part] }
     end
 
-    # The studies that +words+ select, each as a Study with only the selected parts. A word is "all", a study's name
-    # ("s0-ab"), the beginning of names and of published numbers ("s0", "s4"), or one published number ("s0.10"). Raises
-    # UsageError.
+    # The studies that +words+ select, each reduced to that selection: "all", a study's name ("s0-ab"), the beginning of
+    # names or of published numbers ("s0", "s4"), or one published number ("s0.10"). Raises UsageError.
     def select(words, from: all)
       return from if words == %w[all]
 

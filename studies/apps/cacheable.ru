@@ -3,7 +3,7 @@
 # Two pages of 1,000 octets, which anybody may keep for a minute: / is there at once, and /page takes 2 ms of computing,
 # each time that it is made.
 
-require_relative "../../lib/cuttle/lab/work_app"
+require_relative "../../lib/cuttle/lab/apps/work_app"
 
 pages = { "/" => 0, "/page" => 2 }.transform_values do |milliseconds|
   Cuttle::Lab::WorkApp.new(cpu_ms: milliseconds, iowait_ms: 0, response_chars: 1000)

@@ -3,7 +3,7 @@
 # What the Scrawls engines were measured with: files of 1,078 and of 1,844 octets, read anew for each request, and an app
 # that waits and answers 16 characters (/?iowait_ms=1000&response_chars=16).
 
-require_relative "../../lib/cuttle/lab/work_app"
+require_relative "../../lib/cuttle/lab/apps/work_app"
 
 work = Cuttle::Lab::WorkApp.new(cpu_ms: 0, iowait_ms: 0, response_chars: 16)
 files = %w[test.txt small.txt].to_h { |name| ["/#{name}", File.expand_path(name, __dir__)] }

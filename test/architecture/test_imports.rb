@@ -29,7 +29,7 @@ class TestImports < Minitest::Test
     "signals" => [],
     "load" => [],
     "lab" => %w[load],
-    "lab/peers/cuttle" => %w[load engines], # which engines there are, and what each is
+    "lab/servers/peers/cuttle" => %w[load engines], # which engines there are, and what each is
     "studies" => %w[load lab],
     "rack" => %w[core http],
     "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
@@ -67,6 +67,15 @@ class TestImports < Minitest::Test
     assert_empty(files.reject { |path, _| prefix(path) }.map(&:first))
     others = Dir["**/*.rb", base: LIB].reject { |path| path.start_with?("cuttle/") || path == "cuttle.rb" }
     assert_equal HANDLERS, others.sort
+  end
+
+  # What a reader of the lab begins with, and a head for each of its rooms; the rest lies in a room.
+  def test_nothing_of_the_lab_lies_outside_a_room
+    rooms = Dir["*/", base: "#{LIB}/cuttle/lab"].map { |path| path.chomp("/") }
+    loose = Dir["*.rb", base: "#{LIB}/cuttle/lab"].map { |path| path.delete_suffix(".rb") } - rooms
+    assert_equal %w[options], loose
+    tested = Dir["*/", base: File.expand_path("../lab", __dir__)].map { |path| path.chomp("/") } - %w[support]
+    assert_equal rooms.sort, tested.sort
   end
 
   def test_no_engine_names_another

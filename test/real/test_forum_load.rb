@@ -31,10 +31,10 @@ class ForumLoadTest < Minitest::Test
   end
 
   def test_on_postgresql_threads_and_fibers
-    skip Lab::Services::Postgres.unavailable if Lab::Services::Postgres.unavailable
+    skip Lab::Apps::Services::Postgres.unavailable if Lab::Apps::Services::Postgres.unavailable
     skip "the forum has no driver for PostgreSQL: install libpq-dev, and run examples/setup forum" unless driver?
 
-    @postgres = Lab::Services::Postgres.start
+    @postgres = Lab::Apps::Services::Postgres.start
     app = prepare("forum", { "postgres" => @postgres })
     assert_equal "#{TOPICS}\n", @postgres.run("SELECT count(*) FROM topics", database: "forum")
     [%w[--engine hybrid -t 3:3 -w 2], %w[--engine fibers]].each do |flags|

@@ -22,7 +22,7 @@ class TestStudyDeclarations < Minitest::Test
   def test_those_there_are_can_be_read
     Studies.all.each do |study|
       [study.title, study.source, study.question, study.design].each { |text| refute_empty text, study.name }
-      study.entries.each { |entry| assert entry.reason || entry.cells.any?, "#{study.name} #{entry.row.id}" }
+      study.entries.each { |entry| assert entry.reason || entry.conditions.any?, "#{study.name} #{entry.row.id}" }
     end
   end
 
@@ -53,8 +53,8 @@ class TestStudyDeclarations < Minitest::Test
     study = declare
     assert_equal ["s-x", "X", %w[x.1 x.2 x.3]], [study.name, study.title, study.ids]
     slow, fast, odd = study.entries
-    assert_equal ["single", "unicorn", 2], slow.cells.first.then { |cell| [cell.model, cell.like, cell.workers] }
-    assert_equal %w[cuttle puma], fast.cells.map(&:server)
+    assert_equal ["single", "unicorn", 2], slow.conditions.first.then { |condition| [condition.model, condition.like, condition.workers] }
+    assert_equal %w[cuttle puma], fast.conditions.map(&:server)
     assert_equal "can't be had", odd.reason
     assert_equal({ "rate" => 20.0, "p50" => 50.0 }, fast.row.values)
     assert_equal "the fast one is faster", study.claims.first.text
@@ -64,10 +64,10 @@ class TestStudyDeclarations < Minitest::Test
   def test_a_server_that_keeps_connections_is_asked_to_close_them
     study = declare('title "X"; published("x.csv") { |_| serve engine: "reactor", original: "thin:evented"; ' \
                     'ask get("/"), connections: 1 }')
-    cells = study.entries.first.cells
-    assert_equal [false, true], cells.map { |cell| cell.configuration["keep_alive"] }
-    assert_equal [false, false], cells.map { |cell| cell.load(Studies::Scale.new(1))["keep_alive"] }
-    refute_includes cells.last.name, "keep-alive"
+    conditions = study.entries.first.conditions
+    assert_equal [false, true], conditions.map { |condition| condition.configuration["keep_alive"] }
+    assert_equal [false, false], conditions.map { |condition| condition.load(Studies::Scale.new(1))["keep_alive"] }
+    refute_includes conditions.last.name, "keep-alive"
   end
 
   def test_an_app_has_a_profile

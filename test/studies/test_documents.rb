@@ -12,7 +12,7 @@ class TestStudyDocuments < Minitest::Test
   include StudiesCase
 
   def test_those_that_are_committed_are_what_the_kept_results_give
-    kept = Studies::Kept.all
+    kept = Studies::Archive.all
     skip "no results are kept" if kept.empty?
 
     stale = Studies::Documents.of(kept).reject { |path, text| File.file?(path) && File.read(path) == text }
@@ -20,7 +20,7 @@ class TestStudyDocuments < Minitest::Test
   end
 
   def test_what_is_kept_is_of_the_studies_as_they_are_declared
-    wrong = Studies::Kept.all.to_h { |findings| [findings.study.name, Studies::Kept.reason_against(findings)] }.compact
+    wrong = Studies::Archive.all.to_h { |findings| [findings.study.name, Studies::Archive.reason_against(findings)] }.compact
     assert_empty wrong
   end
 
@@ -64,8 +64,8 @@ class TestStudyDocuments < Minitest::Test
 
   def test_what_comes_from_outside_stays_in_its_cell
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => "a | b\n# <script>" }
-    Studies::Kept.take(lab("q1-threads").write("#{@directory}/full", more: [failure]), @root)
-    readme = document("q1-threads/README.md", *Studies::Kept.all(@root))
+    Studies::Archive.take(lab("q1-threads").write("#{@directory}/full", more: [failure]), @root)
+    readme = document("q1-threads/README.md", *Studies::Archive.all(@root))
     assert_includes readme, "a \\| b # &lt;script>."
   end
 

@@ -25,7 +25,7 @@ class TestStudyFindings < Minitest::Test
 
   def test_published_numbers_stand_beside_ours
     findings = lab(puma: 32.06).findings
-    found = findings.comparisons.find { |each| each.entry.row.id == "s0.8" && each.metric == "rate" && each.cell.server == "cuttle" }
+    found = findings.reproductions.find { |each| each.entry.row.id == "s0.8" && each.metric == "rate" && each.condition.server == "cuttle" }
     assert_equal 16.03, found.published
     assert_in_delta 32.06 * 1.01, found.ours.value, 0.001
     assert_in_delta 2.02, found.ratio, 0.001
@@ -35,7 +35,7 @@ class TestStudyFindings < Minitest::Test
   def test_a_scaled_study_is_told_at_full_length
     full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
     %w[rate p50].each do |metric|
-      values = [full, scaled].map { |each| each.comparisons.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value }
+      values = [full, scaled].map { |each| each.reproductions.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value }
       assert_in_delta(*values, 1e-6, metric)
     end
   end
@@ -91,15 +91,15 @@ class TestStudyFindings < Minitest::Test
   # A server that errs is no measure of speed, but one of errors.
   def test_errors_are_told_of_runs_that_are_invalid_for_them
     lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"], "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
-    cell = lab.study.cells.first
-    assert_nil lab.estimate(cell, "rate")
-    assert_in_delta 0.1, lab.estimate(cell, "errors").value
+    condition = lab.study.conditions.first
+    assert_nil lab.estimate(condition, "rate")
+    assert_in_delta 0.1, lab.estimate(condition, "errors").value
   end
 
   def test_memory_and_the_busiest_worker
     server = { "pss_total" => 50_000_000, "cpu_us" => 7.0, "cpu_by_process" => [0.001, 1.0, 3.0] }
     lab = asked(run: { "server" => server }) { [10.0, {}] }
-    two = lab.study.cells.find { |cell| cell.workers == 2 }
+    two = lab.study.conditions.find { |condition| condition.workers == 2 }
     assert_equal [50.0, 7.0, 1.5], %w[memory cpu spread].map { |metric| lab.estimate(two, metric).value }
   end
 
@@ -154,7 +154,7 @@ class TestStudyFindings < Minitest::Test
       end
     RUBY
     lab = StudiedLab.new(declared(text)) { |_, load, _| [load["keep_alive"] ? 20.0 : 10.0, {}] }.findings
-    assert_equal([20.0, 10.0], lab.study.cells.map { |cell| lab.estimate(cell, "rate").value })
+    assert_equal([20.0, 10.0], lab.study.conditions.map { |condition| lab.estimate(condition, "rate").value })
   end
 
   def test_a_percentile_without_a_number_is_told_in_a_line

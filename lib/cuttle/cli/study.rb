@@ -64,7 +64,7 @@ module Cuttle
         parser.on("--scale N", Float, "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") do |factor|
           @scale = factor
         end
-        parser.on("--rounds N", OptionParser::DecimalInteger, "blocks (each study's own)") { |number| @rounds = number }
+        parser.on("--rounds N", OptionParser::DecimalInteger, "of starts (each study's own)") { |number| @rounds = number }
         parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
       end
 

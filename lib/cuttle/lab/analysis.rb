@@ -4,71 +4,72 @@ module Cuttle
   module Lab
     # What the results of a lab say.
     #
-    # The law: one value is one start of a server. Only valid runs count. Comparisons are by block, and corrected for
-    # how many there are: with a chance of at most 5% a lab calls anything different that is not. Those of the
-    # reference were planned, and are corrected for each other; those of any other base could have been picked by the
-    # looks of the results, and are corrected for all pairs there are.
+    # Rule: one value is one start of a server. Only valid runs count. Two configurations are compared round by round,
+    # and p-values are corrected for the number of comparisons: the chance that a lab reports any difference that does
+    # not exist is at most 5%. Comparisons with the baseline were planned, and are corrected among themselves. Any other
+    # base may have been picked because of its results, so its comparisons are corrected for all pairs.
     class Analysis
-      autoload :Cells, "cuttle/lab/analysis/cells"
+      autoload :Changes, "cuttle/lab/analysis/changes"
       autoload :Comparison, "cuttle/lab/analysis/comparison"
-      autoload :Family, "cuttle/lab/analysis/family"
-      autoload :Measure, "cuttle/lab/analysis/measure"
-      autoload :Row, "cuttle/lab/analysis/row"
+      autoload :Family, "cuttle/lab/analysis/comparison"
+      autoload :Measure, "cuttle/lab/analysis/values"
+      autoload :Row, "cuttle/lab/analysis/table"
       autoload :Table, "cuttle/lab/analysis/table"
+      autoload :Values, "cuttle/lab/analysis/values"
+      autoload :Verdict, "cuttle/lab/analysis/verdict"
 
       attr_reader :results
 
       def initialize(results)
         @results = results
-        @cells = Cells.new(results)
+        @values = Values.new(results)
       end
 
-      # A Row for each configuration under each load that was tried.
+      # A Row for each configuration and load that was tried.
       def table
         @table ||= Table.rows(results)
       end
 
-      # The Row of a configuration under a load (each by its id or itself), or nil.
+      # The Row of a configuration under a load, or nil. Takes ids or the records themselves.
       def row(configuration, load)
         table.find { |row| [row.configuration.id, row.load.id] == [id(configuration), id(load)] }
       end
 
-      # What others are compared with: the first configuration of the plan that was measured, or nil.
-      def reference
-        @cells.configurations.find { |configuration| !configuration.control_of }
+      # The first configuration of the plan that has valid runs, or nil.
+      def baseline
+        @values.configurations.find { |configuration| !configuration.control_of }
       end
 
-      # Comparison of every other configuration with +base+, under +load+ or all loads, in the plan's order.
-      def comparisons(base: reference, load: nil)
-        base = id(base)
-        family = base == reference&.id ? planned : pairs
+      # Comparisons of every other configuration with +baseline+, under +load+ or under all loads, in the plan's order.
+      def comparisons(baseline: self.baseline, load: nil)
+        compared_with = id(baseline)
+        family = compared_with == self.baseline&.id ? planned : pairs
         loads = load ? [id(load)] : results.loads.map(&:id)
-        loads.product(@cells.configurations).filter_map do |each, other|
-          family.find(other.id, base, each) unless other.id == base
+        loads.product(@values.configurations).filter_map do |each, other|
+          family.find(other.id, compared_with, each) unless other.id == compared_with
         end
       end
 
-      # The A/A control: the Comparison of a configuration with itself, of which there is one for each load. Empty where
-      # none ran.
+      # The A/A controls: a Comparison of a configuration with its own repetition for each load. Empty if none ran.
       def controls
-        results.loads.product(@cells.controls).filter_map do |load, control|
+        results.loads.product(@values.controls).filter_map do |load, control|
           planned.find(control.id, control.control_of, load.id)
         end
       end
 
-      # The control that is least like what it repeats, or nil.
+      # The control with the smallest p, or nil.
       def control
         controls.select(&:p).min_by(&:p) || controls.first
       end
 
-      # The Row that did best under +load+, of those whose answers were right; or nil.
+      # The best Row under +load+ among those with almost no errors, or nil.
       def best(load:)
         measure = Measure.of(results.load(id(load)))
         rows = table.select { |row| row.load.id == id(load) && !row.configuration.control_of && row.sound? }
         rows.select { |row| measure.estimate(row) }.max_by { |row| measure.goodness(measure.estimate(row).value) }
       end
 
-      # Sentences.
+      # The verdict: an Array of sentences.
       def verdict
         Verdict.new(self).sentences
       end
@@ -76,11 +77,11 @@ module Cuttle
       private
 
       def planned
-        @planned ||= Family.new(@cells, @cells.planned(reference))
+        @planned ||= Family.new(@values, @values.planned(baseline))
       end
 
       def pairs
-        @pairs ||= Family.new(@cells, @cells.pairs)
+        @pairs ||= Family.new(@values, @values.pairs)
       end
 
       def id(thing)

@@ -2,29 +2,30 @@
 
 module Cuttle
   module Lab
-    # The apps that a lab can serve: ours by name, anybody's by the path of a rackup file or of a directory that has a
-    # config.ru. An App is found without doing anything; #prepare makes it ready to be served.
+    # The apps that a lab can serve: ours by name, any other by the path of a rackup file or of a directory with a
+    # config.ru. Finding an App does nothing yet; #prepare makes it ready to be served.
     #
     #   app = Apps.find("work", profile: { cpu_ms: 5, iowait_ms: 20 })
-    #   services = app.services.to_h { |name| [name, Services.find(name).start] }
+    #   services = app.services.to_h { |name| [name, Apps::Services.find(name).start] }
     #   app = app.prepare(directory, services: services)
     #   app.rackup, app.environment, app.mix      # to serve it, and to load it
     module Apps
-      autoload :Album, "cuttle/lab/apps/album"
+      autoload :Album, "cuttle/lab/apps/built_in"
       autoload :App, "cuttle/lab/apps/app"
-      autoload :Driver, "cuttle/lab/apps/driver"
+      autoload :Driver, "cuttle/lab/apps/built_in"
       autoload :Forum, "cuttle/lab/apps/forum"
-      autoload :HelloRails, "cuttle/lab/apps/hello_rails"
-      autoload :Work, "cuttle/lab/apps/work"
+      autoload :HelloRails, "cuttle/lab/apps/built_in"
+      autoload :Services, "cuttle/lab/apps/services"
+      autoload :Work, "cuttle/lab/apps/built_in"
 
       ROOT = File.expand_path("../../..", __dir__)
       EXAMPLES = "#{ROOT}/examples"
       STUDIED = "#{ROOT}/studies/apps"
       CONNECTIONS = "connections"
 
-      # Name => what it is.
+      # Name => description.
       NAMES = {
-        "work" => "computes and waits as long as it is told to",
+        "work" => "computes and waits for as long as it is asked to",
         "hello" => "answers Hello, world!",
         "hello-rails" => "the same, on Rails",
         "forum" => "a Rails forum on PostgreSQL, with the four actions of Rails Ruby Bench",
@@ -34,8 +35,8 @@ module Cuttle
 
       module_function
 
-      # The App of that name or path. profile: parameters of the work app; of any app on PostgreSQL, "connections", the
-      # most that this takes. Raises UsageError.
+      # The App of that name or path. profile: parameters of the work app. For any app on PostgreSQL, "connections" is
+      # the number that PostgreSQL takes at most. Raises UsageError.
       def find(name, profile: {})
         profile = profile.transform_keys(&:to_s)
         app = named(name, profile.except(CONNECTIONS))
@@ -56,7 +57,7 @@ module Cuttle
         end
       end
 
-      # Variables that give a process the environment which was there before a bundle of ours was loaded.
+      # Variables that restore the environment from before our bundle was loaded.
       def clean
         return {} unless defined?(Bundler)
 
@@ -64,7 +65,7 @@ module Cuttle
         ENV.reject { |name, value| plain[name] == value }.to_h { |name, _| [name, plain[name]] }
       end
 
-      # Its name is never one of ours: "directory/config.ru".
+      # The App at a path. Its name, "directory/config.ru", is never one of ours.
       def at(path)
         rackup = File.expand_path(File.directory?(path) ? "#{path}/config.ru" : path)
         names = NAMES.keys.join(", ")

@@ -4,8 +4,13 @@ require "etc"
 
 module Cuttle
   module Lab
-    # What a lab is measured on: facts for its header.
+    # Facts about the machine, for the header of a lab's results.
     module Machine
+      autoload :Cores, "cuttle/lab/machine/cores"
+      autoload :CoreSpeed, "cuttle/lab/machine/core_speed"
+      autoload :Meter, "cuttle/lab/machine/meter"
+      autoload :Warnings, "cuttle/lab/machine/warnings"
+
       module_function
 
       def facts(cores)
@@ -22,7 +27,7 @@ module Cuttle
         Etc.uname[:machine]
       end
 
-      # Octets, or nil.
+      # Total memory in octets, or nil.
       def memory
         File.read("/proc/meminfo")[/^MemTotal:\s*(\d+)/, 1].to_i * 1024
       rescue SystemCallError
@@ -35,7 +40,7 @@ module Cuttle
         Etc.uname[:sysname]
       end
 
-      # Of this Ruby, as a server gets it: its options are handed on (Server::RUBYOPT).
+      # Whether this Ruby has YJIT enabled. A server gets the same options (see Servers::Server::RUBYOPT).
       def yjit?
         defined?(RubyVM::YJIT) && RubyVM::YJIT.respond_to?(:enabled?) ? RubyVM::YJIT.enabled? : false
       end

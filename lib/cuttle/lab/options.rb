@@ -2,13 +2,13 @@
 
 module Cuttle
   module Lab
-    # What is asked of a lab, checked. Frozen. Times are seconds; an empty or nil axis is left to the plan.
+    # The checked options of a lab. Frozen. Times are seconds. The plan chooses an axis that is empty or nil.
     #
-    #   app, profile, path, mix          what is served, and what is asked of it
+    #   app, profile, path, mix          what is served, and what is requested
     #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
     #   concurrency, rates, poisson, timeout, delay, bandwidth           the loads
-    #   rounds, duration, warmup, seed, budget, cpus                     how it is measured
-    #   notes                                                            what the results' header shall have beside
+    #   rounds, duration, warmup, seed, budget, cpus                     the method
+    #   notes                                                            further keys for the results' header
     class Options
       DEFAULTS = {
         app: "work", profile: {}, path: "/", mix: nil,
@@ -18,9 +18,9 @@ module Cuttle
         directory: "lab-results", command: %w[cuttle lab], resume: nil, notes: {}
       }.freeze
 
-      # Where neither rates nor a number of connections were asked for.
+      # Used if neither rates nor connections are given.
       CONCURRENCY = [1, 5, 20].freeze
-      # Of the work app, unless it is told otherwise: it mostly waits, as web apps do, and a short run has many of it.
+      # The default profile of the work app: it mostly waits, as web apps do, and a short run has many requests.
       PROFILE = { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 1000 }.freeze
       BUDGET = 120
       ROUNDS = 5
@@ -42,7 +42,7 @@ module Cuttle
         freeze
       end
 
-      # Whether +name+ was said, and is not a default.
+      # Whether +name+ was given.
       def given?(name)
         @given.include?(name)
       end

@@ -2,22 +2,24 @@
 
 module Cuttle
   module Lab
-    # What a lab measures: configurations (a server, a model, its numbers) under loads, in blocks. Frozen.
+    # A lab's plan: configurations (a server, a model, its numbers) under loads, in rounds. Frozen.
     #
-    # The law: a block starts each configuration once, in an order that seed and block alone decide, and loads it with
-    # every load, in such an order too. One configuration is in every block twice, unchanged: the A/A control.
+    # Rule: a round is a randomized complete block. It starts each configuration once and gives it every load. Seed and
+    # round alone decide both orders. One configuration is in every round twice, unchanged: the A/A control.
     class Plan
+      autoload :Budget, "cuttle/lab/plan/budget"
       autoload :Configurations, "cuttle/lab/plan/configurations"
+      autoload :Fairness, "cuttle/lab/plan/fairness"
 
-      OPEN_CONNECTIONS = 1000 # the most there may be where a rate is given
+      OPEN_CONNECTIONS = 1000 # at most, in an open loop
 
-      # A configuration in a block, with the loads in the order in which it gets them.
-      Start = Struct.new(:configuration, :loads, :block)
+      # A start of a configuration in a round, with its loads in order.
+      Start = Struct.new(:configuration, :loads, :round)
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
-      # From Options. Raises UsageError.
-      def self.build(options, peers: Peers)
+      # Makes a plan from Options. Raises UsageError.
+      def self.build(options, peers: Servers::Peers)
         found = Configurations.new(options, peers)
         configurations = found.to_a
         loads = asked(options)
@@ -26,7 +28,7 @@ module Cuttle
             rounds: budget.rounds, duration: budget.duration, warmup: budget.warmup, cut: budget.cut)
       end
 
-      # As the header of a results file has it.
+      # The plan in the header of a results file.
       def self.of(results)
         new(configurations: results.configurations, loads: results.loads,
             missing: results.missing.to_h { |each| [each.configuration, each.reason] }, seed: results.seed,
@@ -52,7 +54,7 @@ module Cuttle
 
       private_class_method :asked, :counted
 
-      # pairs: configuration id => ids of the loads that it gets; nil: every one gets all.
+      # pairs: configuration id => ids of its loads. nil: every configuration gets all loads.
       def initialize(configurations:, loads:, missing:, seed:, rounds:, duration:, warmup:, cut:, pairs: nil)
         @configurations = configurations.freeze
         @loads = loads.freeze
@@ -66,7 +68,7 @@ module Cuttle
         freeze
       end
 
-      # Those that can be started.
+      # Configurations that can be started here.
       def present
         configurations.reject { |configuration| missing.key?(configuration.id) }
       end
@@ -75,20 +77,20 @@ module Cuttle
         pairs ? loads.select { |load| pairs.fetch(configuration.id, []).include?(load.id) } : loads
       end
 
-      # Runs that there are to be.
+      # The number of runs.
       def length
         rounds * present.sum { |configuration| loads_of(configuration).length }
       end
 
-      # The Starts of a block, in their order.
-      def block(number)
+      # The Starts of a round, in order.
+      def round(number)
         random = Random.new((seed << 20) + number)
         present.shuffle(random: random).map do |configuration|
           Start.new(configuration, loads_of(configuration).shuffle(random: random), number)
         end
       end
 
-      # What a results file's header says of it.
+      # The plan's part of a results file's header.
       def to_h
         { "seed" => seed, "rounds" => rounds, "duration" => duration, "warmup" => warmup, "cut" => cut,
           "configurations" => configurations.map(&:to_h), "loads" => loads.map(&:to_h), "pairs" => pairs }

@@ -4,38 +4,22 @@ require "json"
 
 module Cuttle
   module Lab
-    # What a lab wrote down, read back: of a directory, finished or not. Frozen.
+    # Reads what a lab wrote, finished or not. Frozen.
     class Results
       autoload :Lines, "cuttle/lab/results/lines"
+      autoload :Shape, "cuttle/lab/results/lines"
+      autoload :Store, "cuttle/lab/results/store"
+      %i[Record Configuration LoadSpec Run RunFailure Missing Warning].each do |kind|
+        autoload kind, "cuttle/lab/results/records"
+      end
 
       SCHEMA = "cuttle-lab/1"
 
-      # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
-      # once, over all processes; nil: unbounded.
-      # environment: variables that the app has under this one alone; nil: none. like: the server whose habits ours
-      # takes on; nil: its own. flags: of ours, further ones of its command line. copy: 2 and so on where it is the same as
-      # another one, on purpose.
-      Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
-                                :control_of, :environment, :like, :flags, :copy)
-      # Under this one alone, nil: as for all. path: what is asked for; requests: how many, instead of a time; delay,
-      # bandwidth: of the network, seconds and octets a second each way; tester: the program that asks.
-      class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests, :delay,
-                                 :bandwidth, :tester)
-        # Sent at a rate, whatever the server does: then not its rate but its times are its own.
-        def open?
-          self.loop == "open"
-        end
-      end
-      # A configuration that was never measured, and why.
-      Missing = Record.of(:configuration, :reason)
-      # A run that came to nothing.
-      RunFailure = Record.of(:configuration, :load, :block, :at, :reason)
-      Warning = Record.of(:at, :name, :text, :advice)
-      # What could not be read: the number of the line, and why.
+      # A line that could not be read: its number, and why.
       Damage = Struct.new(:line, :reason)
 
-      # Of a directory, or of its file. Raises Failure where there are none, or where the header can't be read; any
-      # other line that can't be is left out, and is in damages.
+      # Reads a directory, or its results file. Raises Failure if there is none, or if the header can't be read. Any
+      # other line that can't be read is left out and listed in damages.
       def self.read(directory)
         path = File.directory?(directory) ? File.join(directory, Store::FILE) : directory
         lines = Lines.read(path)
@@ -61,16 +45,24 @@ module Cuttle
         define_method(key) { header[key] }
       end
 
-      # What was the same for all and what was not, with what the runs found of it.
+      # What was equal for all configurations and what was not: [{ "what", "same", "detail" }]. The entry for the
+      # backlog has the sizes that the servers were found to have.
       def fairness
-        Fairness.seen(self)
+        found = backlogs
+        (header["fairness"] || []).map do |entry|
+          next entry if entry["what"] != "backlog" || found.empty?
+
+          seen = found.map { |number, servers| "#{number} at #{servers.join(", ")}" }.join("; ")
+          entry.merge("same" => found.length == 1, "detail" => "#{entry["detail"]}. Found: #{seen}")
+        end
       end
 
       def directory
         File.dirname(path)
       end
 
-      # Runs in the order they were made, or those of one configuration, of one load (each by its id or itself).
+      # Runs in the order in which they were made; with arguments, those of one configuration or one load. Takes ids or
+      # the records themselves.
       def runs(configuration: nil, load: nil)
         configuration, load = [configuration, load].map { |each| each.respond_to?(:id) ? each.id : each }
         @runs.select do |run|
@@ -78,9 +70,9 @@ module Cuttle
         end
       end
 
-      # Whether there is a run of it (ids, and the block's number).
-      def run?(configuration, load, block)
-        @keys.key?([configuration, load, block])
+      # Whether there is a run of these ids in that round.
+      def run?(configuration, load, round)
+        @keys.key?([configuration, load, round])
       end
 
       def configuration(id)
@@ -91,7 +83,7 @@ module Cuttle
         loads.find { |each| each.id == id }
       end
 
-      # Whether the lab did not come to its end.
+      # Whether the lab stopped before its end.
       def interrupted?
         @interrupted
       end
@@ -108,15 +100,24 @@ module Cuttle
         @interrupted = lines.records.last&.fetch("type") != "end" || lines.records.last["interrupted"] != false
       end
 
-      # By what they are known by; the later of two.
+      # The runs by their keys. If there are two with the same key, the later one counts.
       def keep(records, lines)
         records.each_with_object({}) do |hash, runs|
-          reason = Run::Shape.damage(hash) || stranger(hash)
+          reason = Shape.damage(hash) || stranger(hash)
           next lines.damaged(hash, "a run #{reason}") if reason
 
           run = Run.new(hash)
           runs[run.key] = run
         end
+      end
+
+      # Size of the backlog => names of the servers whose listening sockets have it.
+      def backlogs
+        seen = runs.flat_map do |run|
+          numbers = (run.proof || []).select { |proof| proof["setting"] == "backlog" }.map { |proof| proof["found"] }
+          numbers.grep(Integer).product([configuration(run.configuration).server])
+        end
+        seen.uniq.sort.group_by(&:first).transform_values { |pairs| pairs.map(&:last) }
       end
 
       def stranger(hash)

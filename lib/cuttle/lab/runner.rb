@@ -4,22 +4,30 @@ require "time"
 
 module Cuttle
   module Lab
-    # Carries a plan out: block after block, and within each a fresh server for every configuration, which gets every
-    # load. Each run is on the disk before the next begins. What goes wrong with one configuration is written down, and
-    # the rest goes on.
+    # Carries out a plan, round by round. In each round every configuration gets a new server, and that server gets
+    # every load. Each run is on the disk before the next one begins. If a configuration fails, the failure is written
+    # down and the others go on.
     class Runner
-      # The results can't be written: there is no use in going on.
+      autoload :Interruption, "cuttle/lab/runner/session"
+      autoload :Lock, "cuttle/lab/runner/lock"
+      autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Session, "cuttle/lab/runner/session"
+      autoload :Testbed, "cuttle/lab/runner/testbed"
+      autoload :Trial, "cuttle/lab/runner/trial"
+      autoload :WarmUp, "cuttle/lab/runner/trial"
+
+      # The results can't be written, so there is no point in going on.
       class Unwritable < Error; end
 
-      # Starts that a configuration may fail in, before it is left out.
+      # A configuration is left out after this many failed starts.
       FAILURES = 2
-      # Of so many runs one may be made again: on a machine that is always disturbed it would be of no use.
+      # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
-      # store: where lines go; done: Results of a lab that is gone on with, or nil; time: a TimeLimit.
-      def initialize(plan:, stage:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
+      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit.
+      def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
         @plan = plan
-        @stage = stage
+        @testbed = testbed
         @cores = cores
         @speed = speed
         @store = store
@@ -32,25 +40,25 @@ module Cuttle
         @failures = Hash.new(0)
       end
 
-      # Returns when everything is done, or the lab was interrupted, or its time is over. Raises Unwritable, and Failure
-      # where no server at all can be started.
+      # Returns when the plan is done, the lab was interrupted, or its time is over. Raises Unwritable, and Failure if
+      # no server can be started.
       def run
         @plan.rounds.times do |number|
-          break out_of_time(number) if @time.no_room_for_block?
+          break out_of_time(number) if @time.no_room_for_round?
 
-          @time.block { @plan.block(number).each { |start| attempt(start) if go_on?(start.configuration) } }
+          @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
         end
         nothing_runs if @order.zero? && !@interruption.asked?
       end
 
-      # Writes a warning down, and says it.
+      # Writes a warning to the results and prints it.
       def warn_of(warning)
         @progress.say("warning: #{warning.text}; #{warning.advice}")
         append("warning", warning.to_h)
       end
 
-      # The last line.
+      # Writes the last line of the results.
       def finish
         append("end", "interrupted" => @interruption.asked?)
       end
@@ -61,37 +69,37 @@ module Cuttle
         !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES
       end
 
-      # One start, and another for the loads that are left where a server died under one.
+      # Starts the server once, and again for the remaining loads if it died under one.
       def attempt(start)
-        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.block) }
-        @progress.start(start.configuration, start.block) if left.any?
+        left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
+        @progress.start(start.configuration, start.round) if left.any?
         serve(start, left) while left.any? && go_on?(start.configuration)
       end
 
-      # Takes from +loads+ those that it is done with: none can be had of a server that does not start, and one less of
-      # a server that dies.
+      # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
+      # it dies.
       def serve(start, loads)
         lost = loads.dup
-        @stage.serve(start.configuration, loads) do |server, networks|
+        @testbed.serve(start.configuration, loads) do |server, routes|
           lost = loads.first(1)
-          measure(start, loads, server, networks) { lost = loads.first(1) }
+          measure(start, loads, server, routes) { lost = loads.first(1) }
         end
       rescue Failure, Load::Failure => error
         failed(start, lost, error.message)
         loads.shift(lost.length)
       end
 
-      def measure(start, loads, server, networks)
+      def measure(start, loads, server, routes)
         until loads.empty? || !go_on?(start.configuration)
-          cell = Cell.new(server: server, load: loads.first, stage: @stage, plan: @plan, cores: @cores,
+          trial = Trial.new(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
                           speed: @speed, generator: method(:generate))
-          run = cell.run(start.configuration, networks.way(loads.first), again: @repeated <= @order / REPEATED)
+          run = trial.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
         end
       end
 
-      # By ours, or by another load tester.
+      # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
         @interruption.watch(tester ? Testers.find(tester).new(url, **options)
                                    : Load::Generator.new(Load::Plan.build(url, **options)))
@@ -116,7 +124,7 @@ module Cuttle
       end
 
       def place(start, load)
-        { "configuration" => start.configuration.id, "load" => load.id, "block" => start.block }
+        { "configuration" => start.configuration.id, "load" => load.id, "block" => start.round }
       end
 
       def append(type, hash)
@@ -126,12 +134,49 @@ module Cuttle
       end
 
       def out_of_time(done)
-        warn_of(Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
-                                      "give more --budget, or go on with --resume"))
+        warn_of(Machine::Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
+                                               "give more --budget, or go on with --resume"))
       end
 
       def nothing_runs
         raise Failure, "nothing could be measured: #{@reason || "there is no server"}"
+      end
+
+      # Limits the time of a running lab. A round does not begin if it would end late, and is broken off if it takes
+      # much longer than that.
+      class TimeLimit
+        FAR = 1.25 # times the budget
+
+        # budget: seconds, or nil for no limit.
+        def initialize(budget, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+          @budget = budget
+          @clock = clock
+          @began = clock.call
+          @longest = 0
+        end
+
+        # The first round always begins.
+        def no_room_for_round?
+          !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
+        end
+
+        def over?
+          !@budget.nil? && elapsed > @budget * FAR
+        end
+
+        # Measures how long a round takes.
+        def round
+          began = elapsed
+          yield
+        ensure
+          @longest = [@longest, elapsed - began].max
+        end
+
+        private
+
+        def elapsed
+          @clock.call - @began
+        end
       end
     end
   end

@@ -2,28 +2,25 @@
 
 module Cuttle
   module Lab
-    # What may be said of few runs. Pure functions of Arrays of numbers; what Load::Statistics has is used from there.
+    # Statistics of few runs: pure functions of Arrays of numbers. Load::Statistics has the general ones.
     #
-    # The law: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on
-    # logarithms, which hold at such numbers, and the bootstrap serves only where it holds as well; a bound that so few
-    # values can't give is nil, never a guess.
+    # Rule: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on logarithms,
+    # which hold for such numbers. The bootstrap is used only where it holds as well. A bound that so few values can't
+    # give is nil, never a guess.
     module Statistics
-      autoload :Beta, "cuttle/lab/statistics/beta"
-      autoload :Bootstrap, "cuttle/lab/statistics/bootstrap"
-      autoload :Gamma, "cuttle/lab/statistics/gamma"
-      autoload :HodgesLehmann, "cuttle/lab/statistics/hodges_lehmann"
-      autoload :Holm, "cuttle/lab/statistics/holm"
-      autoload :MannWhitney, "cuttle/lab/statistics/mann_whitney"
+      autoload :Beta, "cuttle/lab/statistics/functions"
+      autoload :Bootstrap, "cuttle/lab/statistics/intervals"
+      autoload :Gamma, "cuttle/lab/statistics/functions"
       autoload :Noise, "cuttle/lab/statistics/noise"
-      autoload :Normal, "cuttle/lab/statistics/normal"
+      autoload :Normal, "cuttle/lab/statistics/student"
       autoload :Paired, "cuttle/lab/statistics/paired"
-      autoload :Power, "cuttle/lab/statistics/power"
-      autoload :Ranks, "cuttle/lab/statistics/ranks"
-      autoload :Search, "cuttle/lab/statistics/search"
+      autoload :Power, "cuttle/lab/statistics/student"
+      autoload :Ranks, "cuttle/lab/statistics/intervals"
+      autoload :Search, "cuttle/lab/statistics/functions"
       autoload :Student, "cuttle/lab/statistics/student"
 
-      # A value and the interval it is known to. low and high are nil where there are too few values to say.
-      # count: of the values it was made of.
+      # A value with its confidence interval. low and high are nil if there are too few values. count: the number of
+      # values.
       Estimate = Struct.new(:value, :low, :high, :count) do
         def interval?
           !low.nil? && !high.nil?
@@ -35,9 +32,32 @@ module Cuttle
       end
 
       CONFIDENCE = 0.95
-      # Below this many values no bootstrap of a median can hold 95%: its widest interval, from the smallest to the
-      # greatest, misses the median with 2 / 2**n.
+      # With fewer values no bootstrap of a median holds 95%: its widest interval, from the smallest value to the
+      # greatest, misses the median with probability 2 / 2**n.
       BOOTSTRAPPED = 6
+
+      # Holm's correction (1979): whatever hypotheses are true, the chance that any true one is rejected is at most the
+      # level. It makes no assumption on how the tests depend on each other.
+      module Holm
+        module_function
+
+        # Adjusted p-values, in the order of +ps+.
+        def adjust(ps)
+          least = 0.0
+          adjusted = Array.new(ps.length)
+          ps.each_index.sort_by { |index| ps[index] }.each_with_index do |index, rank|
+            adjusted[index] = least = [least, [1.0, ps[index] * (ps.length - rank)].min].max
+          end
+          adjusted
+        end
+
+        # The level at which each of +ps+ was tested in the end, while the family is held to +level+. The more of the
+        # others are rejected, the more each gets.
+        def levels(ps, level)
+          rejected = adjust(ps).map { |p| p <= level }
+          rejected.map { |own| level / (rejected.count(false) + (own ? 1 : 0)) }
+        end
+      end
 
       module_function
 
@@ -45,51 +65,20 @@ module Cuttle
         Load::Statistics.median(values)
       end
 
-      # The median with its interval: bootstrapped by block, or of fewer than BOOTSTRAPPED values by Student's t on
-      # their logarithms. Returns an Estimate.
+      # The median as an Estimate. The interval is bootstrapped; for fewer than BOOTSTRAPPED values it is Student's on
+      # logarithms.
       def median_interval(values, confidence = CONFIDENCE)
-        return bootstrap_by_block(values, confidence: confidence) { |blocks| median(blocks) } if
+        return Bootstrap.estimate(values, confidence: confidence) { |picked| median(picked) } if
           values.length >= BOOTSTRAPPED
 
         low, high = Student.interval(values, confidence)
         Estimate.new(median(values), low, high, values.length)
       end
 
-      # An Estimate of what the block makes of +blocks+, by resampling them whole (see Bootstrap).
-      def bootstrap_by_block(blocks, confidence: CONFIDENCE, **options, &statistic)
-        Bootstrap.estimate(blocks, confidence: confidence, **options, &statistic)
-      end
-
-      # other / one, paired by block: an Estimate. Both are Hashes of a value by block, or Arrays in blocks' order.
+      # other / one, paired by round: an Estimate. Both are Hashes of a value by round, or Arrays in the order of
+      # rounds.
       def paired_ratio(one_by_block, other_by_block, confidence: CONFIDENCE)
         Paired.of(one_by_block, other_by_block).estimate(confidence)
-      end
-
-      # How much greater +b+ is than +a+: an Estimate, in their unit.
-      def hodges_lehmann(a, b, confidence: CONFIDENCE)
-        HodgesLehmann.estimate(a, b, confidence: confidence)
-      end
-
-      # How likely two samples as far apart are by chance, two-sided.
-      def mann_whitney(a, b)
-        MannWhitney.p(a, b)
-      end
-
-      # The values of +ps+, adjusted so that each may be held against the level of them all.
-      def holm(ps)
-        Holm.adjust(ps)
-      end
-
-      # The smallest mean of +count+ differences with +deviation+ that a t-test at +level+ (two-sided) finds with
-      # +power+; in the unit of +deviation+, or nil for fewer than 2.
-      def minimum_detectable_effect(deviation, count, level: 0.05, power: 0.9)
-        Power.detectable(deviation, count, level: level, power: power)
-      end
-
-      # The +percentile+ of a Load::Histogram, in nanoseconds, with the interval of its ranks: an Estimate. It knows
-      # of chance within what was recorded only, not of that between starts of a server.
-      def percentile_interval(histogram, percentile, confidence = CONFIDENCE)
-        Ranks.estimate(histogram, percentile, confidence)
       end
     end
   end

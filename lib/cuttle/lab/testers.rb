@@ -2,13 +2,13 @@
 
 module Cuttle
   module Lab
-    # Load testers that publications were made with, to load servers with in place of ours: what of a published number
-    # is theirs shows only beside another. A tester is a file in testers/ and a line here; testers/tester.rb has the
+    # Load testers that publications used. They can load a server in place of Cuttle::Load, to show what part of a
+    # published number is the tester's. A tester is a file in testers/ and a row here; testers/tester.rb has the
     # contract.
     module Testers
       extend Catalogue
 
-      autoload :Result, "cuttle/lab/testers/result"
+      autoload :Result, "cuttle/lab/testers/tester"
       autoload :Tester, "cuttle/lab/testers/tester"
 
       list "load tester", "cuttle/lab/testers", {

@@ -65,52 +65,6 @@ module Cuttle
 
         (2 * (1..100).sum { |k| (-1)**(k - 1) * Math.exp(-2 * k * k * x * x) }).clamp(0.0, 1.0)
       end
-
-      # Pearson's chi-square of counts against expected counts, and how likely one as large is by chance: [chi2, p].
-      def chi_square(observed, expected)
-        sum = observed.zip(expected).sum { |seen, wanted| (seen - wanted)**2 / wanted.to_f }
-        [sum, chi_square_tail(sum, observed.length - 1)]
-      end
-
-      # P(chi-square with +degrees+ of freedom > x): the regularized upper incomplete gamma function.
-      def chi_square_tail(x, degrees)
-        return 1.0 if x <= 0
-
-        a = degrees / 2.0
-        half = x / 2.0
-        half < a + 1 ? 1 - gamma_series(a, half) : gamma_fraction(a, half)
-      end
-
-      def gamma_scale(a, x)
-        Math.exp(-x + a * Math.log(x) - Math.lgamma(a).first)
-      end
-
-      def gamma_series(a, x)
-        term = sum = 1 / a
-        (1..500).each do |n|
-          term *= x / (a + n)
-          sum += term
-          break if term < sum * 1e-15
-        end
-        sum * gamma_scale(a, x)
-      end
-
-      # By Lentz's method.
-      def gamma_fraction(a, x)
-        b = x + 1 - a
-        c = 1e300
-        d = 1 / b
-        h = d
-        (1..500).each do |n|
-          factor = -n * (n - a)
-          b += 2
-          d = 1 / (factor * d + b)
-          c = b + factor / c
-          h *= d * c
-          break if (d * c - 1).abs < 1e-15
-        end
-        h * gamma_scale(a, x)
-      end
     end
   end
 end

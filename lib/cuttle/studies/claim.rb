@@ -2,24 +2,24 @@
 
 module Cuttle
   module Studies
-    # A published claim as statements that can be measured, each a ratio and where it has to lie; or why it can't be
-    # tested here.
+    # A published claim, as statements that can be measured (each a ratio and the range where it has to lie), or with
+    # the reason why it can't be tested here.
     class Claim
-      # A metric ("rate", "p90") of the published rows that have this id and these columns.
+      # A metric ("rate", "p90") of the published rows with this id and these columns.
       Figure = Struct.new(:metric, :id, :columns) do
         def to_s
           "#{metric} of #{id}#{columns.map { |name, value| " #{name} #{value}" }.join(",")}"
         end
       end
 
-      # That +above+ / +below+ lies in range. text: what that means. below: a Figure, or a number. apart: whether it is
-      # of the larger by the smaller in each block; of a Figure and itself, by blocks that follow each other.
+      # States that +above+ / +below+ lies in range. text: its meaning. below: a Figure or a number. apart: the larger
+      # divided by the smaller in each round; for a Figure and itself, from each round to the next.
       Statement = Struct.new(:text, :above, :below, :range, :apart) do
         def figures
           [above, below].grep(Figure)
         end
 
-        # :confirmed where the interval leaves no doubt, :refuted where it leaves no hope.
+        # :confirmed if the whole interval lies in the range, :refuted if it lies wholly outside.
         def verdict(estimate)
           return :undecided unless estimate&.interval?
           return :confirmed if range.cover?(estimate.low) && range.cover?(estimate.high)
@@ -45,13 +45,13 @@ module Cuttle
         end
       end
 
-      # What a claim can be tried on: our core with the model of then, and the servers of then.
+      # Where a claim can be tested: on our core with the published model, or on the published servers.
       SIDES = %i[ours originals].freeze
 
       attr_reader :id, :text, :statements, :sides
 
-      # reason: why it can't be tested at all, or nil. cores: that the servers must have for it. on: one of SIDES, where
-      # it says nothing of the other. Raises ArgumentError.
+      # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
+      # it is about that side only. Raises ArgumentError.
       def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil)
         @id = id
         @text = text
@@ -64,17 +64,17 @@ module Cuttle
         freeze
       end
 
-      # Why it can't be tested where servers have so many cores, or nil.
+      # Why it can't be tested with that many server cores, or nil.
       def reason(cores)
         @reason || ("it takes #{@cores} cores for the servers, and there were #{cores}" if cores < @cores)
       end
 
-      # Published ids that it is about.
+      # The published ids that it is about.
       def ids
         [id, *statements.flat_map(&:figures).map(&:id)].uniq
       end
 
-      # Of all its statements' verdicts: one that is refuted refutes it.
+      # The verdict of all its statements: one refuted statement refutes the claim.
       def verdict(verdicts)
         return :refuted if verdicts.include?(:refuted)
 

@@ -15,7 +15,7 @@ module Cuttle
     #
     # and what nobody published:
     #
-    #   trial "q1", cv: 2 do |row|                       # known by its id and its columns
+    #   trial "q1", cv: 2 do |row|                       # identified by its id and its columns
     #     serve engine: "hybrid", threads: 5
     #     ask work(cpu_ms: 5, iowait_ms: 20, cv: 2), connections: 20
     #   end
@@ -50,7 +50,7 @@ module Cuttle
 
       %i[cores rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
 
-      # One of the lab's by its name, or a file of studies/apps. profile: as the lab has it.
+      # An app of the lab by name, or a file of studies/apps. profile: as in the lab.
       def app(name, profile: {})
         @settings.update(app: name.end_with?(".ru") ? "#{@root}/apps/#{name}" : name, profile: profile)
       end
@@ -64,32 +64,32 @@ module Cuttle
         rows = Published.rows(file, @root).select { |row| row.id.match?(only) }
         raise Failure, "#{file}: no row is #{only.inspect}" if rows.empty?
 
-        rows.each { |row| @entries << Measured.new(row, block).entry(row) }
+        rows.each { |row| @entries << Procedure.new(row, block).entry(row) }
       end
 
-      # A row that nobody published.
+      # A row of our own, which was not published.
       def trial(id, **columns, &block)
         row = Published::Row.new(nil, nil, { "id" => id, **columns.to_h { |name, value| [name.to_s, value.to_s] } })
-        @entries << Measured.new(row, block).entry(row)
+        @entries << Procedure.new(row, block).entry(row)
       end
 
       Metric.names.each do |metric|
         define_method(metric) { |id, columns = {}| Claim::Figure.new(metric, id, columns) }
       end
 
-      # For a statement about how far two measurements of the same are apart: the larger by the smaller in each block; of
-      # one figure alone, in each block and the next one.
+      # For a statement on how far two measurements of the same are apart: the larger divided by the smaller in each
+      # round. One figure alone is compared from each round to the next.
       def apart(figure, other = figure, range)
         [figure, other, range, true]
       end
 
-      # Of a published claim. statements: what is said => [a figure, by a figure or a number, range of their ratio].
-      # cores: that the servers must have, or it says nothing. on: :ours or :originals, where it is about these alone.
+      # A published claim. statements: text => [a figure, a figure or number to divide by, range of the ratio]. cores:
+      # number of server cores that it needs. on: :ours or :originals, if it is about that side only.
       def claim(id, cores: 1, on: nil, **statements)
         expect(id, sentence(id), cores: cores, on: on, **statements)
       end
 
-      # Of one that nobody published.
+      # A claim of our own.
       def expect(id, sentence, cores: 1, on: nil, **statements)
         @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on)
       end

@@ -2,14 +2,14 @@
 
 module Cuttle
   module Studies
-    # What is written of kept results, so that it can be read where the code is: a README for each study, and
-    # docs/studies.md over all of them. A test says when they are no longer what the results give.
+    # Writes documents about archived results, to be read beside the code: a README for each study, and docs/studies.md
+    # about all of them. A test fails if they differ from what the results give.
     module Documents
       OVERVIEW = "docs/studies.md" # beside studies/
 
       module_function
 
-      # { path => text }. all: Findings of kept results.
+      # { path => text }. all: Findings of archived results.
       def of(all, root = ROOT)
         missing = Studies.all(root).reject { |study| all.any? { |findings| findings.study.name == study.name } }
         readmes = all.to_h { |findings| ["#{root}/#{findings.study.name}/README.md", Report::Readme.render(findings)] }
@@ -21,7 +21,7 @@ module Cuttle
         of(all, root).map { |path, text| replace(path, text) }
       end
 
-      # A reader has the old file or the new one. Returns the path. Raises Failure.
+      # Replaces a file in one step: a reader sees the old or the new one. Returns the path. Raises Failure.
       def replace(path, text)
         File.write("#{path}.new", text)
         File.rename("#{path}.new", path)

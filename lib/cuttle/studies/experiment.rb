@@ -2,12 +2,12 @@
 
 module Cuttle
   module Studies
-    # A study as a lab: every cell once in each block, on fresh servers, in an order by chance.
+    # Runs a study as a lab: every condition once in each round, on fresh servers, in random order.
     class Experiment
-      NOTE = "study" # what a lab's header has of it
-      TIMEOUT = 60 # seconds: people were published to have waited for 20
+      NOTE = "study" # its key in the header of the results
+      TIMEOUT = 60 # seconds; some published response times are 20 s
 
-      # Of a directory with a lab of a study: [Study, Scale, Lab::Results]. Raises Failure.
+      # Reads a directory with a study's results: [Study, Scale, Lab::Results]. Raises Failure.
       def self.read(directory, from: Studies.all)
         results = Lab::Results.read(directory)
         note = results.header[NOTE] or raise Failure, "#{directory}: a lab, but not of a study"
@@ -17,8 +17,9 @@ module Cuttle
         [study, Scale.new(note["scale"]), results]
       end
 
-      # command: argv that did it. rounds: nil for the study's own.
-      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Peers, testers: Lab::Testers)
+      # command: the command line of this run. rounds: nil for the study's own.
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Servers::Peers,
+                     testers: Lab::Testers)
         @study = study
         @scale = scale
         @directory = directory
@@ -29,13 +30,15 @@ module Cuttle
         @testers = testers
       end
 
-      # Returns the directory of the results. Raises UsageError and Failure; what was measured until then is kept.
+      # Returns the directory of the results. Raises UsageError and Failure; runs that were measured before stay in the
+      # file.
       def run(out:)
-        @study.cells.filter_map { |cell| absent(cell) }.uniq.each { |reason| out.puts "left out: #{reason}" }
+        reasons = @study.conditions.filter_map { |condition| absent(condition) }.uniq
+        reasons.each { |reason| out.puts "left out: #{reason}" }
         Lab.run(options, out: out, plan: plan)
       end
 
-      # Goes on with one that did not come to its end.
+      # Resumes an unfinished study.
       def self.resume(directory, out:)
         study, = read(directory)
         Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1,
@@ -49,48 +52,48 @@ module Cuttle
                          notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end
 
-      # Lab::Plan: the cells' configurations and loads, and which belong together.
+      # The Lab::Plan: configurations and loads of the conditions, and which belong together.
       def plan
         specs = loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) }
-        pairs = numbered.to_h { |id, cells| [id, cells.map { |cell| loads.key(cell.load(@scale)) }] }
+        pairs = numbered.to_h { |id, conditions| [id, conditions.map { |condition| loads.key(condition.load(@scale)) }] }
         Lab::Plan.new(configurations: configurations, loads: specs, pairs: pairs, missing: missing, seed: options.seed,
                       rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
       end
 
-      # As the lab takes them. The load has the core after the servers', or where there is none, their last one too.
+      # Cores for the lab. The load gets the core after the servers'; if there is none, it shares their last one.
       def self.cpus(study)
         return {} unless study.cores
 
-        allowed = Lab::Cores.allowed
+        allowed = Lab::Machine::Cores.allowed
         servers = study.cores == :all ? allowed : allowed.first(study.cores)
         { server: servers, load: [(allowed - servers).first || allowed.last] }
       end
 
       private
 
-      # Why the load tester of a cell can't be had, or nil.
-      def absent(cell)
-        cell.tester && @testers.find(cell.tester).unavailable
+      # Why the load tester of a condition is missing, or nil.
+      def absent(condition)
+        condition.tester && @testers.find(condition.tester).unavailable
       end
 
-      def cells
-        @cells ||= @study.cells.reject { |cell| absent(cell) }
+      def conditions
+        @conditions ||= @study.conditions.reject { |condition| absent(condition) }
       end
 
-      # Configuration id => its Cells.
+      # Configuration id => its Conditions.
       def numbered
-        @numbered ||= cells.group_by(&:configuration).values
-                            .map.with_index(1).to_h { |cells, number| ["c#{number}", cells] }
+        @numbered ||= conditions.group_by(&:configuration).values
+                            .map.with_index(1).to_h { |conditions, number| ["c#{number}", conditions] }
       end
 
       # Load id => Hash.
       def loads
-        @loads ||= cells.map { |cell| cell.load(@scale) }.uniq
+        @loads ||= conditions.map { |condition| condition.load(@scale) }.uniq
                          .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
       end
 
       def configurations
-        numbered.map { |id, cells| configuration(id, cells.first.configuration) }
+        numbered.map { |id, conditions| configuration(id, conditions.first.configuration) }
       end
 
       def configuration(id, hash)

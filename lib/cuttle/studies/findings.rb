@@ -2,23 +2,25 @@
 
 module Cuttle
   module Studies
-    # What a study's results say: each published number beside ours, and each claim's verdict. Frozen once read.
+    # What a study's results say: each published number beside ours, and a verdict on each claim. It caches what it has
+    # computed.
     #
-    # The law: what is compared between two cells was measured in the same blocks, and an interval is between starts of
-    # servers. Nothing is confirmed or refuted unless its interval says so.
+    # Rule: two conditions are compared only within the same rounds, and an interval covers the variation between starts
+    # of servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
-      # Of a claim. by: the servers that it was tried on. evidence: [[Statement, Estimate or nil, verdict], …].
-      # reason: why it could not be tested, or nil.
+      # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
+      # verdict], …]. reason: why it could not be tested, or nil.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
                 untestable: "not testable here" }.freeze
-      # What a configuration and a load are known again by. By its name too: a server that can't be told to close
-      # connections is the same whether requests ask it to or not.
-      KEY = [*Cell::SERVING, *Cell::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
+      # Keys that identify a configuration and a load. The name is one of them: a server that can't close connections by
+      # itself is the same, whether requests ask it to or not.
+      KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
-      # By Claim::SIDES: whether a cell is on that side.
-      SIDES = { ours: ->(cell) { cell.server == OURS }, originals: ->(cell) { cell.server != OURS } }.freeze
+      # By Claim::SIDES: whether a condition is on that side.
+      SIDES = { ours: ->(condition) { condition.server == OURS },
+                originals: ->(condition) { condition.server != OURS } }.freeze
 
       attr_reader :study, :scale, :results
 
@@ -29,18 +31,20 @@ module Cuttle
         @ids = { configurations: index(results.configurations), loads: index(results.loads) }
       end
 
-      # Comparison each, in the published order.
-      def comparisons
-        @comparisons ||= study.entries.flat_map do |entry|
-          entry.cells.flat_map do |cell|
+      # An Array of Reproduction, in the published order.
+      def reproductions
+        @reproductions ||= study.entries.flat_map do |entry|
+          entry.conditions.flat_map do |condition|
             entry.row.values.map do |metric, value|
-              Comparison.new(entry: entry, cell: cell, metric: metric, published: value, ours: estimate(cell, metric))
+              Reproduction.new(entry: entry, condition: condition, metric: metric, published: value,
+                               ours: estimate(condition, metric))
             end
           end
         end
       end
 
-      # Verdict each: for every claim that on our core first, then that on the servers of then, where they were there.
+      # An Array of Verdict. Each claim is tested on our core first, then on the published servers if they were
+      # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
           reason = claim.reason(results.environment["server_cores"].length)
@@ -48,46 +52,46 @@ module Cuttle
         end
       end
 
-      # Whether a cell was to be measured: a part of a study has not all of them.
-      def planned?(cell)
-        ids_of(cell).all?
+      # Whether the plan has that condition. A part of a study has not all of them.
+      def planned?(condition)
+        ids_of(condition).all?
       end
 
-      # Runs of a cell, in their blocks' order, those that the metric may be told of.
-      def runs(cell, metric = Metric.fetch("rate"))
-        configuration, load = ids_of(cell)
+      # Runs of a condition in the order of their rounds, if the metric may be read from them.
+      def runs(condition, metric = Metric.fetch("rate"))
+        configuration, load = ids_of(condition)
         return [] unless configuration && load
 
         results.runs(configuration: configuration, load: load).select { |run| metric.tells?(run) }
       end
 
-      # Of a cell by a metric's name, at full length: Lab's Estimate, or nil.
-      def estimate(cell, name)
+      # A metric of a condition, at full length: a Lab Estimate, or nil.
+      def estimate(condition, name)
         metric = Metric.fetch(name)
-        runs = runs(cell, metric)
+        runs = runs(condition, metric)
         found = if metric.percentile
                   Lab::Analysis::Table.percentile(runs, metric.percentile)
                 else
-                  interval(runs.filter_map { |run| metric.value(run, cell.processes) })
+                  interval(runs.filter_map { |run| metric.value(run, condition.processes) })
                 end
-        found && lengthened(found, factor(cell, metric))
+        found && lengthened(found, factor(condition, metric))
       end
 
-      # { block => value } of a cell by a metric's name, at full length.
-      def by_block(cell, name)
+      # { round => value } of a condition by a metric's name, at full length.
+      def by_round(condition, name)
         metric = Metric.fetch(name)
-        factor = factor(cell, metric)
-        values = runs(cell, metric).to_h { |run| [run.block, metric.value(run, cell.processes)] }
+        factor = factor(condition, metric)
+        values = runs(condition, metric).to_h { |run| [run.block, metric.value(run, condition.processes)] }
         values.compact.transform_values { |value| value * factor }
       end
 
       private
 
-      def ids_of(cell)
-        [@ids[:configurations][key(cell.configuration)], @ids[:loads][key(cell.load(scale))]]
+      def ids_of(condition)
+        [@ids[:configurations][key(condition.configuration)], @ids[:loads][key(condition.load(scale))]]
       end
 
-      # By what records a cell's configurations and loads are known again.
+      # The ids of records by the keys that identify them.
       def index(records)
         records.to_h { |record| [key(record.to_h), record.id] }
       end
@@ -105,47 +109,48 @@ module Cuttle
                                       estimate.count)
       end
 
-      def factor(cell, metric)
-        cell.request.scaled? ? metric.factor(scale) : 1.0
+      def factor(condition, metric)
+        condition.request.scaled? ? metric.factor(scale) : 1.0
       end
 
       def untestable(claim, by, reason)
         Verdict.new(claim, by, :untestable, [], reason)
       end
 
-      # On each side that the claim's cells have.
+      # A Verdict for each side that the claim's conditions have.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
         sides = SIDES.values_at(*claim.sides)
-        sides.map { |side| figures.to_h { |figure| [figure, cell(figure, side)] } }.uniq(&:values).map do |cells|
-          by = servers(cells.values)
-          reason = cells.values.filter_map { |each| missing(each) }.first
-          reason ? untestable(claim, by, reason) : verdict(claim, by, cells)
+        by_figure = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
+        by_figure.uniq(&:values).map do |conditions|
+          by = servers(conditions.values)
+          reason = conditions.values.filter_map { |each| missing(each) }.first
+          reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
         end
       end
 
-      # Of a figure: the first one on that side, or of all where it has none there.
-      def cell(figure, side)
-        cells = study.entries_of(figure.id, figure.columns).flat_map(&:cells)
-        cells.find(&side) || cells.first
+      # The first condition of a figure on that side, or the first of all if that side has none.
+      def condition(figure, side)
+        conditions = study.entries_of(figure.id, figure.columns).flat_map(&:conditions)
+        conditions.find(&side) || conditions.first
       end
 
       # "our core", "puma and unicorn".
-      def servers(cells)
-        cells.map { |each| each.server == OURS ? "our core" : each.server }.uniq.sort.join(" and ")
+      def servers(conditions)
+        conditions.map { |each| each.server == OURS ? "our core" : each.server }.uniq.sort.join(" and ")
       end
 
       # Why it could not be measured, or nil.
-      def missing(cell)
-        id, = ids_of(cell)
-        results.missing.find { |each| each.configuration == id }&.then { |each| "#{cell.name}: #{each.reason}" }
+      def missing(condition)
+        id, = ids_of(condition)
+        results.missing.find { |each| each.configuration == id }&.then { |each| "#{condition.name}: #{each.reason}" }
       end
 
-      # cells: by the claim's figures.
-      def verdict(claim, by, cells)
+      # conditions: by the claim's figures.
+      def verdict(claim, by, conditions)
         @evidence ||= Evidence.new(self)
         evidence = claim.statements.map do |statement|
-          found = @evidence.ratio(statement, cells)
+          found = @evidence.ratio(statement, conditions)
           [statement, found, statement.verdict(found)]
         end
         Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence)

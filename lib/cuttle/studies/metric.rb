@@ -2,11 +2,11 @@
 
 module Cuttle
   module Studies
-    # What can be told of a run.
+    # A metric of a run.
     #
-    #   name, title   as declarations and tables have it; title with its unit, which of times is ms
-    #   kind          :rate and :time are told as at full length where a Scale shortened the requests; :plain is not
-    #   reader        called with a Lab::Run and the number of processes that serve, returns a number or nil
+    #   name, title   in declarations and tables; the title has the unit, except for times in ms
+    #   kind          :rate and :time are converted to full length if a Scale shortened the requests; :plain is not
+    #   reader        called with a Lab::Results::Run and the number of serving processes, returns a number or nil
     class Metric < Struct.new(:name, :title, :kind, :reader)
       LEAST = 1e-6 # of a share: ratios need a number above 0
 
@@ -20,13 +20,13 @@ module Cuttle
           ALL.keys
         end
 
-        # Where there are too few responses for a percentile, what they have: the blocks tell what is in doubt.
+        # If a run has too few responses for a percentile, this takes what there is; the rounds show the uncertainty.
         def time(run, name)
           run.time(name) || of_few(run.histogram, fetch(name).percentile)
         end
 
-        # The busiest worker's CPU time by that of an equal share: 1 where all had the same. Beside the workers there
-        # may be a supervisor, which does little.
+        # The busiest worker's CPU time divided by an equal share: 1 if all had the same. A supervisor beside the
+        # workers uses little.
         def spread(run, workers)
           seconds = run.server["cpu_by_process"]&.max(workers)
           seconds.max * workers / seconds.sum if seconds&.length == workers && seconds.sum.positive?
@@ -39,22 +39,22 @@ module Cuttle
         end
       end
 
-      # 50 of p50; nil of what is no percentile.
+      # 50 for p50; nil if the metric is no percentile.
       def percentile
         name[/\Ap(\d+)\z/, 1]&.to_i
       end
 
-      # Of a run, as it was measured; or nil.
+      # The measured value of a run, or nil.
       def value(run, workers)
         reader.call(run, workers)
       end
 
-      # By what a number that was measured at that Scale is multiplied, to be as at full length.
+      # The factor that converts a number measured at that Scale to full length.
       def factor(scale)
         { rate: scale.factor, time: 1 / scale.factor }.fetch(kind, 1.0)
       end
 
-      # Whether it may be told of that run: wrong answers spoil everything but their own number.
+      # Whether it may be read from that run. Wrong answers spoil every metric but their own number.
       def tells?(run)
         run.valid? || (name == "errors" && run.reasons.all? { |reason| reason.start_with?("wrong answers") })
       end

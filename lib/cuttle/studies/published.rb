@@ -4,9 +4,9 @@ module Cuttle
   module Studies
     # The published numbers: studies/published/*.csv, whose README names the sources and the columns.
     module Published
-      # Column => the lab's name for it, and what makes its unit the lab's (requests per second, milliseconds).
+      # Column => the lab's name for it; the units are the lab's (requests per second, milliseconds).
       METRICS = { "rps" => "rate", "mean_ms" => "mean", "p50_ms" => "p50", "p90_ms" => "p90", "p99_ms" => "p99" }.freeze
-      # What was published as a range.
+      # Metrics that were published as ranges.
       RANGES = { "rate" => %w[rps_min rps_max] }.freeze
 
       # A line of a file. values: metric => number, or [low, high] where a range was published.
@@ -15,12 +15,12 @@ module Cuttle
           columns[name]
         end
 
-        # In which line of which file, for messages.
+        # The file and line, for messages.
         def place
           file ? "#{file}, line #{line}" : "trial #{id}"
         end
 
-        # Of no publication: what tells it from the others of its id, as text; "" where it is the only one.
+        # For our own rows: what distinguishes it from others of its id, as text; "" if it is the only one.
         def told
           columns.except("id").map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
         end
@@ -43,7 +43,7 @@ module Cuttle
 
       module_function
 
-      # Row each of a file. Raises Failure.
+      # The Rows of a file. Raises Failure.
       def rows(file, root = ROOT)
         records(file, root).map.with_index(2) { |record, line| Row.new(file, line, record) }
       end
@@ -53,12 +53,13 @@ module Cuttle
         Dir.children("#{root}/published").grep(/\As.*\.csv\z/).sort
       end
 
-      # Id => the sentence that was claimed.
+      # Id => the claim's sentence.
       def claims(root = ROOT)
         records("claims.csv", root).to_h { |record| record.values_at("study", "claim") }
       end
 
-      # Of a file without quotes: only the last column may have commas. { column => text, nil where it is empty } each.
+      # Reads a file without quotes: only the last column may have commas. Returns { column => text, nil if empty } for
+      # each line.
       def records(file, root)
         header, *lines = File.readlines("#{root}/published/#{file}", chomp: true, encoding: "UTF-8")
         columns = header.to_s.split(",")

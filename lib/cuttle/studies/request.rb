@@ -4,10 +4,10 @@ require "uri"
 
 module Cuttle
   module Studies
-    # What is asked for: a path, and for the work app how long it shall take, which a Scale shortens.
+    # A request: a path, and how long the work app shall take, which a Scale shortens.
     TIMES = %i[cpu_ms iowait_ms lock_ms query_ms render_ms].freeze
     Request = Struct.new(:path, :times, :parameters, keyword_init: true) do
-      # times: milliseconds by the work app's name for them, or the album's. Others are its parameters.
+      # times: milliseconds by the work app's or the album's names. Other keys are further parameters.
       def self.work(parameters, path: "/")
         times, others = parameters.partition { |name, _| TIMES.include?(name) }.map(&:to_h)
         new(path: path, times: times, parameters: others)

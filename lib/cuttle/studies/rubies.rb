@@ -4,8 +4,8 @@ require "rbconfig"
 
 module Cuttle
   module Studies
-    # The Rubies of this machine, by series ("3.1"): this one, and programs ruby, ruby3.4 and so on of the PATH. Those of
-    # other places are named by the environment variable RUBIES, paths with colons between.
+    # The Rubies of this machine by series ("3.1"): this one, programs ruby, ruby3.4 and so on in the PATH, and those
+    # named in the environment variable RUBIES, paths separated by colons.
     module Rubies
       PROGRAM = /\Aruby[\d.]*\z/
 
@@ -16,7 +16,7 @@ module Cuttle
         all[series]
       end
 
-      # { series => path }; this one before others of its series.
+      # { series => path }; this Ruby comes before others of its series.
       def all
         @all ||= [RbConfig.ruby, *named, *programs].uniq.filter_map { |path| [series(path), path] if series(path) }
                                                    .reverse.to_h
@@ -32,7 +32,7 @@ module Cuttle
         end
       end
 
-      # Nil of a program that is no Ruby.
+      # The series of a Ruby, or nil for another program.
       def series(path)
         @series ||= {}
         @series.fetch(path) { @series[path] = version(path)&.[](/\A\d+\.\d+/) }

@@ -2,16 +2,16 @@
 
 module Cuttle
   module Studies
-    # How much smaller an experiment is made: waits and computing by the work app are that much shorter, and of all else
-    # there is that much less. Rates and times are told as they would be at full length, so that they can stand beside the
-    # published ones; what a server adds to a request weighs more on a shorter one.
+    # How much smaller an experiment is made. Waits and computing of the work app get shorter by that factor; everything
+    # else gets fewer requests. Rates and times are converted to full length, so that they can stand beside the
+    # published ones. What a server adds to a request weighs more in a shorter one.
     Scale = Struct.new(:factor) do
-      # Milliseconds that the app is asked for.
+      # The milliseconds to ask the app for.
       def time(milliseconds)
         (milliseconds * factor).round(3)
       end
 
-      # Requests of a kind whose length is not the app's to choose; enough for every connection to have some.
+      # The number of requests, if their length can't be scaled; at least two for each connection.
       def count(requests, connections)
         [(requests * factor).ceil, 2 * connections].max
       end

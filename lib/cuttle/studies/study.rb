@@ -5,19 +5,19 @@ module Cuttle
     # An experiment as it was published, and how it is made here. Frozen; made by Declaration.
     #
     #   name, title, source, question, design   texts
-    #   flaws        what is known to be wrong with the original
-    #   app, profile name or path, and its profile, as the lab takes them
-    #   cores        how many the servers have, or :all of them: those of the load as well, which then has next to
-    #                nothing to do; nil: the lab's own choice, with cores of their own for both
-    #   rounds, warmup    as the lab has them
-    #   entries      Entry each, in the published order
-    #   claims       Claim each
+    #   flaws        known faults of the original
+    #   app, profile name or path, and its profile, as in the lab
+    #   cores        number of server cores, or :all of them, including those of the load, which then has next to
+    #                nothing to do; nil: the lab's choice, with separate cores for both
+    #   rounds, warmup    as in the lab
+    #   entries      Entries, in the published order
+    #   claims       Claims
     class Study
       ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
-      # A published Row, and the Cells that measure the same: ours first, then the original's server. reason: why there
-      # are none, or nil.
-      Entry = Struct.new(:row, :cells, :reason)
+      # A published Row, and the Conditions that measure it: ours first, then the original server. reason: why there are
+      # none, or nil.
+      Entry = Struct.new(:row, :conditions, :reason)
 
       attr_reader(*ATTRIBUTES)
 
@@ -31,12 +31,12 @@ module Cuttle
         entries.map { |entry| entry.row.id }.uniq
       end
 
-      # Whether a word of the command line asks for it, or for a part of it.
+      # Whether a word of the command line selects it or a part of it.
       def meant_by?(word)
         whole?(word) || ids.any? { |id| part?(id, word) } || claims.any? { |claim| part?(claim.id, word) }
       end
 
-      # With no more than the words ask for, and what the claims among that need.
+      # The study reduced to what the words select, and what the selected claims need.
       def only(words)
         return self if words.any? { |word| whole?(word) }
 
@@ -50,15 +50,15 @@ module Cuttle
         Study.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)
       end
 
-      # All that is to be measured, once each.
-      def cells
-        entries.flat_map(&:cells).uniq
+      # All conditions, each once.
+      def conditions
+        entries.flat_map(&:conditions).uniq
       end
 
-      # [claim, figure] each of what is claimed of rows that aren't measured: it would stay undecided for ever.
+      # [claim, figure] of each claim about rows that aren't measured; it would stay undecided forever.
       def unmeasured
         pairs = claims.flat_map { |claim| claim.statements.flat_map(&:figures).map { |figure| [claim, figure] } }
-        pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.cells.any? } }
+        pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.any? } }
       end
 
       # Entries with this id and these columns.

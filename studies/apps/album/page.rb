@@ -2,7 +2,7 @@
 
 require "cgi/escape"
 require "uri"
-require_relative "../../../lib/cuttle/lab/work_app"
+require_relative "../../../lib/cuttle/lab/apps/work_app"
 require_relative "renderer"
 
 module Album

@@ -8,7 +8,7 @@ class TestLabChanges < Minitest::Test
   include ReportCase
 
   def changes(one, other)
-    Cuttle::Lab::Changes.new(*[one, other].map { |options| read(directory(**options)).first })
+    Cuttle::Lab::Analysis::Changes.new(*[one, other].map { |options| read(directory(**options)).first })
   end
 
   def render(changes)
@@ -52,7 +52,7 @@ class TestLabChanges < Minitest::Test
       end
       read(directory(lines: [lab.header, *runs])).first
     end
-    Cuttle::Lab::Changes.new(*results).to_a.first
+    Cuttle::Lab::Analysis::Changes.new(*results).to_a.first
   end
 
   def test_one_run_each_tells_the_ratio_and_nothing_more
@@ -67,7 +67,7 @@ class TestLabChanges < Minitest::Test
     one = ReportedLab.new
     other = ReportedLab.new(names: { "c1" => "alone" })
     other.header["environment"]["ruby"] = "4.0.5"
-    said = render(Cuttle::Lab::Changes.new(*[one, other].map { |lab| read(directory(lines: lab.lines)).first }))
+    said = render(Cuttle::Lab::Analysis::Changes.new(*[one, other].map { |lab| read(directory(lines: lab.lines)).first }))
 
     assert_includes said, "! the labs differ in ruby: 3.1.2 and 4.0.5"
     assert_includes said, "! only A has single"

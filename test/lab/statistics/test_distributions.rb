@@ -28,8 +28,8 @@ class TestLabDistributions < Minitest::Test
   end
 
   def test_normal_table
-    assert_in_delta 1.959964, Statistics::Normal.critical(0.05), 1e-6
-    assert_in_delta 2.575829, Statistics::Normal.critical(0.01), 1e-6
+    assert_in_delta 0.975, Statistics::Normal.below(1.959964), 1e-6
+    assert_in_delta 0.995, Statistics::Normal.below(2.575829), 1e-6
     assert_in_delta 0.841345, Statistics::Normal.below(1), 1e-6
   end
 

@@ -41,10 +41,10 @@ class TestLabIntervals < Minitest::Test
   def test_percentile_of_a_histogram
     histogram = Cuttle::Load::Histogram.new
     (1..1000).to_a.shuffle(random: Random.new(1)).each { |value| histogram.record(value) }
-    estimate = Statistics.percentile_interval(histogram, 50)
+    estimate = Statistics::Ranks.estimate(histogram, 50)
 
     assert_equal [500, *Ranks.ranks(1000, 0.5), 1000], estimate.to_a
-    assert_nil Statistics.percentile_interval(Cuttle::Load::Histogram.new, 50)
+    assert_nil Statistics::Ranks.estimate(Cuttle::Load::Histogram.new, 50)
   end
 
   def test_millions_of_values
@@ -53,33 +53,6 @@ class TestLabIntervals < Minitest::Test
 
     assert_in_delta 2_970_000 - reach, low, 2
     assert_in_delta 2_970_000 + reach, high, 2
-  end
-
-  # The interval holds the shifts that the test does not reject.
-  def test_hodges_lehmann_is_the_test_turned_round
-    random = Random.new(7)
-    [[5, 5], [4, 8], [9, 7]].each do |one, other|
-      a = Array.new(one) { random.rand }
-      b = Array.new(other) { random.rand + 0.3 }
-      estimate = Statistics.hodges_lehmann(a, b)
-
-      [[estimate.low, -1], [estimate.high, 1]].each do |bound, side|
-        assert_operator rejection(a, b, bound - side * 1e-9), :>, 0.05
-        assert_operator rejection(a, b, bound + side * 1e-9), :<=, 0.05
-      end
-      assert estimate.covers?(estimate.value)
-    end
-  end
-
-  def test_hodges_lehmann_of_three_has_no_interval
-    estimate = Statistics.hodges_lehmann([1, 2, 3], [11, 12, 13])
-
-    assert_equal [10, nil, nil], estimate.to_a.first(3)
-  end
-
-  # Of many values: within a hundredth of the exact.
-  def test_hodges_lehmann_of_many
-    assert_in_delta Statistics::HodgesLehmann.exact(14, 14, 0.05), Statistics::HodgesLehmann.normal(14, 14, 0.05), 1
   end
 
   # As lab runs are: scattered by a share of the value, now and then slow.
@@ -100,7 +73,7 @@ class TestLabIntervals < Minitest::Test
       values = Array.new(5) { gauss(random) }
       percentile = Cuttle::Load::Statistics.bootstrap(5, 0, rounds: 800) { |pick,| [mean(values.values_at(*pick))] }
       plain += 1 if 0.between?(*percentile.first)
-      expanded += 1 if Statistics.bootstrap_by_block(values, rounds: 800) { |blocks| mean(blocks) }.covers?(0)
+      expanded += 1 if Statistics::Bootstrap.estimate(values, rounds: 800) { |blocks| mean(blocks) }.covers?(0)
     end
 
     assert_operator plain, :<, 300 * 0.9
@@ -111,16 +84,16 @@ class TestLabIntervals < Minitest::Test
   def test_bootstrap_draws_whole_blocks
     random = Random.new(13)
     blocks = Array.new(8) { |block| Array.new(50) { block + random.rand / 10 } }
-    estimate = Statistics.bootstrap_by_block(blocks) { |picked| mean(picked.flatten) }
+    estimate = Statistics::Bootstrap.estimate(blocks) { |picked| mean(picked.flatten) }
 
     assert_operator estimate.high - estimate.low, :>, 2 * 1.96 * 2.3 / Math.sqrt(8) * 0.9
     assert_equal 8, estimate.count
-    assert_equal estimate, Statistics.bootstrap_by_block(blocks) { |picked| mean(picked.flatten) }
+    assert_equal estimate, Statistics::Bootstrap.estimate(blocks) { |picked| mean(picked.flatten) }
   end
 
   def test_one_value_has_no_interval
     assert_equal [7, nil, nil, 1], Statistics.median_interval([7]).to_a
-    refute Statistics.bootstrap_by_block([7]) { |blocks| blocks.sum }.interval?
+    refute Statistics::Bootstrap.estimate([7]) { |blocks| blocks.sum }.interval?
   end
 
   def test_values_that_are_no_ratio

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "../data/support/synthetic_lab"
+require_relative "../support/synthetic_lab"
 
 # Whole labs, simulated: how often a lab calls anything different that is the same (at most 5%, however many
 # configurations it has and however its runs scatter), and how often it finds a true 10%.
@@ -34,7 +34,7 @@ class TestLabSimulation < Minitest::Test
   def test_best_against_the_rest
     alarms = (1..100).count do |seed|
       analysis = lab(%w[0 1 2 3 4 5 6 7], SCATTER["alike"], 5, seed)
-      analysis.comparisons(base: analysis.best(load: "l1").configuration).any?(&:different?)
+      analysis.comparisons(baseline: analysis.best(load: "l1").configuration).any?(&:different?)
     end
 
     assert_operator alarms, :<=, 5

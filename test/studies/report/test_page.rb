@@ -28,7 +28,7 @@ class TestStudiesPage < Minitest::Test
   def test_each_claim_has_its_verdict_and_its_interval
     page = Studies::Report::Page.render(keep("s0-ab"))
     list = page[%r{<ul class="claims">.*?</ul>}m]
-    findings = Studies::Kept.all(@root).first
+    findings = Studies::Archive.all(@root).first
     assert_equal findings.verdicts.map { |verdict| Studies::Findings::WORDS[verdict.verdict] },
                  list.scan(%r{<b class="word \w+">([^<]+)</b>}).flatten
     findings.verdicts.flat_map(&:evidence).each { |_, found, _| assert_includes list, Studies::Report::Figures.ratio(found) }
@@ -43,7 +43,7 @@ class TestStudiesPage < Minitest::Test
     assert_match(/>published 2013-06-25</, sweeps)
     forest = render("s0-ab")[%r{<svg[^>]*aria-label="requests/s, ours by the published.*?</svg>}m]
     published = study("s0-ab").entries.select { |entry| entry.row.file }
-    assert_equal published.sum { |entry| entry.cells.length }, forest.scan('class="marker').length
+    assert_equal published.sum { |entry| entry.conditions.length }, forest.scan('class="marker').length
   end
 
   def test_questions_are_drawn_alone
@@ -72,8 +72,8 @@ class TestStudiesPage < Minitest::Test
 
   def test_what_is_missing_or_failed_is_told
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => EVIL }
-    Studies::Kept.take(lab("q1-threads", missing: "puma").write("#{@directory}/full", more: [failure]), @root)
-    page = Studies::Report::Page.render(Studies::Kept.all(@root))
+    Studies::Archive.take(lab("q1-threads", missing: "puma").write("#{@directory}/full", more: [failure]), @root)
+    page = Studies::Report::Page.render(Studies::Archive.all(@root))
     refute_match(/<script|<img/, page)
     assert_includes page, "Not measured: puma -t 8: not here."
     assert_includes page, "not testable here"
@@ -88,8 +88,8 @@ class TestStudiesPage < Minitest::Test
 
   def test_nothing_that_was_measured
     nothing = lab("q1-threads", missing: "cuttle").write("#{@directory}/full")
-    Studies::Kept.take(nothing, @root)
-    assert_includes Studies::Report::Page.render(Studies::Kept.all(@root)), "not testable here"
+    Studies::Archive.take(nothing, @root)
+    assert_includes Studies::Report::Page.render(Studies::Archive.all(@root)), "not testable here"
   end
 
   private

@@ -96,7 +96,7 @@ module StudiesCase
 
   # Findings of the studies, kept.
   def keep(*names, **options)
-    names.each { |name| Studies::Kept.take(lab(name, **options).write("#{@directory}/results/#{name}/1"), @root) }
-    Studies::Kept.all(@root)
+    names.each { |name| Studies::Archive.take(lab(name, **options).write("#{@directory}/results/#{name}/1"), @root) }
+    Studies::Archive.all(@root)
   end
 end

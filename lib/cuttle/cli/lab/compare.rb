@@ -25,7 +25,7 @@ module Cuttle
           raise UsageError, "compare takes two directories" unless arguments.length == 2
 
           results = arguments.map { |directory| Cuttle::Lab::Results.read(directory) }
-          @out.print Cuttle::Lab::Report::Changes.render(Cuttle::Lab::Changes.new(*results))
+          @out.print Cuttle::Lab::Report::Changes.render(Cuttle::Lab::Analysis::Changes.new(*results))
           0
         end
       end

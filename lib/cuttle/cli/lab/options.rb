@@ -6,7 +6,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Lab
-      # Reads the command line of `cuttle lab`: Cuttle::Lab::Options, and how to report the result.
+      # The command line of `cuttle lab`, read: Cuttle::Lab::Options, and how the result is told.
       class Options
         BANNER = <<~TEXT.chomp
           Usage: cuttle lab [APP.ru] [OPTION …]
@@ -57,7 +57,7 @@ module Cuttle
           @lab[:app] = path
         end
 
-        # The header of a lab has the seed separately.
+        # The header of a lab names its seed apart.
         def without_seed(arguments)
           skip = false
           arguments.reject do |word|
@@ -67,7 +67,7 @@ module Cuttle
           end
         end
 
-        # The options come from the lab that is resumed. Only the budget is given here.
+        # The options are those of the lab that is gone on with; only the budget is this one's.
         def resume
           if @lab.keys - %i[resume budget command] != []
             raise UsageError, "--resume takes no other options: they are in the results"
@@ -134,13 +134,13 @@ module Cuttle
         end
 
         def method_of(parser)
-          number(parser, :rounds, "--rounds N", "blocks; each starts every server again (what the budget allows)")
+          number(parser, :rounds, "--rounds N", "each starts every server again (as many as the budget allows)")
           time(parser, :duration, "-d", "--duration TIME", "of each run (1s, less where the budget asks for it)")
           time(parser, :warmup, "--warmup TIME", "before each run at most, until its rate is steady (500ms)")
           number(parser, :seed, "--seed N", "of the order, mixes and random times (printed)")
           time(parser, :budget, "--budget TIME", "what it may take altogether (2m; none with --rounds or --duration)")
           parser.on("--cpus CORES", "server:0 load:1, or server:0-2,load:3 (the last for the load)") do |text|
-            @lab[:cpus] = Cuttle::Lab::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
+            @lab[:cpus] = Cuttle::Lab::Machine::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
           end
           keep(parser, :resume, "--resume DIR", "go on with a lab that did not come to its end")
         end
@@ -186,7 +186,7 @@ module Cuttle
           words(text).map { |word| Cuttle::Load::Units.rate(word, "--rate") }
         end
 
-        # "5/20/1000,cv=0.5": Strings, which the app itself checks. "upstream" alone is handled by the lab.
+        # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.
         def profile(text)
           sizes, named = words(text).partition { |part| part != "upstream" && !part.include?("=") }
           values = sizes.first.to_s.split("/", -1)

@@ -6,7 +6,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Lab
-      # `cuttle lab peers`: lists the servers that a lab can use on this machine, and installs the others.
+      # `cuttle lab peers`: which servers a lab can have on this machine, and how to get the others.
       class Peers
         USAGE = "Usage: cuttle lab peers [--install [NAME …]]"
 
@@ -15,7 +15,7 @@ module Cuttle
           @err = err
         end
 
-        # Returns the exit status: 1 if an installation failed. Raises UsageError.
+        # Returns the exit status: 1 where something could not be installed. Raises UsageError.
         def run(arguments)
           install = false
           names = parser { install = true }.parse(arguments)
@@ -39,18 +39,19 @@ module Cuttle
         end
 
         def list
-          Cuttle::Lab::Peers.all.each do |peer|
+          Cuttle::Lab::Servers::Peers.all.each do |peer|
             @out.puts "#{peer.name.ljust(10)} #{(peer.unavailable ? "-" : peer.version).ljust(8)} #{remark(peer)}"
           end
           0
         end
 
         def remark(peer)
-          peer.unavailable || Cuttle::Lab::Peers.describe(peer.name)
+          peer.unavailable || Cuttle::Lab::Servers::Peers.describe(peer.name)
         end
 
         def install(names)
-          peers = names.empty? ? Cuttle::Lab::Peers.all : names.map { |name| Cuttle::Lab::Peers.find(name) }
+          all = Cuttle::Lab::Servers::Peers
+          peers = names.empty? ? all.all : names.map { |name| all.find(name) }
           failed = peers.select(&:unavailable).reject { |peer| installed?(peer) }
           list if failed.empty?
           failed.empty? ? 0 : 1
@@ -58,15 +59,15 @@ module Cuttle
 
         # Debian's packages are for the machine's owner to install.
         def installed?(peer)
-          reason = peer.gems ? installed_anew(peer.home) : peer.unavailable
+          reason = peer.gems ? reinstall(peer.gem_directory) : peer.unavailable
           @err.puts "cuttle: #{peer.name}: #{reason}" if reason
           reason.nil? || peer.gems.nil?
         end
 
         # Removes older versions first, because the newest installed version would run.
-        def installed_anew(home)
-          FileUtils.rm_rf(home.path)
-          home.install
+        def reinstall(directory)
+          FileUtils.rm_rf(directory.path)
+          directory.install
         end
       end
     end

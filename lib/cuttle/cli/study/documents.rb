@@ -17,9 +17,9 @@ module Cuttle
         def keep(directories)
           raise UsageError, "keep takes directories of results" if directories.empty?
 
-          directories.each { |directory| Studies::Kept.check(directory, @root) }
-          say(directories.map { |directory| Studies::Kept.take(directory, @root) })
-          say(Studies::Documents.write(Studies::Kept.all(@root), @root))
+          directories.each { |directory| Studies::Archive.check(directory, @root) }
+          say(directories.map { |directory| Studies::Archive.take(directory, @root) })
+          say(Studies::Documents.write(Studies::Archive.all(@root), @root))
           0
         end
 
@@ -27,7 +27,7 @@ module Cuttle
         def report(words, directory: nil, output: nil)
           raise UsageError, "report takes no names: it is on all there are" if words.any?
 
-          all = directory ? Studies::Kept.newest(directory, @root) : Studies::Kept.all(@root)
+          all = directory ? Studies::Archive.newest(directory, @root) : Studies::Archive.all(@root)
           raise Error, "no results#{directory ? " in #{directory}" : " are kept: cuttle study keep DIR"}" if all.empty?
 
           say(Studies::Documents.write(all, @root)) unless directory

@@ -3,51 +3,34 @@
 module Cuttle
   module Lab
     class Analysis
-      # A configuration beside a base, under one load.
+      # A configuration compared with a baseline, under one load.
       class Comparison
-        # Less than this is no difference even where it is no chance: the layout of memory alone is worth as much.
+        # Differences below 1% are not reported, however certain they are: memory layout alone can cause as much.
         LEAST = 0.01
 
-        # measure: by which they are compared (Measure). p: adjusted for the family, nil of one block only.
-        # level: what its own p had to be below. family: how many comparisons were corrected together.
-        attr_reader :configuration, :base, :load, :measure, :p, :level, :family
+        # measure: the Measure that is compared. p: adjusted for the family, nil for a single round. level: the level
+        # that its unadjusted p had to reach. family: the number of comparisons that were corrected together.
+        attr_reader :configuration, :baseline, :load, :measure, :p, :level, :family
 
-        # values: { block => value } of base and configuration. rank_p: called when asked for.
-        def initialize(configuration:, base:, load:, measure:, values:, paired:, p:, level:, rank_p:, family:)
+        def initialize(configuration:, baseline:, load:, measure:, paired:, p:, level:, family:)
           @configuration = configuration
-          @base = base
+          @baseline = baseline
           @load = load
           @measure = measure
-          @values = values
           @paired = paired
           @p = p
           @level = level
-          @rank_p = rank_p
           @family = family
         end
 
-        # configuration / base: an Estimate. Above 1 is better in a closed loop, and worse in an open one (see measure).
+        # configuration / baseline: an Estimate. In a closed loop a ratio above 1 is better, in an open loop it is worse
+        # (see measure).
         def ratio
           @ratio ||= @paired.estimate
         end
 
-        # configuration - base, without regard to blocks: the Hodges-Lehmann Estimate in measure.unit.
-        def shift
-          @shift ||= Statistics.hodges_lehmann(*@values.map(&:values))
-        end
-
-        # p of the Mann-Whitney test, which looks at the runs without their blocks; adjusted for the family, or nil.
-        def rank_p
-          @rank_p.call
-        end
-
-        # p that is not adjusted, or nil.
-        def own_p
-          @paired.p
-        end
-
-        # Blocks in which both ran.
-        def blocks
+        # The number of rounds in which both ran.
+        def rounds
           @paired.count
         end
 
@@ -55,21 +38,67 @@ module Cuttle
           !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
         end
 
-        # Whether the configuration is measurably better than the base.
+        # Whether the configuration is measurably better than the baseline.
         def better?
           different? && measure.goodness(ratio.value) > measure.goodness(1)
         end
 
-        # The smallest difference of the ratio from 1 (0.04 for 4%) that would have been found in 9 of 10 labs, or nil.
+        # The smallest difference of the ratio from 1 (0.04 for 4%) that 9 of 10 such labs would find, or nil.
         def detectable
           @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
         end
 
-        # The base beside the configuration.
+        # The same comparison with the roles exchanged.
         def inverse
-          Comparison.new(configuration: base, base: configuration, load: load, measure: measure,
-                         values: @values.reverse, paired: @paired.inverse,
-                         p: p, level: level, rank_p: @rank_p, family: family)
+          Comparison.new(configuration: baseline, baseline: configuration, load: load, measure: measure,
+                         paired: @paired.inverse, p: p, level: level, family: family)
+        end
+      end
+
+      # Comparisons that are corrected together.
+      class Family
+        # A lab promises a false-alarm rate of at most 5%. It spends half of that. The other half covers the assumption
+        # that logarithms of ratios are about normal, which few rounds can't check.
+        LEVEL = 0.025
+
+        # +pairs+: Arrays of ids, [configuration, baseline, load].
+        def initialize(values, pairs)
+          @values = values
+          samples = pairs.map { |pair| sample(*pair) }
+          correct(samples.select { |sample| sample[:paired].count.positive? })
+        end
+
+        # The Comparison of +configuration+ with +baseline+ under +load+ (ids), in either order. nil if no round has
+        # both.
+        def find(configuration, baseline, load)
+          @comparisons[[configuration, baseline, load]] || @comparisons[[baseline, configuration, load]]&.inverse
+        end
+
+        private
+
+        def sample(configuration, baseline, load)
+          spec = @values.load(load)
+          measure = Measure.of(spec)
+          measured = [baseline, configuration].map { |id| @values.values(id, load) }
+          { configuration: @values.configuration(configuration), baseline: @values.configuration(baseline), load: spec,
+            measure: measure, paired: Statistics::Paired.of(*measured, noise: @values.noise(measure)) }
+        end
+
+        # A single round can't be tested. Such a pair does not count in the correction of the others.
+        def correct(samples)
+          tested, single = samples.partition { |sample| sample[:paired].p }
+          ps = tested.map { |sample| sample[:paired].p }
+          all = tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) +
+                single.map { |sample| [sample, nil, LEVEL] }
+          @comparisons = all.to_h { |sample, p, level| [key(sample), compare(sample, p, level, tested)] }
+        end
+
+        def compare(sample, p, level, tested)
+          Comparison.new(**sample, p: p, level: level, family: tested.length)
+        end
+
+        def key(sample)
+          sample.values_at(:configuration, :baseline, :load).map(&:id)
         end
       end
     end

@@ -3,9 +3,29 @@
 module Cuttle
   module Lab
     class Analysis
-      # The rows of a lab's table.
+      # A configuration under a load, summarized over its valid runs. Its values are nil if it has no valid run.
+      #
+      # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. cpu_us: CPU time
+      # of the server for each response, microseconds. switches: voluntary context switches for each response. pss_total
+      # and pss_worker: octets. boot: seconds until the first answer. (These are medians over the runs, or nil.)
+      # error_share: share of the requests that failed. errors: number of failures over all runs, valid or not.
+      Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
+                       :boot, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs, :unsteady_runs, :reasons,
+                       keyword_init: true) do
+        # Whether at least 99% of the requests succeeded. Otherwise the rate is mostly a rate of errors.
+        def sound?
+          error_share < Row::FAULTY
+        end
+
+        def measured?
+          valid_runs.positive?
+        end
+      end
+      Row::FAULTY = 0.01
+
+      # Makes the rows of a lab's table.
       module Table
-        ENOUGH = 10 # values that must lie beyond a percentile, as in Load::Result
+        ENOUGH = 10 # responses that must lie beyond a percentile, as in Load::Result
 
         module_function
 
@@ -23,7 +43,7 @@ module Cuttle
         def row(configuration, load, runs, failed)
           valid, invalid = runs.partition(&:valid?)
           Row.new(configuration: configuration, load: load, **speed(valid), **costs(valid, configuration),
-                  **faults(runs), **validity(valid, invalid), failed_runs: failed, marks: marks(valid))
+                  **faults(runs), **validity(valid, invalid), failed_runs: failed)
         end
 
         def validity(valid, invalid)
@@ -36,7 +56,8 @@ module Cuttle
             p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
         end
 
-        # Milliseconds. Of runs of which one has too few responses to tell it alone, by all their responses.
+        # The percentile in milliseconds: the median over the runs. If some run has too few responses for it, all runs'
+        # responses are taken together.
         def percentile(runs, percentile)
           times = runs.map { |run| run.time("p#{percentile}") }
           return if times.empty?
@@ -44,13 +65,13 @@ module Cuttle
           times.all? ? Statistics.median_interval(times) : together(runs.filter_map(&:histogram), percentile)
         end
 
-        # As wide as both chances, that within the responses and that between the starts.
+        # The wider of two intervals: the variation within the responses, and the variation between the starts.
         def together(histograms, percentile)
           histograms = histograms.reject { |each| each.count.zero? }
           sum = Load::Histograms.sum(histograms)
           return if sum.count * (100 - percentile) / 100.0 < ENOUGH
 
-          within = Statistics.percentile_interval(sum, percentile)
+          within = Statistics::Ranks.estimate(sum, percentile)
           between = Statistics.median_interval(histograms.map { |each| each.value_at(percentile) })
           bounds = [[within.low, between.low], [within.high, between.high]].map { |pair| pair if pair.all? }
           milliseconds(within.value, bounds[0]&.min, bounds[1]&.max, histograms.length)
@@ -68,7 +89,7 @@ module Cuttle
             pss_worker: median(servers.map { |each| worker(each["pss"], configuration.workers) }) }
         end
 
-        # The memory of a worker: processes beside the workers (a supervisor) are the smaller ones.
+        # The mean memory of a worker. Processes beside the workers, such as a supervisor, are smaller and left out.
         def worker(pss, workers)
           Load::Statistics.mean(pss.max([workers || 0, 1].max)) if pss&.any?
         end
@@ -82,10 +103,6 @@ module Cuttle
           errors = runs.sum(&:failures)
           sent = runs.sum { |run| run.sent || 0 }
           { errors: errors, error_share: sent.positive? ? errors.fdiv(sent) : 0.0 }
-        end
-
-        def marks(runs)
-          runs.flat_map { |run| [*run.marks, *run.warnings] }.uniq { |mark| mark["name"] }
         end
       end
     end

@@ -6,14 +6,14 @@ require "tempfile"
 module Cuttle
   module Lab
     module Apps
-      # An app, and what it is served with. Frozen.
+      # An app, and how it is served. Frozen.
       #   rackup       its rackup file
       #   directory    the server's working directory
       #   environment  variables for the server
-      #   gemfile      of its own bundle; nil where it needs no gem but Rack
+      #   gemfile      of its own bundle; nil if it needs no gem but Rack
       #   services     names of the Services that it needs
       #   mix          path of its requests for `cuttle load --mix`; nil: GET /
-      #   profile      parameters of the work app, and how many connections PostgreSQL takes
+      #   profile      parameters of the work app, and the connections that PostgreSQL takes
       class App
         ATTRIBUTES = %i[name rackup directory environment gemfile services mix profile].freeze
 
@@ -45,26 +45,26 @@ module Cuttle
           with(profile: profile.merge(CONNECTIONS => Services::Postgres.count(connections)))
         end
 
-        # What that service is started with.
+        # Options to start that service with.
         def settings_of(service)
           service == "postgres" ? profile.slice(CONNECTIONS).transform_keys(&:to_sym) : {}
         end
 
-        # nil, or why it can't be served here, and what to do.
+        # nil, or why it can't be served here and what to do.
         def unavailable
           return "#{rackup} is not there" unless File.file?(rackup)
 
           services.filter_map { |name| Services.find(name).unavailable }.first
         end
 
-        # The app, ready to be served: its data made below +workspace+, an empty directory of the lab's, and its
-        # environment complete. services: those that it needs, started, by name. ruby: the one that will serve it.
-        # Raises Lab::Failure.
+        # Returns the app ready to be served, with its data below +workspace+ (an empty directory of the lab's) and its
+        # whole environment. services: the started services, by name. ruby: the Ruby that will serve it. Raises
+        # Lab::Failure.
         def prepare(_workspace, services: {}, **)
           with(environment: environment.merge(*self.services.map { |name| services.fetch(name).environment }))
         end
 
-        # Makes its data again what they were when it was prepared. services: as there. Raises Lab::Failure.
+        # Restores the data that #prepare made. services: the started services, by name. Raises Lab::Failure.
         def reset(_services); end
 
         # Variables for a server. fibers: whether a fiber answers each request.
@@ -74,15 +74,15 @@ module Cuttle
 
         private
 
-        # Runs a program of the app's, in its directory and with its bundle and nobody else's. Raises Lab::Failure with
-        # the last line of what it said.
+        # Runs one of the app's programs in its directory, with its own bundle only. Raises Lab::Failure with the last
+        # lines of the output.
         def run(*command, environment: self.environment, output: File::NULL)
           log = Tempfile.new("cuttle-app")
           bundle = gemfile ? { "BUNDLE_GEMFILE" => gemfile } : {}
           done = system(Apps.clean.merge(environment, bundle), *command, chdir: directory, out: output, err: log.path)
           return if done
 
-          raise Failure, "#{name}: #{File.basename(command.first)}: #{Server.last_words(log.read)}"
+          raise Failure, "#{name}: #{File.basename(command.first)}: #{Servers::Server.last_words(log.read)}"
         ensure
           log&.close!
         end

@@ -5,7 +5,7 @@ require "fileutils"
 module Cuttle
   module Lab
     module Apps
-      # The Rails forum (examples/forum) with a thousand topics in it, the same ones for the same seed, and requests for
+      # The Rails forum (examples/forum) with a thousand topics, which are the same for the same seed, and requests for
       # them: the latest topics, a topic, a reply, a new topic, each as often as the others.
       class Forum < App
         DIRECTORY = "#{EXAMPLES}/forum"
@@ -17,8 +17,8 @@ module Cuttle
               environment: { "RAILS_ENV" => "production", "RAILS_LOG_LEVEL" => "warn" })
         end
 
-        # Installs its gems where they are missing, makes and fills its database, and writes the requests; a minute or
-        # more the first time.
+        # Installs its gems if they are missing, makes and fills its database, and writes the requests. This takes a
+        # minute or more the first time.
         def prepare(workspace, services: {}, seed: 1, topics: TOPICS, **)
           storage = File.join(workspace, "forum")
           mix = File.join(workspace, "forum.jsonl")
@@ -34,19 +34,19 @@ module Cuttle
           run("bin/mix", environment: environment.merge(population), output: mix)
         end
 
-        # No start finds what was posted during another: the database is a copy of the one that was filled.
+        # Each start gets a copy of the filled database, without what earlier starts have posted.
         def reset(services)
           services.key?("postgres") ? services["postgres"].restore(DATABASE) : restore_file
         end
 
-        # Rails wants to know while it starts.
+        # Rails needs to know this when it starts.
         def environment_for(fibers:)
           fibers ? environment.merge("FORUM_ISOLATION" => "fiber") : environment
         end
 
         private
 
-        # SQLite's log, which lies beside it, is part of it.
+        # SQLite's log lies beside the file and is part of it.
         def restore_file
           storage = environment.fetch("FORUM_STORAGE")
           filled = "#{storage}/filled"

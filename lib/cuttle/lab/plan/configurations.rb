@@ -7,18 +7,18 @@ module Cuttle
   module Lab
     class Plan
       # The configurations that Options ask for: every server and model with every number of workers and threads that it
-      # can have, and the control. What a model has no such number for, it is measured with one of; what is not to be
-      # had here is listed with the reason.
+      # can have, and the control. A model without threads or forking is measured with the nearest numbers. A server
+      # that is not available here is listed with the reason.
       class Configurations
         BACKLOG = 1024
-        # The one that is measured twice, where it is there: what most apps run under.
+        # The configuration that is measured twice, if it is in the lab: what most apps run under.
         CONTROL = ["cuttle", "hybrid"].freeze
         OURS = "cuttle"
 
         # Configuration id => why it can't be measured.
         attr_reader :missing
 
-        # +peers+ answers find(name) and names. Raises UsageError.
+        # +peers+ has find(name) and names. Raises UsageError.
         def initialize(options, peers)
           @options = options
           @peers = peers
@@ -26,7 +26,7 @@ module Cuttle
           @versions = {}
         end
 
-        # Results::Configuration each, with ids.
+        # An Array of Results::Configuration, with ids.
         def to_a
           wanted = axes.uniq { |configuration, _| configuration }
           raise UsageError, "nothing to measure: name --engines or --servers" if wanted.empty?
@@ -35,9 +35,9 @@ module Cuttle
                 .then { |configurations| [*configurations, control(configurations)].compact }
         end
 
-        # What a server is started with, of a configuration's Hash. Settings of one run are the caller's.
+        # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run.
         def self.setup(hash, **settings)
-          Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
+          Servers::Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
                     keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
                     ruby: hash["ruby_path"], **settings)
         end
@@ -49,7 +49,7 @@ module Cuttle
                  .flat_map { |(peer, model), *numbers| candidates(peer, model, *numbers) }
         end
 
-        # [peer, model] each.
+        # Pairs of [peer, model].
         def servers
           ours = @peers.find(OURS)
           engines = @options.engines || ours.models
@@ -59,7 +59,7 @@ module Cuttle
           engines.map { |engine| [ours, engine] } + others
         end
 
-        # "thin" is every model of it and no variant, "thin:threaded" one.
+        # "thin" means every model of Thin without its variants, "thin:threaded" one model.
         def others
           names = @options.servers == %w[all] ? @peers.names - [OURS] : @options.servers
           names.flat_map do |name|
@@ -75,7 +75,7 @@ module Cuttle
           peer.models.empty? ? [nil] : peer.models
         end
 
-        # [Hash, reason why it is missing or nil] each.
+        # Pairs of [Hash, reason why it is missing or nil].
         def candidates(peer, model, workers, keep_alive, ruby)
           threads_for(workers).map do |threads|
             base = { "server" => peer.name, "model" => model, "keep_alive" => keep_alive, "ruby_path" => ruby }
@@ -89,15 +89,15 @@ module Cuttle
           [(@options.slots.fdiv([workers, 1].max)).ceil]
         end
 
-        # With the nearest numbers that the server can have.
+        # The Hash with the nearest numbers that the server can have.
         def described(peer, base, workers, threads)
           tries = numbers(workers, threads).map { |each| base.merge(each) }
           reasons = tries.map { |hash| peer.supports?(setup(hash)) }
-          index = reasons.index(nil) || -1 # the last one asks for least: what is against it can't be helped
+          index = reasons.index(nil) || -1 # the last one asks for the least
           [complete(peer, tries[index]), peer.unavailable || reasons[index]]
         end
 
-        # Equal slots: a model with one slot in a process gets as many processes.
+        # With equal slots, a model with one slot in a process gets more processes.
         def numbers(workers, threads)
           alone = @options.slots || workers
           [[workers, threads], [alone, 1], [[workers, 1].max, threads], [[alone, 1].max, 1]]

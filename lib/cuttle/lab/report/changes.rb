@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Report
-      # Lab::Changes as text.
+      # Lab::Analysis::Changes as text.
       module Changes
         HEADER = ["configuration", "load", "A", "B", "B / A", "95% interval", ""].freeze
         LEFT = [0, 1, 6].freeze # columns that are words

@@ -41,14 +41,14 @@ module Cuttle
         end
 
         def comparison(comparison)
-          { "configuration" => comparison.configuration.id, "base" => comparison.base.id, "load" => comparison.load.id,
+          { "configuration" => comparison.configuration.id, "base" => comparison.baseline.id, "load" => comparison.load.id,
             "measure" => comparison.measure.name, "ratio" => comparison.ratio, "p" => comparison.p,
             "different" => comparison.different?, "detectable" => comparison.detectable }
         end
 
         def plain(value)
           case value
-          when Struct, Record then plain(value.to_h)
+          when Struct, Results::Record then plain(value.to_h)
           when Hash then value.to_h { |key, each| [Markup.clean(key), plain(each)] }
           when Array then value.map { |each| plain(each) }
           when Float then value if value.finite?

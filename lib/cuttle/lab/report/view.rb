@@ -73,7 +73,7 @@ module Cuttle
 
         # What the others are compared with, or nil where there is nothing yet.
         def base
-          analysis.reference
+          analysis.baseline
         end
 
         # Of all others with the base, under +load+; the highest ratio first.

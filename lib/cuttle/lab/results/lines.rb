@@ -5,9 +5,9 @@ require "json"
 module Cuttle
   module Lab
     class Results
-      # The lines of a results file: the first, the header, and the others as far as they can be read.
+      # The lines of a results file: the header, and every other line that can be read.
       class Lines
-        # Raises Failure where the header is none, and what File raises.
+        # Raises Failure if there is no valid header, and whatever File raises.
         def self.read(path)
           lines = new(path)
           File.foreach(path, mode: "rb").with_index(1) { |line, number| lines.add(line, number) }
@@ -39,7 +39,7 @@ module Cuttle
           damages << Damage.new(number, line.end_with?("\n") ? "no JSON object with a type" : "torn")
         end
 
-        # +hash+, one of records, turned out to say nothing.
+        # Records that +hash+, one of records, is not valid.
         def damaged(hash, reason)
           damages << Damage.new(@numbers.fetch(hash), reason)
         end
@@ -63,6 +63,62 @@ module Cuttle
           raise Failure, "#{@path}, line 1: a header without configurations and loads" unless whole
 
           @header = hash
+        end
+      end
+
+      # Checks that a JSON object is a run, so that a damaged line neither counts as a measurement nor breaks a report.
+      module Shape
+        NUMBERS = %w[boot rate responses sent elapsed load_cpu lost].freeze
+        OF_NUMBERS = %w[errors ms].freeze
+        OF_OBJECTS = %w[marks warnings windows proof].freeze
+        SERVER = %w[cpu_us switches pss_total].freeze
+
+        module_function
+
+        # Why +hash+ is not a run, or nil.
+        def damage(hash)
+          return "without configuration, load and block" unless identified?(hash)
+          return "says neither valid nor invalid" unless [true, false].include?(hash["valid"])
+          return "without a rate" if hash["valid"] && hash["rate"].nil?
+
+          wrong = wrong(hash)
+          wrong && "with a damaged #{wrong}"
+        end
+
+        def identified?(hash)
+          hash["configuration"].is_a?(String) && hash["load"].is_a?(String) && hash["block"].is_a?(Integer)
+        end
+
+        # The first key whose value has the wrong type. Keys may be missing.
+        def wrong(hash)
+          NUMBERS.find { |key| !number?(hash[key]) } ||
+            OF_NUMBERS.find { |key| !numbers?(hash[key]) } ||
+            OF_OBJECTS.find { |key| !all?(hash[key], Hash) } ||
+            { "reasons" => all?(hash["reasons"], String), "server" => server?(hash["server"]),
+              "histogram" => histogram?(hash["histogram"]) }.key(false)
+        end
+
+        def number?(value)
+          value.nil? || (value.is_a?(Numeric) && value.finite?)
+        end
+
+        def numbers?(value)
+          value.nil? || (value.is_a?(Hash) && value.values.all? { |each| number?(each) })
+        end
+
+        def all?(value, kind)
+          value.nil? || (value.is_a?(Array) && value.all?(kind))
+        end
+
+        def server?(value)
+          value.nil? || (value.is_a?(Hash) && all?(value["pss"], Numeric) &&
+                         SERVER.all? { |key| number?(value[key]) })
+        end
+
+        def histogram?(value)
+          value.nil? || !Load::Histograms.load(value).nil?
+        rescue NoMethodError, TypeError, ArgumentError, RangeError
+          false
         end
       end
     end

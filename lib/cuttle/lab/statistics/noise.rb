@@ -3,19 +3,19 @@
 module Cuttle
   module Lab
     module Statistics
-      # How much runs vary, learnt from a whole lab: 3 blocks say little about the variance of one comparison, but 20
-      # comparisons of 3 blocks say much about what is usual. An empirical Bayes prior of variances, scaled inverse
-      # chi-square (Smyth 2004): the more alike they are, the more degrees of freedom it is worth; where they differ
-      # widely it is worth next to nothing. It errs to the safe side: a reference that is far more restless than the
-      # rest is in every comparison, and few variances may look more alike than they are.
+      # How much runs vary, estimated from a whole lab. 3 rounds say little about the variance of one comparison, but 20
+      # comparisons of 3 rounds say much about the usual variance. This is an empirical Bayes prior of variances, scaled
+      # inverse chi-square (Smyth 2004): the more alike the variances are, the more degrees of freedom it has. If they
+      # differ widely it has almost none. It errs on the safe side, for two reasons: a noisy baseline is in every
+      # comparison, and few variances may look more alike than they are.
       class Noise
-        ENOUGH = 6 # variances: of fewer nothing is learnt
+        ENOUGH = 6 # variances; fewer give no prior
 
-        # variance, and the degrees of freedom it is worth.
+        # The variance, and its degrees of freedom.
         attr_reader :variance, :degrees
 
-        # Of [variance, degrees of freedom] pairs. Where some come of the same starts of servers, as under several
-        # loads, +repeats+ says how many at most: they count as one.
+        # From pairs of [variance, degrees of freedom]. repeats: how many of them come from the same starts of servers
+        # at most, as under several loads; these count as one.
         def self.of(variances, repeats: 1)
           known = variances.select { |variance, degrees| variance.positive? && degrees >= 1 }
           independent = known.length.fdiv(repeats)
@@ -26,12 +26,12 @@ module Cuttle
           new(middle(known, excess), [degrees(cautious(excess, known, independent)), most].min)
         end
 
-        # How much more the logarithms vary than those of one variance would. 0 where they vary less.
+        # How much more the logarithms vary than with a single variance; at least 0.
         def self.excess(known)
           [Load::Statistics.deviation(logs(known))**2 - expected(known, :trigamma), 0.0].max
         end
 
-        # +excess+ and its standard error.
+        # +excess+ plus its standard error.
         def self.cautious(excess, known, independent)
           variance = excess + expected(known, :trigamma)
           excess + Math.sqrt((expected(known, :pentagamma) + 2 * variance**2) / independent)
@@ -41,7 +41,7 @@ module Cuttle
           Load::Statistics.mean(known.map { |_, degrees| Gamma.public_send(function, degrees / 2.0) })
         end
 
-        # Logarithms, without the bias that few degrees of freedom give them.
+        # Logarithms, corrected for the bias of few degrees of freedom.
         def self.logs(known)
           known.map { |variance, degrees| Math.log(variance) - bias(degrees) }
         end
@@ -67,14 +67,14 @@ module Cuttle
           freeze
         end
 
-        # [variance, degrees] of a comparison whose own are these. Never less than its own: what is unusually restless
-        # must not be made to look calm.
+        # [variance, degrees] of a comparison with its own variance and degrees. The result is never below its own
+        # variance, so that an unusually noisy comparison does not look calm.
         def moderate(own, own_degrees)
           together = (degrees * variance + own_degrees * own) / (degrees + own_degrees)
           [[own, together].max, degrees + own_degrees]
         end
 
-        # Nothing known: Student's t as it is.
+        # No knowledge: plain Student's t.
         NONE = new(0.0, 0)
       end
     end

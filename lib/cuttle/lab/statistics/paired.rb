@@ -3,14 +3,15 @@
 module Cuttle
   module Lab
     module Statistics
-      # Two things measured in the same blocks, as the logarithms of their ratios, other / one: what a block does to
-      # both falls out, and a share of either weighs the same. Tested by Student's t, for of 5 pairs no test of ranks
-      # by pairs can tell anything (2 / 2**5 is more than 5%); and where both are the same, and their order is by
-      # chance, the differences are symmetric, for which t errs to the safe side. A Noise moderates the variance.
+      # Two things measured in the same rounds, as logarithms of their ratios, other / one. What a round does to both
+      # cancels out. The test is Student's t: with 5 pairs no rank test can reach 5% (2 / 2**5). If both are the same
+      # and their order is random, the differences are symmetric, and t errs on the safe side. A Noise moderates the
+      # variance.
       class Paired
         attr_reader :logs
 
-        # Hashes of a value by block, or Arrays in blocks' order. Only blocks in which both are positive count.
+        # Takes Hashes of a value by round, or Arrays in the order of rounds. Only rounds in which both are positive
+        # count.
         def self.of(one, other, noise: Noise::NONE)
           one, other = [one, other].map { |values| by_block(values) }
           blocks = (one.keys & other.keys).select { |block| one[block]&.positive? && other[block]&.positive? }
@@ -32,12 +33,12 @@ module Cuttle
           logs.length
         end
 
-        # Its own [variance, degrees of freedom], or nil of fewer than two pairs.
+        # Its own [variance, degrees of freedom]; nil for fewer than two pairs.
         def spread
           [own_variance, count - 1] if count > 1
         end
 
-        # The ratio (a geometric mean) with its interval, or nil where there is no pair.
+        # The ratio (a geometric mean) as an Estimate; nil without pairs.
         def estimate(confidence = CONFIDENCE)
           return if logs.empty?
           return Estimate.new(Math.exp(mean), nil, nil, count) if count < 2
@@ -46,7 +47,7 @@ module Cuttle
           Estimate.new(Math.exp(mean), Math.exp(mean - reach), Math.exp(mean + reach), count)
         end
 
-        # How likely a ratio as far from 1 is by chance, or nil of fewer than two pairs.
+        # The probability of a ratio as far from 1 by chance; nil for fewer than two pairs.
         def p
           return if count < 2
           return mean.zero? ? 1.0 : 0.0 if error.zero?
@@ -54,7 +55,7 @@ module Cuttle
           Student.two_sided(mean / error, @degrees)
         end
 
-        # The smallest difference of the ratio from 1 that would have been found, 0.04 for 4%; or nil.
+        # The smallest difference of the ratio from 1 that would be found (0.04 for 4%), or nil.
         def detectable(level:, power: 0.9)
           return if count < 2
 

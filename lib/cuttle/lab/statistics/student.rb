@@ -19,8 +19,8 @@ module Cuttle
           Search.real { |t| two_sided(t, degrees) <= level }
         end
 
-        # [low, high] of the middle of +values+: on their logarithms where all are positive, since what disturbs a
-        # run does so by a share of it. [nil, nil] of fewer than two.
+        # [low, high] of the center of +values+. It uses logarithms if all are positive, because disturbances change a
+        # run by a share of it. [nil, nil] for fewer than two values.
         def interval(values, confidence)
           return [nil, nil] if values.length < 2
           return plain(values, confidence) unless values.all?(&:positive?)
@@ -37,6 +37,62 @@ module Cuttle
         # The standard error of the mean.
         def error(values)
           Load::Statistics.deviation(values) / Math.sqrt(values.length)
+        end
+      end
+
+      # The normal distribution.
+      module Normal
+        module_function
+
+        # P(Z < z)
+        def below(z)
+          Math.erfc(-z / Math.sqrt(2)) / 2
+        end
+      end
+
+      # The power of t-tests, by the noncentral t distribution.
+      module Power
+        PIECES = 400 # of Simpson's rule: even
+
+        module_function
+
+        # The smallest mean of +count+ differences with +deviation+ that a t-test at +level+ (two-sided) finds with
+        # +power+, in the unit of +deviation+; nil for fewer than 2. degrees: the degrees of freedom of +deviation+.
+        def detectable(deviation, count, level:, power:, degrees: count - 1)
+          return if count < 2
+          return 0.0 if deviation.zero?
+
+          noncentrality(degrees, level, power) * deviation / Math.sqrt(count)
+        end
+
+        # The smallest shift, in standard errors, that is found with +power+.
+        def noncentrality(degrees, level, power)
+          critical = Student.critical(level, degrees)
+          Search.real(critical) { |shift| above(critical, degrees, shift) >= power }
+        end
+
+        # P(T > t) for T = (Z + shift) / s, where degrees * s**2 is chi-square: over all s, by Simpson's rule.
+        def above(t, degrees, shift)
+          width = (1 + 9 / Math.sqrt(degrees)) / PIECES # less than exp(-40) lies beyond
+          width / 3 * (0..PIECES).sum do |place|
+            s = place * width
+            weight(place) * density(s, degrees) * Normal.below(shift - t * s)
+          end
+        end
+
+        def weight(place)
+          return 1 if place.zero? || place == PIECES
+
+          place.odd? ? 4 : 2
+        end
+
+        # The density of s.
+        def density(s, degrees)
+          return degrees == 1 ? Math.sqrt(2 / Math::PI) : 0.0 if s.zero?
+
+          half = degrees / 2.0
+          Math.exp(Math.log(2) + half * Math.log(half) - Gamma.log(half) +
+                   (degrees - 1) * Math.log(s) - half * s * s)
         end
       end
     end

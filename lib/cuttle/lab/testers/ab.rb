@@ -3,14 +3,14 @@
 module Cuttle
   module Lab
     module Testers
-      # ApacheBench: one thread, HTTP/1.0. Of a response time it prints whole milliseconds, so that of a fast server's
-      # there is little left; the connecting is in it.
+      # ApacheBench: one thread, HTTP/1.0. It prints response times in whole milliseconds, which is coarse for a fast
+      # server. Connecting is part of them.
       class Ab < Tester
         PROGRAM = "ab"
         PACKAGE = "apache2-utils"
-        MOST = 100_000 # requests per second, more than one thread can do: it reserves memory for as many as it is told
+        MOST = 100_000 # requests per second; one thread can't reach that, and ab reserves memory for each
 
-        # "  50%      4"; 100% is the longest, which is in the line of totals as well.
+        # "  50%      4". The 100% is the longest, which the line of totals has as well.
         PERCENTILE = /^ +(\d\d)% +(\d+)/
         # Least, mean, deviation, median, longest.
         TOTAL = /^Total: +(\d+) +(\d+) +[\d.]+ +\d+ +(\d+)/
@@ -20,7 +20,7 @@ module Cuttle
           def read(text)
             requests = number(text, "Complete requests") or return
             errors, octets = errors(text), number(text, "Total transferred").to_i
-            responses = octets.zero? ? 0 : requests.to_i - errors[:reset] # no answer at all is one for it
+            responses = octets.zero? ? 0 : requests.to_i - errors[:reset] # ab counts a missing answer as a response
             { rate: number(text, "Requests per second"), responses: responses, octets: octets,
               elapsed: number(text, "Time taken for tests"), errors: errors, **(responses.zero? ? {} : times(text)) }
           end
@@ -31,7 +31,7 @@ module Cuttle
             text[/^#{name}: +([\d.]+)/, 1]&.to_f
           end
 
-          # A connection that is reset may count as an exception once more. Of a status it says that it was none of 2xx.
+          # A reset connection may also count as an exception. For error statuses ab only says that they were not 2xx.
           def errors(text)
             connect, receive, exceptions = FAILED.match(text)&.captures&.map(&:to_i) || [0, 0, 0]
             { connect: connect, reset: [receive, exceptions].max,
@@ -51,7 +51,7 @@ module Cuttle
           1
         end
 
-        # -r: goes on where a connection is reset, -l: takes responses of different lengths.
+        # -r: continues when a connection is reset. -l: accepts responses of different lengths.
         def command
           length = @requests ? ["-n", @requests.to_s] : ["-t", seconds.to_s, "-n", (MOST * seconds).to_s]
           ["ab", "-q", "-r", "-l", *("-k" if @keep_alive), "-s", @timeout.ceil.to_s, "-c", @connections.to_s,

@@ -6,14 +6,14 @@ require "json"
 module Cuttle
   module Lab
     module Testers
-      # Siege: a thread per connection. It prints the mean, the shortest and the longest time in hundredths of a second,
+      # Siege: a thread for each connection. It prints the mean, shortest and longest time in hundredths of a second,
       # and no percentiles.
       class Siege < Tester
         PROGRAM = "siege"
         PACKAGE = "siege"
         MEGABYTE = 1024 * 1024
-        PATIENCE = 1_000_000 # failures, before it gives up
-        # Without what a browser would do on its own.
+        PATIENCE = 1_000_000 # failures before it gives up
+        # Turns off what a browser would do on its own.
         SETTINGS = { verbose: false, quiet: true, json_output: true, logging: false, "show-logfile": false,
                      color: "off", parser: false, cache: false, "accept-encoding": "identity", protocol: "HTTP/1.1",
                      delay: 0.0, failures: PATIENCE }.freeze
@@ -24,7 +24,7 @@ module Cuttle
             responses, right, failed = said.values_at("transactions", "successful_transactions", "failed_transactions")
             { rate: said["transaction_rate"], responses: responses, elapsed: said["elapsed_time"],
               octets: (said["data_transferred"] * MEGABYTE).round, **times(said),
-              errors: { status_4xx: [responses - right, 0].max, failed: failed } } # 5xx is no transaction for it
+              errors: { status_4xx: [responses - right, 0].max, failed: failed } } # a 5xx is no transaction
           rescue JSON::ParserError
             nil
           end
@@ -46,7 +46,7 @@ module Cuttle
 
         private
 
-        # A home of its own: it leaves files there, and reads those of whoever runs it.
+        # Gives siege its own home, because it writes files there and reads the user's.
         def variables
           home = file("home")
           settings = SETTINGS.merge(connection: @keep_alive ? "keep-alive" : "close", limit: @connections,
@@ -56,7 +56,7 @@ module Cuttle
           { "HOME" => home }
         end
 
-        # Every connection sends as many: rounded up.
+        # Every connection sends the same number: rounded up.
         def command
           ["siege", "--benchmark", "--quiet", "--json-output", "-R", file("home/.siege/siege.conf"),
            "-c", @connections.to_s, "-r", @requests.fdiv(@connections).ceil.to_s, @url]

@@ -5,21 +5,21 @@ require "tmpdir"
 module Cuttle
   module Lab
     module Testers
-      # A run of a program that loads a server, where a Load::Generator would be: made with the same options, it has
-      # `run` and `interrupt`. What it prints is told as it prints it, in its own resolution.
+      # Runs a program that loads a server, in place of a Load::Generator: it takes the same options, and has `run` and
+      # `interrupt`. Its results keep the program's own resolution.
       #
-      # It runs on this process's cores, which are the load's (Cores#pin_self). A program is a class with
-      #   PROGRAM, PACKAGE      its name, and Debian's for what it comes in
-      #   .read(text)           what a report says, as Result takes it, or nil where +text+ has none
-      #   #command              argv
+      # It runs on this process's cores, which are the load's (Machine::Cores#pin_self). A program is a class with
+      #   PROGRAM, PACKAGE      its name, and the name of its Debian package
+      #   .read(text)           parses a report into what Result takes; nil if +text+ has none
+      #   #command              the command line
       # and may have
-      #   #variables            of its environment
-      #   #threads              that it runs on the load's cores at once
+      #   #variables            environment variables
+      #   #threads              number of its threads on the load's cores
       class Tester
-        MOST = 600 # seconds that a run may take
+        MOST = 600 # seconds for a run at most
 
         class << self
-          # Why it can't be had here and what to do, or nil.
+          # Why it can't run here and what to do, or nil.
           def unavailable
             directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
             return if directories.any? { |path| File.executable?("#{path}/#{self::PROGRAM}") }
@@ -28,8 +28,8 @@ module Cuttle
           end
         end
 
-        # requests: how many; nil, or where the program can't be told: for duration, in seconds. Others of Load's options
-        # are of what they don't have, chance. Raises Failure for what none of them can do.
+        # requests: how many. If nil, or if the program can't take a number: for duration, in seconds. Other options of
+        # Load concern things that these programs lack. Raises Failure for what none of them can do.
         def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10,
                        rate: nil, mix: nil, **_others)
           raise Failure, "#{program} can't load at a rate, or with a mix: that takes cuttle load" if rate || mix
@@ -44,7 +44,7 @@ module Cuttle
           @interrupted = false
         end
 
-        # Result. Raises Failure, with the last that the program said.
+        # Runs the program and returns a Result. Raises Failure with the program's last line.
         def run
           raise Failure, self.class.unavailable if self.class.unavailable
 
@@ -78,24 +78,25 @@ module Cuttle
           {}
         end
 
-        # Its own process group: a Ctrl-C at the terminal is for the lab, which then interrupts in order.
+        # In its own process group, so that a Ctrl-C at the terminal only reaches the lab, which then interrupts it in
+        # order.
         def execute
           @pid = Process.spawn(variables, *command, in: File::NULL, out: file("out"), err: file("err"), pgroup: true)
           ended = Process.detach(@pid)
-          interrupt if @interrupted # since before it began
+          interrupt if @interrupted # interrupted before the start
           ended.join(MOST) or raise Failure, "#{program} did not end within #{MOST} s"
           @pid = nil
         ensure
           kill(ended) if @pid
         end
 
-        # Where an exception ended the waiting.
+        # Kills the program after an exception.
         def kill(ended)
           Process.kill(:KILL, @pid)
           ended.join
         end
 
-        # CPU time by time of each of its threads, 0 to 1, while the block runs.
+        # The CPU time of each of its threads per second while the block runs, 0 to 1.
         def cpu_share
           cpu, wall = children_cpu, now
           yield
@@ -111,7 +112,7 @@ module Cuttle
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # None of them knows parts of one.
+        # Whole seconds: none of the programs takes fractions.
         def seconds
           [@duration.ceil, 1].max
         end
@@ -121,8 +122,60 @@ module Cuttle
         end
 
         def last_words
-          said = Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
+          said = Servers::Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
           said.empty? ? "it said nothing" : said
+        end
+      end
+
+      # A tester's report, under the names of Load::Result. What it doesn't report is nil.
+      class Result
+        # Nanoseconds.
+        Latency = Struct.new(:min, :mean, :max)
+
+        # The report of a run without one.
+        NOTHING = { rate: 0.0, responses: 0, elapsed: 0.0, errors: {} }.freeze
+
+        attr_reader :rate, :responses, :octets, :elapsed, :errors, :latency, :client_cpu
+
+        # said: rate, responses, octets, elapsed, errors ({ class of docs/load.md => count }), min, mean, max, and
+        # percentiles ({ 99 => seconds }); times in seconds. client_cpu: CPU share of its busiest thread, 0 to 1.
+        def initialize(said, client_cpu:, interrupted: false)
+          @rate, @responses, @octets, @elapsed, @errors = said.values_at(:rate, :responses, :octets, :elapsed, :errors)
+          @latency = Latency.new(*said.values_at(:min, :mean, :max).map { |each| nanoseconds(each) })
+          @percentiles = said.fetch(:percentiles, {}).to_h { |each, time| [each.to_f, nanoseconds(time)] }
+          @client_cpu = client_cpu
+          @interrupted = interrupted
+        end
+
+        def interrupted?
+          @interrupted
+        end
+
+        # Requests whose outcome it reports.
+        def sent
+          responses + errors.sum { |name, count| name.start_with?("status_") ? 0 : count }
+        end
+
+        # Nanoseconds, or nil.
+        def percentile(percentile)
+          @percentiles[percentile.to_f]
+        end
+
+        # nil: no tester keeps every time.
+        def distribution
+          nil
+        end
+
+        # Empty: no tester reports single seconds or warnings.
+        def windows
+          []
+        end
+        alias marks windows
+
+        private
+
+        def nanoseconds(seconds)
+          seconds && (seconds * 1e9)
         end
       end
     end

@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Testers
-      # wrk: threads on epoll. It runs for a time, never for a number of requests; of what is on its way at the end it
-      # tells nothing. The connecting is not in its times.
+      # wrk: threads on epoll. It runs for a time, never for a number of requests, and does not report requests that are
+      # in flight at the end. Connecting is not part of its times.
       class Wrk < Tester
         PROGRAM = "wrk"
         PACKAGE = "wrk"
@@ -31,7 +31,7 @@ module Cuttle
 
           def errors(text)
             connect, read, write, timeout = SOCKET.match(text)&.captures&.map(&:to_i) || [0] * 4
-            { connect: connect, reset: read + write, timeout: timeout, # what of it was no reset it doesn't say
+            { connect: connect, reset: read + write, timeout: timeout, # wrk does not say which were no resets
               status_unexpected: text[/Non-2xx or 3xx responses: (\d+)/, 1].to_i }
           end
 

@@ -68,7 +68,7 @@ module Cuttle
 
         def lacks_responses?(value, findings)
           metric = Metric.fetch(value.metric)
-          metric.percentile && value.ours.nil? && findings.runs(value.cell, metric).any?
+          metric.percentile && value.ours.nil? && findings.runs(value.condition, metric).any?
         end
 
         def failed(results)

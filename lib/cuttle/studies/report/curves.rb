@@ -63,7 +63,7 @@ module Cuttle
         end
 
         def kind(cell)
-          (Cell::SERVING + Cell::ASKING - AMOUNTS).map { |name| cell.public_send(name) }
+          (Condition::SERVING + Condition::ASKING - AMOUNTS).map { |name| cell.public_send(name) }
         end
 
         # Columns that tell rows of one id from each other: of trials all but the one that is their level.

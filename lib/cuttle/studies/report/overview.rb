@@ -60,7 +60,7 @@ module Cuttle
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
            "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
-           "#{plural(study.entries.length, "row")}, #{plural(study.cells.length, "measurement")} in each block."].join
+           "#{plural(study.entries.length, "row")}, #{plural(study.conditions.length, "measurement")} in each block."].join
         end
 
         def plural(count, word)

@@ -16,7 +16,7 @@ module Cuttle
           end
         end
 
-        # cell: nil where it isn't measured. values: Comparison each, published nil where it has no such number.
+        # cell: nil where it isn't measured. values: Reproduction each, published nil where it has no such number.
         Row = Struct.new(:entry, :cell, :values) do
           def id
             entry.row.id
@@ -55,9 +55,9 @@ module Cuttle
         end
 
         def of_entry(entry, metrics, findings)
-          return [Row.new(entry, nil, [])] if entry.cells.empty?
+          return [Row.new(entry, nil, [])] if entry.conditions.empty?
 
-          entry.cells.map do |cell|
+          entry.conditions.map do |cell|
             Row.new(entry, cell, metrics.map { |metric| value(entry, cell, metric, findings) })
           end
         end
@@ -84,7 +84,7 @@ module Cuttle
         end
 
         def value(entry, cell, metric, findings)
-          Comparison.new(entry: entry, cell: cell, metric: metric, published: entry.row.values[metric],
+          Reproduction.new(entry: entry, condition: cell, metric: metric, published: entry.row.values[metric],
                          ours: findings.estimate(cell, metric))
         end
       end

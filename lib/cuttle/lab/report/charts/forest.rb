@@ -30,7 +30,7 @@ module Cuttle
           def name_of(comparison)
             return comparison.configuration.name unless comparison.configuration.control_of
 
-            "control: #{comparison.base.name} by itself"
+            "control: #{comparison.baseline.name} by itself"
           end
 
           def figure_of(comparison)

@@ -20,7 +20,7 @@ module Cuttle
 
           def of_publications(curves, table)
             metrics = table.metrics.select { |metric| table.published?(metric) }
-            groups = curves.group_by { |curve| [curve.id, Curves.kind(curve.points.first.last.entry.cells.first)] }
+            groups = curves.group_by { |curve| [curve.id, Curves.kind(curve.points.first.last.entry.conditions.first)] }
             groups.values.product(metrics).map do |members, metric|
               first = members.first
               Lines.new("#{first.id} #{first.cell.name}", metric, Curves.unit(first.cell),

@@ -23,7 +23,7 @@ module Cuttle
             [[0, "our core"], [1, "the server of then"]].select { |slot, _| slots.include?(slot) }
           end
 
-          # Comparison each.
+          # Reproduction each.
           def items
             @items ||= @rows.filter_map { |row| row.value(@metric) }.select { |each| each.ratio&.positive? }
           end
@@ -39,11 +39,11 @@ module Cuttle
           # With its load where it has several.
           def name_of(item)
             alike = items.select { |each| named(each) == named(item) }
-            [named(item), *(item.cell.load_name if alike.length > 1)].join(", ")
+            [named(item), *(item.condition.load_name if alike.length > 1)].join(", ")
           end
 
           def named(item)
-            "#{item.entry.row.id} #{item.cell.name}"
+            "#{item.entry.row.id} #{item.condition.name}"
           end
 
           def figure_of(item)
@@ -51,7 +51,7 @@ module Cuttle
           end
 
           def told(item)
-            "#{name_of(item)}, #{item.cell.load_name}: #{figure_of(item)}, #{Figures.ratio(item.estimate)} times"
+            "#{name_of(item)}, #{item.condition.load_name}: #{figure_of(item)}, #{Figures.ratio(item.estimate)} times"
           end
 
           def svg_of(item, y)
@@ -61,7 +61,7 @@ module Cuttle
           end
 
           def slot_of(item)
-            item.cell.server == Findings::OURS ? 0 : 1
+            item.condition.server == Findings::OURS ? 0 : 1
           end
 
           def values

@@ -1,0 +1,145 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # Compares two labs: everything that both measured, matched by name.
+      #
+      # Rule: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
+      # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. The ratios include
+      # whatever changed between the labs (the machine, its neighbours). #differences lists what is known of that.
+      class Changes
+        # ratio: an Estimate of measure, other / one. p: adjusted, nil if a lab has a single run. detectable: the
+        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would find, or nil.
+        Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable,
+                            keyword_init: true) do
+          def different?
+            !p.nil? && p <= LEVEL
+          end
+        end
+
+        LEVEL = 0.05
+        CONFIDENCE = 0.95
+        POWER = 0.9
+
+        attr_reader :one, :other
+
+        # Takes two Results.
+        def initialize(one, other)
+          @one = one
+          @other = other
+        end
+
+        # A Change for each configuration and load with valid runs in both labs, in the order of the first.
+        def to_a
+          @changes ||= correct(pairs.filter_map { |pair| change(*pair) })
+        end
+
+        # Names of configurations that only one lab has: [of the first, of the second].
+        def unmatched
+          names = [one, other].map { |results| results.configurations.map(&:name) }
+          [names[0] - names[1], names[1] - names[0]]
+        end
+
+        # What differs in the app, the method and the environment: { name => [in one, in the other] }.
+        def differences
+          said = [one, other].map { |results| described(results) }
+          keys = said.flat_map(&:keys).uniq.reject { |key| said[0][key] == said[1][key] }
+          keys.to_h { |key| [key, said.map { |each| each[key] }] }
+        end
+
+        private
+
+        # [configuration, load, and their counterparts in the other lab]
+        def pairs
+          one.loads.product(one.configurations.reject(&:control_of)).filter_map do |load, configuration|
+            counterparts = [find(other.configurations, configuration), find(other.loads, load)]
+            [configuration, load, *counterparts] if counterparts.all?
+          end
+        end
+
+        def find(things, thing)
+          things.find { |each| each.name == thing.name }
+        end
+
+        def change(configuration, load, other_configuration, other_load)
+          measure = Analysis::Measure.of(load)
+          samples = [values(one, configuration, load, measure), values(other, other_configuration, other_load, measure)]
+          return if samples.any?(&:empty?)
+
+          medians = samples.map { |sample| Statistics.median(sample) }
+          Change.new(configuration: configuration, load: load, measure: measure, one: medians[0], other: medians[1],
+                     **Shift.new(*samples).to_h)
+        end
+
+        def values(results, configuration, load, measure)
+          results.runs(configuration: configuration, load: load).select(&:valid?)
+                 .filter_map { |run| measure.value(run) }.select(&:positive?)
+        end
+
+        def correct(changes)
+          tested = changes.select(&:p)
+          tested.zip(Statistics::Holm.adjust(tested.map(&:p))) { |change, p| change.p = p }
+          changes.each(&:freeze)
+        end
+
+        def described(results)
+          app = (results.app || {}).select { |key, _| %w[name profile].include?(key) }
+          method = { "duration" => results.duration, "warmup" => results.warmup }
+          versions = results.configurations.to_h { |each| ["version of #{each.name}", each.version] }
+          app.transform_keys { |key| "app #{key}" }.merge(results.environment || {}, method, versions.slice(*common))
+        end
+
+        # Versions of servers that both have. #unmatched lists the others.
+        def common
+          (one.configurations.map(&:name) & other.configurations.map(&:name)).map { |name| "version of #{name}" }
+        end
+
+        # The ratio of two samples of positive values.
+        class Shift
+          def initialize(one, other)
+            @samples = [one, other].map { |values| values.map { |value| Math.log(value) } }
+            @mean = Load::Statistics.mean(@samples[1]) - Load::Statistics.mean(@samples[0])
+            @degrees = @samples.sum(&:length) - 2
+          end
+
+          def to_h
+            { ratio: ratio, p: p, detectable: detectable }
+          end
+
+          private
+
+          def ratio
+            reach = Statistics::Student.critical(1 - CONFIDENCE, @degrees) * error if tested?
+            bounds = reach ? [Math.exp(@mean - reach), Math.exp(@mean + reach)] : [nil, nil]
+            Statistics::Estimate.new(Math.exp(@mean), *bounds, @samples.sum(&:length))
+          end
+
+          def p
+            return unless tested?
+            return @mean.zero? ? 1.0 : 0.0 if error.zero?
+
+            Statistics::Student.two_sided(@mean / error, @degrees)
+          end
+
+          def detectable
+            return unless tested?
+
+            Math.exp(Statistics::Power.noncentrality(@degrees, LEVEL, POWER) * error) - 1
+          end
+
+          def tested?
+            @samples.all? { |values| values.length > 1 }
+          end
+
+          # The standard error of the difference of the means, with pooled variance.
+          def error
+            squares = @samples.sum { |values| (Load::Statistics.deviation(values)**2) * (values.length - 1) }
+            Math.sqrt(squares / @degrees * @samples.sum { |values| 1.0 / values.length })
+          end
+        end
+        private_constant :Shift
+      end
+    end
+  end
+end

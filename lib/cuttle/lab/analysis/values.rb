@@ -1,0 +1,121 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # The measured values by configuration, load and round; the pairs to compare; and how much the runs vary.
+      class Values
+        attr_reader :configurations
+
+        def initialize(results)
+          @loads = results.loads
+          @by_round = Hash.new { |_, _| {} }
+          results.runs.select(&:valid?).each { |run| add(run, Measure.of(results.load(run.load))) }
+          @configurations = results.configurations.select do |each|
+            @loads.any? { |load| @by_round.key?([each.id, load.id]) }
+          end
+        end
+
+        def configuration(id)
+          configurations.find { |each| each.id == id }
+        end
+
+        def load(id)
+          @loads.find { |each| each.id == id }
+        end
+
+        # { round => value }
+        def values(configuration, load)
+          @by_round[[configuration, load]]
+        end
+
+        # Controls whose original was measured too.
+        def controls
+          configurations.select { |each| each.control_of && configuration(each.control_of) }
+        end
+
+        # The comparisons that the lab set out to make, as [configuration, baseline, load] ids: every configuration with
+        # the baseline, and each control with its original.
+        def planned(baseline)
+          compared = originals.reject { |each| each == baseline }.map { |each| [each.id, baseline.id] }
+          everywhere(compared + controls.map { |each| [each.id, each.control_of] })
+        end
+
+        # The same for every pair of configurations.
+        def pairs
+          compared = originals.combination(2).map { |baseline, other| [other.id, baseline.id] }
+          everywhere(compared + controls.map { |each| [each.id, each.control_of] })
+        end
+
+        # The usual noise of comparisons by +measure+. Each configuration is in one pair of neighbours only, so the
+        # pairs are independent. The loads of a round are not: they share one start of a server (see repeats).
+        def noise(measure)
+          @noise ||= {}
+          @noise[measure] ||= begin
+            loads = @loads.select { |load| Measure.of(load) == measure }
+            Statistics::Noise.of(spreads(loads), repeats: loads.length)
+          end
+        end
+
+        private
+
+        def add(run, measure)
+          value = measure.value(run)
+          key = [run.configuration, run.load]
+          @by_round[key] = @by_round[key].merge(run.block => value) if value
+        end
+
+        def originals
+          configurations.reject(&:control_of)
+        end
+
+        def everywhere(pairs)
+          @loads.flat_map { |load| pairs.map { |pair| [*pair, load.id] } }
+        end
+
+        def spreads(loads)
+          loads.flat_map do |load|
+            there = configurations.map { |each| values(each.id, load.id) }.reject(&:empty?)
+            there.each_slice(2).filter_map { |one, other| Statistics::Paired.of(one, other).spread if other }
+          end
+        end
+      end
+
+      # The quantity by which configurations are compared under a load. In a closed loop that is the rate. In an open
+      # loop the load sets the rate, so the 95th percentile of the response time is compared.
+      class Measure
+        def self.of(load)
+          load.open? ? TIME : RATE
+        end
+
+        # name: :rate or :p95. unit: the unit of its values.
+        attr_reader :name, :unit
+
+        def initialize(name, unit)
+          @name = name
+          @unit = unit
+          freeze
+        end
+
+        # The value of a run, or nil.
+        def value(run)
+          name == :rate ? run.rate : run.time(name.to_s)
+        end
+
+        # The Estimate of a row, or nil.
+        def estimate(row)
+          row.public_send(name)
+        end
+
+        # A number that is greater for the better of two values.
+        def goodness(value)
+          name == :rate ? value : -value
+        end
+
+        RATE = new(:rate, "requests/s")
+        TIME = new(:p95, "ms")
+        private_constant :RATE, :TIME
+      end
+    end
+  end
+end

@@ -1,0 +1,182 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # Puts an Analysis into sentences: for each load what did best compared with the baseline, and what is no worse;
+      # then how far the lab itself can be trusted.
+      #
+      # Rule: the verdict reports a difference only if Comparison#different? does, and gives its interval. Otherwise it
+      # says how small a difference the lab could have found.
+      class Verdict
+        def initialize(analysis)
+          @analysis = analysis
+          @loads = analysis.results.loads
+        end
+
+        def sentences
+          told = @loads.flat_map { |load| of(load).map { |sentence| "#{at(load)}#{sentence}" } }
+          [*disagreement, *told, *agreement, *interruption]
+        end
+
+        private
+
+        def at(load)
+          "at #{load.name}: " if @loads.length > 1
+        end
+
+        def of(load)
+          best = @analysis.best(load: load)
+          return ["nothing was measured that can be relied on", *faults(load)] unless best
+
+          [ahead(best), tied(best), *faults(load)].compact
+        end
+
+        # The best compared with the baseline. If the baseline itself is best: the baseline compared with the next best.
+        def ahead(best)
+          comparison = against_baseline(best)
+          return Phrases.alone(best) unless comparison
+          return Phrases.comparison(comparison) unless comparison.configuration == @analysis.baseline
+
+          Phrases.comparison(comparison) if comparison.different?
+        end
+
+        def against_baseline(best)
+          planned = @analysis.comparisons(load: best.load).reject { |each| each.configuration.control_of }
+          return planned.find { |each| each.configuration == best.configuration } unless
+            best.configuration == @analysis.baseline
+
+          planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
+        end
+
+        # Configurations that may be as good as the best.
+        def tied(best)
+          others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
+            each.different? || each.configuration.control_of || told?(each, best)
+          end
+          Phrases.same(best.configuration, others) if others.any?
+        end
+
+        # Whether #ahead has named this comparison already.
+        def told?(comparison, best)
+          comparison.configuration == @analysis.baseline && best.configuration != @analysis.baseline
+        end
+
+        def faults(load)
+          rows = @analysis.table.select { |row| row.load.id == load.id && !row.sound? }
+          rows.map { |row| Phrases.fault(row) }
+        end
+
+        def disagreement
+          @analysis.controls.select(&:different?).map { |control| Phrases.disagreement(control) }
+        end
+
+        def agreement
+          controls = @analysis.controls
+          return if controls.empty? || controls.any?(&:different?)
+
+          Phrases.agreement(controls)
+        end
+
+        def interruption
+          "the lab did not come to its end: this is what was measured until then" if @analysis.results.interrupted?
+        end
+
+        # The wording of the verdict's sentences.
+        module Phrases
+          ONE_ROUND = "one round tells no difference from chance"
+
+          module_function
+
+          # A Comparison in a sentence.
+          def comparison(comparison)
+            return same(comparison.baseline, [comparison]) unless comparison.different?
+
+            "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} " \
+              "#{interval(comparison.ratio)}"
+          end
+
+          def verb(comparison)
+            told = comparison.load.open? ? "has %s the 95th percentile response time of" : "serves %s the requests of"
+            format(told, factor(comparison.ratio.value))
+          end
+
+          # The interval, as in "(95%: 1.31 to 1.45)".
+          def interval(estimate)
+            "(95%: #{format("%.2f", estimate.low)} to #{format("%.2f", estimate.high)})"
+          end
+
+          # No difference between +configuration+ and the others of +comparisons+.
+          def same(configuration, comparisons)
+            others = comparisons.flat_map { |each| [each.configuration, each.baseline] }.uniq - [configuration]
+            "no measurable difference between #{configuration.name} and #{list(others.map(&:name))} " \
+              "(#{seen(comparisons)})"
+          end
+
+          # The effect that each of these comparisons would have shown.
+          def seen(comparisons)
+            effects = comparisons.map(&:detectable)
+            effects.all? ? "we would have seen #{effect(effects.max)}" : ONE_ROUND
+          end
+
+          # A Row that has nothing to be compared with.
+          def alone(row)
+            estimate = row.load.open? ? row.p95 : row.rate
+            told = row.load.open? ? "has a p95 of %s ms" : "serves %s requests/s"
+            interval = " (95%: #{digits(estimate.low)} to #{digits(estimate.high)})" if estimate.interval?
+            "#{row.configuration.name} #{format(told, digits(estimate.value))}#{interval}"
+          end
+
+          def fault(row)
+            share = row.error_share
+            "#{row.configuration.name} failed #{share < 0.995 ? percent(share) : "all"} of its requests: " \
+              "its figures are no praise"
+          end
+
+          def disagreement(control)
+            "the control disagrees at #{control.load.name}: #{control.baseline.name} repeated differs from itself, " \
+              "#{factor(control.ratio.value)} #{interval(control.ratio)}; something else than the configuration " \
+              "changed, so trust no difference of that size"
+          end
+
+          def agreement(controls)
+            names = list(controls.map { |each| each.baseline.name }.uniq)
+            "the control agrees: no measurable difference between #{names} " \
+              "and itself repeated (#{seen(controls)})"
+          end
+
+          # "1.38x"
+          def factor(ratio)
+            format("%.2fx", ratio)
+          end
+
+          # An effect, rounded up so that it never promises too much. Two rounds may need an effect that no server
+          # shows.
+          def effect(share)
+            return "more than 10x only" if share > 9
+            return format("%.1fx", tenths(1 + share)) if share >= 1
+
+            share < 0.1 ? "#{format("%g", tenths(share * 100))}%" : "#{(share * 100).round(6).ceil}%"
+          end
+
+          # Rounded up to a tenth, ignoring the error of Floats.
+          def tenths(number)
+            (number * 10).round(6).ceil / 10.0
+          end
+
+          def percent(share)
+            "#{format("%.2g", share * 100)}%"
+          end
+
+          def digits(number)
+            Load::Units.count(number, number < 100 ? 1 : 0)
+          end
+
+          def list(names)
+            names.length > 1 ? "#{names[0..-2].join(", ")} or #{names.last}" : names.first
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Apps
+      # Services that an app needs beside its server. The lab starts each in its own process, and it ends with the lab,
+      # however the lab ends. A service has `start` (Lab::Failure if it doesn't start), `environment` (variables for the
+      # app), `stop`, and `unavailable` (nil, or why it can't run here and what to do).
+      module Services
+        autoload :Child, "cuttle/lab/apps/services/child"
+        autoload :Postgres, "cuttle/lab/apps/services/postgres"
+
+        # The class called +name+ ("postgres", "renderer", "upstream").
+        def self.find(name)
+          { "postgres" => Postgres, "renderer" => Renderer, "upstream" => Upstream }.fetch(name.to_s) do
+            raise UsageError, "no service #{name} (postgres, renderer, upstream)"
+          end
+        end
+
+        # What services share: a Child, and a port if that is the first word that it prints.
+        class Daemon
+          def initialize(child)
+            @child = child
+          end
+
+          def pid
+            @child.pid
+          end
+
+          # The port on 127.0.0.1.
+          def port
+            @child.words.first.to_i
+          end
+
+          def stop
+            @child.stop
+          end
+        end
+
+        # A Node.js process that renders photos for the album app, one page at a time, for all workers of a server.
+        class Renderer < Daemon
+          PROGRAM = "#{Apps::STUDIED}/album/render.js"
+          NAMES = %w[node nodejs].freeze
+
+          # Path of Node.js, or nil.
+          def self.node
+            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
+            NAMES.product(directories).map { |name, directory| "#{directory}/#{name}" }
+                 .find { |path| File.file?(path) && File.executable?(path) }
+          end
+
+          def self.unavailable
+            "Node.js is not installed (Debian: nodejs)" unless node
+          end
+
+          # Raises Lab::Failure.
+          def self.start(cores: nil)
+            raise Failure, "renderer: #{unavailable}" if unavailable
+
+            new(Child.start(PROGRAM, cores: cores, by: [node]))
+          end
+
+          # Variables for the album app.
+          def environment
+            { "ALBUM_RENDERER" => "127.0.0.1:#{port}" }
+          end
+        end
+
+        # A slow HTTP service on a port of 127.0.0.1. It answers each GET after +delay_ms+, or after the request's own
+        # delay_ms, and takes any number of others meanwhile.
+        class Upstream < Daemon
+          PROGRAM = "#{__dir__}/services/upstream_program.rb"
+
+          def self.unavailable
+            nil
+          end
+
+          # Raises Lab::Failure.
+          def self.start(delay_ms: 50, cores: nil)
+            new(Child.start(PROGRAM, delay_ms, cores: cores))
+          end
+
+          def url
+            "http://127.0.0.1:#{port}/"
+          end
+
+          # Variables for the work app.
+          def environment
+            { "WORK_UPSTREAM" => url }
+          end
+        end
+      end
+    end
+  end
+end

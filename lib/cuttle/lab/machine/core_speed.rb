@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Machine
+      # Measures how fast the servers' cores are compared with their usual speed in this lab. On a virtual machine a
+      # core may be half as fast for seconds, because of its neighbours on the same hardware, and no system clock shows
+      # it. A run waits for such a phase to pass. A run that was caught by one is repeated.
+      #
+      # Rule: nothing here depends on what was measured.
+      class CoreSpeed
+        SLOW = 0.8 # times the usual speed; below it a core is slow
+        MOMENT = 4 # ms of computing on a core, for one measurement
+        MOST_CORES = 4 # cores that are measured
+        KNOWN = 101 # measurements; their median is the usual speed
+        FIRST = 9 # of these before the first run
+        PAUSE = 0.05 # seconds between two measurements
+        PATIENCE = 15 # seconds that one run waits at most
+        LIMIT = 60 # seconds that all runs together wait at most
+
+        LOOK = ->(core) { Load::Parts.core_speed(core, MOMENT) }
+
+        def self.slow?(speed)
+          !speed.nil? && speed < SLOW
+        end
+
+        # give_up: returns whether waiting is pointless now. look: called with a core, returns its current speed in any
+        # unit, or nil if it can't be measured.
+        def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) })
+          @give_up = give_up
+          @look = look
+          @pause = pause
+          @known = cores.server.first(MOST_CORES).to_h { |core| [core, []] }
+          @left = LIMIT.to_f
+          FIRST.times { now.tap { @pause.call(PAUSE) } }
+        end
+
+        # The speed of the slowest core relative to the usual speed: 1.0 is as usual, 0.5 is half as fast. nil if it
+        # can't be measured.
+        def now
+          look { |speeds, speed| remember(speeds, speed) }
+        end
+
+        # Returns when no core is slow, or when the patience is used up. Speeds seen meanwhile don't count as usual.
+        def await
+          patience = [PATIENCE, @left].min
+          while patience.positive? && CoreSpeed.slow?(look) && !@give_up.call
+            @pause.call(PAUSE)
+            patience -= PAUSE
+            @left -= PAUSE
+          end
+        end
+
+        private
+
+        def look
+          found = @known.filter_map do |core, speeds|
+            speed = @look.call(core) or next
+            yield speeds, speed if block_given?
+            speed.fdiv(speeds.sort[speeds.length / 2])
+          end
+          found.min
+        end
+
+        def remember(speeds, speed)
+          speeds.push(speed)
+          speeds.shift if speeds.length > KNOWN
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,84 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Cuttle
+  module Lab
+    module Machine
+      # Divides the CPU cores between the servers and the load, and measures how busy they are. The load generator runs
+      # in this process, so this process is pinned. Servers and other programs are pinned when they are started.
+      class Cores
+        TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
+        LOAD_SHARE = 4 # the load gets one of this many cores
+        MOST_FOR_LOAD = 4
+
+        attr_reader :server, :load
+
+        # Parses "server:0-2 load:3" or "server:0,1" into Arrays of core numbers by :server and :load. Raises
+        # UsageError.
+        def self.parse(text)
+          text.split(/[\s;]+/).to_h do |part|
+            name, list = part.split(":", 2)
+            unless %w[server load].include?(name) && list&.match?(/\A\d+(-\d+)?(,\d+(-\d+)?)*\z/)
+              raise UsageError, "--cpus: server:0 load:1, or server:0-2 load:3, not #{text.inspect}"
+            end
+
+            [name.to_sym, numbers(list)]
+          end
+        end
+
+        # Parses "0-2,5", the kernel's notation.
+        def self.numbers(list)
+          list.split(",").flat_map { |range| Range.new(*range.split("-").map(&:to_i).values_at(0, -1)).to_a }
+        end
+
+        # Numbers of the cores that this process may use.
+        def self.allowed
+          numbers(File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1])
+        rescue SystemCallError
+          (0...Etc.nprocessors).to_a
+        end
+
+        # Cores that are not named are chosen from the allowed ones: the last for the load, the others for the servers.
+        # Raises UsageError.
+        def initialize(server: nil, load: nil, allowed: Cores.allowed)
+          strange = [*server, *load] - allowed
+          raise UsageError, "--cpus: core #{strange.first} is not one of ours (#{allowed.join(",")})" if strange.any?
+
+          free = allowed - [*server]
+          @load = load || (free.empty? ? allowed : free).last(share(allowed))
+          rest = allowed - @load
+          @server = server || (rest.empty? ? @load : rest)
+          freeze
+        end
+
+        # Whether servers and load share a core.
+        def shared?
+          (server & load).any?
+        end
+
+        # Pins this process and all its threads to the load's cores. Returns false if that fails.
+        def pin_self
+          command = ["taskset", "-a", "-p", "-c", load.join(","), Process.pid.to_s]
+          system(*command, out: File::NULL, err: File::NULL) || false
+        end
+
+        # Seconds since boot that +cores+ were busy, and that the hypervisor gave to other machines: { busy:, steal: }.
+        def times(cores = server | load)
+          lines = File.readlines("/proc/stat").grep(/\Acpu(?:#{cores.join("|")}) /)
+          fields = lines.map { |line| line.split.drop(1).map { |ticks| ticks.to_i * TICK } }
+          { busy: fields.sum { |user, nice, system, _idle, _wait, irq, soft| user + nice + system + irq + soft },
+            steal: fields.sum { |each| each[7] || 0.0 } }
+        rescue SystemCallError
+          { busy: 0.0, steal: 0.0 }
+        end
+
+        private
+
+        def share(allowed)
+          (allowed.length / LOAD_SHARE).clamp(1, MOST_FOR_LOAD)
+        end
+      end
+    end
+  end
+end

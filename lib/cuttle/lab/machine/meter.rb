@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Machine
+      # Measures what a server and the machine did during a load: CPU times by the processes' own clocks, and memory
+      # afterwards.
+      class Meter
+        # server: the part of the results line about the server. others, steal: seconds per second and core that other
+        # processes and other machines used. lost: both together, on the server's cores only. If the load shares these
+        # cores, lost counts other machines only, because an app's services run there too. speed: relative speed of the
+        # servers' cores afterwards (see CoreSpeed). network: how busy a slow network's relay was, 0 to 1, alone or with
+        # the load on the cores that they share; 0 without a relay.
+        Figures = Struct.new(:server, :others, :steal, :lost, :speed, :network, keyword_init: true) do
+          # The share of the servers' computing power that was not available.
+          def withheld
+            [lost, 1 - (speed || 1)].max
+          end
+
+          def disturbed?
+            lost > MOST_LOST || CoreSpeed.slow?(speed)
+          end
+        end
+
+        MOST_LOST = 0.1
+
+        # tree: the server's ProcessTree. speed: CoreSpeed. route: the Network::Routes::Route that the load takes.
+        def initialize(tree, cores, speed, route)
+          @tree = tree
+          @cores = cores
+          @speed = speed
+          @route = route
+        end
+
+        # The block runs a load and returns its Load::Result. Returns that result and the Figures.
+        def measure
+          @speed.await
+          before, processes = sample, @tree.cpu_by_process
+          result = yield
+          used = sample.merge(before) { |_name, late, early| late - early }
+          [result, figures(result, used, since(processes))]
+        end
+
+        private
+
+        def sample
+          { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + children,
+            network: @route.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
+            **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
+        end
+
+        def clock(id)
+          Process.clock_gettime(id)
+        end
+
+        # CPU time of children that ended: a load tester.
+        def children
+          times = Process.times
+          times.cutime + times.cstime
+        end
+
+        # CPU seconds of each process that existed before the load as well.
+        def since(before)
+          @tree.cpu_by_process.slice(*before.keys).map { |pid, seconds| (seconds - before[pid]).round(6) }
+        end
+
+        def figures(result, used, processes)
+          wall = used[:wall] * (@cores.server | @cores.load).length
+          server = { **server(result, used), "cpu_by_process" => processes }
+          others = used[:busy] - used[:cpu] - used[:own] - used[:network]
+          Figures.new(server: server, steal: used[:steal] / wall, others: [others / wall, 0.0].max, lost: lost(used),
+                      speed: @speed.now, network: network(used))
+        end
+
+        def network(used)
+          return 0.0 if used[:network].zero?
+
+          [used[:network], (used[:network] + used[:own]) / @cores.load.length].max / used[:wall]
+        end
+
+        def lost(used)
+          others = @cores.shared? ? 0.0 : [used[:server_busy] - used[:cpu], 0.0].max
+          (others + used[:server_steal]) / (used[:wall] * @cores.server.length)
+        end
+
+        def server(result, used)
+          responses = [result.responses, 1].max
+          sizes = @tree.pss
+          sizes = sizes.values if sizes.is_a?(Hash)
+          { "cpu_us" => used[:cpu] * 1e6 / responses, "switches" => used[:switches].fdiv(responses), "pss" => sizes,
+            "pss_total" => sizes.sum, "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length) }
+        end
+      end
+    end
+  end
+end

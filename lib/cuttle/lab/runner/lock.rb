@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    class Runner
+      # Lets only one lab or benchmark run on a machine at a time, because each would disturb the other. The scripts in
+      # benchmark/ use it too.
+      module Lock
+        NAME = "cuttle-benchmark.lock"
+
+        module_function
+
+        # Runs the block while this process holds the machine's lock. If another process holds it, calls +waiting+ with
+        # that process's pid and waits.
+        def hold(path = File.join(Dir.tmpdir, NAME), waiting: ->(_pid) {})
+          File.open(path, File::RDWR | File::CREAT, 0o666) do |file|
+            wait(file, waiting) unless file.flock(File::LOCK_EX | File::LOCK_NB)
+            file.truncate(0)
+            file.write(Process.pid.to_s)
+            file.flush
+            yield
+          end
+        rescue Errno::EACCES => error
+          raise Failure, "#{path}: #{Load.reason(error)}: another user's lab has made it"
+        end
+
+        def wait(file, waiting)
+          waiting.call(file.read.strip)
+          file.flock(File::LOCK_EX)
+          file.rewind
+        end
+        private_class_method :wait
+      end
+    end
+  end
+end

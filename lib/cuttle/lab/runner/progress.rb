@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Runner
+      # Shows the progress of a lab: one line that is overwritten on a terminal, otherwise a line for each start. The
+      # remaining time is estimated from the runs so far.
+      class Progress
+        # total: number of runs. done: number of runs that exist already.
+        def initialize(out, total:, done: 0, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+          @out = out
+          @total = total
+          @done = done
+          @skipped = done
+          @clock = clock
+          @terminal = out.respond_to?(:tty?) && out.tty?
+          @began = clock.call
+        end
+
+        # Shows a start of +configuration+ in +round+.
+        def start(configuration, round)
+          show("round #{round + 1}, #{configuration.name}", always: true)
+        end
+
+        # Counts a finished run. +text+ is its outcome.
+        def done(configuration, load, text)
+          @done += 1
+          show("#{configuration.name}, #{load.name}: #{text}")
+        end
+
+        # Prints a line that stays on the screen.
+        def say(line)
+          clear
+          @out.puts line
+        end
+
+        def finish
+          clear
+        end
+
+        # Seconds left, or nil before the first run.
+        def left
+          made = @done - @skipped
+          (@clock.call - @began) / made * (@total - @done) if made.positive?
+        end
+
+        private
+
+        def show(text, always: false)
+          line = "#{@done}/#{@total}  #{text}#{"  (#{remaining} left)" if left}"
+          return print_over(line) if @terminal
+
+          @out.puts line if always
+        end
+
+        def remaining
+          seconds = left
+          seconds < 90 ? "about #{seconds.ceil} s" : "about #{(seconds / 60).ceil} min"
+        end
+
+        def print_over(line)
+          @out.print "\r\e[K#{line}"
+          @out.flush
+        end
+
+        def clear
+          @out.print "\r\e[K" if @terminal
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,175 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "time"
+
+module Cuttle
+  module Lab
+    class Runner
+      # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
+      # and closes all of these in order, whatever happens.
+      class Session
+        # plan: a Plan, or nil to make one from the options.
+        def initialize(options, out:, plan: nil)
+          @options = options
+          @own = plan
+          @out = out
+          @interruption = Interruption.new
+        end
+
+        # Returns the directory of the results.
+        def run
+          Lock.hold(waiting: method(:say_waiting)) { @interruption.during { measure } }
+          @directory
+        rescue Failure => error
+          interrupted_early(error)
+        end
+
+        private
+
+        def measure
+          @done = Results.read(@options.resume) if @options.resume
+          @app = app
+          @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
+          @cores = Machine::Cores.new(**@options.cpus)
+          Load::Mix.read(@options.mix) if @options.mix # fails before the lab starts if the file is invalid
+          pinned = @cores.pin_self
+          Testbed.open(@app, @options, @cores) do |testbed|
+            # Some servers don't go into this app's bundle.
+            @plan = Plan.build(@options, peers: testbed.peers) unless @done || @own
+            open_store { |store| carry_out(store, testbed, pinned) }
+          end
+        end
+
+        # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
+        def interrupted_early(error)
+          raise @interruption.asked? && @directory.nil? ? Interrupt : error
+        end
+
+        # The app. When a lab is resumed, the header names it: a relative path may mean another file now.
+        def app
+          return Apps.find(@options.app, profile: @options.profile) unless @done
+
+          name = @done.app["name"]
+          Apps::NAMES.key?(name) ? Apps.find(name, profile: @done.app["profile"] || {}) : Apps.find(@done.app["path"])
+        end
+
+        def open_store
+          store = @done ? resume : create
+          yield store
+        ensure
+          store&.close
+        end
+
+        def resume
+          @directory = @options.resume
+          Results::Store.resume(@directory)
+        end
+
+        def create
+          @directory = new_directory
+          Results::Store.create(@directory, header).tap do |store|
+            @plan.missing.each do |id, reason|
+              store.append("type" => "missing", "configuration" => id, "reason" => reason)
+            end
+          end
+        end
+
+        # Named after the time. A second lab in the same second gets a number.
+        def new_directory
+          base = File.join(@options.directory, Time.now.strftime("%Y%m%d-%H%M%S"))
+          [base, *(2..).lazy.map { |number| "#{base}-#{number}" }.first(100)].find { |path| !File.exist?(path) }
+        end
+
+        def header
+          { "type" => "lab", "schema" => Results::SCHEMA, "id" => File.basename(@directory),
+            "started_at" => Time.now.utc.iso8601(3), "command" => [*@options.command, "--seed", @options.seed.to_s],
+            "app" => { "name" => @app.name, "path" => @app.rackup, "profile" => @app.profile },
+            "environment" => Machine.facts(@cores),
+            "fairness" => Plan::Fairness.new(@plan, app: @app, cores: @cores).to_a,
+            **@plan.to_h, **@options.notes }
+        end
+
+        def carry_out(store, testbed, pinned)
+          introduce
+          progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
+          runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
+                              done: @done,
+                              speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
+                              interruption: @interruption, time: TimeLimit.new(@options.budget))
+          [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
+          begin
+            runner.run
+          ensure
+            progress.finish
+          end
+          runner.finish
+        end
+
+        # A warning if the machine or Ruby has changed since the lab began: rounds under different conditions are not
+        # comparable.
+        def elsewhere
+          return unless @done
+
+          facts = Machine.facts(@cores)
+          changed = facts.keys.reject { |key| facts[key] == @done.environment[key] }
+          Machine::Warnings.resumed(changed) if changed.any?
+        end
+
+        def introduce
+          twice = " (one twice)" if @plan.present.any?(&:control_of)
+          @out.puts "#{@directory}: #{@plan.present.length} configurations#{twice} under #{@plan.loads.length} " \
+                    "loads, in #{@plan.rounds} rounds; seed #{@plan.seed}"
+          @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
+          @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }
+          @plan.missing.each do |id, reason|
+            @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
+          end
+        end
+
+        def say_waiting(pid)
+          @out.puts "waiting for another lab or benchmark (pid #{pid}) to end"
+        end
+      end
+
+      # Handles Ctrl-C during a lab. The first one ends the current run, stops the servers in order and reports what was
+      # measured. The second one ends the lab at once.
+      class Interruption
+        SIGNALS = %w[INT TERM].freeze
+
+        def initialize
+          @asked = false
+          @generator = nil
+        end
+
+        def asked?
+          @asked
+        end
+
+        # Runs +generator+ so that a signal interrupts it. Returns its result.
+        def watch(generator)
+          @generator = generator
+          generator.interrupt if asked?
+          generator.run
+        ensure
+          @generator = nil
+        end
+
+        # Runs the block with these signal handlers and returns its value.
+        def during
+          previous = SIGNALS.to_h { |signal| [signal, trap(signal) { ask }] }
+          yield
+        ensure
+          previous&.each { |signal, handler| trap(signal, handler || "DEFAULT") }
+        end
+
+        # Called by the trap handler. Raises Interrupt in the main thread the second time.
+        def ask
+          Thread.main.raise(Interrupt) if @asked
+          @asked = true
+          @generator&.interrupt
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "socket"
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    class Runner
+      # Everything that a lab's servers run on: the prepared app, its services, the network between load and server, and
+      # a temporary directory.
+      class Testbed
+        # Runs the block with a Testbed. Raises Failure and UsageError.
+        def self.open(app, options, cores)
+          Dir.mktmpdir("cuttle-lab") do |directory|
+            testbed = new(app, options, cores, directory)
+            begin
+              testbed.prepare
+              yield testbed
+            ensure
+              testbed.close
+            end
+          end
+        end
+
+        def initialize(app, options, cores, directory)
+          @app = app
+          @options = options
+          @cores = cores
+          @directory = directory
+          @services = {}
+        end
+
+        def prepare
+          raise Failure, "#{@app.name}: #{@app.unavailable}" if @app.unavailable
+
+          @app.services.each do |name|
+            @services[name] = Apps::Services.find(name).start(cores: @cores.load, **@app.settings_of(name))
+          end
+          @app = @app.prepare(@directory, services: @services)
+        end
+
+        def close
+          @services.each_value(&:stop)
+        end
+
+        # The peers as they serve this app. Call it after #prepare.
+        def peers
+          @peers ||= @app.gemfile ? Servers::Bundled::All.new(@app, "#{@directory}/peers") : Servers::Peers
+        end
+
+        # Yields a running server of +configuration+, and the Routes from +loads+ to it. Each start finds the same app
+        # data. Raises Failure.
+        def serve(configuration, loads)
+          @app.reset(@services)
+          peer = peers.find(configuration.server)
+          setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
+          Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
+            server = Servers::Server.start(peer, setup)
+            begin
+              yield server, routes
+            ensure
+              server.stop
+            end
+          end
+        end
+
+        # Options of Cuttle::Load for a load of that configuration.
+        def load_options(configuration, load, cores)
+          mix = @options.mix || @app.mix
+          { connections: load.connections, threads: [cores.load.length, load.connections].min, rate: load.rate,
+            poisson: load.poisson, keep_alive: keep_alive(configuration, load), timeout: @options.timeout,
+            seed: @options.seed, mix: mix }.compact
+        end
+
+        private
+
+        # A load can ask for connections to be closed after each response, too.
+        def keep_alive(configuration, load)
+          load.keep_alive.nil? ? configuration.keep_alive : load.keep_alive
+        end
+
+        # Rails apps and others have RAILS_MAX_THREADS connections to their database.
+        def setup(configuration, environment)
+          threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
+          env = threads.merge(environment, configuration.environment || {})
+          Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, directory: @app.directory,
+                                                         env: env, cores: @cores.server, log: log(configuration))
+        end
+
+        def log(configuration)
+          File.join(@directory, "#{configuration.id}.log")
+        end
+
+        def free_port
+          server = TCPServer.new("127.0.0.1", 0)
+          server.addr[1]
+        ensure
+          server&.close
+        end
+      end
+    end
+  end
+end

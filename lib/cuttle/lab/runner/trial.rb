@@ -1,0 +1,174 @@
+# frozen_string_literal: true
+
+require "time"
+require "uri"
+
+module Cuttle
+  module Lab
+    class Runner
+      # Makes one run: warms a running server up, loads it, meters it, and describes the run as the results file has it.
+      class Trial
+        PERCENTILES = %w[50 90 95 99 99.9].freeze
+        WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
+        MOST_WRONG = 0.001 # of the requests; a server may be fast because its answers are wrong
+
+        # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:
+        # (nil or a name of Testers); returns a Load::Result or a Testers::Result.
+        def initialize(server:, load:, testbed:, plan:, cores:, speed:, generator:)
+          @server = server
+          @load = load
+          @testbed = testbed
+          @plan = plan
+          @cores = cores
+          @speed = speed
+          @generator = generator
+        end
+
+        # Returns a Hash, or nil if the run was interrupted. route: the Network::Routes::Route to the server. again:
+        # whether a disturbed run may be repeated. Of two runs, the one with less computing power withheld is kept,
+        # whatever was measured. Raises Failure, and Load::Failure among others.
+        def run(configuration, route, again: false)
+          url = @load.path ? URI.join(route.url, @load.path).to_s : route.url
+          @options = @testbed.load_options(configuration, @load, @cores)
+          steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
+          measured = [measure(url, route)]
+          measured << measure(url, route) if again && disturbed?(*measured.first)
+          result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.withheld }
+          return unless result
+          raise Failure, "the server died: #{last_words}" unless @server.running?
+
+          record(result, figures, steady).merge("lost" => figures.lost, "speed" => figures.speed&.round(3),
+                                                      "repeated" => measured.length > 1)
+        end
+
+        private
+
+        def measure(url, route)
+          Machine::Meter.new(@server.tree, @cores, @speed, route).measure do
+            @generator.call(url, tester: @load.tester, **@options, **length)
+          end
+        end
+
+        # A number of requests, however long they take, or a duration. A tester gets both, because some testers can't
+        # take a number.
+        def length
+          time = { duration: @plan.duration }
+          return time unless @load.requests
+
+          { requests: @load.requests, **(@load.tester ? time : {}) }
+        end
+
+        def disturbed?(result, figures)
+          !result.interrupted? && figures.disturbed?
+        end
+
+        def record(result, figures, steady)
+          proof = @server.proof
+          reasons = unproved(proof) + wrong(result)
+          load_cpu = [result.client_cpu, figures.network].max
+          warnings = Machine::Warnings.during(others: figures.others, steal: figures.steal, speed: figures.speed,
+                                              load_cpu: load_cpu)
+          { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
+            "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
+            "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),
+            "windows" => windows(result), "histogram" => result.distribution,
+            "warnings" => warnings.map(&:to_h) }
+        end
+
+        def counts(result)
+          { "rate" => result.rate, "responses" => result.responses, "sent" => result.sent, "octets" => result.octets,
+            "elapsed" => result.elapsed, "errors" => result.errors.transform_keys(&:to_s) }
+        end
+
+        def plain(proof)
+          %w[setting wanted found proved how].to_h { |name| [name, proof.public_send(name)] }
+        end
+
+        def unproved(proof)
+          proof.select { |each| each.proved == false }.map do |each|
+            found = each.found.nil? ? "not to be seen" : each.found
+            "unproved: #{each.setting} should be #{each.wanted}, and is #{found}"
+          end
+        end
+
+        def wrong(result)
+          return ["nothing was answered"] if result.responses.zero?
+
+          wrong = result.errors.slice(*WRONG).select { |_, count| count.positive? }
+          return [] if wrong.values.sum <= MOST_WRONG * result.sent
+
+          ["wrong answers: #{wrong.map { |name, count| "#{name} #{count}" }.join(", ")}"]
+        end
+
+        def times(result)
+          latency = result.latency
+          { "min" => latency.min, "mean" => latency.mean, "max" => latency.max }
+            .merge(PERCENTILES.to_h { |each| ["p#{each}", result.percentile(each.to_f)] })
+            .transform_values { |nanoseconds| milliseconds(nanoseconds) }
+        end
+
+        def milliseconds(nanoseconds)
+          nanoseconds && (nanoseconds / 1e6).round(6)
+        end
+
+        # The load generator's warnings. Few samples are no warning: intervals show that.
+        def marks(result)
+          result.marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } }
+        end
+
+        def windows(result)
+          result.windows.reject(&:draining?).map do |window|
+            histogram = window.histogram
+            { "from" => window.from, "to" => window.to, "rate" => window.rate, "errors" => window.failures,
+              "p50_ms" => milliseconds(result.percentile(50, histogram)),
+              "p99_ms" => milliseconds(result.percentile(99, histogram)) }
+          end
+        end
+
+        def last_words
+          said = Servers::Server.last_words(@server.output.to_s, 1)
+          said.empty? ? "it said nothing" : said
+        end
+      end
+
+      # Loads a server in pieces until two pieces in a row have the same rate, or until the time is over.
+      class WarmUp
+        PIECES = 4 # at most
+        LEAST = 0.05 # seconds a piece
+        SAME = 0.1 # of the rate; a smaller difference is steady
+        DEVIATIONS = 3 # standard deviations that two pieces may differ by chance
+
+        # load: called with the seconds of a piece, returns a Load::Result.
+        def initialize(seconds, &load)
+          @seconds = seconds
+          @load = load
+        end
+
+        # Whether the rate became steady. nil if there was no time, or the warm-up was interrupted.
+        def call
+          return if @seconds < LEAST * 2
+
+          before = nil
+          PIECES.times do
+            piece = @load.call([@seconds / PIECES, LEAST].max)
+            return if piece.interrupted?
+            return true if before && same?(before, piece)
+
+            before = piece
+          end
+          false
+        end
+
+        private
+
+        def same?(one, other)
+          counts = [one, other].map(&:responses)
+          return false unless counts.all?(&:positive?)
+
+          chance = DEVIATIONS * Math.sqrt(counts.sum { |count| 1.0 / count })
+          (other.rate - one.rate).abs <= [SAME, chance].max * [one.rate, other.rate].max
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,64 @@
+# frozen_string_literal: true
+
+require "digest"
+require "fileutils"
+require "rbconfig"
+
+module Cuttle
+  module Lab
+    module Servers
+      # A peer's own gem directory, so that no peer changes the gems of another.
+      class GemDirectory
+        ROOT = File.expand_path("../../../..", __dir__)
+
+        # In a clone: below tmp/. For an installed gem: below the user's cache.
+        def self.directory
+          base = File.exist?("#{ROOT}/Rakefile") ? "#{ROOT}/tmp" : "#{Dir.home}/.cache/cuttle"
+          "#{base}/peers/#{RUBY_ENGINE}-#{RUBY_VERSION}"
+        end
+
+        attr_reader :path
+
+        # gems: "name" or "name:version" each, the server's first.
+        def initialize(name, gems)
+          @path = "#{self.class.directory}/#{name}"
+          @gems = gems
+        end
+
+        # The version of the server's gem, or nil.
+        def version
+          gem = @gems.first.split(":").first
+          files = Dir["#{path}/specifications/#{gem}-*.gemspec"]
+          files.filter_map { |file| file[/-(\d[\w.]*?)(-x86.*)?\.gemspec/, 1] }.max_by { |text| Gem::Version.new(text) }
+        end
+
+        def installed?
+          File.exist?(stamp)
+        end
+
+        # Installs the gems. Returns nil, or a line that says why that failed.
+        def install
+          FileUtils.mkdir_p(path)
+          log = "#{path}/install.log"
+          done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
+                        "-i", path, *@gems, out: log, err: %i[child out])
+          return (FileUtils.touch(stamp) && nil) if done
+
+          lines = File.readlines(log).map(&:strip).grep(/\S/)
+          lines.find { |line| line.match?(/requires Ruby|could not find|failed to build/i) } || lines.last
+        end
+
+        def environment
+          { "GEM_HOME" => path, "GEM_PATH" => path, "PATH" => "#{path}/bin:#{ENV.fetch("PATH")}" }
+        end
+
+        private
+
+        # The file that marks a complete installation.
+        def stamp
+          "#{path}/.installed-#{Digest::SHA256.hexdigest(@gems.inspect)[0, 12]}"
+        end
+      end
+    end
+  end
+end

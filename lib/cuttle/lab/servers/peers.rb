@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      # The servers that a lab can start, Cuttle among them. A peer is a file in peers/ and a row here; peers/peer.rb
+      # has the contract, and docs/lab.md a recipe.
+      module Peers
+        extend Catalogue
+
+        autoload :Peer, "cuttle/lab/servers/peers/peer"
+
+        list "server", "cuttle/lab/servers/peers", {
+          "cuttle" => ["Cuttle", "this one, under each of its engines"],
+          "puma" => ["Puma", "a reactor and a pool of threads, in forked workers"],
+          "unicorn" => ["Unicorn", "forked workers, one connection at a time, no keep-alive"],
+          "pitchfork" => ["Pitchfork", "Unicorn's model, with workers that are forked again"],
+          "falcon" => ["Falcon", "a fiber per request, in forked processes"],
+          "thin" => ["Thin", "a reactor; or one with a pool of threads"],
+          "webrick" => ["Webrick", "a thread per connection"],
+          "passenger" => ["Passenger", "processes behind a buffering reactor of its own"],
+          "rainbows" => ["Rainbows", "Unicorn with a pool of threads"],
+          "yahns" => ["Yahns", "epoll with a pool of threads"],
+          "goliath" => ["Goliath", "a reactor with a fiber per request"],
+          "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
+          "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
+          "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
+          "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
+        }
+
+        # Ruby => gem as a peer asks for it => the version that this lab was tested with. Another version may start
+        # differently, or name its threads differently. Under a Ruby without a row, RubyGems chooses the newest version.
+        TESTED = {
+          "3.1" => {
+            "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
+            "webrick" => "1.9.2", "rainbows" => "5.2.1", "yahns" => "1.18.0", "goliath" => "1.0.7",
+            "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27",
+            "rack" => "3.2.8", "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
+          }.freeze
+        }.freeze
+
+        class << self
+          # The Peer of that name. Raises UsageError for an unknown one.
+          def find(name)
+            (@peers ||= {})[name.to_s] ||= fetch(name).new(name.to_s)
+          end
+
+          def all
+            names.map { |name| find(name) }
+          end
+
+          # +gems+, as Peer#gems has them, with the versions to install under that Ruby.
+          def pin(gems, ruby: RUBY_VERSION)
+            tested = TESTED.fetch(ruby[/\A\d+\.\d+/], {})
+            gems.map { |gem| tested.key?(gem) ? "#{gem.split(":").first}:#{tested[gem]}" : gem }
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      module Peers
+        class Iodine < Peer
+          def gems = %w[iodine rack]
+          def workers = (0..)
+          def threads = ANY
+          def leader_serves? = true
+
+          # One thread writes, and the first one waits for the pool to end. A single thread needs neither.
+          def own_threads(setup) = setup.threads > 1 ? 2 : 1
+
+          def arguments(setup)
+            ["iodine", "-b", "127.0.0.1", "-p", setup.port.to_s, "-w", setup.processes.to_s, "-t", setup.threads.to_s,
+             setup.app]
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,150 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+
+module Cuttle
+  module Lab
+    module Servers
+      module Peers
+        # A server that a lab can start. A peer is a class in its own file. It overrides
+        #
+        #   gems              gems to install, "name" or "name:requirement", the server's first (Peers::TESTED has the
+        #                     versions); or package and program, for a Debian package
+        #   models            names of its concurrency models, if it has several
+        #   variants          names of models that are measured only if they are named, because they do more than
+        #                     serve the app
+        #   arguments(setup)  its command line: on 127.0.0.1, in production, without a request log, without a cache
+        #   workers, threads  the numbers it can have, as Ranges; 0 workers: it does not fork
+        #   keeps_alive       what it can do with connections: [true], [false] or both
+        #   backlog(setup)    the backlog of its listening socket; nil if it has no option for that
+        #   leader_serves?, worker_title, thread_name, own_threads   for the proofs: how to find its processes and
+        #                     threads
+        class Peer
+          ANY = (1..).freeze
+
+          include Proofs
+
+          attr_reader :name
+
+          def initialize(name)
+            @name = name
+          end
+
+          def gems = nil
+          def package = nil
+          def program = name
+          def models = []
+          def variants = []
+          def workers = (0..0)
+          def threads = (1..1)
+          def keeps_alive = [true]
+
+          # The backlog that its listening socket shall have; nil if it has no option for that.
+          def backlog(_setup) = nil
+
+          # Whether a fiber answers each request, so that a thread has any number of them.
+          def fibers? = false
+
+          # Whether its first process serves if only one is asked for. Otherwise the first process supervises.
+          def leader_serves? = false
+
+          # A pattern in the titles of processes that run the app; nil if these are the leader's children.
+          def worker_title = nil
+
+          # The name of threads that run the app; nil if they have none and can only be counted. (Ruby names an unnamed
+          # thread after the file that made it, in 15 octets.)
+          def thread_name = nil
+
+          # Unnamed native threads of a process beside those that run the app.
+          def own_threads(_setup) = 1
+
+          # Why it can't run here, and how to get it; nil if it can.
+          def unavailable
+            if gems
+              "not installed: cuttle lab peers --install #{name}" unless gem_directory.installed?
+            elsif package && !executable
+              "not installed: the Debian package #{package} has it"
+            end
+          end
+
+          def version
+            return gem_directory.version if gems
+
+            IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
+          end
+
+          # Whether it has that model or variant. nil means the model of a peer that has only one.
+          def model?(model)
+            model.nil? || models.include?(model) || variants.include?(model)
+          end
+
+          # Why it can't run with that setup; nil if it can.
+          def supports?(setup)
+            return "#{name} has no model #{setup.model}" unless model?(setup.model)
+            return "#{name} is installed for Ruby #{RUBY_VERSION} only" if gems && another?(setup.ruby)
+            return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
+            possible = threads_of(setup)
+            return "#{title(setup)} has #{some_threads(possible)}" unless possible.cover?(setup.threads)
+
+            "#{name} #{setup.keep_alive ? "closes every" : "can't be told to close each"} connection" unless
+              keeps_alive.include?(setup.keep_alive)
+          end
+
+          # Requests in the app at once, over all processes; nil if nothing bounds them.
+          def slots(setup)
+            setup.processes * setup.threads
+          end
+
+          # The command line: an Array of words.
+          def command(setup)
+            words = arguments(setup)
+            gems ? [setup.ruby || RbConfig.ruby, "-S", *words] : words
+          end
+
+          def environment(_setup)
+            gems ? gem_directory.environment : {}
+          end
+
+          # The directory of its gems.
+          def gem_directory
+            @gem_directory ||= GemDirectory.new(name, Peers.pin(gems))
+          end
+
+          private
+
+          def threads_of(_setup)
+            threads
+          end
+
+          # Whether +ruby+ is another Ruby than this one, by whatever path.
+          def another?(ruby)
+            ruby && File.realpath(ruby) != File.realpath(RbConfig.ruby)
+          rescue SystemCallError
+            true
+          end
+
+          def title(setup)
+            [name, setup.model].compact.join(" ")
+          end
+
+          def forks?
+            workers.begin.positive?
+          end
+
+          def some_threads(range)
+            range.end == 1 ? "one thread in a process" : "at least #{range.begin} threads"
+          end
+
+          def executable
+            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) | %w[/usr/sbin /sbin]
+            directories.map { |directory| "#{directory}/#{program}" }.find { |path| File.executable?(path) }
+          end
+
+          def address(setup)
+            "127.0.0.1:#{setup.port}"
+          end
+        end
+      end
+    end
+  end
+end

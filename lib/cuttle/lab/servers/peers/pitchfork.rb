@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      module Peers
+        # Its workers may be each other's children; their titles identify them.
+        class Pitchfork < Unicorn
+          def gems = %w[pitchfork rack]
+          def worker_title = /worker\[\d+\]/
+
+          private
+
+          def flags = []
+
+          def configuration(setup)
+            ["listen #{address(setup).inspect}, backlog: #{setup.backlog}, tcp_nopush: false",
+             "worker_processes #{setup.workers}"]
+          end
+        end
+      end
+    end
+  end
+end

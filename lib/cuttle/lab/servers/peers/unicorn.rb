@@ -1,0 +1,32 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      module Peers
+        # Unicorn, and what its descendants (Pitchfork, Rainbows) share with it: a master that never serves, and a
+        # configuration file.
+        class Unicorn < Peer
+          def gems = %w[unicorn rack]
+          def workers = ANY
+          def keeps_alive = [false]
+          def backlog(setup) = setup.backlog
+
+          def arguments(setup)
+            [name, *flags, "-E", "production", "-c", setup.file("rb", configuration(setup).join("\n")), setup.app]
+          end
+
+          private
+
+          # -N: without middleware of its own.
+          def flags = %w[-N]
+
+          def configuration(setup)
+            ["listen #{address(setup).inspect}, backlog: #{setup.backlog}, tcp_nopush: false",
+             "worker_processes #{setup.workers}", "preload_app true"]
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+require "etc"
+
+module Cuttle
+  module Lab
+    module Servers
+      # A server's process and its descendants, read from /proc: CPU time, context switches, memory.
+      #
+      # CPU time comes from each process's CPU clock (clock_gettime with the clock of a pid), not from utime and stime
+      # in /proc/PID/stat. The clock counts nanoseconds instead of ticks of 10 ms, and includes ended threads as well.
+      # The CPU time of reaped children is added from /proc/PID/stat.
+      class ProcessTree
+        # CPUCLOCK_SCHED of linux/posix-timers.h: the low bits of a clock id made from a pid.
+        SCHEDULER_CLOCK = 2
+        TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
+        # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
+        PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, START = 1, 2, 13, 14, 19
+
+        # Fields of a line of /proc/net/tcp, and the state of a socket that listens.
+        SOCKET_ADDRESS, SOCKET_STATE, SOCKET_INODE, LISTENING = 1, 3, 9, "0A"
+
+        Kin = Struct.new(:pid, :parent, :group, :start)
+
+        attr_reader :leader
+
+        # CPU seconds that one process has used; 0 if it has ended.
+        def self.cpu_seconds(pid)
+          Process.clock_gettime((~pid << 3) | SCHEDULER_CLOCK)
+        rescue Errno::EINVAL, Errno::ESRCH
+          0.0
+        end
+
+        # Listening TCP sockets on +port+, or on any port: each as its descriptors name it, "socket:[INODE]".
+        def self.listening(port = nil)
+          tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
+          lines = tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
+          found = lines.select { |fields| fields[SOCKET_STATE] == LISTENING }
+          found = found.select { |fields| fields[SOCKET_ADDRESS].end_with?(format(":%04X", port)) } if port
+          found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
+        end
+
+        # Whether that process has one of these sockets open.
+        def self.open?(pid, sockets)
+          Dir["/proc/#{pid}/fd/*"].any? do |path|
+            sockets.include?(File.readlink(path))
+          rescue SystemCallError
+            false # it was closed meanwhile, or belongs to another user
+          end
+        end
+
+        # leader: pid of a process that leads its own process group, and is the only unreaped child of this process.
+        def initialize(leader)
+          @leader = leader
+          @start = kin(leader)&.start
+          @strangers = []
+        end
+
+        # Leaves out a process that this process started later, and that is no part of the server.
+        def leave_out(pid)
+          @strangers << pid
+        end
+
+        # Pids of the leader, its descendants, its process group, and orphans that this process has inherited.
+        def pids
+          known = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i) - @strangers
+          living = known.filter_map { |pid| kin(pid) }
+          family, others = living.partition { |process| ours?(process) }
+          loop do
+            children, others = others.partition { |process| family.any? { |parent| parent.pid == process.parent } }
+            return family.map(&:pid) if children.empty?
+
+            family += children
+          end
+        end
+
+        # CPU seconds used so far.
+        def cpu_seconds
+          pids.sum { |pid| self.class.cpu_seconds(pid) + reaped_cpu(pid) }
+        end
+
+        # Pid => CPU seconds of each living process, without its reaped children.
+        def cpu_by_process
+          pids.to_h { |pid| [pid, self.class.cpu_seconds(pid)] }
+        end
+
+        # Voluntary context switches of the living threads.
+        def voluntary_switches
+          each_file("task/*/status").sum { |text| text[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i }
+        end
+
+        # Pid => proportional set size in octets: a page that n processes share counts 1/n for each.
+        def pss
+          pids.to_h { |pid| [pid, read("/proc/#{pid}/smaps_rollup")] }.compact
+              .transform_values { |text| text[/^Pss:\s*(\d+)/, 1].to_i * 1024 }
+        end
+
+        # The anonymous part of it in kilobytes. Other users of the same libraries don't change it.
+        def anonymous
+          each_file("smaps_rollup").sum { |text| text.scan(/^Pss_(?:Anon|Shmem):\s*(\d+)/).sum { |(size)| size.to_i } }
+        end
+
+        # Pid => names of its native threads.
+        def threads
+          pids.to_h { |pid| [pid, Dir["/proc/#{pid}/task/*/comm"].filter_map { |path| read(path)&.chomp }] }
+        end
+
+        # The name of a process's first thread, which unnamed threads have as well; nil if it has ended.
+        def name(pid)
+          read("/proc/#{pid}/comm")&.chomp
+        end
+
+        # Pids of the leader's children.
+        def children
+          pids.select { |pid| kin(pid)&.parent == leader }
+        end
+
+        # Pids with a socket that listens on that TCP port.
+        def listeners(port)
+          sockets = self.class.listening(port)
+          pids.select { |pid| self.class.open?(pid, sockets) }
+        end
+
+        # Number of open descriptors.
+        def descriptors
+          pids.sum { |pid| Dir["/proc/#{pid}/fd/*"].size }
+        end
+
+        # Resident set size in kilobytes; shared pages count for each process.
+        def rss
+          each_file("status").sum { |text| text[/^VmRSS:\s*(\d+)/, 1].to_i }
+        end
+
+        private
+
+        # The fields of a living process, or nil.
+        def kin(pid)
+          fields = stat(pid)
+          Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && fields.first != "Z"
+        end
+
+        def ours?(process)
+          process.pid == leader || process.group == leader ||
+            (process.parent == Process.pid && !@start.nil? && process.start >= @start)
+        end
+
+        def reaped_cpu(pid)
+          fields = stat(pid)
+          fields ? (fields[CHILD_USER].to_i + fields[CHILD_SYSTEM].to_i) * TICK : 0.0
+        end
+
+        def stat(pid)
+          read("/proc/#{pid}/stat")&.rpartition(")")&.last&.split
+        end
+
+        def each_file(pattern)
+          pids.flat_map { |pid| Dir["/proc/#{pid}/#{pattern}"] }.filter_map { |path| read(path) }
+        end
+
+        def read(path)
+          File.read(path)
+        rescue Errno::ENOENT, Errno::ESRCH # it ended meanwhile
+          nil
+        end
+      end
+    end
+  end
+end

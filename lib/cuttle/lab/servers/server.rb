@@ -1,0 +1,210 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "rbconfig"
+require "socket"
+require "tmpdir"
+
+module Cuttle
+  module Lab
+    module Servers
+      # One start of one server, in its own processes: started on its cores, asked until it answers, observed from
+      # outside, and stopped with all its processes.
+      class Server
+        START_TIMEOUT = 60 # seconds
+        COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
+        STOP_TIMEOUT = 10
+
+        # Ruby options for all servers, such as --yjit: the caller's, without our own bundle's.
+        RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
+
+        # Variables that keep our Bundler and gem directory out of the server's process.
+        CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBYLIB\z)/).to_h { |name| [name, nil] }
+                   .merge("RUBYOPT" => RUBYOPT, "RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
+
+        attr_reader :setup, :tree, :boot
+
+        # The last lines of a process's output, on one line. Of an exception it has the message, not the backtrace.
+        def self.last_words(text, lines = 2)
+          said = text.lines.map(&:strip).reject { |line| line.match?(/\A(from .+:\d+:in .*)?\z/) }
+          said.last(lines).join(" / ")[0, 300]
+        end
+
+        # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.
+        def self.start(peer, setup)
+          Load::Orphans.adopt # helpers that a server daemonizes still count as its processes
+          new(peer, setup).tap(&:start)
+        end
+
+        def initialize(peer, setup)
+          @peer = peer
+          @setup = setup
+        end
+
+        def port
+          setup.port
+        end
+
+        def url
+          "http://127.0.0.1:#{port}/"
+        end
+
+        # Starts the server, and waits for its first answer (boot: seconds until then) and for all its processes.
+        def start
+          began = now
+          @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
+                               pgroup: true, chdir: setup.directory || Dir.tmpdir,
+                               in: File::NULL, out: setup.log, err: %i[child out])
+          @tree = ProcessTree.new(@pid)
+          wait_until_ready(began + START_TIMEOUT)
+          @boot = now - began
+          wait_until_complete(now + COMPLETE_TIMEOUT)
+          up = true
+        rescue SystemCallError => error
+          raise Failure, "#{@peer.name} does not start: #{error.message}"
+        ensure
+          stop unless up # also after an Interrupt
+        end
+
+        # Checks that each setting took effect: an Array of Proof. The server must be running.
+        def proof
+          @peer.proofs(self)
+        end
+
+        def running?
+          !ended?
+        end
+
+        # The server's output so far.
+        def output
+          File.exist?(setup.log) ? File.read(setup.log).scrub : ""
+        end
+
+        # Asks the server to end, then kills the rest of its processes; at once, if an Interrupt ends the waiting.
+        # Returns when all have ended.
+        def stop
+          return unless @pid
+
+          family = tree.pids
+          begin
+            signal(:TERM, [@pid])
+            await_end
+          ensure
+            kill(family)
+          end
+        end
+
+        private
+
+        def kill(family)
+          signal(:KILL, (family & tree.pids) | (ended? ? [] : [@pid]))
+          await_end
+          reap(family - [@pid])
+        end
+
+        def command
+          cores = setup.cores ? ["taskset", "-c", setup.cores.join(",")] : []
+          [*cores, *@peer.command(setup)]
+        end
+
+        def wait_until_ready(deadline)
+          until Probe.answer?(port)
+            raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
+            raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if now > deadline
+
+            sleep 0.02
+          end
+        end
+
+        def wait_until_complete(deadline)
+          sleep 0.02 until @peer.complete?(self) || now > deadline || ended?
+        end
+
+        def last_words
+          self.class.last_words(output)
+        end
+
+        def ended?
+          @ended ||= !Process.wait(@pid, Process::WNOHANG).nil?
+        end
+
+        def await_end
+          deadline = now + STOP_TIMEOUT
+          sleep 0.01 until ended? || now > deadline
+        end
+
+        # Reaps its processes that became our children (see Load::Orphans).
+        def reap(pids)
+          pids.each do |pid|
+            Process.wait(pid)
+          rescue Errno::ECHILD
+            next # not our child
+          end
+        end
+
+        def signal(name, pids)
+          pids.each do |pid|
+            Process.kill(name, pid)
+          rescue Errno::ESRCH
+            next # it has ended
+          end
+        end
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+
+        # A minimal HTTP client. It checks whether a server is up, and whether connections persist.
+        module Probe
+          PATIENCE = 10 # seconds
+
+          Silent = Class.new(StandardError)
+
+          module_function
+
+          # Whether GET / is answered without a server error.
+          def answer?(port)
+            connect(port) { |socket| exchange(socket) < 500 }
+          rescue SystemCallError, EOFError, Silent
+            false
+          end
+
+          # How many of two requests are answered on one connection.
+          def answers_on_one_connection(port)
+            answers = 0
+            connect(port) { |socket| 2.times { exchange(socket) && answers += 1 } }
+            answers
+          rescue SystemCallError, EOFError, Silent
+            answers
+          end
+
+          def connect(port, &block)
+            Socket.tcp("127.0.0.1", port, connect_timeout: PATIENCE, &block)
+          end
+
+          # Sends one GET, reads the response to its end and returns the status.
+          def exchange(socket)
+            socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            received = +""
+            received << more(socket) until (head = received[/\A.*?\r\n\r\n/m])
+            read_body(socket, head, received.byteslice(head.bytesize..))
+            head[%r{\AHTTP/1\.[01] (\d{3})}, 1].to_i
+          end
+
+          def read_body(socket, head, body)
+            if (length = head[/^content-length:\s*(\d+)/i, 1])
+              body << more(socket) while body.bytesize < length.to_i
+            elsif head.match?(/^transfer-encoding:\s*chunked/i)
+              body << more(socket) until body.end_with?("0\r\n\r\n")
+            end
+          end
+
+          def more(socket)
+            socket.wait_readable(PATIENCE) or raise Silent
+            socket.readpartial(65_536).b
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,38 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      # The settings of one start of a server.
+      #
+      #   model       name of the peer's concurrency model, nil if it has only one
+      #   workers     processes that run the app; 0: no forking
+      #   threads     threads that run the app in each process; 0: one for each connection
+      #   keep_alive  whether connections persist
+      #   like        the server whose defaults Cuttle takes over, nil for its own
+      #   flags       further options of `cuttle serve`, nil for none
+      #   app         path of the rackup file
+      #   directory   the server's working directory, nil for an empty one
+      #   port        on 127.0.0.1
+      #   backlog     of the listening socket, if the server can set it
+      #   ruby        path of the Ruby that runs it, nil for this one
+      #   env         Hash for the process's environment
+      #   cores       numbers of the cores it may use, nil for all
+      #   log         path of the file for its output; files made for the server lie beside it
+      Setup = Struct.new(:model, :workers, :threads, :keep_alive, :like, :flags, :app, :directory, :port, :backlog,
+                         :ruby, :env, :cores, :log, keyword_init: true) do
+        # Number of processes that run the app.
+        def processes
+          [workers, 1].max
+        end
+
+        # Writes a file for the server and returns its path.
+        def file(name, text)
+          path = "#{log}.#{name}"
+          File.write(path, text)
+          path
+        end
+      end
+    end
+  end
+end

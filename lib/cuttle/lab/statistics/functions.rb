@@ -1,0 +1,127 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Statistics
+      # The logarithm of the gamma function and its derivatives, for positive numbers.
+      module Gamma
+        FAR = 10 # from here on the asymptotic series (DLMF 5.11.2 and its derivatives) have the precision of a Float
+
+        module_function
+
+        def log(x)
+          Math.lgamma(x).first
+        end
+
+        # The first derivative.
+        def digamma(x)
+          return digamma(x + 1) - 1.0 / x if x < FAR
+
+          square = 1.0 / (x * x)
+          Math.log(x) - 0.5 / x -
+            square * (1 / 12.0 - square * (1 / 120.0 - square * (1 / 252.0 - square * (1 / 240.0 - square / 132))))
+        end
+
+        # The second.
+        def trigamma(x)
+          return trigamma(x + 1) + 1.0 / (x * x) if x < FAR
+
+          square = 1.0 / (x * x)
+          (1 + 0.5 / x +
+            square * (1 / 6.0 - square * (1 / 30.0 - square * (1 / 42.0 - square * (1 / 30.0 - square * 5 / 66))))) / x
+        end
+
+        # The fourth.
+        def pentagamma(x)
+          return pentagamma(x + 1) + 6.0 / x**4 if x < FAR
+
+          square = 1.0 / (x * x)
+          (2 + 3.0 / x + square * (2 - square * (1 - square * (4 / 3.0 - square * 3)))) / x**3
+        end
+
+        # The x whose trigamma is +value+, a positive number.
+        def inverse_trigamma(value)
+          Search.real { |x| trigamma(x) <= value }
+        end
+      end
+
+      # The regularized incomplete beta function, from which Student's and the binomial distribution follow.
+      module Beta
+        TINY = 1e-300
+        STEPS = 100_000 # never reached: about the square root of the greater parameter suffices
+
+        module_function
+
+        # I_x(a, b), 0 to 1; DLMF 8.17.
+        def regularized(x, a, b)
+          return 0.0 if x <= 0
+          return 1.0 if x >= 1
+
+          scale = Math.exp(log_scale(x, a, b))
+          # The fraction converges fast on this side of the mean only. The other side is its mirror image.
+          return scale * fraction(x, a, b) / a if x < (a + 1.0) / (a + b + 2)
+
+          1 - scale * fraction(1 - x, b, a) / b
+        end
+
+        def log_scale(x, a, b)
+          Gamma.log(a + b) - Gamma.log(a) - Gamma.log(b) + a * Math.log(x) + b * Math.log(1 - x)
+        end
+
+        # The continued fraction of DLMF 8.17.22, by Lentz's method.
+        def fraction(x, a, b)
+          upper = 1.0
+          lower = nonzero(1 - (a + b) * x / (a + 1))
+          lower = 1 / lower
+          value = lower
+          (1..STEPS).each do |m|
+            even, odd = coefficients(m, x, a, b)
+            lower, upper, value = step(even, lower, upper, value).first(3)
+            lower, upper, value, factor = step(odd, lower, upper, value)
+            break if (factor - 1).abs < 1e-15
+          end
+          value
+        end
+
+        def coefficients(m, x, a, b)
+          place = a + 2 * m
+          [m * (b - m) * x / ((place - 1) * place), -(a + m) * (a + b + m) * x / (place * (place + 1))]
+        end
+
+        def step(coefficient, lower, upper, value)
+          lower = 1 / nonzero(1 + coefficient * lower)
+          upper = nonzero(1 + coefficient / upper)
+          [lower, upper, value * lower * upper, lower * upper]
+        end
+
+        def nonzero(number)
+          number.abs < TINY ? TINY : number
+        end
+      end
+
+      # Finds where a monotone condition changes.
+      module Search
+        module_function
+
+        # The smallest number from 0 for which the block is true, to the precision of Floats. It must become true.
+        def real(start = 1.0)
+          high = start
+          high *= 2 until yield high
+          low = 0.0
+          200.times do
+            middle = (low + high) / 2
+            break if middle <= low || middle >= high
+
+            yield(middle) ? high = middle : low = middle
+          end
+          high
+        end
+
+        # The smallest Integer of +range+ for which the block is true, or nil.
+        def integer(range, &condition)
+          range.bsearch(&condition)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,68 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  module Studies
+    # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to what
+    # the findings need (Excerpt). The study's README, docs/studies.md and the page are about these results.
+    #
+    # Rule: only a whole study is archived, measured to its end, and as it is declared now.
+    module Archive
+      autoload :Excerpt, "cuttle/studies/archive/excerpt"
+
+      module_function
+
+      # Archives the results in +directory+ as those of their study and returns the path. Raises Failure.
+      def take(directory, root = ROOT)
+        findings = check(directory, root)
+        lines = Excerpt.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
+        Documents.replace("#{root}/#{findings.study.name}/#{Lab::Results::Store::FILE}", lines.join)
+      end
+
+      # The Findings, if they may be archived. Raises Failure.
+      def check(directory, root = ROOT)
+        findings = findings(directory, root)
+        reason = reason_against(findings)
+        raise Failure, "#{directory}: #{reason}" if reason
+
+        findings
+      end
+
+      # The Findings of each study with archived results, published studies first. Raises Failure.
+      def all(root = ROOT)
+        studies = ordered(root)
+        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Results::Store::FILE}") }
+        there.map { |study| findings("#{root}/#{study.name}", root, studies) }
+      end
+
+      # The same for a directory that `cuttle study` filled: the newest results of each study.
+      def newest(directory, root = ROOT)
+        studies = ordered(root)
+        paths = Dir["#{directory}/*/*/#{Lab::Results::Store::FILE}"]
+        all = paths.map { |path| findings(File.dirname(path), root, studies) }.group_by { |each| each.study.name }
+        all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
+      end
+
+      # Published studies first, then our own questions.
+      def ordered(root)
+        Studies.all(root).partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
+      end
+
+      def findings(directory, root = ROOT, studies = Studies.all(root))
+        Findings.new(*Experiment.read(directory, from: studies))
+      end
+
+      # Why the findings can't be archived, or nil.
+      def reason_against(findings)
+        conditions = findings.study.conditions
+        planned = conditions.count { |condition| findings.planned?(condition) }
+        if planned < conditions.length
+          "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is kept"
+        elsif findings.results.interrupted?
+          "did not come to its end: go on with it (cuttle study --resume), then keep it"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # A condition of the experiment: a server with its numbers, under a load. Two published rows that ask for the same
+    # share one condition.
+    #
+    #   server        name of a peer of the lab
+    #   model, like   Cuttle's engine, and the server whose defaults it takes over
+    #   workers, threads, keep_alive, environment    as in the lab
+    #   flags         further options of `cuttle serve`
+    #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
+    #   copy          2, 3, …: the same as another condition, on purpose
+    #   request       Request
+    #   connections   number of connections; requests: number of requests in all, at full length
+    #   rate, poisson    of an open loop, at full length; nil for a closed one
+    #   delay, bandwidth, tester   as in the lab's loads
+    class Condition
+      SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
+      ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
+
+      attr_reader(*SERVING, *ASKING)
+
+      def initialize(**attributes)
+        @attributes = (SERVING + ASKING).to_h { |name| [name, attributes[name]] }.freeze
+        @attributes.each { |name, value| instance_variable_set("@#{name}", value) }
+        freeze
+      end
+
+      def ==(other)
+        other.is_a?(Condition) && other.attributes == attributes
+      end
+      alias eql? ==
+
+      def hash
+        attributes.hash
+      end
+
+      # The lab's configuration, without its id.
+      def configuration
+        SERVING.to_h { |name| [name.to_s, attributes[name]] }.except("ruby")
+               .merge("keep_alive" => keeps_alive?, "series" => ruby, "name" => name)
+      end
+
+      # The lab's load, without its id.
+      def load(scale)
+        { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
+          "path" => request.target(scale), "requests" => request.scaled? ? requests : scale.count(requests, connections),
+          "rate" => rate_at(scale), "poisson" => rate && poisson, "delay" => delay, "bandwidth" => bandwidth,
+          "tester" => tester, "keep_alive" => keep_alive }
+      end
+
+      # Number of processes that serve.
+      def processes
+        [workers, 1].max
+      end
+
+      def name
+        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), *numbers, ("keep-alive" if keep_alive), *flags,
+         ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
+      end
+
+      def load_name
+        [rate ? "#{format("%g", rate)}/s#{" poisson" if poisson}" : "#{connections} at once", slow_network,
+         (tester && "by #{tester}"), (request.path unless request.path == "/")]
+          .compact.join(" ")
+      end
+
+      protected
+
+      attr_reader :attributes
+
+      private
+
+      # If a server can't be told to close connections, each request asks for it.
+      def keeps_alive?
+        keep_alive || !Lab::Servers::Peers.find(server).keeps_alive.include?(false)
+      end
+
+      def numbers
+        [("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads > 1)]
+      end
+
+      # Shorter requests come correspondingly more often.
+      def rate_at(scale)
+        rate && (request.scaled? ? rate / scale.factor : rate)
+      end
+
+      def slow_network
+        parts = [("#{format("%g", delay * 1000)} ms away" if delay),
+                 ("#{format("%g", bandwidth / 1000.0)} kB/s" if bandwidth)].compact
+        parts.join(", ") if parts.any?
+      end
+    end
+  end
+end

@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/synthetic_lab"
+
+# What is made of a lab's runs.
+class TestLabAnalysis < Minitest::Test
+  RATES = { "single" => 100.0, "hybrid" => 140.0, "reactor" => 139.5, "single again" => 100.2 }.freeze
+  CONTROL = { "single again" => "single" }.freeze
+
+  # Each run within 1%, each block some per cent off.
+  def lab(rates = RATES, loads: 1)
+    SyntheticLab.new(rates.keys, controls: CONTROL, loads: loads) do |name, _, block, random|
+      rates[name] * (1 + block / 20.0) * Math.exp(0.005 * SyntheticLab.gauss(random))
+    end
+  end
+
+  def analysis(rates = RATES, **options)
+    lab(rates, **options).analysis
+  end
+
+  def test_table
+    row = analysis.table.first
+
+    assert_equal [4, "single"], [analysis.table.length, row.configuration.name]
+    assert_equal [5, 0, 0], [row.valid_runs, row.invalid_runs, row.errors]
+    assert_in_delta 110, row.rate.value, 2
+    assert row.rate.covers?(110)
+    assert_equal [102.0, 0.6, 30_000_000, 30_000_000, 2.0],
+                 [row.cpu_us, row.boot.round(9), row.pss_total, row.pss_worker, row.switches]
+    assert_nil row.p99
+    assert_in_delta 1e4 / 110, row.p95.value, 2
+    assert_predicate row, :sound?
+  end
+
+  def test_invalid_runs_do_not_count
+    runs = lab.records.each do |run|
+      next unless run["configuration"] == "c2" && run["block"] < 2
+
+      run.update("valid" => false, "reasons" => ["2 workers wanted, 1 found"], "rate" => 1e9)
+    end
+    analysis = of(runs)
+    row = analysis.row("c2", "l1")
+
+    assert_equal [3, 2, ["2 workers wanted, 1 found"]], [row.valid_runs, row.invalid_runs, row.reasons]
+    assert_operator row.rate.value, :<, 200
+    assert_equal 3, analysis.comparisons.first.rounds
+  end
+
+  def test_what_never_ran_validly_is_in_the_table_and_nowhere_else
+    runs = lab.records.each { |run| run.update("valid" => false, "rate" => nil) if run["configuration"] == "c2" }
+    analysis = of(runs)
+
+    assert_nil analysis.row("c2", "l1").rate
+    refute_predicate analysis.row("c2", "l1"), :measured?
+    assert_equal %w[reactor single\ again], analysis.comparisons.map { |each| each.configuration.name }
+  end
+
+  def test_comparisons
+    hybrid, reactor, control = analysis.comparisons
+
+    assert_predicate hybrid, :different?
+    assert_predicate hybrid, :better?
+    assert_in_delta 1.4, hybrid.ratio.value, 0.02
+    assert hybrid.ratio.covers?(1.4)
+    assert_equal hybrid.p, hybrid.inverse.p
+    assert_predicate reactor, :different?
+    refute_predicate control, :different?
+    assert_equal [3] * 3, [hybrid, reactor, control].map(&:family)
+  end
+
+  # Of a base that was picked for its looks: corrected for every pair.
+  def test_comparisons_with_another_base
+    single, reactor = analysis.comparisons(baseline: "c2")
+
+    assert_in_delta 1 / 1.4, single.ratio.value, 0.02
+    assert_predicate single, :different?
+    refute_predicate single, :better?
+    refute_predicate reactor, :different?
+    assert_equal 4, reactor.family
+    assert_operator reactor.detectable, :<, 0.05
+  end
+
+  def test_control
+    assert_equal ["single again", "single"], analysis.control.then { |each| [each.configuration.name, each.baseline.name] }
+    assert_equal 2, analysis(loads: 2).controls.length
+    assert_nil SyntheticLab.new(%w[single]) { 100.0 }.analysis.control
+  end
+
+  def test_best
+    assert_equal "hybrid", analysis({ "single" => 100.0, "hybrid" => 140.0 }).best(load: "l1").configuration.name
+    assert_equal "single", SyntheticLab.new(%w[hybrid single], loop: "open") { |name| name == "single" ? 5.0 : 9.0 }
+                                       .analysis.best(load: "l1").configuration.name
+  end
+
+  def test_errors_are_no_throughput
+    runs = lab.records.each { |run| run.update("errors" => { "status_5xx" => 90 }) if run["configuration"] == "c2" }
+    analysis = of(runs)
+
+    assert_equal 450, analysis.row("c2", "l1").errors
+    assert_equal "reactor", analysis.best(load: "l1").configuration.name
+    assert(analysis.verdict.any? { |sentence| sentence.start_with?("hybrid failed 5") })
+  end
+
+  # 300 responses a run tell no p99; 1500 together do.
+  def test_percentile_of_all_runs_together
+    random = Random.new(1)
+    runs = lab.runs.each do |run|
+      histogram = Cuttle::Load::Histogram.new
+      300.times { histogram.record((1e7 * (1 + random.rand)).to_i) }
+      run["histogram"] = Cuttle::Load::Histograms.to_h(histogram)
+    end
+    p99 = of(runs).table.first.p99
+
+    assert_in_delta 19.9, p99.value, 0.1
+    assert p99.covers?(19.9)
+    assert_equal 5, p99.count
+  end
+
+  def test_differences_too_small_to_matter
+    exact = SyntheticLab.new(%w[a b]) { |name, _, block| (name == "a" ? 100.0 : 100.5) + block }.analysis
+
+    refute_predicate exact.comparisons.first, :different?
+    assert_operator exact.comparisons.first.p, :<, 1e-6
+    assert_equal 0.01, exact.comparisons.first.detectable
+  end
+
+  def test_blocks_that_one_lacks_are_left_out
+    analysis = SyntheticLab.new(%w[a b]) { |name, _, block| 100.0 + block unless name == "b" && block > 1 }.analysis
+
+    assert_equal 2, analysis.comparisons.first.rounds
+  end
+
+  private
+
+  def of(records)
+    Cuttle::Lab::Analysis.new(Cuttle::Lab::Results.new(SyntheticLab::Lines.new(lab.header, records, []), "synthetic"))
+  end
+end

@@ -1,0 +1,79 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/synthetic_lab"
+
+# The sentences, word for word.
+class TestLabVerdict < Minitest::Test
+  WOBBLE = [0.001, -0.002, 0.0015, -0.0005, 0.0].freeze
+
+  # Each run a little off, by what is known.
+  def verdict(rates, wobble: 1, **options)
+    lab = SyntheticLab.new(rates.keys, **options) do |name, load, block, _|
+      place = rates.keys.index(name)
+      rates[name] * (load + 1) * (1 + wobble * WOBBLE[(block + place) % 5])
+    end
+    lab.analysis.verdict
+  end
+
+  def test_a_difference
+    assert_match(/\Ahybrid 2x5 serves 1\.38x the requests of single x4 \(95%: 1\.29 to 1\.47\)\z/,
+                 verdict({ "single x4" => 100.0, "hybrid 2x5" => 138.0 }, wobble: 20).first)
+  end
+
+  def test_no_difference
+    sentence, = verdict({ "single x4" => 100.0, "hybrid 2x5" => 100.1 })
+
+    assert_match(/\Ano measurable difference between single x4 and hybrid 2x5 \(we would have seen 1%\)\z/, sentence)
+  end
+
+  def test_the_reference_is_best_itself
+    assert_match(/\Asingle serves 1\.25x the requests of hybrid \(95%/,
+                 verdict({ "single" => 125.0, "hybrid" => 100.0 }).first)
+  end
+
+  def test_what_is_as_good_as_the_best
+    rates = { "single" => 100.0, "hybrid" => 150.0, "reactor" => 149.9, "fibers" => 149.8, "again" => 100.0 }
+    ahead, same, agrees = verdict(rates, controls: { "again" => "single" })
+
+    assert_match(/\Ahybrid serves 1\.50x the requests of single/, ahead)
+    assert_match(/\Ano measurable difference between hybrid and reactor or fibers \(we would have seen \d/, same)
+    assert_match(/\Athe control agrees: no measurable difference between single and itself repeated \(we would/, agrees)
+  end
+
+  def test_a_control_that_disagrees_comes_first
+    first = verdict({ "single" => 100.0, "again" => 108.0, "hybrid" => 120.0 }, controls: { "again" => "single" }).first
+
+    assert_match(/\Athe control disagrees at 10 connections: single repeated differs from itself, 1\.08x \(95%/, first)
+  end
+
+  def test_several_loads_are_named
+    assert_equal ["at 10 connections: ", "at 20 connections: "],
+                 verdict({ "a" => 100.0, "b" => 120.0 }, loads: 2).map { |sentence| sentence[/\Aat \d+ connections: /] }
+  end
+
+  def test_an_open_loop_compares_times
+    assert_match(/\Ahybrid has 0\.50x the 95th percentile response time of single \(95%: 0\.50 to 0\.50\)\z/,
+                 verdict({ "single" => 20.0, "hybrid" => 10.0 }, loop: "open").first)
+  end
+
+  def test_one_configuration
+    assert_match(%r{\Asingle serves 1,000 requests/s \(95%: 99\d to 1,00\d\)\z}, verdict({ "single" => 1000.0 }).first)
+  end
+
+  def test_one_block
+    assert_match(/no measurable difference between a and b \(one round tells no difference from chance\)/,
+                 verdict({ "a" => 100.0, "b" => 300.0 }, blocks: 1).first)
+  end
+
+  def test_nothing_measured
+    assert_equal ["nothing was measured that can be relied on"], SyntheticLab.new(%w[a b]) { nil }.analysis.verdict
+  end
+
+  def test_effects_are_rounded_up
+    words = Cuttle::Lab::Analysis::Verdict::Phrases
+
+    assert_equal ["1%", "4%", "3.5%", "13%", "2.1x", "7%", "more than 10x only"],
+                 [0.01, 0.04, 0.0341, 0.121, 1.04, 0.07, 6_588_538.8].map { |share| words.effect(share) }
+  end
+end

@@ -1,0 +1,86 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "socket"
+require "tmpdir"
+
+# The machine: its cores, its lock, and what is to be said against it.
+class TestLabMachine < Minitest::Test
+  Cores = Cuttle::Lab::Machine::Cores
+  Warnings = Cuttle::Lab::Machine::Warnings
+
+  def test_the_last_core_is_the_loads_and_the_rest_the_servers
+    { [0, 1] => [[0], [1]], [0, 1, 2, 3] => [[0, 1, 2], [3]], [4, 6] => [[4], [6]], [0] => [[0], [0]],
+      (0..7).to_a => [[0, 1, 2, 3, 4, 5], [6, 7]] }.each do |allowed, expected|
+      cores = Cores.new(allowed: allowed)
+      assert_equal expected, [cores.server, cores.load]
+    end
+  end
+
+  def test_named_cores
+    cores = Cores.new(server: [1], allowed: [0, 1])
+    assert_equal [[1], [0]], [cores.server, cores.load]
+    assert Cores.new(server: [0, 1], load: [1], allowed: [0, 1]).shared?
+    assert_equal [[0, 1], [1]], Cores.new(server: [0, 1], allowed: [0, 1]).then { |each| [each.server, each.load] }
+    assert_raises(Cuttle::UsageError) { Cores.new(server: [9], allowed: [0, 1]) }
+  end
+
+  def test_one_core_is_warned_of
+    warning = Warnings.one_core(Cores.new(allowed: [0]))
+    assert_equal "one_core", warning.name
+    assert_match(/share core 0/, warning.text)
+    assert_nil Warnings.one_core(Cores.new(allowed: [0, 1]))
+  end
+
+  def test_warnings_during_a_run
+    assert_empty Warnings.during(others: 0.01, steal: 0.001, load_cpu: 0.5)
+    names = Warnings.during(others: 0.2, steal: 0.05, load_cpu: 0.95).map(&:name)
+    assert_equal %w[busy steal saturated], names
+    text = Warnings.during(others: 0, steal: 0.025, load_cpu: 0).first.to_h
+    assert_equal %w[name text advice], text.keys
+    assert_match(/2\.5%/, text["text"])
+    slow = Warnings.during(others: 0, steal: 0, speed: 0.6, load_cpu: 0)
+    assert_equal [["slow", "a core of the servers' was 60% as fast as it usually is here"]], slow.map { |each| [each.name, each.text] }
+    assert_empty Warnings.during(others: 0, steal: 0, speed: 0.9, load_cpu: 0)
+  end
+
+  def test_a_listening_ruby_is_seen
+    reader, writer = IO.pipe
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-rsocket", "-e",
+                        "TCPServer.new('127.0.0.1', 0)\nputs 'ready'; $stdout.flush; sleep", out: writer)
+    writer.close
+    assert_equal "ready\n", reader.gets
+    assert_match(/ruby/, Warnings::Listeners.ruby_servers(own: 0).fetch(pid))
+    warning = Warnings::Listeners.warning(own: 0)
+    assert_match(/already listening: .+\z/, warning.text)
+    refute_match(/kill|\d/, warning.advice, "they may be anybody's")
+    refute_includes Warnings::Listeners.ruby_servers.keys, pid, "a service of the lab's own"
+  ensure
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+    refute_includes Warnings::Listeners.ruby_servers(own: 0).keys, pid
+  end
+
+  def test_the_lock_is_held_by_one
+    Dir.mktmpdir do |directory|
+      path = "#{directory}/lock"
+      order = Queue.new
+      told = Queue.new
+      Cuttle::Lab::Runner::Lock.hold(path) do
+        other = Thread.new { Cuttle::Lab::Runner::Lock.hold(path, waiting: ->(pid) { told << pid }) { order << :other } }
+        assert_equal Process.pid.to_s, told.pop
+        order << :first
+        @other = other
+      end
+      @other.join
+      assert_equal %i[first other], [order.pop, order.pop]
+    end
+  end
+
+  def test_facts
+    facts = Cuttle::Lab::Machine.facts(Cores.new(allowed: [0, 1]))
+    assert_equal [[0], [1]], facts.values_at("server_cores", "load_cores")
+    assert_operator facts["memory"], :>, 100_000_000
+    assert_equal RUBY_DESCRIPTION, facts["ruby"]
+  end
+end

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/lab_fakes"
+
+# Which configurations and loads a lab has, in which order.
+class TestLabPlan < Minitest::Test
+  def test_every_engine_alone_and_forked_and_one_of_them_twice
+    plan = plan()
+    assert_equal ["single", "single -w 2", "hybrid -t 5", "hybrid -w 2 -t 5", "fibers", "fibers -w 2",
+                  "hybrid -t 5 (again)"], plan.configurations.map(&:name)
+    assert_equal [1, 2, 5, 10, nil, nil, 5], plan.configurations.map(&:slots)
+    assert_equal [nil, nil, nil, nil, nil, nil, "c3"], plan.configurations.map(&:control_of)
+    assert_equal (1..7).map { |number| "c#{number}" }, plan.configurations.map(&:id)
+  end
+
+  def test_a_server_gets_the_nearest_numbers_that_it_can_have
+    plan = plan(engines: [], servers: %w[unicorn], workers: [0, 2], threads: [1, 5])
+    assert_equal [["unicorn -w 1", 1, 1], ["unicorn -w 2", 2, 1], ["unicorn -w 1 (again)", 1, 1]],
+                 plan.configurations.map { |each| [each.name, each.workers, each.threads] }
+  end
+
+  def test_what_is_not_installed_is_listed_and_never_started
+    plan = plan(engines: %w[single], servers: %w[falcon], workers: [0])
+    assert_equal({ "c2" => "falcon is not installed" }, plan.missing)
+    assert_equal %w[c1 c3], plan.present.map(&:id)
+    assert_equal "c1", plan.configurations.last.control_of
+  end
+
+  def test_what_no_numbers_can_help_is_said
+    peers = LabFakes::Peers.new
+    peers.find("unicorn").instance_variable_set(:@supports, lambda do |setup|
+      setup.threads > 1 ? "unicorn has no threads" : ("unicorn closes every connection" if setup.keep_alive)
+    end)
+    options = Cuttle::Lab::Options.new(engines: %w[single], servers: %w[unicorn], workers: [2], keep_alive: [true], seed: 1)
+    assert_equal({ "c2" => "unicorn closes every connection" }, Cuttle::Lab::Plan.build(options, peers: peers).missing)
+  end
+
+  def test_equal_slots
+    plan = plan(engines: %w[single hybrid], slots: 10)
+    assert_equal ["single -w 10", "hybrid -t 10", "hybrid -w 2 -t 5", "hybrid -t 10 (again)"], plan.configurations.map(&:name)
+    assert_equal [10], plan.configurations.map(&:slots).uniq
+  end
+
+  def test_keep_alive_of_both_kinds_is_in_the_names
+    plan = plan(engines: %w[single], workers: [0], keep_alive: [false, true])
+    assert_equal ["single keep-alive off", "single keep-alive on"], plan.configurations.first(2).map(&:name)
+    assert_equal [nil], plan.loads.map(&:keep_alive).uniq
+  end
+
+  def test_loads
+    plan = plan(concurrency: [1, 20], rates: [150.0], poisson: true)
+    assert_equal ["1 connection", "20 connections", "150/s"], plan.loads.map(&:name)
+    assert_equal %w[closed closed open], plan.loads.map(&:loop)
+    assert_equal [false], plan.loads.map(&:keep_alive).uniq
+  end
+
+  def test_a_block_has_everything_once_in_an_order_of_its_own
+    plan = plan()
+    orders = Array.new(4) { |number| plan.round(number).map { |start| start.configuration.id } }
+    assert(orders.all? { |order| order.sort == plan.configurations.map(&:id).sort })
+    assert_operator orders.uniq.length, :>, 1
+    plan.round(0).each { |start| assert_equal plan.loads.map(&:id).sort, start.loads.map(&:id).sort }
+  end
+
+  def test_the_seed_alone_decides_the_order
+    orders = [1, 1, 2].map { |seed| plan(seed: seed).round(3).map { |start| [start.configuration.id, start.loads.map(&:id)] } }
+    assert_equal orders[0], orders[1]
+    refute_equal orders[0], orders[2]
+  end
+
+  def test_it_is_the_same_when_read_back
+    plan = plan(rounds: 3)
+    header = { "type" => "lab", "schema" => "cuttle-lab/1", **plan.to_h }
+    Dir.mktmpdir do |directory|
+      Cuttle::Lab::Results::Store.create("#{directory}/lab", header).close
+      again = Cuttle::Lab::Plan.of(Cuttle::Lab::Results.read("#{directory}/lab"))
+      assert_equal plan.to_h, again.to_h
+      assert_equal plan.round(1), again.round(1)
+    end
+  end
+
+  # Of the servers that there are: what would be no fair comparison is not in a lab that nobody asked for it.
+  def test_variants_are_measured_where_they_are_asked_for
+    names = lambda do |*servers|
+      options = Cuttle::Lab::Options.new(engines: [], servers: servers, workers: [2], threads: [1], keep_alive: [true], seed: 1)
+      Cuttle::Lab::Plan.build(options).configurations.reject(&:control_of).map(&:name)
+    end
+    assert_equal ["passenger -w 2"], names.call("passenger")
+    assert_equal ["passenger turbocached -w 2"], names.call("passenger:turbocached")
+    assert_equal ["haproxy random -w 2", "haproxy roundrobin -w 2", "haproxy leastconn -w 2"], names.call("haproxy")
+    assert_empty names.call("all").grep(/cached/)
+    assert_raises(Cuttle::UsageError) { names.call("passenger:cached") }
+  end
+
+  def test_unknown_names
+    assert_raises(Cuttle::UsageError) { plan(engines: %w[warp]) }
+    assert_raises(Cuttle::UsageError) { plan(servers: %w[apache]) }
+    assert_raises(Cuttle::UsageError) { plan(engines: []) }
+    assert_raises(Cuttle::UsageError) { plan(rubies: ["/no/such/ruby"]) }
+  end
+
+  def test_fairness_tells_what_differs
+    cores = Cuttle::Lab::Machine::Cores.new(server: [0], load: [1], allowed: [0, 1])
+    app = Struct.new(:name).new("work")
+    told = Cuttle::Lab::Plan::Fairness.new(plan, app: app, cores: cores).to_a.to_h { |entry| [entry["what"], entry] }
+    refute told["slots"]["same"]
+    assert_equal "1 to 10 requests at once, and without a bound: fibers, fibers -w 2", told["slots"]["detail"]
+    assert told["keep-alive"]["same"]
+    assert told["cores"]["same"]
+  end
+
+  private
+
+  def plan(**options)
+    Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, **options), peers: LabFakes::Peers.new)
+  end
+end

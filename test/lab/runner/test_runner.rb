@@ -1,0 +1,250 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "delegate"
+require_relative "../support/lab_fakes"
+
+# Carrying a plan out, on servers of the load generator's own: what is written down, whatever happens.
+class TestLabRunner < Minitest::Test
+  LOADS = { duration: 0.05, warmup: 0, concurrency: [1, 2], workers: [0], engines: %w[single hybrid] }.freeze
+
+  def setup
+    @native = Cuttle::Load::TestServers::Known.new(:null)
+    @store = LabFakes::Store.new
+    @out = StringIO.new
+    @interruption = Cuttle::Lab::Runner::Interruption.new
+  end
+
+  def teardown
+    @native.close
+  end
+
+  def test_every_run_of_the_plan_is_written_once
+    run_lab(rounds: 2)
+    runs = @store.of("run")
+    assert_equal 12, runs.length # three configurations with the control, two loads, two blocks
+    assert_equal 12, runs.uniq { |run| run.values_at("configuration", "load", "block") }.length
+    assert_equal (1..12).to_a, runs.map { |run| run["order"] }
+    assert_equal({ "type" => "end", "interrupted" => false }, @store.lines.last.slice("type", "interrupted"))
+  end
+
+  def test_a_run_says_what_was_measured
+    run_lab(rounds: 1)
+    run = @store.of("run").first
+    assert run["valid"]
+    assert_operator run["rate"], :>, 10
+    assert_operator run["ms"]["p50"], :>, 0
+    assert_equal [1_000_000], run["server"]["pss"]
+    assert_equal true, run["proof"].first["proved"]
+    assert_equal run["histogram"]["count"], Cuttle::Load::Histograms.load(run["histogram"]).count
+    assert_nil Cuttle::Lab::Results::Shape.damage(run)
+  end
+
+  def test_another_load_tester_measures_in_place_of_ours
+    skip Cuttle::Lab::Testers.find("ab").unavailable if Cuttle::Lab::Testers.find("ab").unavailable
+    Cuttle::Load::TestServers.open(:null, manner: :close) do |native|
+      run_lab(rounds: 1, changes: { "tester" => "ab", "requests" => 50 }) { LabFakes::Server.new(native.port) }
+    end
+    run = @store.of("run").first
+    assert_equal [true, [], 50], run.values_at("valid", "reasons", "responses")
+    assert_operator run["rate"], :>, 10
+    assert_equal [nil, nil, []], [run["histogram"], run["ms"]["p99.9"], run["windows"]] # ab doesn't tell
+    assert_nil Cuttle::Lab::Results::Shape.damage(run)
+  end
+
+  def test_each_configuration_of_a_block_has_a_server_of_its_own
+    testbed = run_lab(rounds: 2)
+    assert_equal 6, testbed.started.length
+    assert(testbed.started.all?(&:stopped))
+  end
+
+  def test_a_setting_that_is_not_proved_makes_a_run_invalid
+    run_lab(rounds: 1) { LabFakes::Server.new(@native.port, proved: false) }
+    runs = @store.of("run")
+    assert(runs.none? { |run| run["valid"] })
+    assert_equal ["unproved: workers should be 2, and is 1"], runs.first["reasons"]
+  end
+
+  def test_a_server_that_answers_wrongly_is_invalid
+    Cuttle::Load::TestServers.open(:failing) do |failing|
+      run_lab(rounds: 1) { LabFakes::Server.new(failing.port) }
+      assert_match(/wrong answers: status_5xx \d+/, @store.of("run").first["reasons"].first)
+    end
+  end
+
+  def test_one_server_that_dies_never_ends_the_lab
+    run_lab(rounds: 3) { |configuration| LabFakes::Server.new(@native.port, dies: configuration.model == "single") }
+    assert_equal ["the server died: undefined method `call' for nil"], @store.of("failure").map { |each| each["reason"] }.uniq
+    assert_equal 2, @store.of("failure").length # then it is left out
+    assert_equal 12, @store.of("run").length # of hybrid, and its control
+  end
+
+  def test_a_server_that_does_not_start
+    run_lab(rounds: 1) do |configuration|
+      raise Cuttle::Lab::Failure, "it did not start: no such file" if configuration.id == "c1"
+
+      LabFakes::Server.new(@native.port)
+    end
+    assert_equal %w[c1 c1], @store.of("failure").map { |each| each["configuration"] }
+    assert_match(/single, .*: it did not start: no such file/, @out.string)
+  end
+
+  def test_no_server_at_all
+    error = assert_raises(Cuttle::Lab::Failure) { run_lab(rounds: 9) { raise Cuttle::Lab::Failure, "no" } }
+    assert_match(/nothing could be measured: no/, error.message)
+    assert_equal 12, @store.of("failure").length
+  end
+
+  def test_nothing_listens
+    testbed = run_lab(rounds: 1) do |configuration|
+      LabFakes::Server.new(configuration.model == "single" ? free_port : @native.port)
+    end
+    assert(testbed.started.all?(&:stopped))
+    assert_match(/refused/, @store.of("failure").first["reason"])
+  end
+
+  def test_a_full_disk_ends_it_with_one_line
+    @store = LabFakes::Store.new(limit: 2)
+    error = assert_raises(Cuttle::Lab::Runner::Unwritable) { run_lab(rounds: 2) }
+    assert_match(/No space left/, error.message)
+    assert_equal 2, @store.lines.length
+  end
+
+  def test_an_interrupted_lab_says_so_and_keeps_what_there_is
+    starts = 0
+    testbed = run_lab(rounds: 5) do
+      @interruption.ask if (starts += 1) == 2
+      LabFakes::Server.new(@native.port)
+    end
+    assert_equal 2, @store.of("run").length
+    assert_equal true, @store.lines.last["interrupted"]
+    assert(testbed.started.all?(&:stopped))
+  end
+
+  def test_what_is_done_is_not_done_again
+    run_lab(rounds: 2)
+    before = @store
+    lines = before.lines.reject { |line| line["type"] == "end" }.first(5)
+    @store = LabFakes::Store.new
+    run_lab(rounds: 2, done: done(lines))
+    assert_equal 7, @store.of("run").length
+    assert_equal 6, @store.of("run").first["order"]
+    both = (lines + @store.of("run")).map { |run| run.values_at("configuration", "load", "block") }
+    assert_equal both.uniq, both
+  end
+
+  # Cores that lose so many seconds in each run: a list.
+  class Disturbed < SimpleDelegator
+    def initialize(cores, lost)
+      super(cores)
+      @lost = lost
+      @busy = 0.0
+      @asked = 0
+    end
+
+    # Of the server's cores it is asked before a run, and after it.
+    def times(cores = nil)
+      return { busy: 0.0, steal: 0.0 } unless cores
+
+      @busy += @lost.shift.to_f if (@asked += 1).even?
+      { busy: 0.0, steal: @busy }
+    end
+  end
+
+  def test_a_disturbed_run_is_made_again_and_the_quieter_one_kept
+    run_lab(rounds: 1, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0, 0.001]))
+    first, second = @store.of("run").first(2)
+    assert first["repeated"]
+    assert_operator first["lost"], :<, 0.1
+    assert_equal [false, 0.0], second.values_at("repeated", "lost")
+    assert_equal 6, @store.of("run").length
+  end
+
+  # Looks before the first run, before its second attempt, and so on: a list of speeds, 1 once that is over.
+  def test_a_run_that_a_slow_core_came_over_is_made_again
+    looks = [1, 0.5, 1, 0.95]
+    run_lab(rounds: 1, cores: quiet_cores, speed: core_speed { looks.shift || 1 })
+    first, second = @store.of("run").first(2)
+    assert_equal [true, 0.95], first.values_at("repeated", "speed")
+    assert_equal [false, 1.0], second.values_at("repeated", "speed")
+  end
+
+  def test_what_stays_slow_is_kept_and_warned_of
+    run_lab(rounds: 1, cores: quiet_cores, speed: core_speed { 0.5 })
+    runs = @store.of("run")
+    assert(runs.all? { |run| run["valid"] && run["warnings"].any? { |each| each["name"] == "slow" } })
+  end
+
+  def test_a_quiet_run_is_made_once
+    run_lab(rounds: 1, cores: quiet_cores)
+    assert(@store.of("run").none? { |run| run["repeated"] })
+  end
+
+  def test_where_all_is_disturbed_few_are_made_again_and_all_are_kept
+    run_lab(rounds: 2, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0] * 99))
+    runs = @store.of("run")
+    assert_equal [1, 5, 9], runs.select { |run| run["repeated"] }.map { |run| run["order"] }
+    assert(runs.all? { |run| run["valid"] && run["lost"] > 1 })
+  end
+
+  def test_a_lab_out_of_time_says_so
+    now = 0
+    time = Cuttle::Lab::Runner::TimeLimit.new(10, clock: -> { now })
+    run_lab(rounds: 5, time: time) { (now += 2) && LabFakes::Server.new(@native.port) }
+    told = @store.of("warning").find { |each| each["name"] == "budget" }
+    assert_match(/after 2 of 5 rounds/, told["text"])
+  end
+
+  private
+
+  # changes: of the loads, as the results file has them.
+  def run_lab(rounds:, done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil), cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
+              speed: core_speed { 1 }, &made)
+    plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
+    plan = changed(plan, changes) if changes
+    @plan = plan
+    testbed = LabFakes::Testbed.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
+    runner = Cuttle::Lab::Runner.new(
+      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done, time: time,
+      progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+    )
+    runner.run
+    runner.finish
+    testbed
+  end
+
+  def quiet_cores
+    Disturbed.new(Cuttle::Lab::Machine::Cores.new, [])
+  end
+
+  # The block says how fast the one core is, beside what it was before.
+  def core_speed
+    known = Cuttle::Lab::Machine::CoreSpeed::FIRST
+    look = ->(_) { (known -= 1) >= 0 ? 100 : 100 * yield }
+    Cuttle::Lab::Machine::CoreSpeed.new(Cuttle::Lab::Machine::Cores.new(server: [Cuttle::Lab::Machine::Cores.allowed.first]), look: look, pause: ->(_) {})
+  end
+
+  def changed(plan, changes)
+    loads = plan.loads.map { |load| Cuttle::Lab::Results::LoadSpec.new(load.to_h.merge(changes)) }
+    settings = %i[configurations missing seed rounds duration warmup cut].to_h { |name| [name, plan.public_send(name)] }
+    Cuttle::Lab::Plan.new(loads: loads, **settings)
+  end
+
+  # Results of these lines.
+  def done(lines)
+    header = { "type" => "lab", "schema" => "cuttle-lab/1", **@plan.to_h }
+    Dir.mktmpdir do |directory|
+      store = Cuttle::Lab::Results::Store.create("#{directory}/lab", header)
+      lines.each { |line| store.append(line) }
+      store.close
+      Cuttle::Lab::Results.read("#{directory}/lab")
+    end
+  end
+
+  def free_port
+    server = TCPServer.new("127.0.0.1", 0)
+    server.addr[1]
+  ensure
+    server.close
+  end
+end

@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# CPU time, memory and switches of processes that do a known amount of each.
+class TestLabProcessTree < Minitest::Test
+  # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and waits.
+  BURN = <<~RUBY
+    $stdout.sync = true
+    burn = lambda do |seconds|
+      Thread.new do
+        finish = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + seconds
+        nil while Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) < finish
+      end.join
+    end
+  RUBY
+
+  def test_cpu_time_of_threads_that_ended
+    with_ruby("#{BURN} burn[0.2]; puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID); gets") do |tree, output|
+      said = Float(output.gets)
+      assert_operator said, :>=, 0.2
+      assert_in_delta said, tree.cpu_seconds, 0.02
+    end
+  end
+
+  def test_cpu_time_of_children_that_live_and_that_ended
+    program = "#{BURN} Process.wait(fork { burn[0.2] }); fork { burn[0.2]; puts :ready; sleep }; sleep"
+    with_ruby(program) do |tree, output|
+      assert_equal "ready", output.gets.chomp
+      assert_equal 2, tree.pids.size
+      assert_operator tree.cpu_seconds, :>=, 0.38
+    end
+  end
+
+  def test_a_process_that_is_no_part_of_the_server_is_left_out
+    with_ruby("sleep") do |tree, _|
+      stranger = Process.spawn("sleep", "60")
+      assert_includes tree.pids, stranger
+      tree.leave_out(stranger)
+      refute_includes tree.pids, stranger
+    ensure
+      Process.kill(:KILL, stranger)
+      Process.wait(stranger)
+    end
+  end
+
+  def test_a_daemon_that_left_its_family_counts_where_orphans_are_adopted
+    program = "#{BURN} Process.wait(fork { fork { Process.setsid; burn[0.2]; puts :ready; sleep } }); sleep"
+    adopting = <<~RUBY
+      $LOAD_PATH.unshift #{File.expand_path("../../../lib", __dir__).inspect}
+      require "cuttle"
+      Cuttle::Load::Orphans.adopt
+      io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", #{program.inspect}], pgroup: true)
+      tree = Cuttle::Lab::Servers::ProcessTree.new(io.pid)
+      io.gets
+      puts tree.pids.size, tree.cpu_seconds
+      tree.pids.each { |pid| Process.kill(:KILL, pid) }
+    RUBY
+    size, seconds = IO.popen([RbConfig.ruby, "-e", adopting], &:readlines)
+    assert_equal 2, Integer(size)
+    assert_operator Float(seconds), :>=, 0.2
+  end
+
+  def test_voluntary_switches_grow_with_every_sleep
+    with_ruby("$stdout.sync = true; puts :ready; gets; 100.times { sleep 0.001 }; puts :done; gets") do |tree, output|
+      output.gets
+      before = tree.voluntary_switches
+      output.puts
+      output.gets
+      assert_operator tree.voluntary_switches - before, :>=, 100
+    end
+  end
+
+  def test_memory_that_was_written_to_counts
+    with_ruby("$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept") do |tree, output|
+      output.gets
+      before = [tree.anonymous, pss(tree), tree.rss]
+      output.puts
+      output.gets
+      [tree.anonymous, pss(tree), tree.rss].zip(before) { |now, then_| assert_in_delta 20_000_000 / 1024, now - then_, 2_000 }
+    end
+  end
+
+  def test_a_process_that_ended_has_nothing
+    pid = Process.spawn("true")
+    Process.wait(pid)
+    assert_empty Cuttle::Lab::Servers::ProcessTree.new(pid).pids
+    assert_equal 0, Cuttle::Lab::Servers::ProcessTree.new(pid).cpu_seconds
+  end
+
+  def test_threads_children_and_listeners
+    program = <<~RUBY
+      require "socket"
+      $stdout.sync = true
+      server = TCPServer.new("127.0.0.1", 0)
+      named = Thread.new { Thread.current.name = "a name"; sleep }
+      Thread.pass until named.status == "sleep"
+      fork { sleep }
+      puts server.addr[1]
+      gets
+    RUBY
+    with_ruby(program) do |tree, output|
+      port = Integer(output.gets)
+      assert_includes tree.threads[tree.leader], "a name"
+      assert_equal tree.pids - [tree.leader], tree.children
+      assert_equal tree.pids.sort, tree.listeners(port).sort
+      assert_empty tree.listeners(1)
+    end
+  end
+
+  private
+
+  # In kilobytes, of all processes.
+  def pss(tree)
+    tree.pss.values.sum / 1024
+  end
+
+  # Runs a program that is ready when it has printed a line; everything it started is ended afterwards.
+  def with_ruby(program)
+    io = IO.popen([RbConfig.ruby, "--disable-gems", "-e", program], "r+", pgroup: true)
+    io.sync = true
+    tree = Cuttle::Lab::Servers::ProcessTree.new(io.pid)
+    yield tree, io
+  ensure
+    tree.pids.each { |pid| Process.kill(:KILL, pid) }
+    io.close
+  end
+end

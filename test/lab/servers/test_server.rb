@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "tmpdir"
+
+# Servers of the lab that don't do what they are told, and whoever doesn't wait for it.
+class TestLabServer < Minitest::Test
+  # Answers, says when it is told to end, and doesn't.
+  STUBBORN = <<~'RUBY'
+    require "socket"
+    $stdout.sync = true
+    puts "here"
+    sleep if ARGV[1] == "silent"
+    trap(:TERM) { puts "told to end" }
+    listener = TCPServer.new("127.0.0.1", ARGV[0].to_i)
+    loop do
+      socket = listener.accept
+      socket.gets("\r\n\r\n")
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      socket.close
+    end
+  RUBY
+
+  # As far as a Server looks at one.
+  Stubborn = Struct.new(:program, :habit) do
+    def name = "stubborn"
+    def environment(_setup) = {}
+    def command(setup) = [RbConfig.ruby, "-e", program, setup.port.to_s, *habit]
+    def complete?(_server) = true
+  end
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle-server")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_whoever_does_not_wait_for_its_end_leaves_nothing_behind
+    server = Cuttle::Lab::Servers::Server.start(Stubborn.new(STUBBORN), made)
+    assert_interrupted("told to end") { server.stop }
+    refute server.running?
+    assert_empty server.tree.pids
+  end
+
+  def test_whoever_does_not_wait_for_its_first_answer_leaves_nothing_behind
+    server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
+    assert_interrupted("here") { server.start }
+    refute server.running?
+    assert_empty server.tree.pids
+  end
+
+  # What tunes Ruby is the caller's to say; what loads a bundle is ours.
+  def test_servers_get_the_callers_ruby_options_and_not_our_bundle
+    said = clean("RUBYOPT" => "-rbundler/setup -W1 -r/x/bundler/setup --yjit", "RUBYLIB" => "/y", "RUBY_YJIT_ENABLE" => "1",
+                 "BUNDLE_GEMFILE" => "/z", "GEM_HOME" => "/gems")
+    assert_equal "-W1 --yjit", said["RUBYOPT"]
+    assert_equal({ "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil, "GEM_HOME" => nil }, said.slice("RUBYLIB", "BUNDLE_GEMFILE", "GEM_HOME"))
+    refute_includes said, "RUBY_YJIT_ENABLE"
+    assert_equal "", clean("RUBYOPT" => nil)["RUBYOPT"]
+  end
+
+  # Server::CLEAN in a process that sees this environment.
+  def clean(environment)
+    code = "ENV.update(#{environment.inspect}); require 'cuttle'; require 'json'; puts JSON.generate(Cuttle::Lab::Servers::Server::CLEAN)"
+    JSON.parse(IO.popen([RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}", "-e", code], &:read))
+  end
+
+  def test_last_words_are_what_went_wrong_and_not_where
+    said = "Puma starting\nconfig.ru:1:in `load': no database (RuntimeError)\n\tfrom config.ru:2:in `<main>'\n\n"
+    assert_equal "Puma starting / config.ru:1:in `load': no database (RuntimeError)", Cuttle::Lab::Servers::Server.last_words(said)
+    assert_equal "from here on", Cuttle::Lab::Servers::Server.last_words("from here on\n")
+    assert_equal "", Cuttle::Lab::Servers::Server.last_words("")
+  end
+
+  private
+
+  def made
+    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+    Cuttle::Lab::Servers::Setup.new(port: port, env: {}, log: "#{@directory}/log")
+  end
+
+  # An Interrupt comes to the block's thread once the server has said +words+.
+  def assert_interrupted(words)
+    waiting = Thread.current
+    interrupter = Thread.new do
+      Eventually.eventually(words) { File.exist?("#{@directory}/log") && File.read("#{@directory}/log").include?(words) }
+      waiting.raise(Interrupt)
+    end
+    assert_raises(Interrupt) do
+      yield
+      sleep # until it comes
+    end
+  ensure
+    interrupter.join
+  end
+end

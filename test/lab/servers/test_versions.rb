@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "tmpdir"
+
+# Which versions of other servers are installed.
+class TestLabPeerVersions < Minitest::Test
+  Peers = Cuttle::Lab::Servers::Peers
+  OTHERS = Cuttle::Lab::Servers::Peers.all.select(&:gems)
+  LIB = File.expand_path("../../../lib", __dir__)
+
+  # `cuttle lab peers --install puma` below a directory that it is given, with whatever `gem` is on the PATH.
+  INSTALL = <<~RUBY
+    require "cuttle"
+    require "cuttle/cli/lab"
+    directory = ARGV.first
+    Cuttle::Lab::Servers::GemDirectory.define_singleton_method(:directory) { directory }
+    exit Cuttle::CLI::Lab::Peers.new(out: $stdout, err: $stderr).run(%w[--install puma])
+  RUBY
+
+  def test_every_gem_has_a_version_that_was_tested
+    Peers::TESTED.each_key do |ruby|
+      untested = OTHERS.flat_map { |peer| Peers.pin(peer.gems, ruby: "#{ruby}.9") }.grep_v(/\A[\w-]+:\d+(\.\d+)+\z/)
+      assert_empty untested, ruby
+    end
+    assert_equal %w[puma:8.0.2 rack:3.2.8], Peers.pin(%w[puma rack], ruby: "3.1.2")
+    assert_equal %w[rack:2.2.25], Peers.pin(%w[rack:<3], ruby: "3.1.2")
+  end
+
+  def test_a_ruby_that_nobody_tested_with_gets_the_newest
+    assert_equal %w[puma rack:<3], Peers.pin(%w[puma rack:<3], ruby: "9.0.0")
+  end
+
+  def test_what_is_installed_is_what_was_tested
+    here = OTHERS.reject(&:unavailable)
+    skip "no other server is installed" if here.empty?
+
+    here.each do |peer|
+      version = Peers.pin(peer.gems).first[/:(\d.*)/, 1]
+      assert_equal version, peer.version, peer.name if version
+    end
+  end
+
+  def test_an_installation_begins_anew
+    Dir.mktmpdir do |directory|
+      write_gem directory, <<~RUBY
+        require "fileutils"
+        File.write("said", [RbConfig.ruby, *ARGV].join(" "))
+        FileUtils.mkdir_p("puma/specifications")
+        FileUtils.touch("puma/specifications/puma-12.3.gemspec")
+      RUBY
+      FileUtils.mkdir_p("#{directory}/puma/gems/puma-99.0")
+      out, status = install(directory)
+      assert status.success?, out
+      assert_match(/^puma +12\.3 /, out)
+      wanted = Peers.pin(%w[puma rack rackup]).join(" ")
+      said = File.read("#{directory}/said")
+      assert_includes said, "-i #{directory}/puma #{wanted}"
+      assert_operator said, :start_with?, RbConfig.ruby
+      refute File.exist?("#{directory}/puma/gems")
+    end
+  end
+
+  def test_an_installation_that_fails_says_why
+    Dir.mktmpdir do |directory|
+      write_gem directory, 'abort "ERROR: puma requires Ruby version >= 9"'
+      out, status = install(directory)
+      assert_equal 1, status.exitstatus
+      assert_match(/cuttle: puma: ERROR: puma requires Ruby/, out)
+    end
+  end
+
+  private
+
+  # A `gem` on the PATH that another Ruby would run, if it were not asked for this one.
+  def write_gem(directory, code)
+    File.write("#{directory}/gem", "#!/no/such/ruby\nDir.chdir(__dir__)\n#{code}\n", perm: 0o755)
+  end
+
+  def install(directory)
+    environment = { "PATH" => "#{directory}:#{ENV.fetch("PATH")}" }
+    Open3.capture2e(environment, RbConfig.ruby, "-I#{LIB}", "-e", INSTALL, directory)
+  end
+end

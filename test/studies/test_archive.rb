@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/studies_case"
+
+# What is kept of a study's results says the same as they did, and is small.
+class TestStudyKept < Minitest::Test
+  include StudiesCase
+
+  def test_the_same_is_found_in_it
+    %w[s0-ab q1-threads].each do |name|
+      full = lab(name, scale: 0.3) { |*run| in_full(*run) }.write("#{@directory}/full/#{name}")
+      kept = Studies::Archive.take(full, @root)
+      one, other = [full, File.dirname(kept)].map { |directory| Studies::Archive.findings(directory, @root) }
+      assert_same_findings one, other
+      assert_operator File.size(kept) * 4, :<, File.size("#{full}/results.jsonl"), name
+    end
+  end
+
+  # 300 responses have no p99, three times as many have none either, four times have one.
+  def test_percentiles_of_several_runs_together_stay_what_they_are
+    name = "q1-threads"
+    full = lab(name, blocks: 4) { |*run| in_full(*run, count: 300) }.write("#{@directory}/full")
+    one, other = [full, File.dirname(Studies::Archive.take(full, @root))].map { |directory| Studies::Archive.findings(directory, @root) }
+    one.study.conditions.each do |condition|
+      assert_equal one.estimate(condition, "p99"), other.estimate(condition, "p99")
+      refute_nil other.estimate(condition, "p99").low
+    end
+  end
+
+  def test_histograms_are_kept_only_where_they_are_needed
+    full = lab("s0-sweeps") { |*run| in_full(*run) }.write("#{@directory}/full")
+    findings = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root)
+    assert findings.results.runs.all? { |run| run.histogram.nil? }, "of rates and medians none is needed"
+    assert(lines("s0-sweeps").drop(1).none? { |line| line.key?("windows") || line.key?("proof") || line.key?("marks") })
+  end
+
+  def test_nothing_of_this_machine_is_kept
+    here = File.dirname(Studies::ROOT)
+    failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => "#{here}/lib/x.rb:1: no" }
+    warnings = [{ "name" => "steal", "text" => "3% in #{here}" }]
+    full = lab("s0-ab") { |*run| served(*run).push({ "warnings" => warnings }) }.write("#{@directory}/full", more: [failure])
+    text = File.read(Studies::Archive.take(full, @root))
+    refute_includes text, here
+    assert_includes text, "lib/x.rb:1: no"
+    assert_match(/"text":"3% in \. \(the first of (\d+) such runs of \1\)"/, text)
+  end
+
+  def test_runs_that_are_not_valid_keep_their_reasons
+    directory = lab("q1-threads", run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 3"], "errors" => { "status_5xx" => 3 } })
+                .write("#{@directory}/full")
+    runs = Studies::Archive.findings(File.dirname(Studies::Archive.take(directory, @root)), @root).results.runs
+    assert_equal [["wrong answers: status_5xx 3"], 3], [runs.first.reasons, runs.first.failures]
+  end
+
+  def test_a_part_of_a_study_is_refused
+    part = StudiedLab.new(study("s0-ab").only(%w[s0.10])) { |*run| served(*run) }.write("#{@directory}/part")
+    error = assert_raises(Studies::Failure) { Studies::Archive.take(part, @root) }
+    assert_match(/part: \d+ of the \d+ measurements of s0-ab: only a study as a whole is kept/, error.message)
+    refute File.exist?("#{@root}/s0-ab/results.jsonl")
+  end
+
+  def test_one_that_did_not_come_to_its_end_is_refused
+    torn = lab("s0-ab").write("#{@directory}/torn", ended: false)
+    assert_match(/did not come to its end/, assert_raises(Studies::Failure) { Studies::Archive.take(torn, @root) }.message)
+  end
+
+  def test_of_several_results_the_newest_are_taken
+    directory = "#{@directory}/study-results"
+    lab("s0-ab").write("#{directory}/s0-ab/1")
+    lab("s0-ab", blocks: 2).write("#{directory}/s0-ab/2")
+    newer = File.read("#{directory}/s0-ab/2/results.jsonl").sub("2026-11-21T10", "2026-11-21T11")
+    File.write("#{directory}/s0-ab/2/results.jsonl", newer)
+    assert_equal [2], Studies::Archive.newest(directory, @root).map { |each| each.results.rounds }
+  end
+
+  private
+
+  def lines(name)
+    File.readlines("#{@root}/#{name}/results.jsonl").map { |line| JSON.parse(line) }
+  end
+
+  # To five digits, and in words.
+  def assert_same_findings(one, other)
+    assert_equal words(one), words(other)
+    one.reproductions.zip(other.reproductions) do |a, b|
+      figures(a.ours).zip(figures(b.ours)) { |x, y| x ? assert_in_epsilon(x, y, 2e-4) : assert_nil(y) }
+    end
+    assert_operator one.reproductions.count { |each| each.ours&.low } + one.verdicts.count { |each| each.verdict != :undecided }, :>, 0
+  end
+
+  def words(findings)
+    findings.verdicts.map { |verdict| [verdict.claim.id, verdict.by, verdict.verdict, verdict.evidence.map(&:last)] }
+  end
+
+  def figures(estimate)
+    estimate ? [estimate.value, estimate.low, estimate.high] : [nil] * 3
+  end
+end
