@@ -69,7 +69,7 @@ __attribute__((no_sanitize("thread"))) static void describe(const struct poller 
 		atomic_load(&followers->woken), length_of(&loop->pending), length_of(&loop->ready),
 		length_of(&loop->unparsed), length_of(&loop->fired), loop->listeners_ready, loop->listeners_away,
 		loop->full, loop->exhausted, loop->busy, loop->core.open, (unsigned long long)loop->polls, loop->shut,
-		atomic_load(&loop->core.stopping), poller->round, loop->type->name, loop->core.foreign_parser,
+		atomic_load(&loop->core.stopping), loop->round, loop->type->name, loop->core.foreign_parser,
 		followers->shared);
 	describe_connections(loop);
 }
@@ -95,95 +95,6 @@ void assert_law(const struct poller *poller)
 	demand(!(followers->leader && followers->leader_in_kernel && work), poller,
 	       "work is left over: the leader is on its way, or stands by");
 	demand(followers->leader || !followers->standing_by, poller, "who stands by leads");
-}
-
-/* rb_poller.c: look, take */
-
-static uint32_t welcome(const struct poller *poller)
-{
-	uint32_t free = cuttle_followers_free(&poller->loop->followers) + 1;
-
-	return poller->batch > free ? poller->batch : free;
-}
-
-static void look(struct poller *poller, bool full, uint64_t now)
-{
-	struct cuttle_loop *loop = poller->loop;
-	int limit = full ? 0 : (int)welcome(poller);
-
-	int64_t nearest;
-
-	cuttle_io_thread_relieve(loop);
-	if (full != loop->full && !loop->sheds)
-		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
-	loop->full = full;
-	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
-	cuttle_loop_turn(loop, limit, now);
-	nearest = cuttle_loop_expire(loop, now);
-	if (nearest >= 0 && loop->followers.leader_in_kernel)
-		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
-	cuttle_loop_shed(loop,
-			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
-			 now);
-	demand(length_of(&loop->ready) == (int)loop->core.waiting, poller, "the count of those that wait for a thread");
-	poller->round = poller->batch = loop->core.waiting;
-}
-
-static struct cuttle_connection *shift(struct cuttle_link *list)
-{
-	struct cuttle_link *link = cuttle_list_shift(list);
-
-	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
-}
-
-static bool has_gone(struct cuttle_connection *connection, uint64_t now)
-{
-	bool look = connection->suspect || now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= CUTTLE_LONG_WAIT;
-
-	connection->suspect = false;
-	return look && cuttle_connection_gone(connection);
-}
-
-static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
-{
-	struct cuttle_connection *connection;
-
-	while ((connection = shift(&loop->ready))) {
-		if (has_gone(connection, now))
-			cuttle_loop_drop(loop, connection);
-		else if (connection->deadline && now >= connection->deadline)
-			cuttle_loop_refuse(loop, connection, now);
-		else
-			break;
-	}
-	return connection;
-}
-
-static struct cuttle_exchange *take(struct poller *poller, bool full, uint64_t now)
-{
-	struct cuttle_loop *loop = poller->loop;
-	struct cuttle_connection *connection = poller->round > 0 && !full ? shift_ready(loop, now) : NULL;
-
-	if (!connection) {
-		look(poller, full, now);
-		connection = full ? NULL : shift_ready(loop, now);
-	}
-	if (!connection) {
-		poller->round = 0;
-		return NULL;
-	}
-	if (poller->round > 0)
-		poller->round--;
-	cuttle_connection_take(connection, now);
-	if (connection->deadline)
-		cuttle_followers_hurry(loop, connection->deadline);
-	loop->busy++;
-	if (loop->vacancies > 0)
-		loop->vacancies--;
-	cuttle_followers_note_taker(&loop->followers);
-	if (cuttle_followers_free(&loop->followers) == 0)
-		cuttle_scoreboard_free(loop->core.scoreboard, false);
-	return connection->exchange;
 }
 
 /* What a Ruby parser's chunks returns: what octets hold is moved to their front. Returns 1 where the body is done, 0 where
@@ -242,7 +153,7 @@ static void parse_unparsed(struct poller *poller)
 	struct cuttle_connection *connection;
 
 	pthread_mutex_lock(&loop->lock);
-	while ((connection = shift(&loop->unparsed))) {
+	while ((connection = cuttle_loop_shift(&loop->unparsed))) {
 		cuttle_connection_begin_parsing(connection);
 		pthread_mutex_unlock(&loop->lock);
 		cuttle_loop_route(loop, connection, parse(poller, connection));
@@ -250,7 +161,7 @@ static void parse_unparsed(struct poller *poller)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-/* rb_poller.c: waiting */
+/* rb_poller_next.c */
 
 static void pass_on(struct poller *poller)
 {
@@ -335,61 +246,22 @@ static void shut(struct poller *poller)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-struct attempt {
+static struct cuttle_exchange *attempt(struct poller *poller, bool full, struct cuttle_found *found)
+{
+	struct cuttle_loop *loop = poller->loop;
 	struct cuttle_exchange *exchange;
-	uintptr_t token;
-	bool over, woken, unparsed;
-};
-
-static struct attempt look_once(struct poller *poller, bool full)
-{
-	struct cuttle_loop *loop = poller->loop;
-	struct attempt found = {0};
-
-	loop->vacancies = full ? 0 : -1;
-	found.exchange = take(poller, full, cuttle_now());
-	if (!found.exchange)
-		found.token = cuttle_loop_fired(loop);
-	found.unparsed = !cuttle_list_empty(&loop->unparsed);
-	found.over = !found.exchange && cuttle_loop_over(loop);
-	found.woken = !found.exchange && atomic_load(&loop->followers.woken);
-	if (found.woken)
-		atomic_store(&loop->followers.woken, false);
-	if (found.exchange || found.token || found.over || found.woken) {
-		cuttle_followers_pass_on(loop);
-		assert_law(poller);
-	}
-	if (found.exchange)
-		cuttle_io_thread_alert(loop);
-	return found;
-}
-
-static struct attempt attempt(struct poller *poller, bool full)
-{
-	struct cuttle_loop *loop = poller->loop;
-	struct attempt found;
 
 	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
 		shut(poller);
 	pthread_mutex_lock(&loop->lock);
-	found = look_once(poller, full);
+	exchange = cuttle_loop_take(loop, full ? 0 : -1, found, cuttle_now());
+	demand(length_of(&loop->ready) == (int)loop->core.waiting, poller, "the count of those that wait for a thread");
+	if (exchange || found->token || found->over || found->woken)
+		assert_law(poller);
 	pthread_mutex_unlock(&loop->lock);
-	if (found.unparsed && !found.exchange)
+	if (!exchange && found->unparsed)
 		parse_unparsed(poller);
-	return found;
-}
-
-static bool may_leave_work(struct cuttle_loop *loop)
-{
-	bool may;
-
-	if (!loop->followers.shared)
-		return false;
-	pthread_mutex_lock(&loop->lock);
-	may = !loop->followers.leader_in_kernel && cuttle_loop_has_work(loop) &&
-	      cuttle_followers_may_stand_by(loop, cuttle_now());
-	pthread_mutex_unlock(&loop->lock);
-	return may;
+	return exchange;
 }
 
 static void give_way(struct poller *poller)
@@ -410,7 +282,7 @@ static bool let_others_go_first(struct ruby_thread *thread, uint64_t until)
 
 	if (poller->loop->busy == 0)
 		return false;
-	if (may_leave_work(poller->loop))
+	if (cuttle_loop_may_leave_work(poller->loop))
 		return wait_for_work(thread, until);
 	give_way(poller);
 	return atomic_exchange(&thread->pending, false);
@@ -427,12 +299,12 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 	if (let_others_go_first(thread, until))
 		return FOUND_INTERRUPT;
 	for (;;) {
-		struct attempt found = attempt(poller, full);
+		struct cuttle_found found;
 
-		*exchange = found.exchange;
-		*token = found.token;
-		if (found.exchange)
+		*exchange = attempt(poller, full, &found);
+		if (*exchange)
 			return FOUND_EXCHANGE;
+		*token = found.token;
 		if (found.token)
 			return FOUND_TOKEN;
 		if (found.over)
@@ -465,7 +337,7 @@ void exchange_send(struct poller *poller, struct cuttle_exchange *exchange, stru
 	struct cuttle_connection *connection = exchange->connection;
 
 	pthread_mutex_lock(&poller->loop->lock);
-	if (cuttle_exchange_send(exchange, parts, count) == 0 && !connection->deadline &&
+	if (cuttle_exchange_send(exchange, parts, NULL, count) == 0 && !connection->deadline &&
 	    !cuttle_outbox_empty(&exchange->out))
 		cuttle_connection_measure_output(connection, cuttle_now());
 	pthread_mutex_unlock(&poller->loop->lock);

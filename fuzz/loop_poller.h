@@ -1,5 +1,6 @@
-/* Cuttle::Poller without Ruby, for loop_threads.c: a lock that plays the GVL, and the calls that rb_poller.c and
- * rb_exchange.c make of the loop, in their order. What those two change, this follows. */
+/* Cuttle::Poller without Ruby, for loop_threads.c: a lock that plays the GVL, and the calls that rb_poller_next.c and
+ * rb_exchange.c make of the loop, in their order. What those two change, this follows. What a thread finds is the
+ * loop's own (loop_take.c). */
 #ifndef CUTTLE_LOOP_POLLER_H
 #define CUTTLE_LOOP_POLLER_H
 
@@ -19,7 +20,6 @@ struct poller {
 	struct gvl gvl;
 	struct cuttle_loop *loop;
 	bool listeners_closed;
-	uint32_t round, batch;
 	const int *listeners;
 	int listener_count;
 	uint64_t gave_way;

@@ -2,7 +2,7 @@
  * io_thread.h). rake sanitize:threads builds it with ThreadSanitizer, and with AddressSanitizer.
  *
  * A round is one loop, with random limits and one of the back ends, from its first connection to its last. Threads play
- * Ruby's: they take requests as rb_poller.c does, compute with the GVL or wait without it, answer themselves or let
+ * Ruby's: they take requests as rb_poller_next.c does, compute with the GVL or wait without it, answer themselves or let
  * another thread do it, are interrupted, and are elsewhere for a while. What must hold:
  *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
  *   - nothing hangs for HANG seconds, while the round goes on or at its end;
@@ -489,18 +489,22 @@ static void tear_down(struct stage *stage)
 	free(stage);
 }
 
+extern char **environ;
+
 int main(int argc, char **argv)
 {
 	uint64_t seconds = argc > 1 ? strtoull(argv[1], NULL, 10) : 20, end = cuttle_now() + seconds * CUTTLE_SECOND;
 	uint32_t seed = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 1, random = seed * 2654435761u | 1;
 	unsigned long long rounds = 0, connections = 0, asked = 0, answered = 0, left = 0;
+	bool verbose = getenv("LOOP_THREADS_VERBOSE");
 
+	environ = (char **)8; /* may be in motion in a Ruby process: who looks at it ends this one */
 	signal(SIGPIPE, SIG_IGN); /* as in Ruby */
 	signal(SIGALRM, give_up);
 	for (; cuttle_now() < end; rounds++) {
 		struct stage *stage = set_up(&random);
 
-		if (getenv("LOOP_THREADS_VERBOSE"))
+		if (verbose)
 			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count, stage->client_count);
 		start(stage);
 		disturb(stage, cuttle_now() + (check_random(&random, 500) + 50) * CUTTLE_MILLISECOND);

@@ -3,6 +3,9 @@
 # Cuttle: one Ruby web server with every concurrency model, and the lab that tells which one an app should have.
 # Rooms load lazily: a server never loads the lab, and an engine never loads another.
 module Cuttle
+  # The directory of the server's gem, or of the clone.
+  ROOT = File.expand_path("..", __dir__)
+
   # Anything a user can mend: its message is printed as one line, without a backtrace.
   class Error < StandardError; end
 
@@ -37,4 +40,6 @@ module Cuttle
   autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
+  autoload :Disconnected, "cuttle/core"
+  autoload :InvalidResponse, "cuttle/core"
 end

@@ -5,7 +5,7 @@
  *
  *	heads:N           send a request head that never ends, an octet each interval (1000 ms)
  *	bodies:N          send a POST with a body that never ends, an octet each interval
- *	readers:N:PATH    ask for PATH, and read 512 octets of the response each interval
+ *	readers:N:PATH    ask for PATH, and read 600 octets of the response for each second
  *	stuck:N:PATH      ask for PATH, and read nothing
  *
  * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again within a
@@ -39,7 +39,8 @@
 #define CONNECT_MS 1000		/* in which every client that is closed tries to connect */
 #define PATIENCE_MS 20000	/* for every client to become active once */
 #define PER_ADDRESS 4000	/* clients that share a source address, and so its local ports */
-#define PORTION 512		/* octets that a reader takes at a turn */
+#define READ_RATE 600		/* octets a second that a reader takes: a little more than a server may ask for */
+#define MAX_PORTION 65536
 #define RECEIVE_BUFFER 4096
 #define MSS 1448
 
@@ -66,6 +67,7 @@ struct client {
 
 static struct client clients[MAX_CLIENTS];
 static int client_count, ready_count, epoll;
+static size_t portion;		/* octets that a reader takes at a turn */
 static struct counts counts[KINDS];
 static char opening[KINDS][512];
 static struct sockaddr_in server;
@@ -187,8 +189,8 @@ static void introduce(struct client *client)
 /* Takes what is there, up to a portion. The end of the connection ends the client's part in it. */
 static void take(struct client *client)
 {
-	char octets[PORTION];
-	ssize_t got = recv(client->descriptor, octets, sizeof(octets), 0);
+	char octets[MAX_PORTION];
+	ssize_t got = recv(client->descriptor, octets, portion, 0);
 
 	if (got == 0 || (got < 0 && errno != EAGAIN)) {
 		leave(client, &counts[client->kind].closed);
@@ -325,7 +327,8 @@ int main(int argc, char **argv)
 		interval = atoi(argv[3]);
 		argument = 4;
 	}
-	if (argument >= argc || interval < STEP_MS)
+	portion = (size_t)READ_RATE * (size_t)interval / 1000 + 1;
+	if (argument >= argc || interval < STEP_MS || portion > MAX_PORTION)
 		usage();
 	while (argument < argc)
 		add_clients(argv[argument++]);

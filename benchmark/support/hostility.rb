@@ -45,6 +45,7 @@ module Bench
     def with_crowd(server, seconds, cores)
       descriptors = server.tree.descriptors
       @crowd.open(server.port, cores, seconds: ARRIVAL + ALONE + seconds)
+      server.tree.leave_out(@crowd.pid)
       arrival = @load.call(server.port, ARRIVAL, cores)
       alone = cpu_share(server)
       measure(server, seconds, cores).merge(arrival_rate: arrival[:rate], arrival_p99: arrival[:p99], slow_alone: alone,

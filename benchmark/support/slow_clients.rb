@@ -31,6 +31,10 @@ module Bench
       raise Server::Failed, "slow clients did not start" unless line == "ready\n"
     end
 
+    def pid
+      @program.pid
+    end
+
     # { cpu: seconds it took itself, heads: { active:, opened:, closed: … }, … }
     def counts
       @program.puts

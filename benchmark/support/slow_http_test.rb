@@ -10,7 +10,7 @@ module Bench
     AFTER = 3 # seconds that it goes on beyond the load's
     MODES = { "-H" => %w[-i], "-B" => %w[-s 100000 -i], "-X" => %w[-z 5 -w 64 -y 512 -n] }.freeze
 
-    attr_reader :count
+    attr_reader :count, :pid
     # Seconds between two pieces that a client sends, or reads.
     attr_accessor :interval
 

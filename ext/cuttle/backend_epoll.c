@@ -1,6 +1,6 @@
-/* epoll(7): connections edge-triggered and registered once, so that a request costs no epoll_ctl; listeners
- * level-triggered. Not exclusive: the process that woke may leave the connection to another, which has to know of it. The
- * only file with epoll or eventfd. */
+/* epoll(7). Connections are registered once and edge-triggered, so a request costs no epoll_ctl. Listeners are
+ * level-triggered and not exclusive: the process that woke may leave the connection to another, which must see it too.
+ * This is the only file that uses epoll or eventfd. */
 #ifdef __linux__
 
 #include "backend.h"
@@ -75,7 +75,7 @@ static int epoll_backend_watch(struct cuttle_backend *backend, int fd, uint64_t 
 	return errno == ENOENT ? control(backend, EPOLL_CTL_ADD, fd, token, events) : -1;
 }
 
-/* Edge-triggered: the next edge is reported by itself. */
+/* Does nothing: an edge-triggered descriptor reports its next edge anyway. */
 static void epoll_backend_arm(struct cuttle_backend *backend, int fd, uint32_t wanted)
 {
 	(void)backend, (void)fd, (void)wanted;
@@ -106,7 +106,7 @@ static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_even
 		if (found[index].data.u64) {
 			events[kept].token = found[index].data.u64;
 			events[kept++].ready = readiness(found[index].events);
-		} else if (timeout != 0) { /* a look leaves a wake to those who sleep */
+		} else if (timeout != 0) { /* a look leaves the wake to sleeping threads */
 			uint64_t wakes;
 
 			(void)!read(backend->event, &wakes, sizeof wakes);

@@ -1,5 +1,5 @@
-/* poll(2), for every system that has no better. The interest lies in arrays under a lock; a waiting thread polls a
- * copy, so a change while one waits wakes it to copy anew. A reported direction is wanted again only once armed. */
+/* poll(2), for systems without anything better. Arrays under a lock hold the interest. A waiting thread polls a copy of
+ * them, so a change wakes it to make a new copy. A reported direction must be armed to be reported again. */
 #include "backend.h"
 #include "clock.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PERMANENT = 1 }; /* flags: a listener stays wanted when it was reported */
+enum { PERMANENT = 1 }; /* flags: a listener stays wanted after a report */
 
 struct entry {
 	uint64_t token;
@@ -21,11 +21,11 @@ struct entry {
 
 struct cuttle_backend {
 	pthread_mutex_t lock;
-	struct pollfd *wanted; /* [0] is the waker; in step with entries */
+	struct pollfd *wanted; /* [0] is the waker; parallel to entries */
 	struct entry *entries;
-	int *slots; /* by descriptor: its index in wanted, 0 for none */
+	int *slots; /* by descriptor: its index in wanted; 0: none */
 	int count, room, slot_room;
-	int waiting; /* threads that poll a copy */
+	int waiting; /* number of threads that poll a copy */
 	int waker[2];
 };
 
@@ -194,14 +194,14 @@ static uint32_t readiness(short events)
 	       ((events & (POLLHUP | POLLERR | POLLNVAL)) ? CUTTLE_HANGUP | CUTTLE_GONE : 0);
 }
 
-/* What a waiting thread polls: a copy of the interest, with the registration that each descriptor was. */
+/* What a waiting thread polls: a copy of the interest, with each descriptor's token at that time. */
 struct copy {
 	int count;
 	struct pollfd *polled;
 	uint64_t *tokens;
 };
 
-/* Called under the lock. Returns false without memory. */
+/* Copies the interest. Called under the lock. Returns false if out of memory. */
 static bool make_copy(const struct cuttle_backend *backend, struct copy *copy)
 {
 	size_t count = (size_t)backend->count;
@@ -215,13 +215,13 @@ static bool make_copy(const struct cuttle_backend *backend, struct copy *copy)
 	for (int index = 1; index < copy->count; index++) {
 		copy->tokens[index] = backend->entries[index].token;
 		if (!copy->polled[index].events)
-			copy->polled[index].fd = -1; /* not wanted: not even its hang-up, which would spin */
+			copy->polled[index].fd = -1; /* not wanted: its hang-up would make poll spin */
 	}
 	return true;
 }
 
-/* Reports what the copy found, unless the descriptor left (its number may be another's now) or was no longer wanted
- * meanwhile. Called under the lock. */
+/* Reports what the copy found, except for descriptors that were removed (the number may be reused) or are no longer
+ * wanted. Called under the lock. */
 static int collect(struct cuttle_backend *backend, const struct copy *copy, struct cuttle_event *events, int room)
 {
 	int index, kept = 0;
@@ -264,7 +264,7 @@ static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event
 
 	pthread_mutex_lock(&backend->lock);
 	backend->waiting--;
-	/* A wake is for everyone who waits, with a copy that may be old: the last one takes it away. */
+	/* A wake is for every waiting thread, since all copies may be old. The last one consumes it. */
 	if (!interrupted && copy.polled[0].revents && timeout != 0 && backend->waiting == 0)
 		while (read(backend->waker[0], drained, sizeof drained) == (ssize_t)sizeof drained)
 			continue;

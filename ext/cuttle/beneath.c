@@ -1,4 +1,4 @@
-/* Files beneath a root: which way of opening applies, and what may come of it. The law is in beneath.h. */
+/* Files beneath a root: chooses the way to open them and handles its results. beneath.h states the law. */
 #include "beneath.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define ROOT_FLAGS (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 #define CHECK_EVERY 100 /* milliseconds */
-#define RACES 8         /* renames that may come between before an open gives up */
+#define RACES 8         /* concurrent renames after which an open gives up */
 
 static uint64_t milliseconds(void)
 {
@@ -24,7 +24,7 @@ static uint64_t milliseconds(void)
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-/* Makes fd the root, and remembers which directory that is. */
+/* Makes fd the root and records which directory it is. */
 static int adopt(struct cuttle_beneath *beneath, int fd)
 {
 	struct stat status;
@@ -65,7 +65,7 @@ void cuttle_beneath_free(struct cuttle_beneath *beneath)
 	beneath->root = NULL;
 }
 
-/* Puts the directory of that name now in the old one's place. The descriptor keeps its number, for a thread that
+/* Replaces the old root by the directory that has its name now. The descriptor keeps its number, because a thread that
  * waits for a disk may be about to use it. */
 static int reopen(struct cuttle_beneath *beneath)
 {
@@ -108,7 +108,8 @@ static int try_open(const struct cuttle_beneath *beneath, const char *path, bool
 	return cuttle_beneath_openat2(beneath->fd, path, !wait);
 }
 
-/* The kernel says EAGAIN too when a rename elsewhere kept it from being sure that ".." stayed beneath. */
+/* Retries on EAGAIN: the kernel also returns it when a rename elsewhere kept it from proving that ".." stayed beneath
+ * the root. */
 static int open_path(const struct cuttle_beneath *beneath, const char *path, bool wait)
 {
 	int fd, races = 0;

@@ -1,5 +1,6 @@
-/* What Linux does for files beneath a root: openat2(2), which keeps the law in the kernel, and its and preadv2(2)'s
- * way to say "not without waiting for a disk". The only Linux calls; elsewhere each answers ENOSYS. */
+/* Linux's calls for files beneath a root: openat2(2), which enforces the law in the kernel, and how openat2 and
+ * preadv2(2) say "not without waiting for a disk". Only this file makes Linux calls. On other systems the functions
+ * return -ENOSYS. */
 #include "beneath.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* By hand, for the C library of an older system lacks them; a kernel that does says ENOSYS. */
+/* Defined here because an older C library lacks them. A kernel that lacks the call returns ENOSYS. */
 #ifndef SYS_openat2
 #define SYS_openat2 437
 #endif
@@ -34,7 +35,7 @@ int cuttle_beneath_openat2(int root, const char *path, bool only_cached)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* By trying, for a sandbox may refuse what the kernel has, with any error. */
+/* Probes by trying, because a sandbox may refuse what the kernel has, with any error. */
 enum cuttle_beneath_way cuttle_beneath_probe(int root)
 {
 	int cached, fd = cuttle_beneath_openat2(root, ".", false);

@@ -1,12 +1,12 @@
-/* Opens a path beneath a root where the kernel can't: name by name, each opened in the directory before it and never
- * through a link. What turns out to be a link is read, and its text walked in its place.
+/* Opens a path beneath a root if the kernel can't. It opens each name in the directory before it, and never through a
+ * link. It reads a link and walks the link's text in its place.
  *
  *     rest:  what is still to walk              "css/../a/b"
  *     done:  names walked, none of them a link  "assets/"
  *     at:    the directory that done led to
  *
- * ".." is not left to the file system, for a directory may be moved out while it is open: the walk starts again at the
- * root with one name less. */
+ * ".." is not left to the file system, because a directory may be moved out while it is open. Instead the walk starts
+ * again at the root with one name less. */
 #include "beneath.h"
 
 #include <errno.h>
@@ -14,10 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_LINKS 40  /* as Linux has it */
+#define MAX_LINKS 40  /* Linux's limit */
 #define MAX_CLIMBS 64 /* each costs a walk from the root */
 
-/* To pass through a directory, the right to search it is enough. */
+/* Passing through a directory needs only the right to search it. */
 #if defined(O_PATH)
 #define SEARCH O_PATH
 #elif defined(O_SEARCH)
@@ -43,7 +43,7 @@ static void move_to(struct walk *walk, int fd)
 	walk->at = fd;
 }
 
-/* Puts length octets of text and a "/" before the rest. */
+/* Puts length octets of text and a "/" in front of the rest. */
 static int prepend(struct walk *walk, const char *text, size_t length)
 {
 	size_t rest = strlen(walk->rest);
@@ -56,7 +56,7 @@ static int prepend(struct walk *walk, const char *text, size_t length)
 	return 0;
 }
 
-/* Takes the next name off the rest. last: nothing comes behind it, not even a "/". False at the end. */
+/* Takes the next name off the rest. *last: nothing follows it, not even a "/". Returns false at the end. */
 static bool take_name(struct walk *walk, char *name, bool *last)
 {
 	const char *start = walk->rest + strspn(walk->rest, "/");
@@ -102,8 +102,8 @@ static int pass(struct walk *walk, const char *name)
 	return 0;
 }
 
-/* Systems disagree on the error for a link, so that whether there is one is asked. last: the link stood at the end, and
- * so may lead to a file. Returns error again where there is no link. */
+/* Handles a name that could not be opened. Systems disagree on the error for a link, so this checks whether it is one.
+ * last: the link stood at the end and so may lead to a file. Returns error if there is no link. */
 static int follow(struct walk *walk, const char *name, bool last, int error)
 {
 	char target[CUTTLE_BENEATH_PATH];
@@ -124,7 +124,7 @@ static int follow(struct walk *walk, const char *name, bool last, int error)
 	return 0;
 }
 
-/* One name further. Returns 0 to go on, or at the end, with the descriptor in walk->found. */
+/* Walks one name further. Returns 0 to go on, or at the end, with the descriptor in walk->found. */
 static int step(struct walk *walk)
 {
 	char name[CUTTLE_BENEATH_PATH];

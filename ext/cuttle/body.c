@@ -19,7 +19,7 @@ struct cuttle_body *cuttle_body_open(uint64_t expected, struct cuttle_spool *spo
 	return body;
 }
 
-/* What is in memory goes to a stream, as everything that follows. */
+/* Moves what is in memory to a stream. Everything that follows goes there too. */
 static int begin_spooling(struct cuttle_body *body)
 {
 	body->stream = cuttle_stream_open(body->spool, body->owner, true);

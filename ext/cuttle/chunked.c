@@ -6,13 +6,13 @@
 #include "parser.h"
 #include "syntax.h"
 
-/* Consumed at once at most, so that a slice can name it. */
+/* The most octets consumed in one call, so that a slice's 32 bits can hold them. */
 #define PIECE_LIMIT INT32_MAX
 
 enum phase { SIZE, SIZE_DIGITS, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER_NAME, TRAILER_VALUE,
 	     TRAILER_LF, END_LF, DONE };
 
-/* Where in an extension: each is ";" name ["=" (token or quoted-string)], with white space around ";" and "=". */
+/* The position in an extension: ";" name ["=" (token or quoted-string)], with white space around ";" and "=". */
 enum extension { BEFORE_SEMICOLON, AFTER_SEMICOLON, NAME, AFTER_NAME, AFTER_EQUALS, TOKEN_VALUE, QUOTED, ESCAPED,
 		 AFTER_VALUE };
 
@@ -28,8 +28,8 @@ static bool is_space(char octet)
 	return octet == ' ' || octet == '\t';
 }
 
-/* One octet behind a chunk's size (RFC 9112, 7.1.1). White space (BWS) only leads to a ";", a "=" or what follows them:
- * it may not end the line. Returns false for an octet that can't be there. */
+/* Checks one octet after a chunk's size (RFC 9112, 7.1.1). White space (BWS) may stand around ";" and "=" only: it may
+ * not end the line. Returns false for an octet that is not allowed there. */
 static bool extension_octet(uint8_t *state, char octet)
 {
 	bool token = cuttle_is(octet, CUTTLE_TOKEN);
@@ -74,7 +74,7 @@ static bool extension_may_end(uint8_t state)
 	return state == NAME || state == TOKEN_VALUE || state == AFTER_VALUE;
 }
 
-/* One octet of a chunk's size line. Returns 0 or what to answer. */
+/* Takes one octet of a chunk's size line. Returns 0 or the status to answer. */
 static int size_octet(struct cuttle_chunk_state *state, char octet)
 {
 	int digit;
@@ -118,7 +118,7 @@ static int size_octet(struct cuttle_chunk_state *state, char octet)
 	}
 }
 
-/* One octet of the trailer section (RFC 9112, 7.1.2), whose fields are checked for their form and dropped. */
+/* Takes one octet of the trailer section (RFC 9112, 7.1.2). Its fields are checked for their form and dropped. */
 static int trailer_octet(struct cuttle_chunk_state *state, char octet)
 {
 	if (++state->line > CUTTLE_LIMIT_TRAILER)
@@ -144,7 +144,7 @@ static int trailer_octet(struct cuttle_chunk_state *state, char octet)
 	}
 }
 
-/* One octet that is no data. */
+/* Takes one octet that is not data. */
 static int control_octet(struct cuttle_chunk_state *state, char octet)
 {
 	switch (state->phase) {

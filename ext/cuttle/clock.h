@@ -9,10 +9,10 @@
 #define CUTTLE_MILLISECOND UINT64_C(1000000)
 #define CUTTLE_SECOND UINT64_C(1000000000)
 
-/* Longer than any wait: 30 years. Sums of a time and such a wait stay far from an overflow. */
+/* Longer than any wait: 30 years. Adding it to a time never overflows. */
 #define CUTTLE_FOREVER (UINT64_C(1000000000) * CUTTLE_SECOND)
 
-/* Seconds as nanoseconds, between 0 and CUTTLE_FOREVER; 0 for what is no number. */
+/* Converts seconds to nanoseconds, clamped to 0..CUTTLE_FOREVER. NaN becomes 0. */
 static inline uint64_t cuttle_nanoseconds(double seconds)
 {
 	if (!(seconds > 0))
@@ -20,7 +20,7 @@ static inline uint64_t cuttle_nanoseconds(double seconds)
 	return seconds < 1e9 ? (uint64_t)(seconds * 1e9) : CUTTLE_FOREVER;
 }
 
-/* The monotonic clock. */
+/* Returns the time on the monotonic clock. */
 static inline uint64_t cuttle_now(void)
 {
 	struct timespec now;
@@ -29,12 +29,16 @@ static inline uint64_t cuttle_now(void)
 	return (uint64_t)now.tv_sec * CUTTLE_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* The Date field's line (RFC 9110, 6.6.1) with its line end, rendered once a second and thread.
- * Returns its length; *line stays valid until the thread's next call. */
+/* Renders a Date field (RFC 9110, 6.6.1) with its line end, for a time in seconds since 1970. Returns its length. */
+#define CUTTLE_DATE_ROOM 64
+size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM]);
+
+/* Sets *line to the Date field of the current second, which each thread renders at most once a second.
+ * Returns its length. *line stays valid until the thread's next call. */
 size_t cuttle_date_line(const char **line);
 
-/* Waits on a condition for some nanoseconds at most. The system's condition counts real time, so a clock that is set
- * may end the wait early: the caller looks at what it waits for again. */
+/* Waits on a condition for at most the given nanoseconds. The system's condition uses real time, so setting the clock
+ * may end the wait early: the caller must check its condition again. */
 static inline void cuttle_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock, uint64_t nanoseconds)
 {
 	struct timespec until;

@@ -1,14 +1,14 @@
-/* A connection from its first moment to its last, and what is next for it; see connection.h. What it reads is in
- * connection_input.c, what it sends in connection_output.c. */
+/* A connection's life from accept to close; see connection.h. connection_input.c has what it reads, connection_output.c
+ * what it sends. */
 #include "connection_parts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define LINGER (2 * CUTTLE_SECOND)        /* for the peer to read our last words */
-#define FIRST_GRACE (CUTTLE_SECOND / 2)   /* after stop, for a connection that has never asked */
-#define LOOK CUTTLE_SECOND                /* between two looks at how fast octets move, at most */
+#define LINGER (2 * CUTTLE_SECOND)        /* for the peer to read our last octets */
+#define FIRST_GRACE (CUTTLE_SECOND / 2)   /* after stop, for the first request on a new connection */
+#define LOOK CUTTLE_SECOND                /* the longest time between two measurements of a transfer */
 #define SHORTEST_LOOK (10 * CUTTLE_MILLISECOND)
 
 void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits)
@@ -43,7 +43,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->transport = transport;
 	connection->read_wants = CUTTLE_READ;
 	connection->write_wants = CUTTLE_WRITE;
-	connection->readable = true; /* a client seldom connects without something to say */
+	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
@@ -54,7 +54,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	return connection;
 }
 
-/* Gives everything back but the descriptor and the structure itself. */
+/* Releases everything except the descriptor and the structure itself. */
 static void dismantle(struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_READY)
@@ -131,7 +131,7 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 	case CUTTLE_IDLE:
 	case CUTTLE_HEAD:
 		return connection->readable ? cuttle_connection_receive(connection, now) : CUTTLE_STEP_WAIT;
-	case CUTTLE_TAKEN: /* a broken one is closed by the thread that has it */
+	case CUTTLE_TAKEN: /* its thread closes it if it is broken */
 		if (cuttle_connection_flush_early(connection) == CUTTLE_STEP_AGAIN)
 			return CUTTLE_STEP_AGAIN;
 		if (atomic_load(&connection->stuck) && cuttle_outbox_empty(&connection->exchange->out))

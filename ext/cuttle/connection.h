@@ -1,4 +1,4 @@
-/* A connection without Ruby: transport, input, deadlines and the exchange under way, as one state machine.
+/* A connection without Ruby: transport, input, deadlines and the current exchange, as one state machine.
  *
  *            octets          head, body          next()             finish()
  *   IDLE ----------> HEAD ----------> READY ----------> TAKEN ----------------> DRAIN
@@ -8,14 +8,14 @@
  *    `--------------------- persists: all octets are out <--------------------'  |
  *                           else: LINGER (peer may still send) or CLOSED <-------'
  *
- * HEAD and BODY are PARSING while a Ruby parser looks at what has come. A connection in BODY whose octets come faster
- * than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) has reported it. READY goes to
- * DRAIN with a 503 where no thread takes it. A TAKEN connection may be answered for the app (it is stuck then), and
- * still ends by finish().
+ * HEAD and BODY become PARSING while a Ruby parser reads what has arrived. In BODY, a connection whose octets arrive
+ * faster than the disk takes them is *spooling*: it reads nothing until the spooler (spool.h) reports it. READY goes to
+ * DRAIN with a 503 if no thread takes the request. The loop may answer a TAKEN connection for the app, which is then
+ * stuck; the connection still ends by finish().
  *
- * Who runs it: the thread that holds the source's protection, which is the loop's lock for a Poller's connections and
- * the GVL for an Acceptor's. A TAKEN connection reads nothing; the thread that took it adds to its output, and what is
- * queued may be sent by others. A connection in PARSING belongs to the thread that parses. */
+ * The thread that holds the source's protection runs the connection: the loop's lock for a Poller, the GVL for an
+ * Acceptor. A TAKEN connection reads nothing. The thread that took it adds to its output; other threads may send what
+ * is queued. A PARSING connection belongs to the thread that parses. */
 #ifndef CUTTLE_CONNECTION_H
 #define CUTTLE_CONNECTION_H
 
@@ -30,80 +30,80 @@
 
 enum cuttle_state {
 	CUTTLE_IDLE,    /* between requests */
-	CUTTLE_HEAD,    /* a head has begun */
+	CUTTLE_HEAD,    /* a head has begun to arrive */
 	CUTTLE_BODY,    /* the head is complete, its body is not */
-	CUTTLE_PARSING, /* a Ruby parser has it: as TAKEN, nobody else touches it */
+	CUTTLE_PARSING, /* a Ruby parser has it; like TAKEN, nobody else touches it */
 	CUTTLE_READY,   /* a complete request waits for a thread */
-	CUTTLE_TAKEN,   /* a thread answers it */
-	CUTTLE_DRAIN,   /* the response is complete, but not all of it sent */
-	CUTTLE_LINGER,  /* our side is closed; input is thrown away, so that the peer can read our last words */
+	CUTTLE_TAKEN,   /* a thread is answering it */
+	CUTTLE_DRAIN,   /* the response is complete, but not yet sent in full */
+	CUTTLE_LINGER,  /* our side is closed; input is discarded so that the peer can read our last octets */
 	CUTTLE_CLOSED,
 };
 
-enum cuttle_deadline { /* constant times each, so each is a queue in order of expiry */
-	CUTTLE_UNTIL_HEAD,     /* a head is complete: no octet renews it */
-	CUTTLE_UNTIL_IDLE,     /* the next request begins */
-	CUTTLE_UNTIL_LOOK,     /* a body or a response under way is measured again */
-	CUTTLE_UNTIL_LINGERED, /* the peer has read our last words */
-	CUTTLE_UNTIL_ASKED,    /* after stop: a connection that has never asked does */
-	CUTTLE_UNTIL_DRAINED,  /* after stop: a kept connection asks once more */
-	CUTTLE_UNTIL_TAKEN,    /* a thread takes a complete request */
-	CUTTLE_UNTIL_BEGUN,    /* the app begins its response */
+enum cuttle_deadline { /* each kind has a constant time, so each is a queue in order of expiry */
+	CUTTLE_UNTIL_HEAD,     /* for a complete head; further octets don't extend it */
+	CUTTLE_UNTIL_IDLE,     /* for the next request to begin */
+	CUTTLE_UNTIL_LOOK,     /* for the next measurement of a body or a response in transfer */
+	CUTTLE_UNTIL_LINGERED, /* for the peer to read our last octets */
+	CUTTLE_UNTIL_ASKED,    /* after stop: for the first request on a new connection */
+	CUTTLE_UNTIL_DRAINED,  /* after stop: for one more request on a kept connection */
+	CUTTLE_UNTIL_TAKEN,    /* for a thread to take a complete request */
+	CUTTLE_UNTIL_BEGUN,    /* for the app to begin its response */
 	CUTTLE_DEADLINES,
 };
 
 enum cuttle_step { /* what a connection waits for after a step */
-	CUTTLE_STEP_WAIT,     /* its descriptor */
-	CUTTLE_STEP_AGAIN,    /* its next turn: there is more to read or send at once */
-	CUTTLE_STEP_COMPLETE, /* a thread: it is READY */
-	CUTTLE_STEP_UNPARSED, /* a parser that is not the native one */
+	CUTTLE_STEP_WAIT,     /* for its descriptor */
+	CUTTLE_STEP_AGAIN,    /* for its next turn: there is more to read or send at once */
+	CUTTLE_STEP_COMPLETE, /* for a thread: it is READY */
+	CUTTLE_STEP_UNPARSED, /* for a Ruby parser */
 	CUTTLE_STEP_CLOSE,    /* to be closed */
 };
 
-/* What an operator may set; times in nanoseconds. 0 means "no limit", unless it says otherwise. */
+/* What an operator may set. Times are in nanoseconds. 0 means "no limit" unless stated otherwise. */
 struct cuttle_limits {
 	uint64_t header_timeout, body_timeout, idle_timeout, write_timeout;
 	uint64_t drain_grace;  /* 0: none */
-	uint64_t min_rate;     /* octets a second of a body or a response */
+	uint64_t min_rate;     /* octets per second of a body or a response */
 	uint64_t max_body;     /* octets */
 	uint64_t write_ahead;  /* octets that a response may be ahead of its client; 0: none */
-	uint64_t max_requests; /* of one connection */
+	uint64_t max_requests; /* on one connection */
 	uint64_t max_connections;
-	uint64_t max_spool;    /* octets in temporary files, of all connections together */
-	uint64_t max_queue;    /* complete requests that wait for a thread */
+	uint64_t max_spool;    /* octets in the temporary files of all connections */
+	uint64_t max_queue;    /* complete requests waiting for a thread */
 	uint64_t queue_timeout; /* for a thread to take a complete request */
 	uint64_t app_timeout;  /* for the app to begin its response */
 	bool keep_alive;       /* connections may persist */
-	bool drop_half_closed; /* a peer that ended its side is gone */
-	bool underscores;      /* fields whose names have an underscore are kept */
+	bool drop_half_closed; /* a peer that shut down its sending side counts as gone */
+	bool underscores;      /* fields with an underscore in their name are kept */
 };
 
-/* What the connections of one source share. */
+/* What all connections of one source share. */
 struct cuttle_core {
 	struct cuttle_limits limits;
 	uint64_t timeouts[CUTTLE_DEADLINES]; /* nanoseconds; 0: never */
-	bool foreign_parser;                 /* octets are parsed by a Ruby object */
-	bool forked;                         /* this is the copy in a child of the app's: nothing here is ours */
+	bool foreign_parser;                 /* a Ruby object parses the octets */
+	bool forked;                         /* the copy in a child that the app forked: it owns nothing here */
 	atomic_bool stopping;
 	struct cuttle_pool pool;
 	struct cuttle_exchange_pool exchanges;
 	struct cuttle_link connections, deadlines[CUTTLE_DEADLINES];
-	uint32_t open;     /* connections */
-	uint64_t shortage; /* when accept failed last for the lack of descriptors or memory, 0: never */
+	uint32_t open;     /* number of open connections */
+	uint64_t shortage; /* when accept last failed for lack of descriptors or memory, 0: never */
 	uint64_t accepted; /* connections */
-	uint64_t requests; /* complete ones */
-	uint64_t dropped;  /* complete ones whose peers had gone before a thread took them */
-	struct cuttle_spool *spool; /* of temporary files */
-	uint64_t refused;  /* complete ones that were answered with 503 because too many waited, or they too long */
-	uint64_t stuck;    /* complete ones that were answered with 503 because the app did not */
-	uint32_t waiting;  /* connections that are READY */
-	uint32_t stuck_now; /* connections that were answered for an app which still has their requests, */
-	uint32_t untold;    /* and of those, the ones that cuttle_loop_tell_stuck has not told of */
-	struct cuttle_scoreboard *scoreboard; /* where other workers see how many are open, NULL: nobody asks */
-	unsigned owners;   /* Ruby objects that refer to it: its source, and what holds its connections and exchanges */
-	void (*destroy)(struct cuttle_core *core); /* when the last one went */
+	uint64_t requests; /* complete requests */
+	uint64_t dropped;  /* complete requests whose peers had gone before a thread took them */
+	struct cuttle_spool *spool; /* writes temporary files */
+	uint64_t refused;  /* complete requests answered with 503 because too many waited, or they waited too long */
+	uint64_t stuck;    /* complete requests answered with 503 because the app did not answer */
+	uint32_t waiting;  /* number of READY connections */
+	uint32_t stuck_now; /* connections answered for an app that still has their requests */
+	uint32_t untold;    /* those of them that cuttle_loop_tell_stuck has not reported yet */
+	struct cuttle_scoreboard *scoreboard; /* shows other workers how many are open; NULL: no one asks */
+	unsigned owners;   /* Ruby objects that refer to it: its source, and holders of its connections and exchanges */
+	void (*destroy)(struct cuttle_core *core); /* called when the last owner has gone */
 	void (*fork)(struct cuttle_core *core, enum cuttle_fork when);
-	struct cuttle_link living; /* in the list of cores that a fork must find in order */
+	struct cuttle_link living; /* in the list of cores that a fork must bring to rest */
 };
 
 struct cuttle_connection {
@@ -116,71 +116,73 @@ struct cuttle_connection {
 	struct cuttle_link timer; /* core->deadlines */
 	uint64_t deadline;        /* 0: none */
 	uint64_t accepted;        /* nanoseconds on the monotonic clock */
-	uint64_t served;          /* requests that were complete */
+	uint64_t served;          /* complete requests so far */
 	uintptr_t address, parser; /* Ruby objects, 0: none yet; the source marks them */
-	uintptr_t thread, fiber;   /* Ruby objects: who has a TAKEN one's request; only with an app_timeout */
+	uintptr_t thread, fiber;   /* Ruby objects that run a TAKEN request; only set with an app_timeout */
 	uint8_t state, deadline_kind;
-	uint8_t parsed_state;     /* what PARSING was before */
+	uint8_t parsed_state;     /* the state before PARSING */
 	uint8_t step;             /* on the blocking side: what it waits for */
 	uint8_t read_wants, write_wants; /* directions that reading and writing wait for (backend.h) */
-	bool readable; /* reported, or a read was cut short by the buffer */
-	bool hangup;   /* the peer closed: a short read doesn't mean that there is no more */
-	bool suspect;  /* the peer may have gone before its request is taken: to be looked at */
+	bool readable; /* the descriptor was reported, or the buffer cut a read short */
+	bool hangup;   /* the peer closed: a short read doesn't mean that the input is used up */
+	bool suspect;  /* the peer may have gone: check before its request is taken */
 	bool eof;      /* the peer's last octet was read */
 	bool broken;   /* the descriptor failed, or the peer reads too slowly */
-	bool late;     /* its deadline passed while it was PARSING */
-	bool refused;  /* an error was answered: what else comes is thrown away */
+	bool late;     /* its deadline passed during PARSING */
+	bool refused;  /* an error was answered: further input is discarded */
 	bool spooling; /* too much of its body waits for the disk: it reads nothing */
-	bool told;     /* it is stuck, and not untold any more */
-	atomic_bool stuck; /* TAKEN, and answered for the app: only its end is left to the thread that has it */
+	bool told;     /* its stuck request has been reported */
+	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };
 
-/* Prepares a core with one owner. fork is called around each fork of the process; in the child, after the connections'
- * descriptors were closed, it may only call what is async-signal-safe. */
+/* Prepares a core with one owner. fork is called around each fork of the process. In the child it is called after the
+ * connections' descriptors were closed, and must be async-signal-safe. */
 void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_core *core),
 		       void (*fork)(struct cuttle_core *core, enum cuttle_fork when));
-/* Takes its limits over. Before the first connection. */
+/* Sets the core's limits. Call it before the first connection. */
 void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits);
-/* How many forks lie between this process and the one that loaded this: what another count was noted for is not ours. */
+/* Returns how many forks lie between this process and the one that loaded this library. State recorded under another
+ * number belongs to another process. */
 unsigned cuttle_core_generation(void);
-/* One owner less; with the GVL, as objects come and go. */
+/* Removes one owner. Needs the GVL, as Ruby objects come and go under it. */
 void cuttle_core_disown(struct cuttle_core *core);
 
-/* A connection on an accepted descriptor, which it owns; NULL without memory (the descriptor is closed then). */
+/* Opens a connection that owns an accepted descriptor. If out of memory, closes the descriptor and returns NULL. */
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, uint64_t now);
 
-/* Does what can be done without waiting, in any state but READY and PARSING: reads, parses, sends. */
+/* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);
 
-/* Its deadline passed. */
+/* Handles a deadline that has passed. */
 enum cuttle_step cuttle_connection_expire(struct cuttle_connection *connection, uint64_t now);
 
-/* A READY connection is taken by a thread. */
+/* Makes a READY connection TAKEN by the calling thread. */
 void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now);
 
-/* A READY connection is answered with 503 and Retry-After, and no thread will take it. It goes on afterwards where it
- * was to persist and may_persist. */
+/* Answers a READY connection with 503 and Retry-After instead of giving it to a thread. Afterwards it persists if the
+ * request allows it and may_persist is set. */
 enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now);
 
-/* The app begins its response to a TAKEN connection's request. Returns false where it is too late: the request was
- * stuck, and has its answer. */
+/* Begins the app's response to a TAKEN connection's request. Returns false if it is too late: the request was stuck and
+ * has been answered. */
 bool cuttle_connection_begin_response(struct cuttle_connection *connection);
 
-/* A connection that was TAKEN is so no longer. */
+/* Clears what a connection kept while it was TAKEN. */
 void cuttle_connection_let_go(struct cuttle_connection *connection);
 
 /* Whether the peer of a READY connection has gone for good, so that nobody would read a response. */
 bool cuttle_connection_gone(const struct cuttle_connection *connection);
 
-/* The response is complete in the outbox or on the wire: goes on to drain, to the next request or to the end. */
+/* Ends a response that is complete, in the outbox or on the wire. The connection drains, goes on to the next request,
+ * or closes. */
 enum cuttle_step cuttle_connection_finish(struct cuttle_connection *connection, uint64_t now);
 
-/* Octets of the response are queued: their progress is measured from now on. */
+/* Starts to measure the response's progress, as octets are queued. */
 void cuttle_connection_measure_output(struct cuttle_connection *connection, uint64_t now);
 
-/* Hands a connection over to a Ruby parser. What that found: that it needs more octets; a complete head of size octets
- * (inbox->head); consumed octets of a chunked body with the data that they held; or an error with the status to
- * answer. Each of them takes the connection back. */
+/* Hands a connection to a Ruby parser. One of the other functions takes it back with the parser's result: it needs more
+ * octets; it has a complete head of size octets (in inbox->head); it consumed octets of a chunked body and decoded
+ * data; or it failed with the status to answer. */
 void cuttle_connection_begin_parsing(struct cuttle_connection *connection);
 enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connection, uint64_t now);
 enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now);
@@ -188,11 +190,11 @@ enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connect
 					       const char *data, size_t length, bool done, uint64_t now);
 enum cuttle_step cuttle_connection_refuse(struct cuttle_connection *connection, int status, uint64_t now);
 
-/* Closes the descriptor and gives everything back but the structure itself. */
+/* Closes the descriptor and releases everything except the structure itself. */
 void cuttle_connection_close(struct cuttle_connection *connection);
 
-/* Gives up the descriptor without closing it, and everything else as cuttle_connection_close does. Returns it, or -1
- * where the transport has none to give. */
+/* Like cuttle_connection_close, but gives the descriptor up without closing it. Returns it, or -1 if the transport has
+ * none to give. */
 int cuttle_connection_release(struct cuttle_connection *connection);
 
 static inline void cuttle_connection_clear_deadline(struct cuttle_connection *connection)
@@ -203,7 +205,7 @@ static inline void cuttle_connection_clear_deadline(struct cuttle_connection *co
 	}
 }
 
-/* In place of the one that it has. */
+/* Replaces the connection's deadline. */
 static inline void cuttle_connection_set_deadline(struct cuttle_connection *connection, enum cuttle_deadline kind,
 						  uint64_t now)
 {

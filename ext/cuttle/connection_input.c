@@ -1,16 +1,16 @@
-/* What a connection reads, and makes of it: a head, a body, a complete request. */
+/* What a connection reads, and what it makes of it: a head, a body, a complete request. */
 #include "connection_parts.h"
 
 #include <string.h>
 
 #define INBOX_LIMIT (CUTTLE_LIMIT_HEAD + 4096)
 
-/* Reads once. Returns the octets read, 0 at their end, else what the transport says. */
+/* Reads once. Returns the number of octets read, 0 at the end of input, or the transport's error. */
 static ssize_t fill(struct cuttle_connection *connection, char *into, size_t room)
 {
 	ssize_t count = connection->transport.type->read(&connection->transport, into, room);
 
-	/* A short read has emptied the socket, unless the peer's end is behind it. */
+	/* A short read has emptied the socket, unless the peer has closed: then its end comes after. */
 	connection->readable = count > 0 && ((size_t)count == room || connection->hangup);
 	connection->read_wants = count == CUTTLE_WANT_WRITE ? CUTTLE_WRITE : CUTTLE_READ;
 	if (count == 0)
@@ -31,7 +31,7 @@ static struct cuttle_inbox *inbox_with_room(struct cuttle_connection *connection
 	return inbox;
 }
 
-/* More octets are needed. A request that the peer did not finish never reaches the application. */
+/* More octets are needed. A request that the peer left unfinished never reaches the app. */
 static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t now)
 {
 	if (connection->eof)
@@ -39,7 +39,7 @@ static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t no
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
-/* The request is whole: a thread may take it. */
+/* The request is complete: a thread may take it. */
 static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_core *core = connection->core;
@@ -56,16 +56,16 @@ static enum cuttle_step complete(struct cuttle_connection *connection, uint64_t 
 	return CUTTLE_STEP_COMPLETE;
 }
 
-/* RFC 9110, 10.1.1: a client that waits for leave is told to go on, unless its body is already on the way. */
+/* RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way. */
 static int send_continue(struct cuttle_connection *connection)
 {
 	static char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
 	struct iovec part = {.iov_base = text, .iov_len = sizeof text - 1};
 
-	return cuttle_exchange_send(connection->exchange, &part, 1);
+	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }
 
-/* What has come of the body is kept: on to the rest, or to the app once everything is where it belongs. A connection
+/* Continues after a piece of the body was kept: with the rest, or with the app once everything is stored. A connection
  * that is ahead of the disk waits for the spooler's report. */
 static enum cuttle_step go_on_with_body(struct cuttle_connection *connection, uint64_t now)
 {
@@ -81,8 +81,8 @@ static enum cuttle_step go_on_with_body(struct cuttle_connection *connection, ui
 	return whole ? complete(connection, now) : hungry(connection, now);
 }
 
-/* Appends octets to the body. Returns 0, or the status that ends the request: 503 (RFC 9110, 15.6.4) where there is no
- * room for it, which is for now, and no fault of the request's. */
+/* Appends octets to the body. Returns 0 or the status that ends the request: 503 (RFC 9110, 15.6.4) if there is no room
+ * for it, since that is temporary and not the request's fault. */
 static int keep_body(struct cuttle_connection *connection, const char *octets, size_t count)
 {
 	struct cuttle_body *body = connection->exchange->body;
@@ -108,7 +108,7 @@ static enum cuttle_step take_known_length(struct cuttle_connection *connection, 
 	return go_on_with_body(connection, now);
 }
 
-/* What chunks hold is moved together first: a body of tiny ones must not cost a write(2) each. */
+/* Joins the data of all buffered chunks first, because a body of tiny chunks must not cost a write(2) each. */
 static enum cuttle_step take_chunks(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
@@ -173,7 +173,7 @@ static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_
 	return take_body(connection, now);
 }
 
-/* An empty line before a request is no request yet (RFC 9112, 2.2). */
+/* An empty line before a request does not begin one (RFC 9112, 2.2). */
 static bool only_an_empty_line(struct cuttle_inbox *inbox)
 {
 	uint32_t size = cuttle_inbox_size(inbox);
@@ -233,7 +233,7 @@ enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection,
 
 	if (!inbox && !connection->exchange)
 		return CUTTLE_STEP_CLOSE;
-	if (!inbox) /* no memory, or a head that is too long for its buffer */
+	if (!inbox) /* out of memory, or the head exceeds its buffer */
 		return cuttle_connection_fail(connection, connection->inbox ? 431 : 503, now);
 	count = fill(connection, inbox->octets + inbox->length, inbox->room - inbox->length);
 	if (count == CUTTLE_FAILED)
@@ -243,7 +243,7 @@ enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection,
 	return cuttle_connection_advance(connection, now);
 }
 
-/* The time was the disk's, not the peer's. */
+/* Excuses the waiting time, which was the disk's and not the peer's. */
 enum cuttle_step cuttle_connection_end_spooling(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;
@@ -251,7 +251,7 @@ enum cuttle_step cuttle_connection_end_spooling(struct cuttle_connection *connec
 	if (connection->broken)
 		return CUTTLE_STEP_CLOSE;
 	cuttle_meter_excuse(&exchange->meter, exchange->body->total, now);
-	connection->readable = true; /* perhaps: nobody has looked meanwhile */
+	connection->readable = true; /* perhaps: nobody has checked meanwhile */
 	return go_on_with_body(connection, now);
 }
 
@@ -265,7 +265,7 @@ enum cuttle_step cuttle_connection_throw_away(struct cuttle_connection *connecti
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
-/* What a Ruby parser finds */
+/* Results of a Ruby parser */
 
 void cuttle_connection_begin_parsing(struct cuttle_connection *connection)
 {
@@ -273,7 +273,7 @@ void cuttle_connection_begin_parsing(struct cuttle_connection *connection)
 	connection->state = CUTTLE_PARSING;
 }
 
-/* Takes the connection back; true where its time was over meanwhile. */
+/* Takes the connection back. Returns whether its deadline passed meanwhile. */
 static bool end_parsing(struct cuttle_connection *connection)
 {
 	bool late = connection->late;

@@ -143,7 +143,7 @@ static int send_error(struct cuttle_connection *connection, int status, uint64_t
 			  strlen(reason) + 1, asks_for_head(connection->exchange) ? "" : reason,
 			  asks_for_head(connection->exchange) ? "" : "\n");
 	part.iov_len = (size_t)length;
-	return cuttle_exchange_send(connection->exchange, &part, 1);
+	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }
 
 enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now)

@@ -1,7 +1,7 @@
-/* What connections share, from its first owner to its last; and forks of the application, which find it at rest.
+/* What connections share, from its first owner to its last, and what happens to it when the app forks.
  *
- * An app may fork while other threads are in a loop: each core is brought to rest first. In the child nothing of it is
- * its own: the sockets' copies are closed at once, so that a child that lives long keeps neither a client nor a port. */
+ * The app may fork while other threads are in a loop, so each core is brought to rest first. The child owns nothing of
+ * a core. It closes its copies of the sockets at once, so that a long-lived child keeps neither a client nor a port. */
 #include "connection.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static struct cuttle_core *core_at(struct cuttle_link *link)
 	return CUTTLE_CONTAINER(link, struct cuttle_core, living);
 }
 
-/* The spool's locks are the first and the last, as its thread reports to the core. */
+/* Takes the spool's locks first and last, because its thread reports to the core. */
 static void rest(struct cuttle_core *core)
 {
 	if (core->spool)
@@ -44,20 +44,22 @@ static void before_fork(void)
 	pthread_mutex_lock(&cores_lock);
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		rest(core_at(link));
+	cuttle_lent_hold();
 }
 
 static void after_fork_in_parent(void)
 {
+	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		go_on(core_at(link), CUTTLE_FORK_IN_PARENT);
 	pthread_mutex_unlock(&cores_lock);
 }
 
-/* Only async-signal-safe calls: the child has one thread of many. */
+/* Makes only async-signal-safe calls, as the child has one thread of many. */
 static void disinherit(struct cuttle_core *core)
 {
 	core->forked = true;
-	core->scoreboard = NULL; /* the place in it is the parent's */
+	core->scoreboard = NULL; /* its place belongs to the parent */
 	for (struct cuttle_link *link = core->connections.next; link != &core->connections; link = link->next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
@@ -70,6 +72,7 @@ static void disinherit(struct cuttle_core *core)
 static void after_fork_in_child(void)
 {
 	generation++;
+	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
 		disinherit(core_at(link));
 		go_on(core_at(link), CUTTLE_FORK_IN_CHILD);

@@ -48,7 +48,7 @@ void cuttle_exchange_pool_free(struct cuttle_exchange_pool *pool)
 	pool->count = 0;
 }
 
-int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, int count)
+int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, const uintptr_t *objects, int count)
 {
 	struct cuttle_connection *connection = exchange->connection;
 	size_t sent = 0;
@@ -66,7 +66,7 @@ int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, 
 		sent = written > 0 ? (size_t)written : 0;
 		exchange->bytes_sent += sent;
 	}
-	if (cuttle_outbox_append(&exchange->out, parts, count, sent) < 0) {
+	if (cuttle_outbox_append(&exchange->out, parts, objects, count, sent) < 0) {
 		connection->broken = true;
 		return -1;
 	}

@@ -65,9 +65,9 @@ void cuttle_exchange_end(struct cuttle_exchange_pool *pool, struct cuttle_exchan
 
 void cuttle_exchange_pool_free(struct cuttle_exchange_pool *pool);
 
-/* Sends parts now as far as the peer takes them, and queues copies of the rest. Returns 0, or -1 when the connection
- * is broken or the rest could not be kept. */
-int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, int count);
+/* Sends parts now as far as the peer takes them, and queues the rest: copies, or objects that are lent (outbox.h; NULL:
+ * none). Returns 0, or -1 when the connection is broken or the rest could not be kept. */
+int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, const uintptr_t *objects, int count);
 
 /* Sends from the queue what the peer takes now. Returns how that went; a broken connection is marked so. */
 enum cuttle_flush cuttle_exchange_flush(struct cuttle_exchange *exchange);

@@ -1,7 +1,7 @@
-/* Who waits, and who goes to the GVL. The law is in followers.h. */
+/* Which thread waits and which goes to the GVL. followers.h states the law. */
 #include "io_thread.h"
 
-#define LONGEST_WAIT CUTTLE_SECOND /* while responses are under way */
+#define LONGEST_WAIT CUTTLE_SECOND /* while responses are in progress */
 
 void cuttle_followers_reset(struct cuttle_followers *followers)
 {
@@ -22,7 +22,7 @@ static void unpark(struct cuttle_followers *followers, struct cuttle_follower *f
 	followers->parked_count--;
 }
 
-/* The follower that was parked last leads: its caches are the warmest. */
+/* Promotes the follower that was parked last, as its caches are the warmest. */
 static void promote(struct cuttle_followers *followers, bool to_work)
 {
 	struct cuttle_follower *follower = CUTTLE_CONTAINER(followers->parked.previous, struct cuttle_follower, link);
@@ -53,7 +53,7 @@ void cuttle_followers_pass_on(struct cuttle_loop *loop)
 		summon_leader(loop);
 }
 
-/* Waits, parked, until this follower leads. Returns false when it was interrupted, or its time is over. */
+/* Waits, parked, until this follower leads. Returns false if it was interrupted or its time is up. */
 static bool await_promotion(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
@@ -77,8 +77,8 @@ static int64_t sooner(int64_t patience, int64_t other)
 	return patience < 0 || (other >= 0 && other < patience) ? other : patience;
 }
 
-/* Nanoseconds to the next deadline. A response that another thread finishes sets one without the leader's knowledge, so
- * while there are any under way the leader looks again now and then. */
+/* Returns the nanoseconds to the next deadline. Another thread that finishes a response sets one without the leader's
+ * knowledge, so during responses the leader checks again within LONGEST_WAIT. */
 static int64_t next_deadline(struct cuttle_loop *loop, uint64_t now)
 {
 	int64_t patience = cuttle_loop_expire(loop, now);
@@ -86,7 +86,7 @@ static int64_t next_deadline(struct cuttle_loop *loop, uint64_t now)
 	return loop->busy > 0 ? sooner(patience, LONGEST_WAIT) : patience;
 }
 
-/* Waits in the kernel once. Returns whether there may be something to do. */
+/* Waits in the kernel once. Returns whether there may be work. */
 static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
@@ -106,10 +106,10 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	pthread_mutex_lock(&loop->lock);
 	followers->leader_in_kernel = false;
 	cuttle_loop_note(loop, events, count);
-	return count != 0 || atomic_load(&followers->woken); /* a signal is Ruby's to look at: perhaps nobody else does */
+	return count != 0 || atomic_load(&followers->woken); /* a signal is for Ruby: no other thread may notice it */
 }
 
-/* The work that the leader stood by for is done, and another thread, which runs already, takes its place. */
+/* Parks the leader that stands by: its work is done, and a thread that already runs takes its place. */
 static void relieve_leader(struct cuttle_followers *followers)
 {
 	park(followers, followers->leader);
@@ -127,12 +127,12 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 		followers->leader = follower;
 	} else {
 		park(followers, follower);
-		cuttle_followers_pass_on(loop); /* what this thread left for its next turn, the leader knows nothing of */
+		cuttle_followers_pass_on(loop); /* the leader doesn't know what this thread left for its next turn */
 	}
 	while (followers->leader == follower || await_promotion(loop, follower, until)) {
-		/* Here this follower leads, and stays the leader on its way to the GVL. The io thread may have come on duty
-		 * since this thread looked for work; two that wait would be one too many, for the io thread leaves the
-		 * listeners alone. */
+		/* This follower leads, and stays the leader on its way to the GVL. The io thread may have come on duty
+		 * since this thread looked for work. Relieve it: two waiting threads are one too many, and the io
+		 * thread ignores the listeners. */
 		cuttle_io_thread_relieve(loop);
 		if (follower->interrupted || (until && cuttle_now() >= until))
 			break;

@@ -1,20 +1,20 @@
-/* The leader stands by: it leaves work to a thread in the app, as long as that one computes and soon comes back (see the
- * law in followers.h). Nobody can ask the GVL which threads want it, so this reads the CPU clocks of the threads that
+/* How the leader stands by: it leaves work to a thread in the app while that thread computes and soon comes back (see
+ * the law in followers.h). The GVL can't tell which threads want it, so this reads the CPU clocks of the threads that
  * took requests. */
 #include "loop.h"
 
-#define FIRST_PATIENCE (CUTTLE_MILLISECOND / 5)    /* between two looks, */
-#define MOST_PATIENCE (CUTTLE_MILLISECOND * 8 / 5) /* doubled up to this: each costs the computing thread something */
-#define IDLE_LOOKS 2                               /* in a row: the app waits */
+#define FIRST_PATIENCE (CUTTLE_MILLISECOND / 5)    /* between two looks, at first */
+#define MOST_PATIENCE (CUTTLE_MILLISECOND * 8 / 5) /* upper limit after doubling: each look costs the app time */
+#define IDLE_LOOKS 2                               /* in a row after which the app counts as waiting */
 #define LONG (3 * CUTTLE_MILLISECOND)              /* for one request in the app */
-#define TINY (CUTTLE_MILLISECOND / 10)             /* for one: it hardly lets the GVL go, so nobody needs to stand by */
-#define STEADY (50 * CUTTLE_MILLISECOND)           /* of computing: it was right to stand by */
-#define HASTE (100 * CUTTLE_MILLISECOND)           /* how long nobody does when it was wrong, */
-#define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* doubled up to this while it is so again and again */
+#define TINY (CUTTLE_MILLISECOND / 10)             /* for one: it hardly releases the GVL, so don't stand by */
+#define STEADY (50 * CUTTLE_MILLISECOND)           /* of computing, after which standing by was right */
+#define HASTE (100 * CUTTLE_MILLISECOND)           /* how long nobody stands by after it was wrong */
+#define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* at most, after doubling while it stays wrong */
 
 #ifdef HAVE_PTHREAD_GETCPUCLOCKID
 
-/* CPU times of the threads that took requests lately, beside the clock; 0 for one that has ended. */
+/* Wall-clock time, and CPU times of the threads that recently took requests; 0 for one that has ended. */
 struct usage {
 	uint64_t wall, cpu[CUTTLE_TAKERS];
 };
@@ -32,7 +32,7 @@ static struct usage used(const struct cuttle_followers *followers)
 	return usage;
 }
 
-/* Whether they computed half of the time at least: the rest is what the system gave to others, or a hand-over. */
+/* Whether they computed at least half of the time. The rest went to other processes or to hand-overs. */
 static bool computed(const struct usage *since, const struct usage *until)
 {
 	uint64_t cpu = 0;
@@ -64,7 +64,7 @@ bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 	       now >= followers->hasty_until && !cuttle_loop_over(loop);
 }
 
-/* The app waited: for a while nobody stands by. */
+/* The app waited, so nobody stands by for a while. */
 static void make_haste(struct cuttle_followers *followers, uint64_t began, uint64_t now)
 {
 	if (followers->haste == 0 || now - began >= STEADY)
@@ -74,13 +74,13 @@ static void make_haste(struct cuttle_followers *followers, uint64_t began, uint6
 	followers->hasty_until = now + followers->haste;
 }
 
-/* What a thread that stands by has seen of those in the app. */
+/* What a thread that stands by has seen of the threads in the app. */
 struct sight {
 	struct usage used;
 	uint64_t taken; /* loop->followers.taken */
-	uint64_t began; /* standing by */
+	uint64_t began; /* when it began to stand by */
 	uint64_t came;  /* when a thread last came for a request */
-	int idle;       /* looks in a row that saw no computing */
+	int idle;       /* looks in a row without computing */
 };
 
 /* Looks again. Returns whether to go for the GVL. */
@@ -115,7 +115,7 @@ bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower 
 	while (!go && cuttle_loop_has_work(loop)) {
 		cuttle_cond_wait(&follower->called, &loop->lock, patience);
 		if (followers->leader != follower || !followers->standing_by)
-			return false; /* parked, and perhaps promoted again since */
+			return false; /* parked, and perhaps promoted again meanwhile */
 		go = look(followers, &sight) || follower->interrupted || atomic_load(&followers->woken) ||
 		     (until && sight.used.wall >= until);
 		if (sight.idle > 0)

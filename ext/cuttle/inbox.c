@@ -1,4 +1,4 @@
-/* Read buffers and their pool. */
+/* Read buffers and their pool; see inbox.h. */
 #include "inbox.h"
 
 #include <stdlib.h>

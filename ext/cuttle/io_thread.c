@@ -1,23 +1,23 @@
-/* The native thread that stands in for Ruby threads which are all in the app. See io_thread.h. */
+/* The native thread that replaces Ruby threads while all of them are in the app; see io_thread.h. */
 #include "io_thread.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#define PATIENCE (5 * CUTTLE_MILLISECOND) /* without a poll, before the io thread steps in */
+#define PATIENCE (5 * CUTTLE_MILLISECOND) /* time without a poll after which the io thread steps in */
 
 struct cuttle_io_thread {
 	pthread_t thread;
 	pthread_cond_t called;
 	bool asleep;  /* until a thread leaves with work */
-	bool on_duty; /* waits in the kernel for the others */
-	bool in_kernel; /* also where it was relieved, and another thread took the wake that told it */
+	bool on_duty; /* waits in the kernel in place of Ruby threads */
+	bool in_kernel; /* still true if it was relieved but another thread consumed its wake */
 	uint64_t sleeps_until;
 	bool quit;
 };
 
-/* Whether it keeps times for requests too. Then it is needed as well while free threads only wait for the GVL. */
+/* Whether it also keeps time limits for requests. It is then needed even while free threads wait for the GVL. */
 static bool keeps_times(const struct cuttle_loop *loop)
 {
 	return loop->sheds || loop->core.limits.app_timeout;
@@ -37,13 +37,13 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
 }
 
-/* Requests that wait and for which there are threads, though none has come for them yet. */
+/* Requests that may wait beyond max_queue, as there are threads that will take them. */
 static uint64_t spare(const struct cuttle_loop *loop)
 {
 	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
 }
 
-/* Does what has been reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
+/* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
 static int64_t turn(struct cuttle_loop *loop)
 {
 	uint64_t now = cuttle_now();
@@ -53,7 +53,7 @@ static int64_t turn(struct cuttle_loop *loop)
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
 	cuttle_loop_shed(loop, spare(loop), now);
-	patience = cuttle_loop_expire(loop, now); /* last, for the others make new deadlines */
+	patience = cuttle_loop_expire(loop, now); /* last, because the others set new deadlines */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
 	return back >= 0 && (patience < 0 || back < patience) ? back : patience;
@@ -78,9 +78,9 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		io_thread->in_kernel = false;
 		cuttle_loop_note(loop, events, count);
 	}
-	cuttle_followers_pass_on(loop); /* what was reported to this thread last is for those who are back */
+	cuttle_followers_pass_on(loop); /* the last reports to this thread are work for those that are back */
 	if (loop->followers.leader && (loop->followers.leader->summoned || loop->followers.leader_in_kernel))
-		loop->type->wake(loop->backend); /* and so may be the wake that it took */
+		loop->type->wake(loop->backend); /* and it may have consumed their wake */
 }
 
 static void *watch(void *argument)
@@ -114,9 +114,9 @@ int cuttle_io_thread_start(struct cuttle_loop *loop)
 	if (!io_thread)
 		return ENOMEM;
 	pthread_cond_init(&io_thread->called, NULL);
-	sigfillset(&all); /* signals are Ruby's */
+	sigfillset(&all); /* signals belong to Ruby */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_mutex_lock(&loop->lock); /* nobody sees one that failed, and it begins by taking the lock */
+	pthread_mutex_lock(&loop->lock); /* nobody sees one that failed; the new thread first takes the lock */
 	failed = pthread_create(&io_thread->thread, NULL, watch, loop);
 	if (!failed)
 		loop->io_thread = io_thread;

@@ -1,30 +1,31 @@
 /* The io thread: a native thread that never takes the GVL.
  *
- * While every Ruby thread is in the app, nobody polls. When that has lasted a few milliseconds, the io thread moves
- * bytes and keeps deadlines until a Ruby thread comes back: requests are read, slow readers drained, late clients
- * ended. It hands out no work, and does not accept, for another worker may have a free thread; but a loop that sheds
- * accepts all the same where no other worker has one, and refuses what is too much. */
+ * While every Ruby thread is in the app, nobody polls. After a few milliseconds of that, the io thread moves bytes and
+ * keeps deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late
+ * clients. It hands out no work. It does not accept either, because another worker may have a free thread. A loop that
+ * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. */
 #ifndef CUTTLE_IO_THREAD_H
 #define CUTTLE_IO_THREAD_H
 
 #include "loop.h"
 
-/* Whether a loop has an io thread: several threads run the app, or what it is to do doesn't wait for one. */
+/* Whether a loop needs an io thread: several threads run the app, or a limit must be kept while the app runs. */
 bool cuttle_io_thread_wanted(const struct cuttle_loop *loop);
 
-/* Starts the loop's io_thread, from one thread at a time. Returns 0, or an errno. Not under the lock. */
+/* Starts the loop's io thread. Only one thread at a time may call it, without the lock. Returns 0, or an errno. */
 int cuttle_io_thread_start(struct cuttle_loop *loop);
 
-/* A thread leaves with work: the io thread may be needed. Under the lock. */
+/* Tells the io thread that a thread leaves with work, so it may be needed. Called under the lock. */
 void cuttle_io_thread_alert(struct cuttle_loop *loop);
 
-/* The same as cuttle_followers_hurry, where the io thread waits alone. Under the lock. */
+/* Does what cuttle_followers_hurry does if only the io thread waits. Called under the lock. */
 void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline);
 
-/* A thread is back to poll by itself: the io thread leaves, the listeners come back. Under the lock. */
+/* Sends the io thread off duty, because a Ruby thread polls again, and puts the listeners back. Called under the
+ * lock. */
 void cuttle_io_thread_relieve(struct cuttle_loop *loop);
 
-/* Ends the io thread and waits for its end. Not under the lock. */
+/* Ends the io thread and joins it. Called without the lock. */
 void cuttle_io_thread_stop(struct cuttle_loop *loop);
 
 #endif

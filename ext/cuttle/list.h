@@ -1,4 +1,4 @@
-/* Intrusive doubly linked lists: a ring through the links, whose head is a link of its own. */
+/* Intrusive doubly linked lists. A list is a ring of links, and its head is a link too. */
 #ifndef CUTTLE_LIST_H
 #define CUTTLE_LIST_H
 
@@ -11,7 +11,7 @@ struct cuttle_link {
 
 #define CUTTLE_CONTAINER(link, type, member) ((type *)((char *)(link) - offsetof(type, member)))
 
-/* An empty list, or a link that is in none. */
+/* Makes the link an empty list, or a link that is in no list. */
 static inline void cuttle_list_reset(struct cuttle_link *link)
 {
 	link->previous = link->next = link;
@@ -38,7 +38,7 @@ static inline void cuttle_list_append(struct cuttle_link *list, struct cuttle_li
 	list->previous = link;
 }
 
-/* Takes the first link off; NULL when the list is empty. */
+/* Removes and returns the first link, or NULL when the list is empty. */
 static inline struct cuttle_link *cuttle_list_shift(struct cuttle_link *list)
 {
 	struct cuttle_link *first = list->next;

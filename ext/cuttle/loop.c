@@ -1,4 +1,4 @@
-/* The Poller's native half: registrations, work lists, deadlines. See loop.h. */
+/* The Poller's native half: registrations, work lists, deadlines; see loop.h. */
 #include "loop_parts.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		pthread_mutex_lock(&loop->lock);
 		return;
 	}
-	if (when == CUTTLE_FORK_IN_CHILD) { /* no other thread came along */
+	if (when == CUTTLE_FORK_IN_CHILD) { /* only the forking thread exists here */
 		cuttle_stop_listening(loop->listeners, loop->listener_count);
 		loop->type->abandon(loop->backend);
 		cuttle_followers_reset(&loop->followers);
@@ -105,14 +105,14 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 	return loop;
 }
 
-/* A connection was TAKEN, and is so no longer. */
+/* Ends a connection's TAKEN state. */
 static void let_go(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
 	loop->busy--;
 	cuttle_connection_let_go(connection);
 }
 
-/* Before a connection leaves: where accept had no room, there is some now. */
+/* Prepares for a connection's end. If accept had no room, it has some now. */
 static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_TAKEN)
@@ -145,12 +145,12 @@ void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *conn
 
 	if (connection->state != CUTTLE_TAKEN)
 		let_go(loop, connection);
-	cuttle_list_remove(&connection->work); /* it may have been pending, for its output */
+	cuttle_list_remove(&connection->work); /* it may be pending for its output */
 	cuttle_loop_route(loop, connection, step);
 	cuttle_followers_pass_on(loop); /* this thread may not ask for work again soon */
 }
 
-/* Which directions a connection in this state waits for. */
+/* Returns the directions that a connection in this state waits for. */
 static uint32_t wanted(const struct cuttle_connection *connection)
 {
 	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
@@ -258,7 +258,7 @@ static void note_connection(struct cuttle_loop *loop, struct cuttle_connection *
 		/* fall through */
 	default:
 		if (gone && connection->spooling)
-			connection->broken = true; /* nothing is read that would tell */
+			connection->broken = true; /* nothing is read that would show it */
 		if (cuttle_list_empty(&connection->work))
 			cuttle_list_append(&loop->pending, &connection->work);
 	}
@@ -304,18 +304,16 @@ void cuttle_loop_note_spooled(void *context)
 
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now)
 {
-	struct cuttle_link turn, *link;
+	struct cuttle_connection *connection;
+	struct cuttle_link turn;
 
 	if (cuttle_list_empty(&loop->pending))
 		return;
 	turn = loop->pending;
 	turn.next->previous = turn.previous->next = &turn;
 	cuttle_list_reset(&loop->pending);
-	while ((link = cuttle_list_shift(&turn))) {
-		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
-
+	while ((connection = cuttle_loop_shift(&turn)))
 		cuttle_loop_route(loop, connection, cuttle_connection_step(connection, now));
-	}
 }
 
 static void expire(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
@@ -328,10 +326,10 @@ static void expire(struct cuttle_loop *loop, struct cuttle_connection *connectio
 	}
 	step = cuttle_connection_expire(connection, now);
 	if (connection->state == CUTTLE_PARSING)
-		return; /* the parser's thread finds out */
+		return; /* the parsing thread will notice */
 	if (loop->core.untold)
 		pthread_cond_broadcast(&loop->stuck);
-	if (step != CUTTLE_STEP_WAIT || connection->refused) /* no parser has to look at one that was refused */
+	if (step != CUTTLE_STEP_WAIT || connection->refused) /* a parser must not look at a refused one */
 		cuttle_list_remove(&connection->work);
 	if (cuttle_list_empty(&connection->work))
 		cuttle_loop_route(loop, connection, step);
@@ -372,14 +370,14 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	cuttle_loop_step_pending(loop, now);
 }
 
-/* After stop, an idle connection may still carry a request that is on its way: one that has never asked has a moment
- * for it, one that was kept has the drain grace. */
+/* After stop, a request may still be on its way on an idle connection. A new connection waits a moment for it, a kept
+ * one the drain grace. */
 static void drain_idle(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
 {
 	enum cuttle_step step;
 
 	cuttle_list_remove(&connection->work);
-	connection->readable = true; /* it may have come, and not be reported yet */
+	connection->readable = true; /* input may have arrived without a report yet */
 	step = cuttle_connection_step(connection, now);
 	if (connection->state == CUTTLE_IDLE && step != CUTTLE_STEP_CLOSE) {
 		if (connection->served && !loop->core.limits.drain_grace)
@@ -409,5 +407,5 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 	drain_all_idle(loop, now);
 	loop->shut = true;
 	if (loop->followers.leader_in_kernel)
-		loop->type->wake(loop->backend); /* it waits for deadlines that were later */
+		loop->type->wake(loop->backend); /* it waits for later deadlines than the new ones */
 }

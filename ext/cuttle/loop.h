@@ -1,9 +1,9 @@
 /* The Poller without Ruby: many connections, one back end, and the threads that ask for work (followers.h).
  *
- * A connection with work is in one of three lists: pending (its descriptor was reported: to be stepped), ready (a
- * complete request: to be taken, first come, first served) or unparsed (octets for a Ruby parser).
+ * A connection with work is in one of three lists: pending (its descriptor was reported and it must be stepped), ready
+ * (it has a complete request, taken first come, first served) or unparsed (it has octets for a Ruby parser).
  *
- * The lock guards everything here, and each connection that is not TAKEN. Whoever holds it never waits for the GVL
+ * The lock guards everything here and each connection that is not TAKEN. A thread that holds it never waits for the GVL
  * and calls no Ruby. */
 #ifndef CUTTLE_LOOP_H
 #define CUTTLE_LOOP_H
@@ -13,24 +13,31 @@
 
 #include <pthread.h>
 
-#define CUTTLE_EVENTS 128 /* reports taken at once */
-#define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* of a complete request: its peer may have gone meanwhile */
+#define CUTTLE_EVENTS 128 /* most reports collected at once */
+#define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* for a complete request; its peer may have gone meanwhile */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
-/* Whose a descriptor is. A report carries descriptor and generation, so one that comes late names nobody. */
+/* Who owns a descriptor. A report carries descriptor and generation, so a late one refers to nobody. */
 struct cuttle_registration {
 	void *owner;
 	uint32_t generation;
 	enum cuttle_registrant kind;
 };
 
-/* A descriptor of the app's that a fiber waits for. */
+/* A descriptor of the app that a fiber waits for. */
 struct cuttle_watch {
 	struct cuttle_link all, work;
 	uintptr_t token; /* the Ruby object that next returns */
-	int fd;      /* -1: it was closed, and its number is another's now */
+	int fd;      /* -1: it was closed, and its number was reused */
 	uint32_t ready;
+};
+
+/* What a thread that asks for work finds when no request is complete. */
+struct cuttle_found {
+	uintptr_t token; /* of a watched descriptor; 0: none */
+	bool over, woken, unparsed, complain;
+	int spool;       /* the result of cuttle_spool_complaint */
 };
 
 struct cuttle_loop {
@@ -42,123 +49,144 @@ struct cuttle_loop {
 	uint32_t registration_room, generation;
 	struct cuttle_link pending, ready, unparsed, watches, fired;
 	struct cuttle_followers followers;
-	bool listeners_ready;   /* some listener was reported */
-	bool listeners_away;    /* not registered: every thread is in the app, and another worker should accept */
-	bool shut;              /* stop was noticed: no listener, no idle connection */
-	bool full;              /* the engine takes no request: they wait in ready, and connections at the listeners */
-	bool sheds;             /* requests that too many wait before, or too long, are refused: so all are accepted */
-	int64_t vacancies;      /* requests that the engine may take at once now; -1: as many as threads are free */
-	bool exhausted;         /* no descriptor or memory is left for a connection, or there are as many as may be */
-	bool backlogged;        /* connections may have waited at the listeners for a while */
-	bool complain;          /* that began for lack of descriptors or memory, and nobody has been told */
-	uint64_t aside_since;   /* when it began to leave connections to workers that have fewer; 0: it doesn't */
-	uint64_t aside_until;   /* when its listeners come back, 0: they are not away for that */
-	bool aside_for_any;     /* whom they are left to: any worker that is free, else a free one that has fewer */
-	uint64_t crowded_since; /* no other worker was seen free since, */
-	uint64_t crowd_seen;    /* at the last look */
-	uint64_t refused_at;    /* when a request was refused last; 0: never */
-	int *listeners;         /* descriptors */
+	bool listeners_ready;   /* a listener was reported */
+	bool listeners_away;    /* not registered: all threads are in the app, and another worker should accept */
+	bool shut;              /* stop was handled: no listener, no idle connection */
+	bool full;              /* the engine takes no more: requests wait in ready, connections in the backlog */
+	bool sheds;             /* excess requests (max_queue, queue_timeout) are refused, not left in the backlog */
+	int64_t vacancies;      /* requests that the engine can take now; -1: as many as threads are free */
+	uint32_t round;         /* ready connections to hand out before the next look */
+	uint32_t batch;         /* ready connections that the last look found */
+	bool exhausted;         /* no descriptor or memory for another connection, or max_connections is reached */
+	bool backlogged;        /* connections may have waited in the backlog for a while */
+	bool complain;          /* a shortage of descriptors or memory began and has not been reported */
+	uint64_t aside_since;   /* since when it leaves connections to other workers; 0: it doesn't */
+	uint64_t aside_until;   /* when its listeners come back; 0: they are not away for that */
+	bool aside_for_any;     /* leave them to any free worker; otherwise to a free one with fewer connections */
+	uint64_t crowded_since; /* since when no other worker was seen free */
+	uint64_t crowd_seen;    /* the last time that it checked for one */
+	uint64_t refused_at;    /* when a request was last refused; 0: never */
+	int *listeners;         /* their descriptors */
 	int listener_count;
-	uint32_t busy;          /* connections that are TAKEN */
-	uint64_t polls;         /* times that reports were collected by threads that ask for work, */
-	uint64_t looked;        /* and when that was last */
+	uint32_t busy;          /* number of TAKEN connections */
+	uint64_t polls;         /* times that threads asking for work collected reports */
+	uint64_t looked;        /* the last of those times */
 	struct cuttle_io_thread *io_thread;
-	pthread_cond_t stuck;   /* a request is, that nobody has been told of */
+	pthread_cond_t stuck;   /* signalled when a request is stuck that has not been reported */
 };
 
-/* A loop over listeners (copied; not owned). NULL with errno. */
+/* Opens a loop over listeners, whose descriptors it copies and doesn't own. Returns NULL with errno. */
 struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, const int *listeners, int count);
 
-/* All of the following are called under the lock. */
+/* Call all of the following under the lock, unless stated otherwise. */
 
-/* Collects reports without waiting, accepts at most limit connections, and steps those that are pending. */
+/* Takes the next exchange with a complete request for the calling thread, which has the GVL. Returns NULL if there is
+ * none, and sets *found to what else there is. room: how many requests the engine can take; -1: as many as it has
+ * threads. */
+struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
+					 uint64_t now);
+
+/* Whether the calling thread, which asks for work, may leave it to threads in the app. Call it without the lock. */
+bool cuttle_loop_may_leave_work(struct cuttle_loop *loop);
+
+/* Collects reports without waiting, accepts at most limit connections, and steps the pending ones. */
 void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now);
 
-/* Accepts at most limit connections of those that were reported. A loop that sheds goes on beyond the limit where no
- * other worker has a free thread. */
+/* Accepts at most limit connections from listeners that were reported. A loop that sheds exceeds the limit if no other
+ * worker has a free thread. */
 void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now);
 
-/* Whether the listeners belong into the back end as far as the engine goes. */
+/* Whether the engine's state allows the listeners in the back end. */
 static inline bool cuttle_loop_is_open(const struct cuttle_loop *loop)
 {
 	return !loop->full || loop->sheds;
 }
 
-/* Notes reports. */
+/* Notes what the back end reported. */
 void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *events, int count);
 
-/* Steps each connection that is pending now; what they leave for another turn waits for the next call. */
+/* Steps each connection that is pending now. Those that need another turn wait for the next call. */
 void cuttle_loop_step_pending(struct cuttle_loop *loop, uint64_t now);
 
-/* For the spooler, not under the lock: connections that waited for the disk go on. The context is the loop. */
+/* Continues connections that waited for the disk. The spooler calls it without the lock; context is the loop. */
 void cuttle_loop_note_spooled(void *context);
 
-/* Puts a connection where its step says; closes it where it says so. */
+/* Removes and returns the first connection of ready, pending or unparsed; NULL if the list is empty. */
+static inline struct cuttle_connection *cuttle_loop_shift(struct cuttle_link *list)
+{
+	struct cuttle_link *link = cuttle_list_shift(list);
+
+	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
+}
+
+/* Puts a connection where its step says, or closes it. */
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step);
 
-/* Ends the connections whose deadlines passed. Returns nanoseconds to the next deadline, -1 where there is none. */
+/* Ends the connections whose deadlines have passed. Returns nanoseconds to the next deadline, -1 if there is none. */
 int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 
-/* The listeners leave the back end (they are not closed), or come back. */
+/* Takes the listeners out of the back end without closing them, or puts them back. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
-/* The listeners come back if they were left to other workers long enough, or no other worker is free any more, or if
- * there is room for connections again. Returns nanoseconds until then, or -1. */
+/* Puts the listeners back if they were left to other workers long enough, if no other worker is free any more, or if
+ * there is room for connections again. Returns the nanoseconds until then, or -1. */
 int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now);
 
-/* After stop, first: accepts what already waits at the listeners (it would be reset otherwise), and leaves them. */
+/* The first step after stop: accepts what waits in the backlog, which would be reset otherwise, and leaves the
+ * listeners. */
 void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now);
-/* Then, when they are closed: ends idle connections. One that has not asked yet has a moment left to do so. */
+/* The second step, once they are closed: ends idle connections. A connection without a request so far gets a moment to
+ * send one. */
 void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now);
 
-/* The thread that took a connection is done with its exchange: the connection goes on, or ends where the response is
- * not complete. */
+/* Ends the exchange of a connection that the calling thread took. The connection goes on if the response is complete,
+ * and closes if not. */
 void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *connection, bool complete, uint64_t now);
 
-/* Takes a connection out of the loop and frees it; the first without closing its descriptor, which it returns (-1 where
- * the transport has none to give). */
+/* Takes a connection out of the loop and frees it. cuttle_loop_release returns its descriptor instead of closing it (-1
+ * if the transport has none to give). */
 int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection);
 void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection);
-/* Closes a READY connection whose peer would read nothing: its request never reaches the app. */
+/* Closes a READY connection whose peer would read nothing. Its request never reaches the app. */
 void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connection);
 
-/* Refuses the requests that came last, where more wait than may (max_queue). spare of those who wait need not, for
- * there are threads for them. Tells the other workers whether there is room. */
+/* Refuses the newest requests beyond max_queue; spare more may wait, because there are threads for them. Shows the
+ * other workers whether there is room. */
 void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now);
-/* Refuses those that were complete at a time. */
+/* Refuses the requests that were complete by the given time. */
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now);
 /* Refuses a READY connection. */
 void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now);
 
-/* A TAKEN connection whose request is stuck in the app, and that was not returned before; NULL without one. */
+/* Returns a TAKEN connection whose request is stuck in the app, each one once; NULL if there is none. */
 struct cuttle_connection *cuttle_loop_tell_stuck(struct cuttle_loop *loop);
 
-/* Reports fd once to next, as token, when it is ready as wanted. Watching it again changes what is wanted and the
- * token. Returns 0, or -1 with errno: EBADF for a descriptor that is not the app's. */
+/* Makes next return token once when fd is ready for a wanted direction. Watching fd again replaces the directions and
+ * the token. Returns 0, or -1 with errno: EBADF for a descriptor that the app doesn't own. */
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token);
-/* Returns what was seen of it; 0 where it is not watched. */
+/* Returns the directions that were reported so far; 0 if fd is not watched. */
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
 void cuttle_loop_unwatch_all(struct cuttle_loop *loop);
-/* The token of a descriptor that was seen ready since it was watched last, 0 without one. */
+/* Returns the token of a descriptor that became ready since it was last watched; 0 if there is none. */
 uintptr_t cuttle_loop_fired(struct cuttle_loop *loop);
 
-/* Accepts a connection from a non-blocking listener: non-blocking, close-on-exec, without delay of small packets.
- * Returns its descriptor, or -1 with errno. */
+/* Accepts a connection from a non-blocking listener and makes it non-blocking, close-on-exec and TCP_NODELAY. Returns
+ * its descriptor, or -1 with errno. */
 int cuttle_accept(int listener);
 
 /* Whether an errno of accept means that the process or the system has no room for a connection now. */
 bool cuttle_accept_exhausted(int error);
 
-/* accept failed so. Returns whether that is news: the failures of a shortage, between which some connections are
- * accepted as others end, are told once. */
+/* Records such a failure of accept. Returns whether to report it: a shortage is reported once, even if connections are
+ * accepted in between as others end. */
 bool cuttle_accept_complains(struct cuttle_core *core, uint64_t now);
 
-/* Ends listening at once, for what connects between the last accept and the end is reset. The descriptors stay valid
- * (as /dev/null), so that Ruby, whose they are, can close them in its own time. */
+/* Ends listening at once, because a connection that arrives between the last accept and the close is reset. The
+ * descriptors stay valid (as /dev/null) for Ruby, which owns them, to close. */
 void cuttle_stop_listening(const int *listeners, int count);
 
-/* Stopped, and every connection has ended. */
+/* Whether the loop was stopped and every connection has ended. */
 static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 {
 	return loop->shut && loop->core.open == 0;

@@ -1,4 +1,4 @@
-/* A loop's listeners: accepting, leaving connections to workers that are free, and waiting for room. */
+/* A loop's listeners: accepting, leaving connections to free workers, and waiting for room. */
 #include "loop_parts.h"
 
 #include <errno.h>
@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 #define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
-#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with one that doesn't, */
-#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* where this worker has no thread for what waits there */
+#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with a worker that doesn't */
+#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* the same if this worker has no thread for what waits */
 #define CROWD 128 /* connections accepted at once by a loop that sheds */
-#define MOMENT (5 * CUTTLE_MILLISECOND)   /* nobody is free: a thread between two requests seems busy, and is not */
-#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* without a look: peers of what waits at the listeners may have gone */
-#define EPISODE (60 * CUTTLE_SECOND)        /* without a shortage, before the next one is told */
-#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
+#define MOMENT (5 * CUTTLE_MILLISECOND)   /* time without a free worker: between requests a thread only seems busy */
+#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* time without a look after which peers in the backlog may have gone */
+#define EPISODE (60 * CUTTLE_SECOND)        /* time without a shortage after which the next one is reported */
+#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
 
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 {
@@ -28,7 +28,7 @@ void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 	loop->listeners_ready = false;
 }
 
-/* There was no memory for a listener in the back end: it would stay deaf. */
+/* Retries later: the back end had no memory for a listener, which would never be reported. */
 static void try_again(struct cuttle_loop *loop)
 {
 	cuttle_loop_remove_listeners(loop);
@@ -41,7 +41,7 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
 		return;
 	loop->listeners_away = false;
-	loop->backlogged = true; /* connections may have come meanwhile */
+	loop->backlogged = true; /* connections may have arrived meanwhile */
 	for (int index = 0; index < loop->listener_count; index++) {
 		uint64_t token = cuttle_loop_enroll(loop, loop->listeners[index], CUTTLE_LISTENER, loop);
 
@@ -77,7 +77,7 @@ int cuttle_accept(int listener)
 		fd = accept_one(listener);
 	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
 	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* a unix socket refuses: no matter */
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* fails harmlessly on a Unix socket */
 	return fd;
 }
 
@@ -110,7 +110,7 @@ void cuttle_stop_listening(const int *listeners, int count)
 		return; /* Ruby's close will do */
 	for (int index = 0; index < count; index++) {
 		if (!is_listening(listeners[index]))
-			continue; /* Ruby has closed it, and the number may be another's */
+			continue; /* Ruby has closed it, and its number may be reused */
 		dup2(nothing, listeners[index]);
 		fcntl(listeners[index], F_SETFD, FD_CLOEXEC);
 	}
@@ -132,9 +132,9 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 		cuttle_loop_close(loop, connection);
 }
 
-/* Whether there is a worker that the listeners are to be left to: a free one that has fewer; or, for what this one has
- * no thread for, any that is free, or refuses nothing where this one has to. Who only takes one request after the other
- * is free again in a moment: so nobody has to be for that long. */
+/* Whether to leave the listeners to another worker: a free one with fewer connections. With any set (this worker has no
+ * thread for what waits), any free worker will do, or one that refuses nothing while this one must. A thread between
+ * two requests is free again in a moment, so the answer only changes to no after no worker was free for MOMENT. */
 static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
@@ -145,7 +145,7 @@ static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 	if (!any)
 		return cuttle_scoreboard_another(scoreboard);
 	found = cuttle_scoreboard_any_other(scoreboard, cuttle_loop_tight(loop, now));
-	if (now > loop->crowd_seen + 2 * MOMENT) { /* what was seen last says nothing any more */
+	if (now > loop->crowd_seen + 2 * MOMENT) { /* the last sight is too old to count */
 		loop->crowded_since = now;
 		loop->aside_since = 0;
 	} else if (found) {
@@ -168,17 +168,17 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 	return loop->aside_until ? (int64_t)RECOVERY : -1;
 }
 
-/* The listeners go away for nanoseconds at most. */
+/* Takes the listeners away for at most the given nanoseconds. */
 static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
 {
 	cuttle_loop_remove_listeners(loop);
 	loop->aside_until = now + nanoseconds;
 	if (loop->followers.leader_in_kernel)
-		loop->type->wake(loop->backend); /* it waits until then, and no longer for ever */
+		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 
-/* Whether what waits at the door is for a worker that is free and has fewer connections (any free one where this one has
- * no thread for it): then the listeners go away, for as long as it takes that one to wake up. */
+/* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
+ * to wake up. Returns whether it did. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	if (!another(loop, any, now)) {
@@ -206,7 +206,8 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 	return false;
 }
 
-/* accept failed, for the lack of descriptors or memory: a listener that stays readable would be reported for ever. */
+/* Pauses accepting after it failed for lack of descriptors or memory. Otherwise a listener that stays readable would be
+ * reported without end. */
 static void recover(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
@@ -214,7 +215,7 @@ static void recover(struct cuttle_loop *loop, uint64_t now)
 	go_aside(loop, RECOVERY, now);
 }
 
-/* Accepts one connection; false where there is none, or none can be had. */
+/* Accepts one connection. Returns false if none waits or none can be had. */
 static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 {
 	int fd = cuttle_accept(listener);
@@ -251,8 +252,8 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->listeners_ready = true;
 	loop->exhausted = false;
 	loop->aside_until = 0;
-	loop->aside_since = 1; /* long enough: every connection that still waits here comes in */
+	loop->aside_since = 1; /* longer than any patience: every connection that still waits here is accepted */
 	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
-	loop->listener_count = 0; /* Ruby closes them: in a child of a later fork their numbers are others' */
+	loop->listener_count = 0; /* Ruby closes them, and in a child forked later their numbers may be reused */
 }

@@ -1,4 +1,4 @@
-/* Descriptors of the app's that a loop watches for fibers. */
+/* Descriptors of the app that a loop watches for fibers. */
 #include "loop_parts.h"
 
 #include <errno.h>

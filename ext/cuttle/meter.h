@@ -1,6 +1,6 @@
-/* Whether octets move fast enough, and all the way. A transfer may fall behind its minimum rate by 10 seconds at its
- * start, and by 30 once it was faster for a while; it is late when it is further behind, or when nothing moved for the
- * time of a stall. Times are nanoseconds on the monotonic clock. */
+/* Measures whether a transfer is fast enough. A transfer may fall behind its minimum rate by 10 seconds at its start,
+ * and by up to 30 after it was faster for a while. It is late when it falls further behind, or when nothing moves for
+ * the stall time. Times are nanoseconds on the monotonic clock. */
 #ifndef CUTTLE_METER_H
 #define CUTTLE_METER_H
 
@@ -13,10 +13,10 @@
 
 struct cuttle_meter {
 	uint64_t began;  /* 0: no transfer */
-	uint64_t looked; /* the last time that it was asked, */
-	uint64_t octets; /* and what had moved by then */
-	uint64_t moved;  /* when something was last seen to have moved */
-	int64_t slack;   /* how long it may still be slower than its rate */
+	uint64_t looked; /* the last measurement */
+	uint64_t octets; /* how many had moved by then */
+	uint64_t moved;  /* when octets were last seen to have moved */
+	int64_t slack;   /* nanoseconds that it may still fall behind its rate */
 };
 
 static inline void cuttle_meter_start(struct cuttle_meter *meter, uint64_t octets, uint64_t now)
@@ -25,14 +25,15 @@ static inline void cuttle_meter_start(struct cuttle_meter *meter, uint64_t octet
 		.began = now, .looked = now, .octets = octets, .moved = now, .slack = CUTTLE_METER_GRACE};
 }
 
-/* The time since the last look doesn't count: it was not the peer's. */
+/* Excludes the time since the last measurement, because the delay was not the peer's. */
 static inline void cuttle_meter_excuse(struct cuttle_meter *meter, uint64_t octets, uint64_t now)
 {
 	meter->looked = meter->moved = now;
 	meter->octets = octets;
 }
 
-/* octets have moved in all. rate: the fewest octets a second (0: any); stall: the longest time without any (0: none). */
+/* Returns whether the transfer is late. octets: how many have moved in all; rate: minimum octets per second (0: none);
+ * stall: the longest time without progress (0: no limit). */
 static inline bool cuttle_meter_late(struct cuttle_meter *meter, uint64_t octets, uint64_t rate, uint64_t stall,
 				     uint64_t now)
 {

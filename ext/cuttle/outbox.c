@@ -12,6 +12,7 @@
  * next ones. */
 struct cuttle_piece {
 	struct cuttle_piece *next;
+	struct cuttle_lent *lent; /* NULL: it is of another kind */
 	int file;        /* the app's, -1: none */
 	bool spooled;
 	uint64_t offset; /* of the first octet not sent */
@@ -39,6 +40,8 @@ static void shift(struct cuttle_outbox *outbox)
 		outbox->last = NULL;
 	if (piece->file >= 0)
 		close(piece->file);
+	if (piece->lent)
+		cuttle_lent_return(piece->lent);
 	free(piece);
 }
 
@@ -96,6 +99,7 @@ static struct cuttle_piece *new_piece(int file, uint64_t offset, uint64_t length
 	struct cuttle_piece *piece = malloc(sizeof *piece + room);
 
 	if (piece) {
+		piece->lent = NULL;
 		piece->file = file;
 		piece->spooled = false;
 		piece->offset = offset;
@@ -174,7 +178,26 @@ static bool belongs_on_disk(const struct cuttle_outbox *outbox, size_t count)
 	return outbox->spooled > 0 || outbox->memory + count > CUTTLE_OUTBOX_MEMORY;
 }
 
-int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, int count, size_t skip)
+/* Returns false where the whole part is not lent; of it, what begins at octets is queued. */
+static bool append_lent(struct cuttle_outbox *outbox, uintptr_t object, const struct iovec *part, const char *octets)
+{
+	uint64_t offset = (uint64_t)(octets - (const char *)part->iov_base);
+	struct cuttle_piece *piece = new_piece(-1, offset, part->iov_len - offset, 0);
+
+	if (!piece)
+		return false;
+	piece->lent = cuttle_lend(object, part->iov_base, part->iov_len);
+	if (!piece->lent) {
+		free(piece);
+		return false;
+	}
+	push(outbox, piece);
+	outbox->queued += piece->length;
+	return true;
+}
+
+int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, const uintptr_t *objects, int count,
+			 size_t skip)
 {
 	for (int index = 0; index < count; index++) {
 		const char *octets = parts[index].iov_base;
@@ -187,6 +210,8 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 		octets += skip;
 		length -= skip;
 		skip = 0;
+		if (objects && objects[index] && append_lent(outbox, objects[index], &parts[index], octets))
+			continue;
 		if (belongs_on_disk(outbox, length) && append_spooled(outbox, octets, length))
 			continue;
 		if (append_memory(outbox, octets, length) < 0)
@@ -239,10 +264,14 @@ static ssize_t send_memory(struct cuttle_outbox *outbox, struct cuttle_transport
 	struct iovec parts[FLUSH_PARTS];
 	int count = 0;
 
-	for (struct cuttle_piece *piece = outbox->first; piece && piece->room > 0 && count < FLUSH_PARTS;
-	     piece = piece->next)
-		parts[count++] = (struct iovec){.iov_base = piece->octets + piece->offset,
+	for (struct cuttle_piece *piece = outbox->first; piece && count < FLUSH_PARTS; piece = piece->next) {
+		const char *octets = piece->lent ? piece->lent->octets : piece->octets;
+
+		if (piece->room == 0 && !piece->lent)
+			break;
+		parts[count++] = (struct iovec){.iov_base = (char *)octets + piece->offset,
 						.iov_len = (size_t)piece->length};
+	}
 	return transport->type->write(transport, parts, count);
 }
 

@@ -1,8 +1,9 @@
-/* What could not be sent at once: a queue of octets in memory, octets on their way to a temporary file (spool.h) and
- * pieces of files, drained when the peer reads. */
+/* What could not be sent at once: a queue of octets in memory, octets that the app lends (lent.h), octets on their way
+ * to a temporary file (spool.h) and pieces of files, drained when the peer reads. */
 #ifndef CUTTLE_OUTBOX_H
 #define CUTTLE_OUTBOX_H
 
+#include "lent.h"
 #include "spool.h"
 
 #define CUTTLE_OUTBOX_MEMORY (1 << 20)  /* octets kept in memory; what is beyond is spooled */
@@ -14,7 +15,7 @@ struct cuttle_piece;
 struct cuttle_outbox {
 	struct cuttle_piece *first, *last;
 	uint64_t queued;  /* octets */
-	uint64_t memory;  /* of these, in pieces of memory */
+	uint64_t memory;  /* of these, in pieces of memory of its own */
 	uint64_t spooled; /* of these, in the stream */
 	struct cuttle_spool *spool;
 	struct cuttle_stream *stream; /* NULL while nothing is spooled */
@@ -32,9 +33,11 @@ enum cuttle_flush {
 /* An empty outbox. */
 void cuttle_outbox_begin(struct cuttle_outbox *outbox, struct cuttle_spool *spool);
 
-/* Queues a copy of what is left of parts after their first skip octets: to memory, or behind 1 MB to the spooler. Where
- * that has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
-int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, int count, size_t skip);
+/* Queues what is left of parts after their first skip octets. objects (NULL: none) has an object for each part that
+ * may be lent, and 0 for the others. Those that are not lent are copied: to memory, or behind 1 MB to the spooler;
+ * where that has no room, or its disk fails, they stay in memory. Returns 0, or -1 with errno. */
+int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts, const uintptr_t *objects, int count,
+			 size_t skip);
 
 /* Queues a piece of a file, which the outbox closes when it is done with it, also on failure. */
 int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t offset, uint64_t length);

@@ -1,15 +1,15 @@
-/* The request head, line by line. See parser.h for the contract, target.c for targets and authorities.
+/* Parses the request head line by line. See parser.h for the contract and target.c for targets and authorities.
  *
  *   START --CRLF--> BLANK --line--> FIELDS --line--> ... --empty line--> done
  *     `-----------------line---------^
  *
- * A line that is there in whole is taken apart at once. One that is not, or that is wrong, is checked octet by octet:
+ * A line that has arrived whole is parsed at once. A line that is incomplete or wrong is checked octet by octet:
  *
  *   BEGINNING (method) --SP--> TARGET --SP--> VERSION ("HTTP/1." digit CR LF)
  *   BEGINNING (name) --":"--> VALUE --CR--> LINE_FEED
  *   BEGINNING --CR--> LINE_FEED
  *
- * So the first wrong octet decides, whether the rest of its line is there or not. */
+ * So the first wrong octet decides the answer, whether or not the rest of its line has arrived. */
 #include "parser.h"
 #include "syntax.h"
 #include "target.h"
@@ -18,9 +18,9 @@
 
 enum phase { START, BLANK, FIELDS };
 
-enum part { BEGINNING, TARGET, VALUE, LINE_FEED, VERSION }; /* VERSION + n: n octets of it have come */
+enum part { BEGINNING, TARGET, VALUE, LINE_FEED, VERSION }; /* VERSION + n: n octets of it have arrived */
 
-enum { /* fields that have been seen */
+enum { /* fields seen so far */
 	SEEN_HOST = 1,
 	SEEN_LENGTH = 2,
 	SEEN_ENCODING = 4,
@@ -29,7 +29,7 @@ enum { /* fields that have been seen */
 	SEEN_EXPECT = 32,
 };
 
-/* Longest method that is taken for one. */
+/* The longest string that is accepted as a method. */
 #define METHOD_LIMIT 64
 
 static struct cuttle_slice slice(const char *base, const char *from, const char *to)
@@ -37,8 +37,8 @@ static struct cuttle_slice slice(const char *base, const char *from, const char 
 	return (struct cuttle_slice){.offset = (uint32_t)(from - base), .length = (uint32_t)(to - from)};
 }
 
-/* One more octet of a method, a field's name or an empty line; at counts from the line's first. Returns 0 or what to
- * answer, as all these do. */
+/* Checks one more octet of a method, a field name or an empty line; at is its offset in the line. Returns 0 or the
+ * status to answer, like the other *_octet functions. */
 static int beginning_octet(struct cuttle_head_state *state, const struct cuttle_head *head, char octet, uint32_t at)
 {
 	bool field = state->phase == FIELDS;
@@ -48,7 +48,7 @@ static int beginning_octet(struct cuttle_head_state *state, const struct cuttle_
 			return at == 0 && head->field_count == CUTTLE_LIMIT_FIELDS ? 431 : 0;
 		return at == METHOD_LIMIT ? 501 : 0;
 	}
-	if (at == 0) { /* an empty line ends the fields, and is forgiven once before a request line (RFC 9112, 2.2) */
+	if (at == 0) { /* an empty line ends the fields; one is allowed before a request line (RFC 9112, 2.2) */
 		state->part = LINE_FEED;
 		return octet == '\r' && state->phase != BLANK ? 0 : 400;
 	}
@@ -65,7 +65,7 @@ static int target_octet(struct cuttle_head_state *state, char octet, char before
 	return 0;
 }
 
-/* RFC 9112, 2.3: a higher minor version is fine, a higher major one is another protocol, and none is below 1. */
+/* RFC 9112, 2.3: a higher minor version is fine, a higher major version is another protocol, and none is below 1. */
 static int version_octet(struct cuttle_head_state *state, char octet)
 {
 	static const char form[] = "HTTP/1.0\r\n";
@@ -83,8 +83,8 @@ static int value_octet(struct cuttle_head_state *state, char octet)
 	return octet == '\r' || cuttle_is(octet, CUTTLE_VALUE) ? 0 : 400;
 }
 
-/* Checks the octets of a line that are new, up to length of them: whether they may be where they are. What a line
- * says as a whole is not its affair. */
+/* Checks the octets of a line that are new, up to length, for whether they are allowed where they are. It does not
+ * judge the line as a whole. */
 static int check_octets(struct cuttle_head_state *state, const struct cuttle_head *head, const char *line,
 			size_t length)
 {
@@ -113,10 +113,10 @@ static int check_octets(struct cuttle_head_state *state, const struct cuttle_hea
 	return failed;
 }
 
-/* What follows takes whole lines apart. It returns 0, what to answer to what a line says, or one of these. */
+/* The functions below parse whole lines. They return 0, the status to answer, or one of these. */
 enum {
-	MALFORMED = -1, /* an octet can't be where it is: check_octets tells what to answer to that */
-	LAST = -2,      /* the line that ends the head */
+	MALFORMED = -1, /* an octet is not allowed where it is; check_octets finds the status */
+	LAST = -2,      /* this line ends the head */
 };
 
 static int parse_version(struct cuttle_head *head, const char *at, const char *end)
@@ -147,7 +147,7 @@ static int parse_request_line(struct cuttle_head *head, const char *base, const 
 	return cuttle_parse_target(head, base);
 }
 
-/* RFC 9110, 8.6: digits, and one such field. A list of equal numbers might be read otherwise by others: rejected. */
+/* RFC 9110, 8.6: one field, of digits. A list of equal numbers is rejected, as others might read it differently. */
 static int parse_length(struct cuttle_head *head, const char *value, size_t length, uint8_t seen)
 {
 	uint64_t number = 0;
@@ -180,8 +180,8 @@ static uint8_t parse_connection(const char *value, size_t length)
 	return seen;
 }
 
-/* RFC 9112, 6.1 and 6.3: chunked, once, ends the list, or nobody knows where the body ends; behind other codings it
- * is well-formed, but those are not known. */
+/* RFC 9112, 6.1 and 6.3: "chunked" must occur once, at the end of the list, or the body's end is undefined. After other
+ * codings it is well-formed, but no other coding is implemented. */
 static int parse_encoding(struct cuttle_head *head, const char *value, size_t length, uint8_t seen)
 {
 	const char *at = value, *end = value + length, *element;
@@ -261,7 +261,7 @@ static int parse_field(struct cuttle_head_state *state, struct cuttle_head *head
 	return parse_known_field(state, head, base, line, (size_t)(colon - line), value, (size_t)(end - value));
 }
 
-/* The empty line behind the fields, and what they say together (RFC 9112, 3.2, 6.3 and 9.3). */
+/* Checks what the fields mean together, at the empty line behind them (RFC 9112, 3.2, 6.3 and 9.3). */
 static int conclude(const struct cuttle_head_state *state, struct cuttle_head *head)
 {
 	if (head->minor == 1 && !(state->seen & SEEN_HOST))
@@ -273,7 +273,7 @@ static int conclude(const struct cuttle_head_state *state, struct cuttle_head *h
 	return LAST;
 }
 
-/* Octets that the line at hand may take, with its CRLF. */
+/* Octets that the current line may take, with its CRLF. */
 static size_t line_room(const struct cuttle_head_state *state)
 {
 	size_t line = state->phase == FIELDS ? CUTTLE_LIMIT_FIELD_LINE : CUTTLE_LIMIT_REQUEST_LINE;
@@ -306,13 +306,13 @@ static int parse_line(struct cuttle_head_state *state, struct cuttle_head *head,
 	return failed;
 }
 
-/* A line with its LF, at newline. */
+/* Parses a line that ends with the LF at newline. */
 static int parse_to(struct cuttle_head_state *state, struct cuttle_head *head, const char *base, const char *line,
 		    const char *newline)
 {
 	int failed = MALFORMED;
 
-	if (newline > line && newline[-1] == '\r') /* RFC 9112, 2.2 lets a bare LF pass; others differ: rejected */
+	if (newline > line && newline[-1] == '\r') /* RFC 9112, 2.2 allows a bare LF, others don't: rejected */
 		failed = parse_line(state, head, base, line, newline - 1);
 	return failed == MALFORMED ? check_octets(state, head, line, (size_t)(newline + 1 - line)) : failed;
 }
@@ -324,7 +324,7 @@ int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head,
 		size_t there = length - state->line, room = line_room(state);
 		int failed;
 
-		if (there > room) /* then it does not matter what the octets beyond are */
+		if (there > room) /* octets beyond the line's limit don't matter */
 			there = room;
 		newline = memchr(line + state->scanned, '\n', there - state->scanned);
 		if (!newline) {

@@ -1,5 +1,5 @@
-/* Cuttle::Acceptor: the blocking side, for engines that give a thread or a process to a connection. All of it runs
- * with the GVL, which is released only to wait. Its connections are in rb_connection.c. */
+/* Cuttle::Acceptor: the blocking side, for engines that give each connection a thread or a process. All of it runs with
+ * the GVL, which it releases only to wait. Its connections are in rb_connection.c. */
 #include "rb_acceptor.h"
 #include "rb_wait.h"
 
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before accept is tried again where there was no room */
+#define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
 
-/* The core, with what a forked child has to find. */
+/* The core, with what a forked child needs to find. */
 struct blocking_core {
 	struct cuttle_core core;
-	struct cuttle_acceptor *acceptor; /* NULL once it is collected */
+	struct cuttle_acceptor *acceptor; /* NULL once it was collected */
 };
 
 static void acceptor_mark(void *data)
@@ -114,7 +114,8 @@ static void open_pipe(struct cuttle_acceptor *acceptor)
 
 /* call-seq: Acceptor.new(listeners, env:, …)
  *
- * Takes what Poller.new takes (watch says nothing here). At most 64 listeners. */
+ * Takes the arguments of Poller.new; shared, scoreboard, max_queue, queue_timeout and app_timeout have no effect. At
+ * most 64 listeners. */
 static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_acceptor *acceptor;
@@ -135,7 +136,7 @@ static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* A connection's descriptor, or -1 where none waits, or none can be had. */
+/* Returns a new connection's descriptor, or -1 if none waits or none can be had. */
 static int accept_any(struct cuttle_acceptor *acceptor)
 {
 	int fd = -1;
@@ -176,8 +177,8 @@ static VALUE close_listeners(struct cuttle_acceptor *acceptor)
 	return Qnil;
 }
 
-/* Until a connection waits or stop was called. Where there is no room for a connection, a while: a listener would be
- * reported for ever. */
+/* Waits until a connection waits or stop was called. If there is no room for a connection it waits a fixed time, since
+ * poll would report the listeners without end. */
 static void await_connection(struct cuttle_acceptor *acceptor)
 {
 	struct pollfd descriptors[CUTTLE_MOST_LISTENERS + 1];
@@ -192,7 +193,8 @@ static void await_connection(struct cuttle_acceptor *acceptor)
 
 /* call-seq: accept -> Connection or nil
  *
- * Waits for a connection. After stop: one that waits already, else the listeners close and it is nil. */
+ * Waits for a connection. After stop it returns one that waits already; if none does, it closes the listeners and
+ * returns nil. */
 static VALUE acceptor_accept(VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
@@ -227,8 +229,8 @@ static VALUE acceptor_waiting_p(VALUE self)
 
 /* call-seq: stop
  *
- * Takes no new connections, and lets each end after its request. Only sets a flag and writes to a descriptor, so a trap
- * handler may call it. */
+ * Accepts no new connections and lets each open one end after its request. It only sets a flag and writes to a
+ * descriptor, so a trap handler may call it. */
 static VALUE acceptor_stop(VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
@@ -246,7 +248,7 @@ static VALUE acceptor_stopping_p(VALUE self)
 
 /* call-seq: stats -> Hash
  *
- * connections (open), accepted, requests and dropped (since the start), spooled (octets now); refused and stuck are 0. */
+ * connections (open now), accepted, requests and dropped (so far), spooled (octets now). refused and stuck are 0. */
 static VALUE acceptor_stats(VALUE self)
 {
 	return cuttle_source_stats(&acceptor_of(self)->source);

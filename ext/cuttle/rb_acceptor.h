@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #define CUTTLE_MOST_LISTENERS 64
-#define CUTTLE_FIRST_GRACE ((int64_t)CUTTLE_SECOND) /* that a connection has for its first request, at least */
+#define CUTTLE_FIRST_GRACE ((int64_t)CUTTLE_SECOND) /* least time that a connection has for its first request */
 
 struct cuttle_acceptor {
 	struct cuttle_source source;
@@ -15,15 +15,15 @@ struct cuttle_acceptor {
 	int count;
 	int stopped[2]; /* a pipe: readable for good once stop was called */
 	bool closed;
-	bool suffers;   /* accept failed for the lack of descriptors or memory, and has not succeeded since */
+	bool suffers;   /* accept failed for lack of descriptors or memory and has not succeeded since */
 };
 
-/* Adds the listeners to what poll(2) waits for. Returns the new count. */
+/* Appends the listeners to the descriptors for poll(2). Returns the new count. */
 int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pollfd *descriptors, int count);
 
-/* An object without a connection, made before one is accepted, so that nothing can fail in between. */
+/* Makes an object without a connection. It is made before accepting, so that nothing can fail in between. */
 VALUE cuttle_connection_prepare(struct cuttle_acceptor *acceptor);
-/* Gives it one. */
+/* Gives the object its connection. */
 void cuttle_connection_adopt(VALUE self, struct cuttle_connection *connection);
 
 #endif

@@ -1,7 +1,7 @@
-/* Cuttle::Beneath and Cuttle::Beneath::Entry: Ruby's side of beneath.h.
+/* Cuttle::Beneath and Cuttle::Beneath::Entry: the Ruby side of beneath.h.
  *
- * What the kernel can answer from memory is done under the GVL, which costs less than giving it up; where a disk has
- * to be waited for, other threads run meanwhile. */
+ * What the kernel can answer from memory is done under the GVL, which costs less than releasing it. A call that must
+ * wait for a disk releases the GVL. */
 #include "beneath.h"
 #include "rb_cuttle.h"
 
@@ -21,11 +21,11 @@
 #define CHANGE_TIME(status) ((status)->st_ctim)
 #endif
 
-/* Younger than this, a file may change again without its times telling: clocks of file systems tick up to every 2 s. */
+/* A younger file may change again without a new time stamp: the clocks of file systems tick up to every 2 s. */
 #define SETTLED_AFTER 2 /* seconds */
 
 struct entry {
-	int fd; /* -1 for a directory, and when it was closed or released */
+	int fd; /* -1 for a directory, and after close or hand_over */
 	struct stat status;
 };
 
@@ -88,8 +88,8 @@ static VALUE beneath_allocate(VALUE class)
 
 /* call-seq: Beneath.new(root, portable)
  *
- * root is a directory. portable: go name by name even where the kernel could do it in one. Raises SystemCallError when
- * root can't be opened. */
+ * root is a directory. portable: open name by name even if the kernel could do it in one call. Raises SystemCallError
+ * if root can't be opened. */
 static VALUE beneath_initialize(VALUE self, VALUE root, VALUE portable)
 {
 	struct cuttle_beneath *beneath = rb_check_typeddata(self, &beneath_type);
@@ -104,7 +104,7 @@ static VALUE beneath_initialize(VALUE self, VALUE root, VALUE portable)
 	return self;
 }
 
-/* call-seq: way -> :openat2 or :walk, how it opens */
+/* call-seq: way -> :openat2 or :walk, how files are opened */
 static VALUE beneath_way(VALUE self)
 {
 	return ID2SYM(rb_intern(beneath_of(self)->way == CUTTLE_BENEATH_WALK ? "walk" : "openat2"));
@@ -117,7 +117,7 @@ struct open_call {
 	char path[CUTTLE_BENEATH_PATH];
 };
 
-/* No file is called by a name that is longer, or has a NUL. */
+/* Returns false for a name that is too long or has a NUL, as no file has such a name. */
 static bool take_path(struct open_call *call, VALUE path)
 {
 	size_t length;
@@ -139,7 +139,7 @@ static void *open_waiting(void *pointer)
 	return NULL;
 }
 
-/* The errors that say something about the server or its disk, not about the path. */
+/* Whether the error concerns the server or its disk, not the path. */
 static bool is_failure(int error)
 {
 	switch (error) {
@@ -152,9 +152,9 @@ static bool is_failure(int error)
 
 /* call-seq: open(path) -> Entry or nil
  *
- * The regular file or directory at path (decoded, relative to the root); nil where there is none to serve: missing, not
- * readable, a device, outside. Raises SystemCallError when the server is at its limits (Errno::EMFILE) or its disk
- * fails. */
+ * Opens the regular file or directory at path (decoded, relative to the root). Returns nil if there is nothing to
+ * serve: it is missing, unreadable, a device, or outside. Raises SystemCallError if the server is at its limits
+ * (Errno::EMFILE) or its disk fails. */
 static VALUE beneath_open(VALUE self, VALUE path)
 {
 	struct open_call call = {.beneath = beneath_of(self)};
@@ -175,7 +175,7 @@ static VALUE beneath_open(VALUE self, VALUE path)
 	return call.error ? Qnil : entry;
 }
 
-/* call-seq: directory? -> true or false; otherwise it is a regular file */
+/* call-seq: directory? -> true or false; if false, it is a regular file */
 static VALUE entry_is_directory(VALUE self)
 {
 	return RBOOL(S_ISDIR(entry_of(self)->status.st_mode));
@@ -197,8 +197,8 @@ static VALUE entry_modified(VALUE self)
 
 /* call-seq: stamp -> String
  *
- * What changes with every change of the file, as text of hexadecimal digits and "-": inode, length and the time of
- * change that the kernel itself keeps, which unlike the modification time nobody can set. */
+ * Identifies the file's state, as hexadecimal digits and "-": inode, length, and the time of change, which the kernel
+ * keeps and which nobody can set, unlike the modification time. */
 static VALUE entry_stamp(VALUE self)
 {
 	const struct stat *status = &entry_of(self)->status;
@@ -209,7 +209,7 @@ static VALUE entry_stamp(VALUE self)
 
 /* call-seq: settled? -> true or false
  *
- * Whether the file has been as it is for so long that another change would show in its stamp. */
+ * Whether the last change is old enough that another one would change the stamp. */
 static VALUE entry_is_settled(VALUE self)
 {
 	const struct stat *status = &entry_of(self)->status;
@@ -218,7 +218,7 @@ static VALUE entry_is_settled(VALUE self)
 	return RBOOL(time(NULL) - last > SETTLED_AFTER);
 }
 
-/* call-seq: entry == other -> true or false, whether other is of the same file in the same state */
+/* call-seq: entry == other -> true or false, whether both describe the same file in the same state */
 static VALUE entry_equal(VALUE self, VALUE other)
 {
 	const struct stat *a = &entry_of(self)->status, *b;
@@ -275,7 +275,7 @@ static VALUE read_part(const struct entry *entry, off_t offset, size_t length)
 
 /* call-seq: read(offset, length) -> String
  *
- * That part of the file, binary; shorter where the file ends before. Raises IOError when the file is not open. */
+ * Returns that part of the file, binary; shorter if the file ends earlier. Raises IOError if the file is not open. */
 static VALUE entry_read(VALUE self, VALUE offset, VALUE length)
 {
 	VALUE string = read_part(entry_of(self), NUM2OFFT(offset), NUM2SIZET(length));
@@ -284,7 +284,7 @@ static VALUE entry_read(VALUE self, VALUE offset, VALUE length)
 	return string;
 }
 
-/* call-seq: hand_over -> IO, the open file, which the caller closes */
+/* call-seq: hand_over -> IO, the open file; the caller closes it */
 static VALUE entry_hand_over(VALUE self)
 {
 	struct entry *entry = entry_of(self);
@@ -296,7 +296,7 @@ static VALUE entry_hand_over(VALUE self)
 
 /* call-seq: close
  *
- * Closes the file, unless it was handed over; may be called again. */
+ * Closes the file unless it was handed over. It may be called again. */
 static VALUE entry_close(VALUE self)
 {
 	struct entry *entry = entry_of(self);

@@ -1,5 +1,5 @@
-/* Cuttle::Connection: the blocking side's connection, which hands out its exchanges one after the other. Its thread
- * waits for it, so no lock but the GVL guards it. */
+/* Cuttle::Connection: a connection on the blocking side, which returns its exchanges one after the other. Its thread
+ * waits for it, so only the GVL guards it. */
 #include "rb_acceptor.h"
 #include "rb_exchange.h"
 #include "rb_wait.h"
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BLIND_WAIT (10 * CUTTLE_MILLISECOND) /* for the disk, where no pipe can be had */
+#define BLIND_WAIT (10 * CUTTLE_MILLISECOND) /* for the disk, if there is no pipe */
 
 static VALUE connection_class;
 
 struct blocking {
 	struct cuttle_connection *connection;
-	struct cuttle_acceptor *acceptor; /* the structure of that object */
+	struct cuttle_acceptor *acceptor; /* the Acceptor's structure */
 	VALUE source;
-	int written[2]; /* a pipe, where the disk had to be waited for; -1 */
+	int written[2]; /* a pipe, if it had to wait for the disk; otherwise -1 */
 };
 
 static void blocking_mark(void *data)
@@ -28,7 +28,7 @@ static void blocking_mark(void *data)
 		cuttle_connection_mark(blocking->connection);
 }
 
-/* A connection that ends has closed its stream, which has forgotten the pipe. */
+/* A connection that ends has closed its stream, so nothing uses the pipe any more. */
 static void close_pipe(struct blocking *blocking)
 {
 	if (blocking->written[0] < 0)
@@ -38,7 +38,7 @@ static void close_pipe(struct blocking *blocking)
 	blocking->written[0] = blocking->written[1] = -1;
 }
 
-/* An exchange that is still held loses its connection. */
+/* Ends the connection. An exchange that is still held loses it. */
 static void shut(struct blocking *blocking)
 {
 	struct cuttle_connection *connection = blocking->connection;
@@ -102,8 +102,8 @@ void cuttle_connection_adopt(VALUE self, struct cuttle_connection *connection)
 	blocking_of(self)->connection = connection;
 }
 
-/* Whether neither the stop nor a crowd ends the connection now. After the stop, a request may still be on its way: one
- * that has never asked has a moment for it, one that was kept has the drain grace. */
+/* Whether the connection survives a stop or a waiting connection for now. After the stop, a request may still be on its
+ * way: a new connection waits a moment for it, a kept one the drain grace. */
 static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *connection, uint64_t now)
 {
 	enum cuttle_deadline until = connection->served ? CUTTLE_UNTIL_DRAINED : CUTTLE_UNTIL_ASKED;
@@ -117,7 +117,8 @@ static bool spared(struct cuttle_acceptor *acceptor, struct cuttle_connection *c
 	return true;
 }
 
-/* The pipe that the spooler tells of what it has written: a descriptor to wait for, -1 where none can be had. */
+/* Opens the pipe through which the spooler reports what it has written. Returns the descriptor to wait for, or -1 if
+ * there is none. */
 static int open_pipe(struct blocking *blocking)
 {
 	if (blocking->written[0] < 0 && rb_cloexec_pipe(blocking->written) == 0)
@@ -126,7 +127,7 @@ static int open_pipe(struct blocking *blocking)
 	return blocking->written[0];
 }
 
-/* Waits until the disk has taken more of the body, the peer has gone, or the deadline. */
+/* Waits until the disk has taken more of the body, the peer has gone, or time is up. */
 static void await_disk(struct blocking *blocking, uint64_t left)
 {
 	struct cuttle_connection *connection = blocking->connection;
@@ -156,8 +157,8 @@ static void complain(const struct blocking *blocking)
 		cuttle_source_complain_of_spool(&blocking->acceptor->source, error);
 }
 
-/* Waits for what the connection needs next: its descriptor, its deadline, the stop or (when it idles longer than
- * grace nanoseconds) a connection at the door. Returns false when it should end. */
+/* Waits for what the connection needs next: its descriptor, its deadline, the stop or (once it idled longer than grace
+ * nanoseconds) a connection in the backlog. Returns false if it should end. */
 static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 {
 	struct cuttle_acceptor *acceptor = blocking->acceptor;
@@ -169,7 +170,7 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 	int count = 1;
 
 	if (atomic_load(&connection->core->stopping))
-		grace = -1; /* it has its own, and nobody is to come in any more */
+		grace = -1; /* its deadline counts now, and nobody else is accepted */
 	else if (grace >= 0 && grace < CUTTLE_FIRST_GRACE && !connection->served)
 		grace = CUTTLE_FIRST_GRACE;
 	if (connection->deadline)
@@ -197,7 +198,7 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 					       spared(acceptor, connection, cuttle_now()));
 }
 
-/* A last look at a connection that should end: what was sent in time is still answered. */
+/* Checks once more a connection that should end, so that a request sent in time is still answered. */
 static enum cuttle_step last_look(struct cuttle_connection *connection)
 {
 	enum cuttle_step step;
@@ -252,7 +253,7 @@ static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_s
 	}
 	if (connection->state != CUTTLE_READY)
 		return false;
-	/* A connection's first request may have waited for long, and its peer may have gone meanwhile. */
+	/* A connection's first request may have waited in the backlog while its peer went away. */
 	if (connection->served > 1 || !cuttle_connection_gone(connection))
 		return true;
 	connection->core->dropped++;
@@ -262,8 +263,8 @@ static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_s
 
 /* call-seq: next_request(grace = nil) -> Exchange or nil
  *
- * Waits until the connection holds a complete request; nil when it has ended. With grace (seconds), a connection that
- * has idled so long gives way to one that waits to be accepted. */
+ * Waits until the connection holds a complete request. Returns nil when it has ended. With grace, a connection that has
+ * idled for that many seconds ends if another one waits to be accepted. */
 static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
 {
 	struct blocking *blocking = blocking_of(self);
@@ -288,7 +289,7 @@ static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
 
 /* call-seq: close -> nil
  *
- * Ends the connection, whatever it is at; a response under way is cut short. */
+ * Ends the connection in any state. A response in progress is cut short. */
 static VALUE connection_close(VALUE self)
 {
 	shut(blocking_of(self));

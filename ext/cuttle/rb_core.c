@@ -9,6 +9,8 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_env();
 	Init_cuttle_exchange();
 	Init_cuttle_response();
+	Init_cuttle_response_file();
+	Init_cuttle_response_stream();
 	Init_cuttle_connection();
 	Init_cuttle_scoreboard();
 	Init_cuttle_poller();

@@ -1,11 +1,11 @@
-/* What all files that know Ruby share. Everything in rb_*.c runs with the GVL, but where it says otherwise. */
+/* What all files that know Ruby share. Everything in rb_*.c runs with the GVL unless stated otherwise. */
 #ifndef RB_CUTTLE_H
 #define RB_CUTTLE_H
 
 #include <ruby.h>
 #include <ruby/encoding.h>
 
-#ifndef RBOOL /* Ruby 3.1 */
+#ifndef RBOOL /* missing in Ruby 3.1 */
 #define RBOOL(condition) ((condition) ? Qtrue : Qfalse)
 #endif
 
@@ -18,6 +18,8 @@ void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);
 void Init_cuttle_exchange(void);
 void Init_cuttle_response(void);
+void Init_cuttle_response_file(void);
+void Init_cuttle_response_stream(void);
 void Init_cuttle_env(void);
 void Init_cuttle_foreign_parser(void);
 void Init_cuttle_native_parser(void);

@@ -1,9 +1,9 @@
-/* A request as a Rack env (Rack SPEC, The Environment): the one C file that knows Rack's and CGI's names.
+/* A request as a Rack env (Rack SPEC, The Environment). This is the only C file that knows Rack's and CGI's names.
  *
- * Keys are interned once. Each env begins as a copy of its source's, which describes the most common request: what is
- * the same (protocol, authority, address) is not entered again. The entries that requests have of their own come first
- * there, and are replaced in one pass over them: a look-up of each would cost more than all the rest. Values that recur
- * are frozen and shared, the others are the app's own. All are binary, with every octet as it came. */
+ * Keys are interned once. Each env starts as a copy of its source's env, which describes the most common request, so
+ * what is the same (protocol, authority, address) is not entered again. The entries that each request sets come first
+ * in it and are replaced in one pass: looking up each would cost more than everything else. Values that recur are
+ * frozen and shared; the app owns the others. All are binary and have every octet as it was sent. */
 #include "rb_exchange.h"
 #include "request_start.h"
 #include "syntax.h"
@@ -13,11 +13,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define NAME_ROOM 256    /* octets of a field's name that are looked up; longer ones are made anew */
-#define KNOWN_SLOTS 256  /* of the table of known names; a power of 2 */
+#define NAME_ROOM 256    /* longest field name that is looked up; a longer one gets a new String */
+#define KNOWN_SLOTS 256  /* of the table of known names; must be a power of 2 */
 
-/* Entries that requests have of their own, in the order in which an env has them: last come those that the source's
- * env often has right. */
+/* Entries that each request sets, in the order of an env. Those that the source's env often has right come last. */
 enum own {
 	PATH,
 	URI,
@@ -52,7 +51,7 @@ static VALUE server_name, server_port, http_host, request_start, content_length,
 static VALUE empty, slash, http_1_0, http_1_1, port_80, loopback;
 static VALUE string_io;
 
-/* Known fields, by a hash of their names in lower case. */
+/* Known fields, hashed by their CGI names. */
 static struct known {
 	const char *name; /* as in the key, without HTTP_ */
 	uint8_t length;
@@ -101,7 +100,7 @@ static VALUE interned(const char *text)
 	return string;
 }
 
-/* A field's name as a CGI variable's: upper case, "_" for "-", without the prefix. */
+/* Converts a field's name to a CGI variable's: upper case, "_" for "-", without the prefix. */
 static void cgi_name(char *into, const char *name, size_t length)
 {
 	for (size_t index = 0; index < length; index++) {
@@ -128,7 +127,8 @@ static VALUE key_of(const char *name, size_t length)
 	return entry->name ? entry->key : rb_enc_interned_str(text, (long)length + 5, rb_usascii_encoding());
 }
 
-/* Fields that have a variable of their own, or none: their values are the framing's, or would pass for the server's word. */
+/* Handles fields that have a variable of their own or none, because they frame the message or would pass for the
+ * server's. */
 static bool is_special(VALUE env, const char *name, struct cuttle_slice at, VALUE (*value)(void *), void *context)
 {
 	switch (at.length) {
@@ -160,7 +160,7 @@ static VALUE make_value(void *context)
 	return field->length ? rb_str_new(field->at, (long)field->length) : rb_str_dup(empty);
 }
 
-/* RFC 9110, 5.3: fields of one name are one list; cookies are joined as RFC 6265, 5.4 has them. */
+/* RFC 9110, 5.3: fields of one name form one list. Cookies are joined as in RFC 6265, 5.4. */
 static void add_field(VALUE env, VALUE key, struct field_value *field)
 {
 	VALUE before = rb_hash_lookup2(env, key, Qundef), joined;
@@ -175,28 +175,49 @@ static void add_field(VALUE env, VALUE key, struct field_value *field)
 	rb_hash_aset(env, key, joined);
 }
 
-/* Fields whose names have an underscore would pass for others: X_Remote_User for X-Remote-User. They are dropped, or,
- * where an operator keeps them, heard where no field of that name with dashes is there; the framing never hears them. */
-static void add_underscored(VALUE env, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
+static bool has_underscore(const struct cuttle_exchange *exchange, const struct cuttle_field *field)
+{
+	return memchr(cuttle_exchange_at(exchange, field->name), '_', field->name.length);
+}
+
+static void add_underscored(VALUE fields, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
 	const char *name = cuttle_exchange_at(exchange, field->name);
 	struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 	char dashed[NAME_ROOM];
-	VALUE key;
 
 	if (field->name.length > NAME_ROOM)
 		return;
 	for (uint32_t at = 0; at < field->name.length; at++)
 		dashed[at] = name[at] == '_' ? '-' : name[at];
-	if (cuttle_same(dashed, field->name.length, "content-type") ||
-	    is_special(env, dashed, field->name, make_value, &value))
-		return;
-	key = key_of(name, field->name.length);
-	if (key != http_host && rb_hash_lookup2(env, key, Qundef) == Qundef)
-		rb_hash_aset(env, key, make_value(&value));
+	if (!cuttle_same(dashed, field->name.length, "content-type") &&
+	    !is_special(fields, dashed, field->name, make_value, &value))
+		add_field(fields, key_of(name, field->name.length), &value);
 }
 
-/* Returns the first X-Request-Start, which the outermost router sent; empty without one. */
+static int add_unless_there(VALUE key, VALUE value, VALUE env)
+{
+	if (rb_hash_lookup2(env, key, Qundef) == Qundef)
+		rb_hash_aset(env, key, value);
+	return ST_CONTINUE;
+}
+
+/* Adds fields with an underscore in their name. They could pass for others: X_Remote_User for X-Remote-User. So they
+ * are dropped unless an operator keeps them. They are then added only if there is no such field with dashes, and never
+ * affect the framing. */
+static void add_all_underscored(VALUE env, const struct cuttle_exchange *exchange)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	VALUE fields = rb_hash_new();
+
+	for (uint32_t index = 0; index < head->field_count; index++)
+		if (has_underscore(exchange, &head->fields[index]))
+			add_underscored(fields, exchange, &head->fields[index]);
+	rb_hash_foreach(fields, add_unless_there, env);
+	RB_GC_GUARD(fields);
+}
+
+/* Adds all fields. Returns the first X-Request-Start, which the outermost router sent; empty if there is none. */
 static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *exchange, bool keep_underscores)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -208,7 +229,7 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 		const char *name = cuttle_exchange_at(exchange, field->name);
 		struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 
-		if (memchr(name, '_', field->name.length))
+		if (has_underscore(exchange, field))
 			underscores = true;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
 			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
@@ -219,9 +240,8 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 			add_field(env, key, &value);
 		}
 	}
-	for (uint32_t index = 0; underscores && keep_underscores && index < head->field_count; index++)
-		if (memchr(cuttle_exchange_at(exchange, head->fields[index].name), '_', head->fields[index].name.length))
-			add_underscored(env, exchange, &head->fields[index]);
+	if (underscores && keep_underscores)
+		add_all_underscored(env, exchange);
 	return start;
 }
 
@@ -248,7 +268,7 @@ static bool same_octets(VALUE string, const struct cuttle_exchange *exchange, st
 	       memcmp(RSTRING_PTR(string), cuttle_exchange_at(exchange, slice), slice.length) == 0;
 }
 
-/* Whether the source's env names this authority already. */
+/* Whether the source's env has this authority already. */
 static bool same_authority(const struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -257,7 +277,7 @@ static bool same_authority(const struct cuttle_source *source, const struct cutt
 	       same_octets(source->sent_port, exchange, head->port);
 }
 
-/* The authority is the same for most requests: it stands in the env that the next ones begin as. */
+/* Puts the authority into the source's env, since most requests have the same. */
 static void learn_authority(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -273,7 +293,7 @@ static void learn_authority(struct cuttle_source *source, const struct cuttle_ex
 	rb_hash_aset(source->env, server_port, RSTRING_LEN(port) > 0 ? port : port_80);
 }
 
-/* A request without an authority (HTTP/1.0) came to the listener's. */
+/* A request without an authority (HTTP/1.0) gets the listener's. */
 static void use_local_authority(VALUE env, const struct cuttle_source *source)
 {
 	rb_hash_delete(env, http_host);
@@ -281,13 +301,13 @@ static void use_local_authority(VALUE env, const struct cuttle_source *source)
 	rb_hash_aset(env, server_port, source->local_port);
 }
 
-/* The file that a body was spooled to, as an IO of its own. It stays on the spool's account until it is closed. */
+/* Returns the file that a body was spooled to, as an IO of its own. The spool is charged for it until it is closed. */
 static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
 {
 	uint64_t charged = 0;
 	int file;
 
-	if (held->spool) /* asked before */
+	if (held->spool) /* env was called before */
 		return held->input;
 	file = cuttle_stream_take_file(body->stream, &charged);
 	if (file < 0)
@@ -298,8 +318,8 @@ static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
 	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
 }
 
-/* rack.input: the file that the body was spooled to, or the body itself. What stands in the source's env is for
- * requests without one. */
+/* Adds rack.input: the file that the body was spooled to, or the body itself. The source's env has the entry for
+ * requests without a body. */
 static void add_input(VALUE env, struct cuttle_held *held)
 {
 	struct cuttle_body *body = held->live->body;
@@ -346,10 +366,10 @@ VALUE cuttle_env_remote_address(struct cuttle_held *held)
 	return (VALUE)connection->address;
 }
 
-/* The first entries of an env, while they are replaced; Qundef leaves one as it is. */
+/* The first entries of an env while they are replaced. Qundef keeps an entry. */
 struct replacement {
 	VALUE values[OWN];
-	int at, end; /* the next one, and the one behind the last that is replaced */
+	int at, end; /* the next entry, and the end of those to replace */
 };
 
 static int next_own(st_data_t key, st_data_t value, st_data_t data, int error)
@@ -368,13 +388,13 @@ static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int exi
 {
 	struct replacement *replacement = (struct replacement *)data;
 
-	*value = replacement->values[replacement->at++]; /* no write barrier: whose RHASH_TBL was taken has none */
+	*value = replacement->values[replacement->at++]; /* a Hash whose RHASH_TBL was taken has no write barrier */
 	return ST_CONTINUE;
 }
 
-/* How long the request waited for a thread, in seconds: from its router on where that says when it got it, else from
- * accept on for a connection's first request, and from its completion for the others. The time that the client took to
- * send it does not count. */
+/* Returns how long the request waited for a thread, in seconds. It counts from the time that its router states. Without
+ * one it counts from completion, and for a connection's first request adds the time from accept to the first octet. The
+ * time that the client took to send the request does not count. */
 static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
 {
 	const uint64_t *times = exchange->times;
@@ -387,8 +407,8 @@ static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle
 	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
 }
 
-/* What is this exchange's alone: an app that keeps it has nothing of the next one. An exchange is what both rack.hijack
- * and rack.early_hints call. */
+/* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
+ * itself serves as rack.hijack and rack.early_hints. */
 static void introduce(VALUE env, struct cuttle_held *held)
 {
 	const struct cuttle_exchange *exchange = held->live;
@@ -411,7 +431,7 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
 }
 
-/* An app may have put a list of its own there. */
+/* Whether the list has entries; the app may have put a list of its own there. */
 static bool has_entries(VALUE env, enum own key)
 {
 	VALUE list = rb_hash_lookup2(env, own_keys[key], Qnil);
@@ -438,8 +458,8 @@ VALUE cuttle_env_model(VALUE env)
 	return rb_funcall(model, rb_intern("update"), 1, env);
 }
 
-/* The peer's address is the same for most requests behind a proxy: once a connection asks again, it stands in the env
- * that the next ones begin as. */
+/* Puts the peer's address into the source's env, since behind a proxy most requests have the same. It does so once a
+ * connection sends its second request. */
 static void learn_address(struct cuttle_source *source, const struct cuttle_connection *connection)
 {
 	VALUE address = (VALUE)connection->address;

@@ -1,4 +1,4 @@
-/* Cuttle::Exchange: the request's side and the exchange's end. The response is in rb_response.c, the env in rb_env.c. */
+/* Cuttle::Exchange: the request's side and the end of an exchange. rb_response.c has the response, rb_env.c the env. */
 #include "rb_exchange.h"
 #include "syntax.h"
 
@@ -20,7 +20,7 @@ static void held_mark(void *data)
 	rb_gc_mark(held->text);
 }
 
-/* The input's file is closed, or goes with its object. */
+/* Ends the charge for the input's file, which is closed or goes with its object. */
 static void discharge(struct cuttle_held *held)
 {
 	struct cuttle_spool *spool = held->spool;
@@ -98,7 +98,7 @@ bool cuttle_held_stuck(const struct cuttle_held *held)
 	return held->live && atomic_load(&held->live->connection->stuck);
 }
 
-/* Gives up an exchange that has its answer. */
+/* Gives up an exchange that has been answered. */
 static void come_too_late(struct cuttle_held *held)
 {
 	cuttle_held_leave(held, false);
@@ -146,7 +146,7 @@ void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner,
 	held->core->owners++;
 }
 
-/* What is said of the response once its connection may be at the next request. */
+/* Saves what can be asked about the response once its connection may be at the next request. */
 static void keep_record(struct cuttle_held *held, bool complete, uint64_t now)
 {
 	struct cuttle_exchange *exchange = held->live;
@@ -159,12 +159,12 @@ static void keep_record(struct cuttle_held *held, bool complete, uint64_t now)
 	held->record->bytes_sent = exchange->bytes_sent;
 }
 
-/* The exchange and this object part. Returns the connection, which the exchange may not outlive. */
+/* Separates the exchange from this object. Returns the connection, which the exchange may not outlive. */
 static struct cuttle_connection *part(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
-	cuttle_outbox_signal(&held->live->out, -1); /* a thread that waits finds out */
+	cuttle_outbox_signal(&held->live->out, -1); /* a waiting thread will notice */
 	held->live->holder = NULL;
 	held->live = NULL;
 	return connection;
@@ -190,7 +190,7 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 		return;
 	now = cuttle_now();
 	cuttle_held_lock(held);
-	if (atomic_load(&held->live->connection->stuck)) { /* it has its whole response, whatever the app did */
+	if (atomic_load(&held->live->connection->stuck)) { /* its response is complete, whatever the app did */
 		complete = true;
 		held->status = 503;
 	}
@@ -223,8 +223,8 @@ void cuttle_held_dispose(struct cuttle_held *held)
 
 /* call-seq: dispose -> nil
  *
- * Closes the request's input (rack.input): the last thing, when callbacks and the body's close need it no more. Does
- * nothing while the exchange is live. */
+ * Closes the request's input (rack.input). Call it last, when callbacks and the body's close no longer need the input.
+ * Does nothing while the exchange is live. */
 static VALUE exchange_dispose(VALUE self)
 {
 	cuttle_held_dispose(cuttle_held_of(self));
@@ -236,7 +236,8 @@ static VALUE slice(struct cuttle_held *held, struct cuttle_slice slice)
 	return rb_str_new(cuttle_exchange_at(held->live, slice), slice.length);
 }
 
-/* Where fibers run the app, a fiber's backtrace tells where the request is stuck, not its thread's. */
+/* Records the fiber that runs the app, if there is one: its backtrace, not its thread's, shows where the request is
+ * stuck. */
 static void remember_fiber(struct cuttle_held *held)
 {
 	VALUE fiber;
@@ -250,7 +251,7 @@ static void remember_fiber(struct cuttle_held *held)
 
 /* call-seq: env -> Hash
  *
- * The request as a Rack env: a new one each time, so ask once. Raises IOError when the exchange is over. */
+ * The request as a Rack env. Each call makes a new one, so call it once. Raises IOError if the exchange is over. */
 static VALUE exchange_env(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
@@ -269,7 +270,7 @@ static VALUE exchange_request_method(VALUE self)
 	return slice(held, cuttle_exchange_head(held->live)->method);
 }
 
-/* call-seq: path -> String, the path part of the request's target as it was sent: percent-encoded, binary */
+/* call-seq: path -> String, the path of the request's target as it was sent: percent-encoded, binary */
 static VALUE exchange_path(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
@@ -279,7 +280,7 @@ static VALUE exchange_path(VALUE self)
 
 /* call-seq: header(name) -> String or nil
  *
- * The value of the fields of that name, which is given in lower case; several are one list (RFC 9110, 5.3). */
+ * The value of the fields of that name, which must be lower case. Several fields form one list (RFC 9110, 5.3). */
 static VALUE exchange_header(VALUE self, VALUE name)
 {
 	const char *wanted = StringValueCStr(name);
@@ -315,7 +316,7 @@ static VALUE exchange_responded_p(VALUE self)
 	return RBOOL((held->status && NIL_P(held->text)) || !held->live || cuttle_held_stuck(held));
 }
 
-/* call-seq: finished? -> true or false, whether the response is complete, or its connection gone */
+/* call-seq: finished? -> true or false, whether the response is complete or its connection gone */
 static VALUE exchange_finished_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -323,7 +324,7 @@ static VALUE exchange_finished_p(VALUE self)
 	return RBOOL(!held->live || cuttle_held_stuck(held));
 }
 
-/* call-seq: evented? -> true or false, whether a poller drives the connection, rather than a thread of its own */
+/* call-seq: evented? -> true or false, whether a poller drives the connection instead of a thread of its own */
 static VALUE exchange_evented_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -333,14 +334,14 @@ static VALUE exchange_evented_p(VALUE self)
 
 /* call-seq: forked? -> true or false
  *
- * Whether this process is a child that the app forked since it got this exchange, which is the parent's. Tells that of
- * one that is over, too. */
+ * Whether this process is a child that the app forked after it got this exchange, which belongs to the parent. Valid
+ * also for an exchange that is over. */
 static VALUE exchange_forked_p(VALUE self)
 {
 	return RBOOL(cuttle_held_of(self)->generation != cuttle_core_generation());
 }
 
-/* call-seq: keep_alive? -> true or false, whether the connection goes on after this response */
+/* call-seq: keep_alive? -> true or false, whether the connection persists after this response */
 static VALUE exchange_keep_alive_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -350,14 +351,14 @@ static VALUE exchange_keep_alive_p(VALUE self)
 
 /* call-seq: close_after -> nil
  *
- * The response to come is the connection's last. */
+ * Makes the coming response the connection's last. */
 static VALUE exchange_close_after(VALUE self)
 {
 	cuttle_held_live(self)->live->keep_alive = false;
 	return Qnil;
 }
 
-/* call-seq: status -> Integer, of the response; nil before it has begun */
+/* call-seq: status -> Integer, the response's status; nil before it has begun */
 static VALUE exchange_status(VALUE self)
 {
 	int status = cuttle_held_of(self)->status;
@@ -367,10 +368,10 @@ static VALUE exchange_status(VALUE self)
 
 /* call-seq: keep_record -> nil
  *
- * bytes_sent, times and remote_address will have their answers even once the exchange is over. A log asks for that. */
+ * Makes bytes_sent, times and remote_address available after the exchange is over, which a log needs. */
 static VALUE exchange_keep_record(VALUE self)
 {
-	struct cuttle_record *record = ZALLOC(struct cuttle_record); /* which may run what else there is to run */
+	struct cuttle_record *record = ZALLOC(struct cuttle_record); /* may run the collector and with it other code */
 	struct cuttle_held *held = cuttle_held_of(self);
 
 	if (!held->live || held->record) {
@@ -383,8 +384,8 @@ static VALUE exchange_keep_record(VALUE self)
 	return Qnil;
 }
 
-/* call-seq: bytes_sent -> Integer, octets of the response that the system has taken; nil once the exchange is over,
- * without a record */
+/* call-seq: bytes_sent -> Integer, octets of the response that the system has taken; nil without a record once the
+ * exchange is over */
 static VALUE exchange_bytes_sent(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -396,8 +397,8 @@ static VALUE exchange_bytes_sent(VALUE self)
 
 /* call-seq: times -> [accepted, first byte, complete, taken, returned, last byte]
  *
- * When the request passed, in seconds on the monotonic clock; nil for what has not come to pass. nil once the exchange
- * is over, without a record. */
+ * When the request reached each stage, in seconds on the monotonic clock; nil for one not reached. Returns nil without
+ * a record once the exchange is over. */
 static VALUE exchange_times(VALUE self)
 {
 	VALUE list = rb_ary_new_capa(CUTTLE_TIMES);
@@ -412,8 +413,8 @@ static VALUE exchange_times(VALUE self)
 	return list;
 }
 
-/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a unix socket. nil once the exchange is over,
- * without a record. */
+/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a Unix socket; nil without a record once the
+ * exchange is over */
 static VALUE exchange_remote_address(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
@@ -421,7 +422,7 @@ static VALUE exchange_remote_address(VALUE self)
 	return held->live ? cuttle_env_remote_address(held) : held->address;
 }
 
-/* What was read behind the request and not used. */
+/* Returns what was read after the request and not used. */
 static VALUE unread(const struct cuttle_exchange *exchange)
 {
 	struct cuttle_inbox *inbox = exchange->connection->inbox;
@@ -432,7 +433,7 @@ static VALUE unread(const struct cuttle_exchange *exchange)
 			  cuttle_inbox_size(inbox) - exchange->head_size);
 }
 
-/* Gives the connection up, and makes its descriptor an IO with what was read but not used pushed back. */
+/* Gives up the connection. Returns its descriptor as an IO, with unused input pushed back. */
 static VALUE release(struct cuttle_held *held)
 {
 	VALUE io, rest = unread(held->live);
@@ -454,7 +455,7 @@ static VALUE release(struct cuttle_held *held)
 	return io;
 }
 
-/* Sends what is queued; raises IOError where the peer does not take it. */
+/* Sends what is queued. Raises IOError if the peer does not take it. */
 static void flush_fully(VALUE self)
 {
 	for (;;) {
@@ -476,8 +477,8 @@ static void flush_fully(VALUE self)
 
 /* call-seq: hijack -> Socket
  *
- * Gives the socket to the caller, which owns it from now on (Rack SPEC, Hijacking). What was queued is sent first. The
- * env has it as rack.hijack_io from now on (Rack 2). Raises IOError where the exchange is over. */
+ * Gives the socket to the caller, which owns it from now on (Rack SPEC, Hijacking). Sends what is queued first. Also
+ * sets rack.hijack_io in the env (Rack 2). Raises IOError if the exchange is over. */
 static VALUE exchange_hijack(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
@@ -496,8 +497,8 @@ static VALUE exchange_hijack(VALUE self)
 
 /* call-seq: call -> Socket, call(headers) -> nil
  *
- * An exchange is what its env has as rack.hijack, called without arguments, and as rack.early_hints, called with
- * headers: one object costs less than three. */
+ * Lets the env use the exchange as rack.hijack, called without arguments, and as rack.early_hints, called with headers:
+ * one object costs less than three. */
 static VALUE exchange_call(int argc, VALUE *argv, VALUE self)
 {
 	rb_check_arity(argc, 0, 1);

@@ -1,35 +1,35 @@
 /* Cuttle::Exchange: one request and its response, as Ruby sees them.
  *
- * It belongs to the thread (or fiber) that got it from next or next_request, until its response is finished. From
- * then on it is over: it answers questions about the past, and everything else raises. */
+ * It belongs to the thread (or fiber) that got it from next or next_request until its response is finished. Then it is
+ * over: it answers questions about the past, and everything else raises. */
 #ifndef RB_CUTTLE_EXCHANGE_H
 #define RB_CUTTLE_EXCHANGE_H
 
 #include "rb_source.h"
 
-/* What an exchange answers once it is over, where somebody has asked for that. */
+/* What an exchange reports once it is over. It exists only if someone asked for it. */
 struct cuttle_record {
 	uint64_t bytes_sent, times[CUTTLE_TIMES];
 };
 
-/* With 128 octets an object is a slot of Ruby's heap, without memory of its own: a request costs one of them. What
- * only a live exchange needs is in struct cuttle_exchange. */
+/* With at most 128 octets, an object fits a slot of Ruby's heap and needs no memory of its own. Each request costs one.
+ * What only a live exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
-	struct cuttle_exchange *live; /* NULL: it is over, or there is none yet */
-	struct cuttle_core *core;     /* NULL without a live exchange, which owns it */
+	struct cuttle_exchange *live; /* NULL: it is over, or not begun */
+	struct cuttle_core *core;     /* NULL without a live exchange; a live one makes this object an owner */
 	struct cuttle_loop *loop;     /* NULL on the blocking side */
-	struct cuttle_source *source; /* of a live exchange; at Ruby's end it may be gone before this is */
+	struct cuttle_source *source; /* of a live exchange; when Ruby exits it may be freed before this object */
 	VALUE self;      /* the object around this; not marked */
-	VALUE owner;     /* what keeps source and connection: a Poller, or a Connection */
-	VALUE env;       /* nil before it was asked for */
+	VALUE owner;     /* keeps source and connection alive: a Poller or a Connection */
+	VALUE env;       /* nil until it is asked for */
 	VALUE input;     /* the request body's IO, nil without one */
 	VALUE address;   /* the peer's, nil without a record */
-	VALUE text;      /* a response's head that has not left, nil without one */
-	struct cuttle_record *record; /* NULL: nobody wants one */
-	struct cuttle_spool *spool;   /* where the input's file is charged, NULL: nowhere */
+	VALUE text;      /* a response's head that has not been sent; nil: none */
+	struct cuttle_record *record; /* NULL: nobody needs one */
+	struct cuttle_spool *spool;   /* the spool that is charged for the input's file; NULL: none */
 	uint64_t charged;    /* octets */
-	unsigned generation; /* of the process that it was handed out in (core.c) */
-	int16_t status;      /* of the final response, 0 before it has begun */
+	unsigned generation; /* of the process that handed it out (core.c) */
+	int16_t status;      /* of the final response; 0 before it begins */
 	bool head_request;
 };
 
@@ -37,26 +37,26 @@ static_assert(sizeof(struct cuttle_held) <= 128, "an exchange's object costs mem
 
 extern VALUE cuttle_exchange_class;
 
-/* An object without an exchange, made before one is taken, so that nothing can fail in between. */
+/* Makes an object without an exchange. It is made before a request is taken, so that nothing can fail in between. */
 VALUE cuttle_exchange_prepare(void);
-/* Gives it a TAKEN connection's. */
+/* Gives the object a TAKEN connection's exchange. */
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange);
 
 struct cuttle_held *cuttle_held_of(VALUE exchange);
-/* The same, with a live exchange; raises IOError where it is over, or was answered because it was stuck. */
+/* The same for a live exchange. Raises IOError if it is over or was answered because it was stuck. */
 struct cuttle_held *cuttle_held_live(VALUE exchange);
-/* The app begins its response, or takes the socket: from here on nobody answers for it. Raises IOError where somebody
- * has. */
+/* Begins the app's response, or its use of the socket. Nobody answers for the app after this. Raises IOError if the
+ * request was answered already. */
 void cuttle_held_begin(struct cuttle_held *held);
-/* Whether a live exchange was answered because it was stuck in the app. What is in it stays until cuttle_held_leave. */
+/* Whether a live exchange was answered because it was stuck in the app. Its contents stay until cuttle_held_leave. */
 bool cuttle_held_stuck(const struct cuttle_held *held);
 
-/* The response is over: to the next request, or (incomplete) the end of the connection. */
+/* Ends the response. The connection goes on to the next request, or closes if the response is incomplete. */
 void cuttle_held_leave(struct cuttle_held *held, bool complete);
 /* Closes the request's input once the exchange is over. */
 void cuttle_held_dispose(struct cuttle_held *held);
 
-/* The loop's lock, where there is a loop. */
+/* Takes the loop's lock, if there is a loop. */
 static inline void cuttle_held_lock(const struct cuttle_held *held)
 {
 	if (held->loop)
@@ -69,19 +69,21 @@ static inline void cuttle_held_unlock(const struct cuttle_held *held)
 		pthread_mutex_unlock(&held->loop->lock);
 }
 
-/* What a source's requests begin as: env, which a server gives, behind the entries that each request has. */
+/* Makes the Hash that the env of each of a source's requests starts from: env, which the server gives, after the
+ * entries that every request has. */
 VALUE cuttle_env_model(VALUE env);
-/* The Rack env of a live exchange's request. */
+/* Makes the Rack env of a live exchange's request. */
 VALUE cuttle_env(struct cuttle_held *held);
 /* Whether the app asked for calls after the response (rack.response_finished, rack.after_reply). */
 bool cuttle_env_has_callbacks(const struct cuttle_held *held);
-/* The peer's IP address, a frozen String. */
+/* Returns the peer's IP address, a frozen String. */
 VALUE cuttle_env_remote_address(struct cuttle_held *held);
 
-/* Waits without the GVL (or in the fiber scheduler's care) until the exchange's descriptor is ready for output, at most
- * nanoseconds. Returns false when the time is over. The exchange may be over afterwards. */
+/* Waits without the GVL (or in the fiber scheduler) until the exchange's descriptor is ready for output, at most the
+ * given nanoseconds. Returns false on timeout. The exchange may be over afterwards. */
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds);
-/* Waits as that does, until the client reads or, where too much is in memory, octets have left it for the disk. */
+/* Waits like cuttle_wait_writable until the client reads or, if too much is in memory, octets have moved from it to the
+ * disk. */
 bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds);
 
 #endif

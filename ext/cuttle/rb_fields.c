@@ -1,4 +1,4 @@
-/* An app's header fields as octets. See rb_fields.h. */
+/* Renders an app's header fields; see rb_fields.h. */
 #include "rb_fields.h"
 
 #include <string.h>
@@ -47,7 +47,7 @@ static int gather_pair(VALUE name, VALUE value, VALUE data)
 		name = rb_sym2str(name);
 	if (!RB_TYPE_P(name, T_STRING))
 		invalid("a header's name is no token", name);
-	if (begins_with_rack(name)) /* for the server, not for the wire */
+	if (begins_with_rack(name)) /* for the server, not to be sent */
 		fields->hijack = fields->hijack || (RTEST(value) && RSTRING_LEN(name) == 11 &&
 						    memcmp(RSTRING_PTR(name), "rack.hijack", 11) == 0);
 	else if (!NIL_P(value))

@@ -1,5 +1,5 @@
-/* Lets a Ruby parser stand in for the native one: its Http::Head becomes a cuttle_head, whose slices are into a copy
- * of its strings. */
+/* Lets a Ruby parser replace the native one: its Http::Head becomes a cuttle_head, whose slices refer to a copy of its
+ * strings. */
 #include "rb_exchange.h"
 #include "syntax.h"
 
@@ -8,7 +8,7 @@
 
 static VALUE parse_error;
 
-/* The strings of a head, one behind the other, while they are gathered. */
+/* Gathers the strings of a head, one after the other. */
 struct copy {
 	char *octets;
 	size_t length, room;
@@ -75,7 +75,7 @@ static void copy_head(struct cuttle_head *into, struct copy *copy, VALUE head)
 	copy_fields(into, copy, get(head, "fields"));
 }
 
-/* What runs under rb_protect. */
+/* The arguments of what runs under rb_protect. */
 struct parsing {
 	struct cuttle_source *source;
 	struct cuttle_connection *connection;
@@ -140,7 +140,7 @@ static VALUE parse(VALUE data)
 	return Qnil;
 }
 
-/* The connection's parser, made at its first request. */
+/* Finds the connection's parser, which is made at its first request. */
 static VALUE find_parser(VALUE data)
 {
 	struct parsing *parsing = (struct parsing *)data;
@@ -151,7 +151,7 @@ static VALUE find_parser(VALUE data)
 	return Qnil;
 }
 
-/* The status to answer to what a parser raised. Anything but a ParseError is the parser's own fault. */
+/* Returns the status to answer to what a parser raised. Anything but a ParseError is the parser's own fault. */
 static int status_of(VALUE error)
 {
 	if (RTEST(rb_obj_is_kind_of(error, parse_error)))
@@ -159,7 +159,7 @@ static int status_of(VALUE error)
 	return 500;
 }
 
-/* Whether it is none of the parser's affair: a signal, Thread#kill, the end of the process. */
+/* Whether the exception does not concern the parser: a signal, Thread#kill, the process's exit. */
 static bool is_foreign(VALUE error)
 {
 	return RB_SPECIAL_CONST_P(error) || !RTEST(rb_obj_is_kind_of(error, rb_eStandardError));

@@ -1,4 +1,4 @@
-/* Cuttle::Http::Parsers::Native: the native parser with the contract of the Ruby ones. */
+/* Cuttle::Http::Parsers::Native: the native parser behind the contract of the Ruby parsers. */
 #include "parser.h"
 #include "rb_cuttle.h"
 

@@ -1,4 +1,4 @@
-/* Cuttle::Scoreboard: what the workers of a cluster tell each other, so that connections are shared evenly. See scoreboard.h. */
+/* Cuttle::Scoreboard: what the workers of a cluster show each other to share connections evenly; see scoreboard.h. */
 #include "rb_source.h"
 
 static void scoreboard_free(void *data)
@@ -42,7 +42,7 @@ struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard)
 
 /* call-seq: Scoreboard.new(room)
  *
- * For so many workers, which are forked afterwards. Raises SystemCallError. */
+ * Makes a scoreboard for that many workers, which are forked afterwards. Raises SystemCallError. */
 static VALUE scoreboard_initialize(VALUE self, VALUE room)
 {
 	uint32_t places = NUM2UINT(room);
@@ -59,8 +59,8 @@ static VALUE scoreboard_initialize(VALUE self, VALUE room)
 
 /* call-seq: take(number) -> true or false
  *
- * In a worker, before it makes its source: the place is its own. False where there is none of that number; it serves
- * without one then. */
+ * Takes a place for this process. A worker calls it before it makes its source. Returns false if there is no place of
+ * that number; the worker then serves without one. */
 static VALUE scoreboard_take(VALUE self, VALUE number)
 {
 	return cuttle_scoreboard_take(scoreboard_of(self), NUM2UINT(number)) ? Qtrue : Qfalse;
@@ -68,7 +68,7 @@ static VALUE scoreboard_take(VALUE self, VALUE number)
 
 /* call-seq: clear(number) -> self
  *
- * In the supervisor: whoever had the place is gone. */
+ * Clears the place of a worker that has gone. The supervisor calls it. */
 static VALUE scoreboard_clear(VALUE self, VALUE number)
 {
 	cuttle_scoreboard_clear(scoreboard_of(self), NUM2UINT(number));
@@ -91,7 +91,7 @@ void Init_cuttle_scoreboard(void)
 {
 	VALUE class = rb_define_class_under(cuttle_module, "Scoreboard", rb_cObject);
 
-	/* Places that a scoreboard can have. */
+	/* The most places that a scoreboard can have. */
 	rb_define_const(class, "MOST", UINT2NUM(CUTTLE_SCOREBOARD_MOST));
 	rb_define_alloc_func(class, scoreboard_allocate);
 	rb_define_method(class, "initialize", scoreboard_initialize, 1);

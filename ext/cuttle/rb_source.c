@@ -1,4 +1,4 @@
-/* What Poller and Acceptor have in common: their options, the listeners, and the GVL's manners. */
+/* What Poller and Acceptor share: their options, the listeners, and when to yield the GVL. */
 #include "rb_exchange.h"
 
 #include <fcntl.h>
@@ -6,7 +6,7 @@
 
 #define GIVE_WAY (1 * CUTTLE_MILLISECOND)
 
-/* The options, by what they set. Those without a member are read where they are used. */
+/* The options by type. Those of type OTHER are read where they are used. */
 enum kind { TIME, NUMBER, FLAG, OTHER };
 
 static const struct option {
@@ -78,7 +78,7 @@ static uint64_t number(const char *name, VALUE value)
 	return (uint64_t)number;
 }
 
-/* nil: the default, which is no limit. */
+/* Sets a limit that was given; one that is nil stays off. */
 static void read_limit(struct cuttle_limits *limits, const struct option *option, VALUE value)
 {
 	char *member = (char *)limits + option->member;
@@ -112,12 +112,13 @@ static void read_limits(struct cuttle_source *source, VALUE options)
 			read_limit(&limits, &options_known[index], value);
 	}
 	limits.drop_half_closed = !NIL_P(half_close) && strcmp(StringValueCStr(half_close), "drop") == 0;
-	if (!source->loop) /* a blocking thread keeps no times while it is in the app, and has no queue */
+	if (!source->loop) /* a blocking thread checks no time while it is in the app, and has no queue */
 		limits.max_queue = limits.queue_timeout = limits.app_timeout = 0;
 	cuttle_core_limit(source->core, &limits);
 }
 
-/* Where temporary files go. The environment is read here once, with the GVL: Ruby may change it at any time. */
+/* Returns the directory for temporary files. It reads the environment once, with the GVL, as Ruby may change it any
+ * time. */
 static const char *spool_directory(VALUE *option)
 {
 	const char *variable = getenv("TMPDIR");
@@ -139,7 +140,7 @@ static void open_spool(struct cuttle_source *source, VALUE options)
 		rb_memerror();
 }
 
-/* The name and port that stand in where a request has none (HTTP/1.0 without Host): the first listener's. */
+/* Records the first listener's name and port, for requests without an authority (HTTP/1.0 without Host). */
 static void remember_local_address(struct cuttle_source *source)
 {
 	VALUE name = rb_str_new_cstr("localhost"), port = rb_str_new_cstr("80");

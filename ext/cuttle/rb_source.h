@@ -1,4 +1,4 @@
-/* Where connections come from: what the Ruby sides of Poller and Acceptor have in common. */
+/* Where connections come from: what Poller and Acceptor share on the Ruby side. */
 #ifndef RB_CUTTLE_SOURCE_H
 #define RB_CUTTLE_SOURCE_H
 
@@ -8,48 +8,48 @@
 struct cuttle_source {
 	struct cuttle_core *core;
 	struct cuttle_loop *loop;     /* NULL for an Acceptor */
-	VALUE self;                   /* the object around this; not marked */
+	VALUE self;                   /* the object that contains this; not marked */
 	VALUE listeners;              /* Array of sockets */
-	VALUE env;                    /* what each request's env begins as */
+	VALUE env;                    /* the Hash that each request's env starts as */
 	VALUE parser;                 /* a Ruby parser's class, nil for the native one */
-	VALUE server_name, sent_port; /* the authority seen last, which stands in env: it seldom changes */
-	VALUE address;                /* the peer's that stands in env */
-	VALUE local_name, local_port; /* where a request names no authority */
-	uint64_t gave_way;            /* when a thread let others go before it */
+	VALUE server_name, sent_port; /* the last authority seen, kept because it seldom changes */
+	VALUE address;                /* the peer address that env holds */
+	VALUE local_name, local_port; /* used if a request names no authority */
+	uint64_t gave_way;            /* when a thread last gave way to others */
 };
 
-/* For an allocated structure. */
+/* Initializes an allocated structure. */
 void cuttle_source_reset(struct cuttle_source *source, VALUE self);
-/* Initializes what both kinds have in common from their keyword arguments; raises ArgumentError. source->core is set. */
+/* Configures a source from its keyword arguments. source->core must be set. Raises ArgumentError. */
 void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALUE options);
 VALUE cuttle_source_option(VALUE options, const char *name);
 
-/* For the typed data of both kinds. The second marks a connection's Ruby objects. */
+/* For the typed data of both kinds. cuttle_connection_mark marks a connection's Ruby objects. */
 void cuttle_source_mark(const struct cuttle_source *source);
 void cuttle_connection_mark(const struct cuttle_connection *connection);
 void cuttle_source_compact(struct cuttle_source *source);
 
-/* What a Cuttle::Scoreboard has, where this process has a place in it; else NULL. */
+/* Returns the Cuttle::Scoreboard's structure if this process has a place in it, otherwise NULL. */
 struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard);
-/* A listening socket's descriptor, made non-blocking. */
+/* Returns a listening socket's descriptor after making it non-blocking. */
 int cuttle_listener_descriptor(VALUE listener);
 /* Closes the listening sockets. */
 void cuttle_source_close_listeners(struct cuttle_source *source);
-/* Writes one line to $stderr about accepts that fail. */
+/* Writes one line to $stderr about failing accepts. */
 void cuttle_source_complain(void);
-/* The same about temporary files; error: what cuttle_spool_complaint said. */
+/* Writes one line to $stderr about temporary files; error is the result of cuttle_spool_complaint. */
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error);
-/* connections, accepted, requests, dropped, refused, stuck and spooled, as Hash. */
+/* Returns a Hash of connections, accepted, requests, dropped, refused, stuck and spooled. */
 VALUE cuttle_source_stats(const struct cuttle_source *source);
 
-/* Requests that have begun go before new ones: a thread that comes for work first gives the GVL to the threads that
- * wait for it in the app, at most once in a millisecond. Otherwise they would wait until Ruby takes it away from this
- * thread, for 100 ms and between any two of its steps. May raise what other threads sent to this one. */
+/* Lets requests that have begun go before new ones: a thread that comes for work gives the GVL to the threads in the
+ * app that wait for it, at most once per millisecond. Otherwise they would wait until Ruby preempts this thread, after
+ * 100 ms and between any two of its steps. May raise what other threads sent to this one. */
 void cuttle_source_give_way(struct cuttle_source *source);
 
-/* Parses what a connection has buffered with its Ruby parser, which it gets here at its first request; owner marks
- * it. Runs without the loop's lock, on a connection that is in PARSING, and returns with it: the connection is in no list
- * until its step is taken. *raised is what to give to rb_jump_tag then, 0: nothing. */
+/* Parses what a connection has buffered with its Ruby parser, which is made at the first request; owner marks it. Runs
+ * without the loop's lock on a PARSING connection and returns with the lock held: the connection is in no list until
+ * its step is taken. *raised becomes the state to pass to rb_jump_tag, 0: none. */
 enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner, struct cuttle_connection *connection,
 				      int *raised);
 

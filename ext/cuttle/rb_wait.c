@@ -1,4 +1,4 @@
-/* Waiting for single descriptors without the GVL: the blocking side, and responses that outrun their client. */
+/* Waits for single descriptors without the GVL, for the blocking side and for responses that outrun their client. */
 #include "rb_wait.h"
 #include "rb_exchange.h"
 
@@ -33,10 +33,10 @@ int cuttle_poll(struct pollfd *descriptors, nfds_t count, uint64_t nanoseconds)
 	};
 
 	rb_thread_call_without_gvl(poll_without_gvl, &patience, RUBY_UBF_IO, NULL);
-	return patience.result < 0 ? 0 : patience.result; /* interrupted: the caller looks again */
+	return patience.result < 0 ? 0 : patience.result; /* interrupted: the caller checks again */
 }
 
-/* The connection's own descriptor is registered with the poller, so the scheduler gets a copy. */
+/* Gives the scheduler a copy, because the connection's own descriptor is registered with the poller. */
 static bool wait_in_scheduler(VALUE scheduler, int fd, uint64_t nanoseconds)
 {
 	int copy = rb_cloexec_dup(fd);
@@ -71,16 +71,16 @@ bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 	return false;
 }
 
-/* A wait for what the spooler writes, or the client reads. */
+/* A wait until the spooler has written or the client has read. */
 struct outbox_wait {
 	struct cuttle_held *held;
 	int ends[2]; /* of a pipe */
-	VALUE io;    /* around its reading end, nil: none */
+	VALUE io;    /* around its reading end; nil: none */
 	uint64_t nanoseconds;
 	bool moved;
 };
 
-/* Has octets that leave memory told to the pipe. Returns false where enough have left. */
+/* Makes the outbox signal the pipe when octets leave memory. Returns false if enough have left. */
 static bool ask(const struct outbox_wait *wait, int descriptor)
 {
 	struct cuttle_outbox *out = &wait->held->live->out;
@@ -106,7 +106,7 @@ static VALUE wait_for_pipe(VALUE data)
 		wait->moved = true;
 	} else if (NIL_P(scheduler)) {
 		wait->moved = cuttle_poll(descriptors, 2, wait->nanoseconds) > 0;
-	} else { /* whoever polls sends, and tells it too */
+	} else { /* the polling thread sends the output and signals the pipe */
 		wait->io = rb_io_fdopen(wait->ends[0], O_RDONLY, NULL);
 		wait->moved = RTEST(rb_fiber_scheduler_io_wait(scheduler, wait->io, INT2FIX(RUBY_IO_READABLE),
 							       DBL2NUM((double)wait->nanoseconds / (double)CUTTLE_SECOND)));
@@ -118,7 +118,7 @@ static VALUE close_pipe(VALUE data)
 {
 	struct outbox_wait *wait = (struct outbox_wait *)data;
 
-	if (wait->held->live) /* else its outbox is empty, and has forgotten us */
+	if (wait->held->live) /* otherwise the outbox is empty and holds no pipe */
 		ask(wait, -1);
 	close(wait->ends[1]);
 	if (NIL_P(wait->io))

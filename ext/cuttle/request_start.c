@@ -1,12 +1,14 @@
-/* X-Request-Start is a time since 1970, with "t=" before it or without: seconds with a fraction (nginx: t=${msec}),
- * milliseconds (Heroku) or microseconds (Apache: t=%t), which the number's size tells apart. See request_start.h. */
+/* X-Request-Start is a time since 1970, with or without a leading "t=". It counts seconds with a fraction (nginx:
+ * t=${msec}), milliseconds (Heroku) or microseconds (Apache: t=%t). The number's size tells which. See
+ * request_start.h. */
 #include "request_start.h"
 #include "clock.h"
 
 #define OLDEST (3600 * CUTTLE_SECOND)
 #define MOST_DIGITS 19 /* nanoseconds until the year 2286 */
 
-/* A decimal number. Returns how many octets it has, 0: it is none. fraction: nanosecond parts of one. */
+/* Parses a decimal number. *fraction becomes its fraction in billionths. Returns its length in octets, 0 if there is
+ * none. */
 static size_t number(const char *text, size_t length, uint64_t *whole, uint64_t *fraction)
 {
 	uint64_t unit = CUTTLE_SECOND / 10;
@@ -27,7 +29,7 @@ static size_t number(const char *text, size_t length, uint64_t *whole, uint64_t 
 	return at;
 }
 
-/* What a number of that size counts, in nanoseconds; 0: no time of this age. */
+/* Returns the unit of a number of that size, in nanoseconds; 0 if the number is no time of this age. */
 static uint64_t unit_of(uint64_t whole)
 {
 	const uint64_t seconds = UINT64_C(1000000000); /* 2001; ten times that is 2286 */

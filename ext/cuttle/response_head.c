@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for length more octets. */
+/* Makes room for length more octets. Returns false if out of memory. */
 static bool reserve(struct cuttle_response_head *head, size_t length)
 {
 	size_t room;
@@ -74,7 +74,7 @@ void cuttle_response_head_free(struct cuttle_response_head *head)
 	head->at = head->fixed;
 }
 
-/* RFC 9110, 8.6: digits only, and the same number if there are two. */
+/* RFC 9110, 8.6: digits only. Two fields must agree. */
 static enum cuttle_fault note_length(struct cuttle_response_head *head, const char *value, size_t length)
 {
 	uint64_t number = 0;
@@ -103,7 +103,7 @@ static bool lists_close(const char *value, size_t length)
 	return false;
 }
 
-/* Takes note of what a field says of the message; *write becomes whether it goes out as it is. */
+/* Notes what a field says about the message. *write becomes whether the field is sent as it is. */
 static enum cuttle_fault note_field(struct cuttle_response_head *head, const char *name, size_t name_length,
 				    const char *value, size_t length, bool *write)
 {

@@ -29,7 +29,6 @@ struct cuttle_spool *cuttle_spool_open(const char *directory, uint64_t most, voi
 	cuttle_list_reset(&spool->reports);
 	cuttle_list_reset(&spool->files);
 	cuttle_list_reset(&spool->leaving);
-	cuttle_list_reset(&spool->free);
 	atomic_init(&spool->complaint, 0);
 	spool->report = report;
 	spool->context = context;
@@ -41,10 +40,8 @@ struct cuttle_spool *cuttle_spool_open(const char *directory, uint64_t most, voi
 
 static void destroy(struct cuttle_spool *spool)
 {
-	struct cuttle_link *link;
-
-	while ((link = cuttle_list_shift(&spool->free)))
-		cuttle_block_free(cuttle_block_at(link));
+	while (spool->spare)
+		cuttle_octets_free(cuttle_spool_take_spare(spool));
 	pthread_cond_destroy(&spool->called);
 	pthread_mutex_destroy(&spool->reporting);
 	pthread_mutex_destroy(&spool->lock);
@@ -378,10 +375,8 @@ static void settle_block(struct cuttle_stream *stream, struct cuttle_block *bloc
 	}
 	if (error)
 		return;
-	if (!block->pinned) {
-		free(block->octets);
-		block->octets = NULL;
-	}
+	if (!block->pinned)
+		cuttle_block_forget_octets(spool, block);
 	cuttle_stream_merge(stream, block);
 }
 
@@ -444,6 +439,16 @@ static void tell(struct cuttle_spool *spool)
 	pthread_mutex_lock(&spool->lock);
 }
 
+/* After a burst, what it needed goes back to the system. Without the lock, for that takes its time. */
+static void free_spare(struct cuttle_spool *spool)
+{
+	char *octets = cuttle_spool_take_spare(spool);
+
+	pthread_mutex_unlock(&spool->lock);
+	cuttle_octets_free(octets);
+	pthread_mutex_lock(&spool->lock);
+}
+
 static void *work(void *argument)
 {
 	struct cuttle_spool *spool = argument;
@@ -458,6 +463,8 @@ static void *work(void *argument)
 				tell(spool);
 		} else if (spool->ended) {
 			break;
+		} else if (spool->spares > CUTTLE_SPOOL_SPARES) {
+			free_spare(spool);
 		} else {
 			pthread_cond_wait(&spool->called, &spool->lock);
 		}

@@ -9,6 +9,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#define CUTTLE_SPOOL_SPARES 32 /* octets of blocks kept for the next; more while there is something to write */
+
 enum cuttle_block_state { CUTTLE_WAITING, CUTTLE_WRITING, CUTTLE_ON_DISK, CUTTLE_KEPT };
 
 struct cuttle_spool_file {
@@ -21,7 +23,7 @@ struct cuttle_spool_file {
 
 /* Octets [begin, end) of the stream. In a file they are at base + their index. */
 struct cuttle_block {
-	struct cuttle_link link; /* stream->blocks, or spool->free */
+	struct cuttle_link link; /* stream->blocks */
 	char *octets;            /* NULL once they are only on the disk */
 	struct cuttle_spool_file *file; /* of a block that is being written, or was */
 	int64_t base;
@@ -40,8 +42,8 @@ struct cuttle_spool {
 	struct cuttle_link queue;   /* streams with something to write */
 	struct cuttle_link reports; /* streams whose await came to an end */
 	struct cuttle_link files, leaving;
-	struct cuttle_link free;    /* blocks */
-	unsigned free_count;
+	char *spare;         /* octets for the next blocks, NULL: none */
+	unsigned spares;
 	unsigned owners;     /* with the spooler's thread, and each stream */
 	uint64_t used, most;
 	uint64_t quiet_until; /* after the limit was complained of */
@@ -94,8 +96,12 @@ struct cuttle_block *cuttle_stream_first_waiting(struct cuttle_stream *stream);
 /* A block that was just written becomes part of the one before, if it goes on where that ends. */
 void cuttle_stream_merge(struct cuttle_stream *stream, struct cuttle_block *block);
 
-/* Gives a block back that is in no list; its memory too, the first for another one. */
+/* Gives a block back that is in no list. */
 void cuttle_block_give_back(struct cuttle_spool *spool, struct cuttle_block *block);
-void cuttle_block_free(struct cuttle_block *block);
+/* Its octets are on the disk. Their memory is for other ones, or the system's. */
+void cuttle_block_forget_octets(struct cuttle_spool *spool, struct cuttle_block *block);
+/* Memory for a block's octets, NULL where none is spare; and what becomes of it. */
+char *cuttle_spool_take_spare(struct cuttle_spool *spool);
+void cuttle_octets_free(char *octets);
 
 #endif

@@ -4,31 +4,65 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-#define FREE_BLOCKS 32       /* kept for the next octets */
 #define SEND_MOST (2u << 20) /* octets of a file sent at once */
 
 /* Blocks; all under the lock */
 
-void cuttle_block_free(struct cuttle_block *block)
+/* The pages go back to the system at once: a burst of responses would leave a heap of its size for good. */
+void cuttle_octets_free(char *octets)
 {
-	free(block->octets);
-	free(block);
+#ifdef __linux__
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)octets;
+	uintptr_t first = (begin + page - 1) / page * page, last = (begin + CUTTLE_SPOOL_BLOCK) / page * page;
+
+	if (first < last)
+		madvise((void *)first, last - first, MADV_DONTNEED);
+#endif
+	free(octets);
+}
+
+/* Spare ones are linked by their first octets. */
+char *cuttle_spool_take_spare(struct cuttle_spool *spool)
+{
+	char *octets = spool->spare;
+
+	if (octets) {
+		memcpy(&spool->spare, octets, sizeof spool->spare);
+		spool->spares--;
+	}
+	return octets;
+}
+
+void cuttle_block_forget_octets(struct cuttle_spool *spool, struct cuttle_block *block)
+{
+	char *octets = block->octets;
+
+	block->octets = NULL;
+	if (!octets)
+		return;
+	if (spool->ended || (spool->spares >= CUTTLE_SPOOL_SPARES && cuttle_list_empty(&spool->queue))) {
+		cuttle_octets_free(octets);
+		return;
+	}
+	memcpy(octets, &spool->spare, sizeof spool->spare);
+	spool->spare = octets;
+	spool->spares++;
 }
 
 static struct cuttle_block *new_block(struct cuttle_spool *spool)
 {
-	struct cuttle_link *link = cuttle_list_shift(&spool->free);
-	struct cuttle_block *block = link ? cuttle_block_at(link) : malloc(sizeof *block);
-	char *octets = link ? block->octets : malloc(CUTTLE_SPOOL_BLOCK);
+	struct cuttle_block *block = malloc(sizeof *block);
+	char *octets = block ? cuttle_spool_take_spare(spool) : NULL;
 
-	if (!block || !octets) {
+	if (block && !octets)
+		octets = malloc(CUTTLE_SPOOL_BLOCK);
+	if (!octets) {
 		free(block);
-		free(octets);
 		return NULL;
 	}
-	if (link)
-		spool->free_count--;
 	*block = (struct cuttle_block){.octets = octets, .state = CUTTLE_WAITING};
 	cuttle_list_reset(&block->link);
 	return block;
@@ -37,13 +71,8 @@ static struct cuttle_block *new_block(struct cuttle_spool *spool)
 void cuttle_block_give_back(struct cuttle_spool *spool, struct cuttle_block *block)
 {
 	cuttle_spool_release_file(spool, block->file);
-	if (!block->octets || spool->free_count >= FREE_BLOCKS || spool->ended) {
-		cuttle_block_free(block);
-		return;
-	}
-	block->file = NULL;
-	cuttle_list_append(&spool->free, &block->link);
-	spool->free_count++;
+	cuttle_block_forget_octets(spool, block);
+	free(block);
 }
 
 /* Octets of it that are in memory leave, by whatever way. */
@@ -257,10 +286,8 @@ static ssize_t send_from_memory(struct cuttle_stream *stream, struct cuttle_bloc
 	sent = transport->type->write(transport, &part, 1);
 	pthread_mutex_lock(&stream->spool->lock);
 	block->pinned = false;
-	if (block->state == CUTTLE_ON_DISK) { /* written meanwhile */
-		free(block->octets);
-		block->octets = NULL;
-	}
+	if (block->state == CUTTLE_ON_DISK) /* written meanwhile */
+		cuttle_block_forget_octets(stream->spool, block);
 	return sent;
 }
 

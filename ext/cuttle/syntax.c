@@ -1,4 +1,4 @@
-/* Generated from the classes in syntax.h, a row for each sixteen octets. */
+/* Generated from the classes in syntax.h: one row per sixteen octets. */
 #include "syntax.h"
 
 const uint8_t cuttle_syntax[256] = {

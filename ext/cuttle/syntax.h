@@ -1,4 +1,4 @@
-/* Classes of octets (RFC 9110, 5.6; RFC 3986, 2), one table for all parsers. */
+/* Classes of octets (RFC 9110, 5.6; RFC 3986, 2) in one table that all parsers share. */
 #ifndef CUTTLE_SYNTAX_H
 #define CUTTLE_SYNTAX_H
 
@@ -10,8 +10,10 @@
 enum {
 	CUTTLE_TOKEN = 1,    /* tchar */
 	CUTTLE_VALUE = 2,    /* field-vchar, obs-text, SP and TAB */
-	CUTTLE_TARGET = 4,   /* what a request target may hold: visible ASCII but "#" (browsers send more than RFC 3986 has) */
-	CUTTLE_REG_NAME = 8, /* unreserved, sub-delims and "%", but ",": two Hosts that were made one have it */
+	CUTTLE_TARGET = 4,   /* in a request target: visible ASCII except "#" (browsers send more than RFC 3986
+	                      * allows) */
+	CUTTLE_REG_NAME = 8, /* unreserved, sub-delims and "%", but not ",": a comma means that two Hosts were merged
+	                      * into one */
 	CUTTLE_DIGIT = 16,
 	CUTTLE_HEX = 32,
 	CUTTLE_QUOTED = 64,  /* qdtext */
@@ -24,7 +26,7 @@ static inline bool cuttle_is(char octet, int classes)
 	return cuttle_syntax[(unsigned char)octet] & classes;
 }
 
-/* The first of length octets that is not of the class; length where all are. */
+/* Returns the offset of the first octet that is not of the class, or length if all are. */
 static inline size_t cuttle_span(const char *octets, size_t length, int class)
 {
 	size_t at = 0;
@@ -34,7 +36,7 @@ static inline size_t cuttle_span(const char *octets, size_t length, int class)
 	return at;
 }
 
-/* Whether all of length octets are of the class, which is one bit. */
+/* Whether all octets are of the class, which must be a single bit. */
 static inline bool cuttle_all(const char *octets, size_t length, int class)
 {
 	size_t at = 0;
@@ -46,7 +48,7 @@ static inline bool cuttle_all(const char *octets, size_t length, int class)
 	return cuttle_span(octets + at, length - at, class) == length - at;
 }
 
-/* Eight octets at once: whether one of them is a control character. TAB counts as one. */
+/* Whether one of eight octets is a control character. TAB counts as one. */
 static inline bool cuttle_has_control(const char *octets)
 {
 	const uint64_t ones = UINT64_MAX / 255, high = ones << 7;
@@ -68,8 +70,8 @@ static inline bool cuttle_is_value(const char *octets, size_t length)
 	return cuttle_all(octets + at, length - at, CUTTLE_VALUE);
 }
 
-/* Whether octets are this word, in any case. The word is in lower case, of letters, digits and "-"; the octets are
- * of CUTTLE_VALUE. No locale has a say in it, as it has in strcasecmp. */
+/* Whether the octets equal the word, ignoring case. The word must be lower case, of letters, digits and "-"; the octets
+ * must be of CUTTLE_VALUE. Unlike strcasecmp, this ignores the locale. */
 static inline bool cuttle_same(const char *octets, size_t length, const char *word)
 {
 	size_t at = 0;
@@ -81,8 +83,8 @@ static inline bool cuttle_same(const char *octets, size_t length, const char *wo
 	return at == length;
 }
 
-/* The next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it; empty ones are
- * none. Returns where to go on, NULL when there are no more. */
+/* Finds the next element of a comma-separated list (RFC 9110, 5.6.1), without the white space around it. Empty elements
+ * are skipped. Returns where to continue, or NULL when there are no more elements. */
 const char *cuttle_next_element(const char *at, const char *end, const char **element, size_t *length);
 
 #endif

@@ -10,7 +10,7 @@ static struct cuttle_slice slice(const char *base, const char *from, const char 
 	return (struct cuttle_slice){.offset = (uint32_t)(from - base), .length = (uint32_t)(to - from)};
 }
 
-/* RFC 3986's form of addresses to come: v, a version, ".", and what only that version knows. */
+/* RFC 3986's IPvFuture: "v", a version, ".", and what only that version defines. */
 static bool future_address(const char *at, const char *end)
 {
 	const char *dot = at + 1 + cuttle_span(at + 1, (size_t)(end - at - 1), CUTTLE_HEX);
@@ -34,7 +34,7 @@ static bool v6_address(const char *at, const char *end)
 	return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-/* Behind the "]" of the address that begins with "[" at; NULL where it is malformed. */
+/* Returns the position after the "]" of the address that starts with "[" at at, or NULL if it is malformed. */
 static const char *ip_literal_end(const char *at, const char *end)
 {
 	const char *close = memchr(at, ']', (size_t)(end - at));
@@ -70,7 +70,7 @@ static bool valid_port(const char *at, const char *end)
 	return true;
 }
 
-/* host [":" port]; without userinfo, which RFC 9110, 4.2.4 wants treated as an error. */
+/* Parses host [":" port]. Userinfo is an error, as RFC 9110, 4.2.4 asks. */
 static int parse_authority(struct cuttle_slice *host, struct cuttle_slice *port, const char *base, const char *at,
 			   const char *end)
 {
@@ -117,7 +117,7 @@ static int split_path(struct cuttle_head *head, const char *base, const char *at
 	return 0;
 }
 
-/* Octets of "http://" or "https://" at the beginning, 0 without either. */
+/* Returns the length of a leading "http://" or "https://", 0 without either. */
 static size_t scheme_length(const char *at, const char *end)
 {
 	size_t length = (size_t)(end - at);
@@ -129,7 +129,7 @@ static size_t scheme_length(const char *at, const char *end)
 	return (at[4] | 0x20) == 's' && memcmp(at + 5, "://", 3) == 0 ? 8 : 0;
 }
 
-/* "http://authority/path?query"; the path may be empty, the host not (RFC 9110, 4.2.1). */
+/* Parses "http://authority/path?query". The path may be empty, the host may not (RFC 9110, 4.2.1). */
 static int parse_absolute(struct cuttle_head *head, const char *base, const char *at, const char *end)
 {
 	size_t scheme = scheme_length(at, end);

@@ -4,12 +4,12 @@
 
 #include "parser.h"
 
-/* Takes head->target apart, whose method is known. Returns 0 or what to answer. */
+/* Splits head->target into its parts; the method must be known already. Returns 0 or the status to answer. */
 int cuttle_parse_target(struct cuttle_head *head, const char *base);
 
-/* A Host field's value. It applies unless the target named an authority; it must be a valid one in any case, and must
- * not be empty where it applies: an http URI has a host (RFC 9110, 4.2.1), and RFC 9112, 3.3 lets a server refuse one
- * that has none. Returns 0 or what to answer. */
+/* Parses a Host field's value. It applies unless the target named an authority. It must be valid in either case. Where
+ * it applies it must not be empty: an http URI has a host (RFC 9110, 4.2.1), and RFC 9112, 3.3 lets a server refuse a
+ * request without one. Returns 0 or the status to answer. */
 int cuttle_parse_host(struct cuttle_head *head, const char *base, const char *value, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* Time: nanoseconds of the monotonic clock, read through the vDSO (no system call). */
+/* Time: nanoseconds on the monotonic clock, read through the vDSO without a system call. */
 #ifndef CUTTLE_LOAD_CLOCK_H
 #define CUTTLE_LOAD_CLOCK_H
 
@@ -18,7 +18,7 @@ static inline int64_t clock_now(void)
 	return (int64_t)time.tv_sec * SECOND + time.tv_nsec;
 }
 
-/* CPU time of the calling thread. */
+/* Returns the calling thread's CPU time. */
 static inline int64_t clock_thread_cpu(void)
 {
 	struct timespec time;

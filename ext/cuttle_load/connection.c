@@ -1,9 +1,9 @@
 /*
  * What happens on a connection. Its worker's thread runs all of it. See worker.h for the states.
  *
- * Law: a request is one write and its response one read, where they fit; a connection whose response came is given its
- * next request at once (closed loop) or put back among the idle ones (open loop). Every flight ends in exactly one of
- * record_response and record_failure.
+ * Law: a request is one write and its response one read if they fit. A connection that got its response sends its next
+ * request at once (closed loop) or becomes idle again (open loop). Every flight ends in exactly one of record_response
+ * and record_failure.
  */
 #include "transport.h"
 #include <errno.h>
@@ -42,7 +42,7 @@ static void push_flight(struct worker *worker, struct connection *connection, in
 
 static void pop_flight(struct worker *worker, struct connection *connection)
 {
-	if (connection->unsent == connection->count) /* an answer to what was not wholly sent: it never will be */
+	if (connection->unsent == connection->count) /* answered before it was sent in full: the rest is never sent */
 		connection->unsent--;
 	if (++connection->first == worker->plan->pipeline)
 		connection->first = 0;
@@ -74,7 +74,7 @@ void connection_close(struct worker *worker, struct connection *connection)
 	stats_count(&worker->stats->live.connections, (uint64_t)-1);
 }
 
-/* Takes an idle connection out of its list. */
+/* Removes an idle connection from its list. */
 static void forget_idle(struct worker *worker, struct connection *connection)
 {
 	struct connection **at;
@@ -87,11 +87,11 @@ static void forget_idle(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* A connection without a descriptor and without flights: opens again (closed loop), or waits until it is needed. */
+/* Decides what a closed connection without flights does: it opens again (closed loop), or waits until it is needed. */
 static void go_on_closed(struct worker *worker, struct connection *connection, bool backing_off)
 {
 	if (connection->queued)
-		return; /* opens when its time comes */
+		return; /* it opens when its delay ends */
 	if (worker->plan->open) {
 		connection->next = worker->closed;
 		worker->closed = connection;
@@ -180,7 +180,7 @@ void connection_fill(struct worker *worker, struct connection *connection)
 		push_flight(worker, connection, worker->now);
 }
 
-/* After one or more complete responses on a connection that persists. */
+/* Continues after one or more complete responses on a connection that persists. */
 static void next_request(struct worker *worker, struct connection *connection)
 {
 	if (worker->plan->open) {
@@ -198,7 +198,8 @@ static void next_request(struct worker *worker, struct connection *connection)
 /* --- reading --- */
 
 /*
- * The response to the first flight is complete; +rest+ octets came after it. false: the connection is closed.
+ * Handles a complete response to the first flight; +rest+ octets came after it. Returns false if the connection is
+ * closed.
  */
 static bool complete(struct worker *worker, struct connection *connection, size_t rest)
 {
@@ -222,7 +223,8 @@ static bool complete(struct worker *worker, struct connection *connection, size_
 	return false;
 }
 
-/* Octets that are no response; after a complete one, octets beyond its length. false: the connection is closed. */
+/* Handles octets that are no response; after a complete response, they exceed its length. Returns false: the connection
+ * is closed. */
 static bool refuse(struct worker *worker, struct connection *connection, const char *octets, size_t length)
 {
 	bool beyond = connection->served && !connection->response.begun;
@@ -232,7 +234,7 @@ static bool refuse(struct worker *worker, struct connection *connection, const c
 	return false;
 }
 
-/* false: the connection is closed. */
+/* Takes octets that were read. Returns false if the connection is closed. */
 static bool take(struct worker *worker, struct connection *connection, const char *octets, size_t length)
 {
 	bool responded = false;
@@ -260,7 +262,7 @@ static bool take(struct worker *worker, struct connection *connection, const cha
 	return true;
 }
 
-/* The end of a connection that owes nothing. */
+/* Ends a connection that owes no response. */
 static void drop(struct worker *worker, struct connection *connection)
 {
 	if (worker->plan->open)
@@ -287,7 +289,7 @@ static void ended(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* read(2) failed. */
+/* Handles a failed read. */
 static void unread(struct worker *worker, struct connection *connection)
 {
 	if (errno == EAGAIN && !connection->broken)
@@ -298,14 +300,14 @@ static void unread(struct worker *worker, struct connection *connection)
 		drop(worker, connection);
 }
 
-/* Octets that no request asked for. */
+/* Handles octets that no request asked for. */
 static void refuse_stray(struct worker *worker, struct connection *connection)
 {
 	record_stray(worker, FAILURE_LENGTH);
 	drop(worker, connection);
 }
 
-/* Pauses a slow reader in the midst of a response. */
+/* Pauses a slow reader during a response. */
 static bool rest_a_while(struct worker *worker, struct connection *connection)
 {
 	if (!worker->plan->slow_octets || connection->count == 0 || !connection->response.begun)
@@ -315,8 +317,8 @@ static bool rest_a_while(struct worker *worker, struct connection *connection)
 }
 
 /*
- * Reads what there is. A short read took everything, so the next octets will make an event of their own; the end of the
- * connection may have come with the last one (+to_end+), and TLS may hold octets that the socket has not any more.
+ * Reads what is available. A short read took everything, so further octets cause a new event. There are two exceptions:
+ * the connection's end may come with the last octets (+to_end+), and TLS may hold octets that the socket no longer has.
  */
 static void receive(struct worker *worker, struct connection *connection, bool to_end)
 {
@@ -347,7 +349,7 @@ static void receive(struct worker *worker, struct connection *connection, bool t
 	} while (got < 0 || (size_t)got == room || to_end || connection->tls || connection->broken);
 }
 
-/* What was written, if it broke the connection, may have been answered before. */
+/* Writes. If that breaks the connection, reads, as an answer may have come before. */
 static void flush_or_hear(struct worker *worker, struct connection *connection)
 {
 	flush(worker, connection);
@@ -357,7 +359,7 @@ static void flush_or_hear(struct worker *worker, struct connection *connection)
 
 /* --- opening --- */
 
-/* The first request of a connection opened ahead begins now; one of the warm-up stays one. */
+/* The first request of a connection opened ahead begins now. One that belongs to the warm-up keeps belonging to it. */
 static void begin_fresh(struct worker *worker, struct connection *connection)
 {
 	struct flight *flight = &connection->flights[connection->first];
@@ -420,7 +422,8 @@ static void connected(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Opens a connection for a request meant for +intended+; +fresh+: whose time begins when the connection stands. */
+/* Opens a connection for a request meant for +intended+. With +fresh+, the request's time begins when the connection is
+ * established. */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh)
 {
 	connection->first = connection->count = connection->unsent = connection->offset = 0;
@@ -464,7 +467,7 @@ void connection_event(struct worker *worker, struct connection *connection, uint
 		receive(worker, connection, to_end);
 }
 
-/* Its time in a delay queue is over. */
+/* Continues a connection whose delay is over. */
 void connection_resume(struct worker *worker, struct connection *connection)
 {
 	if (connection->state == CLOSED && worker->plan->open) {
@@ -480,7 +483,7 @@ void connection_resume(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* The first flight is overdue, so the connection is of no use. */
+/* Gives up a connection whose first flight is overdue. */
 void connection_expire(struct worker *worker, struct connection *connection)
 {
 	fail(worker, connection, FAILURE_TIMEOUT);

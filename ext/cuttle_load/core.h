@@ -1,4 +1,4 @@
-/* What the Ruby side of the extension shares. Only files that include this one know Ruby. */
+/* What the extension's Ruby side shares. Only files that include this one know Ruby. */
 #ifndef CUTTLE_LOAD_CORE_H
 #define CUTTLE_LOAD_CORE_H
 
@@ -11,10 +11,10 @@ void init_server(VALUE module);
 void init_orphans(VALUE module);
 void init_parts(VALUE module);
 
-/* A Cuttle::Load::Histogram of its own with +from+'s values. */
+/* Returns a new Cuttle::Load::Histogram with +from+'s values. */
 VALUE histogram_to_ruby(const struct histogram *from);
 
-/* The value of +key+ (a Symbol's name) in +hash+; raises ArgumentError where it is missing. */
+/* Returns the value of +key+ (a Symbol's name) in +hash+. Raises ArgumentError if it is missing. */
 VALUE option(VALUE hash, const char *key);
 
 #endif

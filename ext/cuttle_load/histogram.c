@@ -60,7 +60,7 @@ int64_t histogram_value_at(const struct histogram *histogram, double percentile)
 
 	if (histogram->count == 0)
 		return 0;
-	/* The product may miss a whole number by a rounding error, which must not cost a rank. */
+	/* A rounding error may lift the product above a whole number, which must not cost a rank. */
 	rank = (uint64_t)ceil(percentile / 100.0 * (double)histogram->count * (1 - 1e-12));
 	if (rank < 1)
 		return histogram->min;

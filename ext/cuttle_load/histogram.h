@@ -1,8 +1,8 @@
 /*
- * A histogram of times: the layout of HdrHistogram (log-linear), for 1 us to 1 h with 3 significant digits.
+ * A histogram of times in HdrHistogram's log-linear layout, for 1 us to 1 h with 3 significant digits.
  *
- * Law: slots are 1 ns wide up to 2047 ns, then every doubling is cut into 1024, so a slot is never wider than 1/1024 of
- * the values in it. Two histograms add up slot by slot, so merging loses nothing. One thread writes one. No Ruby.
+ * Law: slots are 1 ns wide up to 2047 ns. Above, each doubling has 1024 slots, so a slot is never wider than 1/1024 of
+ * its values. Merging adds slot by slot and loses nothing. Only one thread writes a histogram. No Ruby.
  */
 #ifndef CUTTLE_LOAD_HISTOGRAM_H
 #define CUTTLE_LOAD_HISTOGRAM_H
@@ -13,29 +13,29 @@
 
 #define HISTOGRAM_HALF_BITS 10
 #define HISTOGRAM_MAX INT64_C(3600000000000)
-/* The doubling that holds HISTOGRAM_MAX is number 31 (2^41 to 2^42 ns); each has 1024 slots, the first 1024 more. */
+/* HISTOGRAM_MAX lies in doubling number 31 (2^41 to 2^42 ns). Each doubling has 1024 slots, the first has 1024 more. */
 #define HISTOGRAM_SLOTS ((31 + 2) << HISTOGRAM_HALF_BITS)
 
 struct histogram {
 	uint64_t count;
-	uint64_t clipped; /* values above HISTOGRAM_MAX, counted there */
-	int64_t min, max; /* exact; of no meaning while count is 0 */
+	uint64_t clipped; /* values above HISTOGRAM_MAX, counted as HISTOGRAM_MAX */
+	int64_t min, max; /* exact; meaningless while count is 0 */
 	int64_t sum;
 	double squares; /* sum of squares, ns^2 */
-	size_t lowest, highest; /* slots in use lie within */
+	size_t lowest, highest; /* all slots in use lie between them */
 	uint64_t slots[HISTOGRAM_SLOTS];
 };
 
 void histogram_clear(struct histogram *histogram);
 void histogram_add(struct histogram *into, const struct histogram *from, uint64_t times);
 
-/* +count+ values in slot +index+, which must be below HISTOGRAM_SLOTS; min, max and sums are the caller's to set. */
+/* Adds +count+ values to slot +index+, which must be below HISTOGRAM_SLOTS. The caller sets min, max and the sums. */
 void histogram_fill(struct histogram *histogram, size_t index, uint64_t count);
 
-/* The value that +percentile+ (0..100) of the values do not exceed, by nearest rank; the highest of its slot. */
+/* Returns the value that +percentile+ (0..100) of the values don't exceed, by nearest rank: the highest of its slot. */
 int64_t histogram_value_at(const struct histogram *histogram, double percentile);
 
-/* How many values lie in slots at or below that of +value+. */
+/* Returns how many values lie in the slot of +value+ or below. */
 uint64_t histogram_count_to(const struct histogram *histogram, int64_t value);
 
 double histogram_mean(const struct histogram *histogram);
@@ -48,7 +48,7 @@ static inline size_t histogram_index(int64_t value)
 	return ((size_t)doubling << HISTOGRAM_HALF_BITS) + (size_t)(value >> doubling);
 }
 
-/* The lowest and the highest value that slot +index+ stands for. */
+/* Return the lowest and the highest value of slot +index+. */
 static inline int64_t histogram_lowest(size_t index)
 {
 	int doubling = (int)(index >> HISTOGRAM_HALF_BITS) - 1;

@@ -1,4 +1,4 @@
-/* Which request comes next. See mix.h. */
+/* Chooses the next request; see mix.h. */
 #include "mix.h"
 #include "random.h"
 

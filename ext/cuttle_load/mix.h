@@ -1,8 +1,8 @@
 /*
- * The requests of a run: octets ready to be sent, and which one comes next.
+ * The requests of a run: their octets, and which one comes next.
  *
- * Law: request number n is a function of the seed and n alone, so a mix is the same whichever thread sends it and
- * however many there are. Read only while a run lasts; every thread reads. No Ruby.
+ * Law: request number n depends only on the seed and n, so a mix is the same for any number of threads. Every thread
+ * reads a mix, and nobody changes it during a run. No Ruby.
  */
 #ifndef CUTTLE_LOAD_MIX_H
 #define CUTTLE_LOAD_MIX_H
@@ -14,16 +14,16 @@
 struct request {
 	const char *octets;
 	size_t length;
-	double weight; /* share of the requests up to this one, itself included: ascending to 1 */
-	int expected; /* status, or 0: anything below 400 */
-	bool head; /* HEAD: its response has no body */
+	double weight; /* cumulative share of the requests, this one included: ascending to 1 */
+	int expected; /* status; 0: anything below 400 */
+	bool head; /* a HEAD request: its response has no body */
 };
 
 struct mix {
 	const struct request *requests;
 	size_t count;
 	uint64_t seed;
-	bool in_order; /* one after the other instead of by weight */
+	bool in_order; /* in turn instead of by weight */
 };
 
 const struct request *mix_draw(const struct mix *mix, uint64_t number);

@@ -1,4 +1,4 @@
-/* Pseudo-random numbers: SplitMix64 (Steele, Lea, Flood 2014). Seeded, so a run can be repeated; not for secrets. */
+/* Pseudo-random numbers: SplitMix64 (Steele, Lea, Flood 2014). A seed makes a run repeatable. Not for secrets. */
 #ifndef CUTTLE_LOAD_RANDOM_H
 #define CUTTLE_LOAD_RANDOM_H
 
@@ -13,19 +13,19 @@ static inline uint64_t random_mix(uint64_t z)
 	return z ^ (z >> 31);
 }
 
-/* The next number of a sequence. */
+/* Returns the next number of a sequence. */
 static inline uint64_t random_next(uint64_t *state)
 {
 	return random_mix(*state += RANDOM_STEP);
 }
 
-/* Number +index+ of the sequence that +seed+ begins: the same whichever thread asks, and in whatever order. */
+/* Returns number +index+ of the sequence that +seed+ begins, the same for every thread and in any order. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
 	return random_mix(random_mix(seed + RANDOM_STEP) + (index + 1) * RANDOM_STEP);
 }
 
-/* In [0, 1), with 53 bits. */
+/* Converts to [0, 1), with 53 bits. */
 static inline double random_unit(uint64_t bits)
 {
 	return (double)(bits >> 11) * 0x1.0p-53;

@@ -48,7 +48,7 @@ static VALUE record(VALUE self, VALUE value)
 	return self;
 }
 
-/* add(other, times = 1) -> self: other's values, each +times+ times. Exact: slots add up. */
+/* add(other, times = 1) -> self: adds other's values, each +times+ times. Exact, as slots add up. */
 static VALUE add(int argc, VALUE *argv, VALUE self)
 {
 	VALUE other, times;
@@ -58,7 +58,8 @@ static VALUE add(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* fill(pairs, min, max, sum, squares, clipped) -> self: what #pairs and those readers of another one said. */
+/* fill(pairs, min, max, sum, squares, clipped) -> self: adds what another histogram's methods of these names
+ * returned. */
 static VALUE fill(VALUE self, VALUE pairs, VALUE min, VALUE max, VALUE sum, VALUE squares, VALUE clipped)
 {
 	struct histogram *histogram = get(self);
@@ -154,7 +155,7 @@ static VALUE value_at(VALUE self, VALUE percentile)
 	return LL2NUM(histogram_value_at(get(self), wanted));
 }
 
-/* count_to(nanoseconds) -> how many values are at most that, to the slot */
+/* count_to(nanoseconds) -> how many values are at most that, with the precision of a slot */
 static VALUE count_to(VALUE self, VALUE value)
 {
 	return ULL2NUM(histogram_count_to(get(self), NUM2LL(value)));

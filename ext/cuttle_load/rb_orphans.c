@@ -3,8 +3,8 @@
 #include <sys/prctl.h>
 
 /*
- * adopt -> nil: from now on, descendants whose parent ended become children of this process instead of init's
- * (prctl(2), PR_SET_CHILD_SUBREAPER). Raises SystemCallError.
+ * adopt -> nil: makes this process, instead of init, the parent of descendants that lose theirs from now on (prctl(2),
+ * PR_SET_CHILD_SUBREAPER). Raises SystemCallError.
  */
 static VALUE adopt(VALUE module)
 {

@@ -1,5 +1,5 @@
-/* The response parser and the schedules by themselves, for tests and for what must know arrivals beforehand; and how fast
- * a core is. */
+/* The response parser and the schedules on their own, for tests and for code that must know arrivals in advance; and a
+ * core's speed. */
 #include "clock.h"
 #include "core.h"
 #include "response.h"
@@ -20,8 +20,9 @@ static VALUE head_to_ruby(const struct response *response, size_t taken)
 }
 
 /*
- * parse(pieces, head) -> [status, keep alive, octets taken] of the first response in the pieces (Strings, fed one after
- * the other); :malformed; or, where they end before it, what the connection's end means: :early_close, :length, :done.
+ * parse(pieces, head) -> [status, keep alive, octets taken] of the first response in the pieces (Strings, parsed one
+ * after the other); :malformed; or, if the pieces end before the response does, what the connection's end means:
+ * :early_close, :length, :done.
  */
 static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 {
@@ -47,7 +48,7 @@ static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 	return end_name(&response);
 }
 
-/* statuses(octets) -> the status of each response in +octets+, one after the other through one memo. */
+/* statuses(octets) -> the status of each response in +octets+, parsed in turn with one memo */
 static VALUE statuses(VALUE module, VALUE octets)
 {
 	struct response_memo memo = { 0 };
@@ -67,7 +68,7 @@ static VALUE statuses(VALUE module, VALUE octets)
 	return result;
 }
 
-/* arrivals(shape, seed, part, parts, most) -> nanoseconds of at most +most+ arrivals; shape as for Run. */
+/* arrivals(shape, seed, part, parts, most) -> times of at most +most+ arrivals in nanoseconds; shape as for Run */
 static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE parts, VALUE most)
 {
 	struct shape shape = { 0 };
@@ -88,8 +89,8 @@ static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE pa
 	return result;
 }
 
-/* core_speed(core, milliseconds) -> steps of an interpreter per second of CPU time on that core, computed for so long (1 to
- * 1,000; with the GVL), or nil where this process may not run there. Only to be compared with itself. */
+/* core_speed(core, milliseconds) -> an interpreter's steps per second of CPU time on that core, or nil if this process
+ * may not run there. Computes for that time (1 to 1,000) with the GVL. Only comparable with itself. */
 static VALUE speed_of_core(VALUE module, VALUE core, VALUE milliseconds)
 {
 	int length = NUM2INT(milliseconds);

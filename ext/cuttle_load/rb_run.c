@@ -1,4 +1,5 @@
-/* Cuttle::Load::Run: run.h for Ruby. A Hash makes the plan; windows and figures come back as Arrays and Hashes. */
+/* Cuttle::Load::Run: run.h for Ruby. A Hash describes the plan; windows and figures are returned as Arrays and
+ * Hashes. */
 #include "core.h"
 #include "rb_shape.h"
 #include "run.h"
@@ -10,7 +11,7 @@
 struct generator {
 	struct run run;
 	struct request *requests;
-	struct window **read; /* the last window each worker's reader has seen */
+	struct window **read; /* for each worker, the last window that Ruby has read */
 	bool started;
 };
 
@@ -250,7 +251,7 @@ static struct generator *get_running(VALUE self)
 	return generator;
 }
 
-/* wait(seconds) -> whether it has ended. Other Ruby threads run meanwhile, and interrupts end the wait. */
+/* wait(seconds) -> whether the run has ended. Other Ruby threads run meanwhile, and interrupts end the wait. */
 static VALUE wait_for(VALUE self, VALUE seconds)
 {
 	struct waiting waiting = { &get_running(self)->run, (int64_t)(NUM2DBL(seconds) * 1e9), false };
@@ -259,7 +260,7 @@ static VALUE wait_for(VALUE self, VALUE seconds)
 	return waiting.ended ? Qtrue : Qfalse;
 }
 
-/* stop -> nil: the workers end at once with what they have. #wait tells when they did. */
+/* stop -> nil: ends the workers at once with what they have. #wait tells when they have ended. */
 static VALUE stop(VALUE self)
 {
 	if (get(self)->started)
@@ -280,7 +281,7 @@ static uint64_t live_value(const _Atomic uint64_t *counter)
 	return atomic_load_explicit((_Atomic uint64_t *)counter, memory_order_relaxed);
 }
 
-/* live -> [sent, responses, failures, connections, in flight], of all threads, the warm-up included */
+/* live -> [sent, responses, failures, connections, in flight] of all threads, including the warm-up */
 static VALUE live(VALUE self)
 {
 	const struct run *run = &get_running(self)->run;
@@ -360,7 +361,7 @@ static size_t thread_index(const struct generator *generator, VALUE thread)
 	return index;
 }
 
-/* windows(thread) -> what that thread published since the last call */
+/* windows(thread) -> what that thread has published since the last call */
 static VALUE windows(VALUE self, VALUE thread)
 {
 	struct generator *generator = get_running(self);
@@ -385,7 +386,7 @@ static VALUE gaps_to_ruby(const struct stats *stats)
 	return gaps;
 }
 
-/* figures(thread) -> what a thread measured over the whole run. Only once #wait said that it has ended. */
+/* figures(thread) -> what a thread measured over the whole run. Raises before the thread has ended. */
 static VALUE figures(VALUE self, VALUE thread)
 {
 	struct generator *generator = get_running(self);

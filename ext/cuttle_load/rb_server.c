@@ -41,7 +41,7 @@ static enum manner manner(VALUE name)
 	rb_raise(rb_eArgError, "no manner %" PRIsVALUE, name);
 }
 
-/* A String with the octets of an int64_t for each delay: memory that Ruby frees, whatever is raised meanwhile. */
+/* Packs the delays as int64_t into a String, so that Ruby frees the memory even if something raises. */
 static VALUE pack_delays(VALUE delays)
 {
 	VALUE packed = rb_str_buf_new(RARRAY_LEN(delays) * (long)sizeof(int64_t));
@@ -92,7 +92,7 @@ static VALUE requests(VALUE self)
 	return ULL2NUM(server_requests(get(self)));
 }
 
-/* times -> [held, cycle]: Histograms of the requests that were delayed (struct server_times) */
+/* times -> [held, cycle]: Histograms of the delayed requests (struct server_times) */
 static VALUE times(VALUE self)
 {
 	struct server *server = get(self);

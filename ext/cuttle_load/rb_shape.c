@@ -1,4 +1,4 @@
-/* See rb_shape.h. */
+/* Reads arrival shapes; see rb_shape.h. */
 #include "rb_shape.h"
 #include "core.h"
 #include <math.h>
@@ -9,7 +9,7 @@ static double number(VALUE row, long at)
 	return NUM2DBL(rb_ary_entry(row, at));
 }
 
-/* Reads everything before it allocates, so that a wrong value leaks nothing. */
+/* The rows were checked already, so nothing raises after the allocation and nothing leaks. */
 static void read_segments(VALUE rows, struct shape *shape)
 {
 	long at, count = RARRAY_LEN(rows);

@@ -1,6 +1,6 @@
 /*
- * What a worker writes down. Only what was meant to be sent since measuring began counts; a warm-up leaves no trace
- * but in the live counters. See worker.h and stats.h.
+ * What a worker records. Only requests meant to be sent after measuring began count; a warm-up shows only in the live
+ * counters. See worker.h and stats.h.
  */
 #include "worker.h"
 
@@ -61,14 +61,14 @@ void record_failure(struct worker *worker, const struct flight *flight, enum fai
 		count_failure(worker, failure);
 }
 
-/* Something wrong on a connection that no request was on. */
+/* Records a failure on a connection without a request. */
 void record_stray(struct worker *worker, enum failure failure)
 {
 	if (worker->measuring)
 		count_failure(worker, failure);
 }
 
-/* It lasted at least as long as it was waited for, and so it counts. */
+/* Records a timeout with the time waited so far, as the request took at least that long. */
 void record_timeout(struct worker *worker, int64_t intended)
 {
 	if (!counts(worker, intended))
@@ -97,7 +97,7 @@ void record_connect(struct worker *worker, const struct connection *connection)
 	histogram_record(&worker->stats->connect, worker->now - connection->opened);
 }
 
-/* CPU time but for what went into waiting. */
+/* CPU time, excluding what was spent on waiting. */
 static int64_t working(const struct worker *worker)
 {
 	return clock_thread_cpu() - worker->waiter.looked;
@@ -124,7 +124,7 @@ static void end_sending(struct worker *worker)
 	worker->stats->wall = worker->now - worker->wall_begin;
 }
 
-/* Keeps the windows up with the time. */
+/* Publishes windows up to the present. */
 void record_windows(struct worker *worker)
 {
 	struct plan *plan = worker->plan;
@@ -139,7 +139,8 @@ void record_windows(struct worker *worker)
 		end_sending(worker);
 }
 
-/* The last window: what came after the end, or the part of a second until the run ended by itself or was stopped. */
+/* Publishes the last window: what came after the end, or the fraction of a second until the run ended or was
+ * stopped. */
 void record_end(struct worker *worker)
 {
 	struct stats *stats = worker->stats;

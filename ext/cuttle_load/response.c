@@ -1,4 +1,4 @@
-/* The response parser. See response.h for its law. */
+/* The response parser. response.h states its law. */
 #include "response.h"
 #include <string.h>
 
@@ -23,7 +23,7 @@ static bool is_token(unsigned char octet)
 	       (octet && strchr(SYMBOLS, octet));
 }
 
-/* Allowed in a field value, a reason phrase or a chunk extension: anything but controls, HTAB excepted. */
+/* Whether a field value, reason phrase or chunk extension may have this octet: no controls except HTAB. */
 static bool is_text(unsigned char octet)
 {
 	return octet == '\t' || (octet >= ' ' && octet != 127);
@@ -97,7 +97,7 @@ static bool take_length(struct response *response)
 	return true;
 }
 
-/* Calls for each member of a comma separated list; stops when +take+ refuses one. */
+/* Calls +take+ for each member of a comma-separated list until it returns false. */
 static bool each_member(struct response *response, bool (*take)(struct response *, const char *, size_t))
 {
 	const char *at = response->value, *end = at + response->value_length;
@@ -116,7 +116,8 @@ static bool each_member(struct response *response, bool (*take)(struct response 
 	return true;
 }
 
-/* chunked must be the last coding, and only once (RFC 9112, 6.1); after another one the end is the connection's. */
+/* chunked must be the last coding and occur once (RFC 9112, 6.1). After any other coding, the connection's end ends the
+ * body. */
 static bool take_coding(struct response *response, const char *coding, size_t length)
 {
 	if (response->head.chunked)
@@ -133,7 +134,7 @@ static bool take_connection(struct response *response, const char *option, size_
 	return true;
 }
 
-/* HTTP/1.0 persists only where the server says so. */
+/* HTTP/1.0 persists only if the server says so. */
 static bool take_old_connection(struct response *response, const char *option, size_t length)
 {
 	if (same(option, length, "keep-alive"))
@@ -178,7 +179,7 @@ static enum state begin_body(struct response *response)
 		return STATUS_VERSION;
 	}
 	if (head->status == 101)
-		head->keep_alive = false; /* the connection speaks something else now */
+		head->keep_alive = false; /* the connection speaks another protocol now */
 	if (without_body(response))
 		return COMPLETE;
 	if (head->chunked) {
@@ -336,7 +337,7 @@ static enum state step(struct response *response, unsigned char octet)
 	return response->state <= CHUNK_LF ? chunk_line(response, octet) : trailer_line(response, octet);
 }
 
-/* Passes over body octets; returns how many. */
+/* Skips body octets. Returns how many. */
 static size_t skip(struct response *response, size_t available)
 {
 	if (response->state == BODY_CLOSE)
@@ -351,7 +352,7 @@ static size_t skip(struct response *response, size_t available)
 	return available;
 }
 
-/* Passes over the octets of a value that says nothing of framing, which most of a head is; returns how many. */
+/* Skips octets of a value that is irrelevant to framing, as most of a head is. Returns how many. */
 static size_t skip_value(struct response *response, const char *octets, size_t available)
 {
 	size_t room = RESPONSE_HEAD_LIMIT - response->octets, at = 0;
@@ -381,7 +382,7 @@ static size_t recall(struct response *response, const struct response_memo *memo
 	return memo->length;
 }
 
-/* The head that ended with the octet before +length+, and began with the first one. */
+/* Remembers a head of +length+ octets that was parsed in one piece. */
 static void remember(struct response_memo *memo, const struct response_head *head, const char *octets, size_t length)
 {
 	if (length > sizeof(memo->octets))

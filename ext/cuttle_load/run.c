@@ -1,10 +1,10 @@
-/* See run.h. */
+/* Runs a plan; see run.h. */
 #include "run.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
-#define HEAD_START (5 * MILLISECOND) /* between making the threads and their common beginning */
+#define HEAD_START (5 * MILLISECOND) /* from starting the threads to their common beginning */
 
 struct start {
 	struct run *run;
@@ -35,7 +35,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Signals are Ruby's to handle. */
+/* Starts a thread with all signals blocked, because Ruby handles them. */
 static int spawn(struct run *run, struct worker *worker)
 {
 	struct start *start = malloc(sizeof(*start));

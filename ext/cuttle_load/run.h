@@ -1,7 +1,7 @@
 /*
- * A run: its plan, its workers, and the end of them.
+ * A run: its plan, its workers, and their end.
  *
- * Law: made, started, waited for and freed by one thread (Ruby's); run_stop and run_nudge may be called by any.
+ * Law: one thread (Ruby's) makes, starts, waits for and frees a run. Any thread may call run_stop and run_nudge.
  */
 #ifndef CUTTLE_LOAD_RUN_H
 #define CUTTLE_LOAD_RUN_H
@@ -18,16 +18,16 @@ struct run {
 	pthread_cond_t changed;
 };
 
-void run_prepare(struct run *run); /* once, before anything else */
+void run_prepare(struct run *run); /* call it once, before anything else */
 
-/* Makes the workers of run->plan and starts them. false: errno says why, and nothing runs. */
+/* Makes the workers of run->plan and starts them. Returns false with errno, and then nothing runs. */
 bool run_start(struct run *run);
 
-/* Waits until every worker has ended or +nanoseconds+ are over; returns whether all have ended. */
+/* Waits until every worker has ended, or +nanoseconds+ at most. Returns whether all have ended. */
 bool run_wait(struct run *run, int64_t nanoseconds);
 
-void run_nudge(struct run *run); /* run_wait returns early */
-void run_stop(struct run *run); /* workers end at once, with what they have */
+void run_nudge(struct run *run); /* makes run_wait return early */
+void run_stop(struct run *run); /* ends the workers at once, with what they have */
 void run_finish(struct run *run); /* stops, joins and frees the workers */
 
 #endif

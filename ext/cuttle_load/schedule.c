@@ -1,4 +1,4 @@
-/* Arrival schedules. See schedule.h. */
+/* Arrival schedules; see schedule.h. */
 #include "schedule.h"
 #include "clock.h"
 #include "random.h"
@@ -28,7 +28,8 @@ static double segment_area(const struct segment *segment)
 	return (segment->from + segment->to) / 2 * segment->length;
 }
 
-/* How long after the segment's beginning the area under it is +area+: the root of from*t + slope/2*t^2 = area. */
+/* Returns the time after the segment's beginning at which the area under it is +area+: the root of from*t + slope/2*t^2
+ * = area. */
 static double segment_time(const struct segment *segment, double area)
 {
 	double slope = isinf(segment->length) ? 0 : (segment->to - segment->from) / segment->length;

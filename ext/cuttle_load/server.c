@@ -1,4 +1,4 @@
-/* See server.h. */
+/* Test servers; see server.h. */
 #include "server.h"
 #include "clock.h"
 #include <arpa/inet.h>
@@ -16,12 +16,12 @@
 
 struct client {
 	int descriptor;
-	uint8_t matched; /* octets of the empty line seen */
-	unsigned waiting; /* requests not yet answered */
-	int64_t due; /* of the first one; 0: no delay runs */
-	int64_t came; /* the last one that was delayed; 0: none yet */
-	int64_t free; /* since when its client may have sent that one: the answer before it, or else as it came */
-	int64_t answered; /* the last one; 0: none yet */
+	uint8_t matched; /* octets matched of the empty line */
+	unsigned waiting; /* requests not answered yet */
+	int64_t due; /* when to answer the first one; 0: no delay runs */
+	int64_t came; /* when the last delayed request arrived; 0: none yet */
+	int64_t free; /* the earliest time its client may have sent that one: the previous answer, or its arrival */
+	int64_t answered; /* when the last answer was sent; 0: none yet */
 };
 
 struct server {
@@ -30,13 +30,13 @@ struct server {
 	int64_t *delays;
 	size_t next_delay;
 	int listener, port;
-	bool frozen; /* has been */
+	bool frozen; /* it has frozen already */
 	int64_t first_request;
 	_Atomic uint64_t requests;
 	atomic_bool stop;
 	struct waiter waiter;
 	pthread_t thread;
-	pthread_mutex_t lock; /* of times */
+	pthread_mutex_t lock; /* guards times */
 	struct server_times times;
 	struct client clients[CLIENTS]; /* by descriptor */
 	int highest;
@@ -68,7 +68,7 @@ static void drop_client(struct server *server, struct client *client, bool reset
 	client->descriptor = -1;
 }
 
-/* What the response to one request is; false: the client is gone. Answers are short enough for any socket buffer. */
+/* Answers one request. Returns false if the client is gone. Answers fit any socket buffer. */
 static bool answer(struct server *server, struct client *client)
 {
 	const struct server_options *options = &server->options;
@@ -101,7 +101,7 @@ static void begin_delay(struct server *server, struct client *client, int64_t no
 		server->next_delay = 0;
 }
 
-/* Stands still as a stopped process does: nothing is accepted, read or written. */
+/* Stands still like a stopped process: accepts, reads and writes nothing. */
 static void freeze_when_due(struct server *server)
 {
 	const struct server_options *options = &server->options;
@@ -115,7 +115,7 @@ static void freeze_when_due(struct server *server)
 		;
 }
 
-/* Counts the empty lines in what came. */
+/* Counts the requests in what was read, by their empty lines. */
 static void hear(struct server *server, struct client *client, const char *octets, size_t length)
 {
 	static const char END[] = "\r\n\r\n";
@@ -131,7 +131,7 @@ static void hear(struct server *server, struct client *client, const char *octet
 	}
 }
 
-/* When what was received came, by the clock that does not jump. */
+/* Returns when the kernel received the data, on the monotonic clock. */
 static int64_t arrival(struct msghdr *message)
 {
 	struct cmsghdr *each;
@@ -147,7 +147,7 @@ static int64_t arrival(struct msghdr *message)
 	return clock_now();
 }
 
-/* recv(2) that says when the kernel had the octets, or, where it doesn't tell, when they were read. */
+/* Receives like recv(2). *at becomes when the kernel got the octets, or when they were read if it doesn't say. */
 static ssize_t receive(const struct client *client, void *buffer, size_t size, int64_t *at)
 {
 	union {
@@ -209,7 +209,7 @@ static void accept_all(struct server *server)
 	}
 }
 
-/* Answers what is due; returns when the next answer is. */
+/* Answers what is due. Returns when the next answer is due. */
 static int64_t answer_due(struct server *server)
 {
 	int64_t now = clock_now(), next = NEVER;

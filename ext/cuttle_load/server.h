@@ -1,10 +1,10 @@
 /*
- * Servers to test the generator with: one thread each on 127.0.0.1, whose every fault is known.
+ * Servers for testing the generator: each is one thread on 127.0.0.1 whose faults are all known.
  *
- * Law: a server answers each request (whatever ends with an empty line) with the same octets: at once, or after delays
- * that are given, or in one of the ways in which servers fail. No HTTP is understood beyond that. With delays it keeps
- * what really happened, for timers are late on a busy machine. What a client in a closed loop without pipelining waits is
- * at least what its request was held, and at most what lies between the answer before and the request after it. No Ruby.
+ * Law: a server answers each request (anything that ends with an empty line) with the same octets: at once, after given
+ * delays, or by failing as servers do. It understands no more of HTTP. With delays it records the times that really
+ * passed, because timers are late on a busy machine. A client in a closed loop without pipelining waits at least as
+ * long as its request was held, and at most from the answer before the request to the request after it. No Ruby.
  */
 #ifndef CUTTLE_LOAD_SERVER_H
 #define CUTTLE_LOAD_SERVER_H
@@ -18,7 +18,7 @@
 
 enum manner {
 	MANNER_ANSWER, /* sends the answer */
-	MANNER_CLOSE, /* closes after it sent the answer, which may be empty */
+	MANNER_CLOSE, /* closes after sending the answer, which may be empty */
 	MANNER_RESET, /* resets the connection */
 	MANNER_SILENCE /* never answers */
 };
@@ -27,23 +27,23 @@ struct server_options {
 	enum manner manner;
 	const char *answer;
 	size_t answer_length;
-	const int64_t *delays; /* ns, one after the other; NULL: none */
+	const int64_t *delays; /* ns, used in turn; NULL: none */
 	size_t delay_count;
-	int64_t freeze_at, freeze; /* stands still for freeze ns, freeze_at ns after the first request; 0: never */
+	int64_t freeze_at, freeze; /* it freezes for freeze ns, freeze_at ns after the first request; 0: never */
 };
 
-/* Of each request that was delayed, in ns. Requests come when the kernel has them, which is before they are read. */
+/* Times of each delayed request, in ns. A request arrives when the kernel has it, which is before it is read. */
 struct server_times {
-	struct histogram held; /* from when it came until its answer was about to be sent */
-	struct histogram cycle; /* from the answer before until the next one came on that connection, or its end */
+	struct histogram held; /* from its arrival until its answer was about to be sent */
+	struct histogram cycle; /* from the previous answer to the next request on the connection, or to its end */
 };
 
 struct server;
 
-struct server *server_start(const struct server_options *options); /* copies them; NULL: errno says why */
+struct server *server_start(const struct server_options *options); /* copies the options; NULL: errno says why */
 int server_port(const struct server *server);
 uint64_t server_requests(const struct server *server);
 void server_copy_times(struct server *server, struct server_times *times); /* up to now */
-void server_stop(struct server *server); /* and frees it */
+void server_stop(struct server *server); /* and frees the server */
 
 #endif

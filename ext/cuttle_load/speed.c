@@ -1,5 +1,5 @@
-/* A core's speed, by a small interpreter: what slows a Ruby down (a lower clock, a neighbour on the core's other
- * hardware thread, a cache that others use) slows this down as well, and no clock of the system's tells of it. */
+/* Measures a core's speed with a small interpreter. What slows Ruby down also slows this down (a lower clock rate, a
+ * neighbour on the core's other hardware thread, a shared cache), and no system clock shows it. */
 #include "speed.h"
 #include "clock.h"
 
@@ -8,7 +8,7 @@
 
 #define CODE 64   /* instructions */
 #define WORDS 4096 /* 16 KiB of memory for them */
-#define TURNS 50  /* of the code between two looks at the clock: some microseconds */
+#define TURNS 50  /* of the code between two readings of the clock: a few microseconds */
 
 static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 {
@@ -31,7 +31,7 @@ static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 
 static double steps_per_second(int64_t nanoseconds)
 {
-	static uint32_t memory[WORDS]; /* what is in it does not matter, nor who else writes to it: the GVL is held */
+	static uint32_t memory[WORDS]; /* its contents and other writers don't matter; the GVL is held */
 	uint8_t code[CODE];
 	uint32_t value = 1;
 	int64_t begin = clock_thread_cpu(), now = begin;

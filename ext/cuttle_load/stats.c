@@ -15,7 +15,7 @@ struct stats *stats_new(void)
 	histogram_clear(&stats->connect);
 	histogram_clear(&stats->first_byte);
 	histogram_clear(&stats->transfer);
-	stats->first = stats->last = calloc(1, sizeof(struct window)); /* empty: where the list hangs */
+	stats->first = stats->last = calloc(1, sizeof(struct window)); /* an empty head of the list */
 	if (stats->first)
 		return stats;
 	free(stats);
@@ -83,7 +83,7 @@ bool stats_publish(struct stats *stats, int64_t end)
 	return window != NULL;
 }
 
-/* Keeps the longest ones. */
+/* Keeps a gap if it is among the longest. */
 static void keep_gap(struct stats *stats, struct gap gap)
 {
 	size_t at, shortest = 0;

@@ -1,8 +1,8 @@
 /*
  * What a thread measures.
  *
- * Law: one thread writes, with no lock and no shared cache line. It publishes a window a second, whole and never
- * changed again; other threads read published windows, and the rest only after the thread has ended. No Ruby.
+ * Law: one thread writes, without locks or shared cache lines. It publishes one window per second, which never changes
+ * again. Other threads read published windows; they read the rest only after the thread has ended. No Ruby.
  */
 #ifndef CUTTLE_LOAD_STATS_H
 #define CUTTLE_LOAD_STATS_H
@@ -20,7 +20,7 @@ enum failure {
 struct window {
 	struct window *_Atomic next;
 	int64_t begin, end; /* ns since measuring began */
-	bool draining; /* after the last request was sent: responses still to come */
+	bool draining; /* after the last request was sent: only responses still arrive */
 	uint64_t sent, responses, octets;
 	uint64_t failures[FAILURES];
 	uint64_t count, clipped;
@@ -30,16 +30,16 @@ struct window {
 	uint64_t slots[];
 };
 
-/* A time without a single response although some were awaited. */
+/* A time without any response although some were awaited. */
 struct gap {
 	int64_t begin, end; /* ns since measuring began */
 };
 
 #define GAP_THRESHOLD (50 * MILLISECOND)
 #define GAPS 64
-#define SAMPLE 64 /* octets kept of an answer that isn't HTTP */
+#define SAMPLE 64 /* octets kept of a malformed answer */
 
-/* Counters others may look at while the thread runs. */
+/* Counters that others may read while the thread runs. */
 struct live {
 	_Atomic uint64_t sent, responses, failures, connections, in_flight;
 	atomic_bool ended;
@@ -49,16 +49,16 @@ struct stats {
 	struct live live;
 	struct histogram response; /* of the window */
 	struct histogram service, lag, connect, first_byte, transfer; /* of the run */
-	struct window current; /* its counters; histogram parts are filled in when it is published */
+	struct window current; /* its counters; the histogram parts are set when it is published */
 	struct window *first;
 	struct window *last;
-	uint64_t opened; /* connections */
-	uint64_t unfinished; /* requests without an answer when the run was stopped */
-	uint64_t late_responses; /* that came after the last request was sent */
-	int64_t last_response; /* when, ns since measuring began */
-	int64_t cpu, wall; /* ns, of the time measured; cpu without what went into waiting */
+	uint64_t opened; /* connections opened */
+	uint64_t unfinished; /* requests without an answer when the run stopped */
+	uint64_t late_responses; /* responses that arrived after the last request was sent */
+	int64_t last_response; /* when it arrived, ns since measuring began */
+	int64_t cpu, wall; /* ns while measuring; cpu excludes waiting */
 	int connect_error; /* the first errno */
-	int64_t gap_begin; /* last response, or the time there began to be something to wait for */
+	int64_t gap_begin; /* the last response, or when the thread began to await one */
 	struct gap gaps[GAPS];
 	size_t gap_count;
 	size_t sample_length; /* of the first malformed answer */
@@ -66,18 +66,19 @@ struct stats {
 	char tls_error[160]; /* the first one, or empty */
 };
 
-struct stats *stats_new(void); /* NULL without memory */
+struct stats *stats_new(void); /* NULL if out of memory */
 void stats_free(struct stats *stats);
 
-/* Publishes the current window, which ends at +end+, and begins another. false without memory: the window is lost. */
+/* Publishes the current window, which ends at +end+, and begins another. Returns false if out of memory: the window is
+ * lost. */
 bool stats_publish(struct stats *stats, int64_t end);
 
-/* Something came at +now+ (ns since measuring began): a gap ends. */
+/* Ends a gap, as a response arrived at +now+ (ns since measuring began). */
 void stats_gap(struct stats *stats, int64_t now);
 
 static inline void stats_count(_Atomic uint64_t *counter, uint64_t by)
 {
-	/* One writer: no read-modify-write instruction is needed. */
+	/* There is one writer, so this needs no read-modify-write instruction. */
 	atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by, memory_order_relaxed);
 }
 

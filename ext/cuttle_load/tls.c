@@ -1,4 +1,4 @@
-/* TLS by OpenSSL. See tls.h. */
+/* TLS through OpenSSL; see tls.h. */
 #include "tls.h"
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ struct tls *tls_new(const char *host, bool verify, const char *authorities, char
 			 SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
-	SSL_CTX_set_options(tls->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* HTTP's framing tells a cut response */
+	SSL_CTX_set_options(tls->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* HTTP's framing shows a cut response */
 #endif
 	if (trust(tls, authorities))
 		return tls;
@@ -133,7 +133,7 @@ int tls_handshake(struct tls_session *session, char *error, size_t error_size)
 	return -1;
 }
 
-/* What a failed SSL call means in terms of errno. */
+/* Translates a failed SSL call into errno. */
 static ssize_t outcome(SSL *ssl, int result)
 {
 	int why = SSL_get_error(ssl, result);

@@ -1,4 +1,4 @@
-/* See transport.h. */
+/* Sockets, plain or TLS; see transport.h. */
 #include "transport.h"
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,7 +12,7 @@ static void tune(const struct plan *plan, int descriptor)
 
 	if (plan->address.ss_family != AF_UNIX)
 		setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	/* A slow reader's window must be small, or the kernel takes everything in at once for it. */
+	/* A slow reader needs a small window; otherwise the kernel receives everything for it at once. */
 	if (plan->slow_octets)
 		setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
 }

@@ -1,5 +1,6 @@
 /*
- * Octets in and out of a connection, plain or TLS: read(2)'s and write(2)'s meaning, EAGAIN and ECONNRESET included.
+ * Reads and writes a connection, plain or TLS. The functions behave like read(2) and write(2), including EAGAIN and
+ * ECONNRESET.
  */
 #ifndef CUTTLE_LOAD_TRANSPORT_H
 #define CUTTLE_LOAD_TRANSPORT_H
@@ -7,10 +8,10 @@
 #include "worker.h"
 #include <sys/uio.h>
 
-/* A non-blocking socket on its way to the plan's address, or -1 with errno. */
+/* Returns a non-blocking socket that connects to the plan's address, or -1 with errno. */
 int transport_connect(const struct plan *plan);
 
-/* 0 when the connection stands, EINPROGRESS while it does not yet, else the errno it failed with. */
+/* Returns 0 once the connection is established, EINPROGRESS before, or the errno of its failure. */
 int transport_connected(int descriptor);
 
 ssize_t transport_read(struct connection *connection, char *buffer, size_t size);

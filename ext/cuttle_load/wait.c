@@ -1,4 +1,4 @@
-/* Waiting. See wait.h. */
+/* Waiting for events or a time; see wait.h. */
 #include "wait.h"
 #include "clock.h"
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A look that took as long was somebody else's time on this core. */
+/* A look that took this long was interrupted by another thread on this core. */
 #define AWAY (20 * MICROSECOND)
 
 static bool watch_input(struct waiter *waiter, int descriptor)
@@ -63,7 +63,7 @@ void waiter_wake(struct waiter *waiter)
 {
 	uint64_t one = 1;
 
-	/* Can only fail when a wake-up is already there. */
+	/* Fails only if a wake-up is pending already. */
 	if (write(waiter->wake, &one, sizeof(one)) < 0)
 		return;
 }
@@ -97,14 +97,14 @@ static int wait_precisely(struct waiter *waiter, struct epoll_event *events, int
 	struct timespec timeout = { rest / SECOND, rest % SECOND };
 	int ready = epoll_pwait2(waiter->epoll, events, most, until == NEVER ? NULL : &timeout, NULL);
 
-	/* A kernel older than the C library: from now on with a timer. */
+	/* The kernel is older than the C library: use a timer from now on. */
 	if (ready < 0 && errno == ENOSYS && open_timer(waiter))
 		return 0;
 	return ready;
 }
 #endif
 
-/* Whoever else wants this core may have it meanwhile. */
+/* Polls until events come or the time is over, and yields the core in between. */
 static int look_out(struct waiter *waiter, struct epoll_event *events, int most, int64_t until)
 {
 	int64_t before, now = clock_now();

@@ -1,7 +1,7 @@
 /*
- * The event loop of a worker, and the arrivals of an open loop. See worker.h.
+ * A worker's event loop, and the arrivals of an open loop; see worker.h.
  *
- * Law: it waits in one place (waiter_wait), until the next event or the next thing to do.
+ * Law: it waits in one place (waiter_wait), until the next event or the next task.
  */
 #include "worker.h"
 #include "random.h"
@@ -10,7 +10,7 @@
 
 #define EVENTS 256
 
-/* Of arrivals: longer than it takes a virtual machine's core to wake, as a rule. */
+/* How long before an arrival to poll: usually longer than a virtual machine's core takes to wake. */
 #define NEAR (100 * MICROSECOND)
 
 /* --- delays --- */
@@ -65,7 +65,7 @@ static void begin_schedule(struct worker *worker)
 		       plan->parts);
 }
 
-/* Sets the time of the next arrival: those of the warm-up, then those that are measured. */
+/* Sets the time of the next arrival: first those of the warm-up, then the measured ones. */
 static void next_arrival(struct worker *worker)
 {
 	struct plan *plan = worker->plan;
@@ -84,7 +84,7 @@ static void next_arrival(struct worker *worker)
 	worker->next = offset == NEVER || plan->measure + offset >= plan->end ? NEVER : plan->measure + offset;
 }
 
-/* Counts an arrival against the requests to send, if it is meant for when measuring has begun. */
+/* Counts an arrival as one of the limited requests if its time lies within the measurement. */
 static bool claim_arrival(struct worker *worker)
 {
 	struct plan *plan = worker->plan;
@@ -103,7 +103,7 @@ static bool can_send(const struct worker *worker)
 	return worker->idle || worker->closed;
 }
 
-/* Who waited longer than the timeout for a connection has gone. */
+/* Handles an arrival that waited for a connection longer than the timeout: it counts as a timeout. */
 static bool gave_up(struct worker *worker)
 {
 	if (worker->now - worker->next < worker->plan->timeout)

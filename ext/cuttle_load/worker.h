@@ -1,9 +1,9 @@
 /*
  * A worker: one thread of the generator, with its event loop, its connections and its figures.
  *
- * Law: a worker shares nothing that is written but plan->left and plan->stop. Nothing is allocated once it runs, but a
- * window a second. worker.c is the loop and the arrivals, connection.c what happens on a connection, record.c what is
- * written down.
+ * Law: the only data that a worker writes and shares are plan->left and plan->stop. While it runs it allocates only one
+ * window per second. worker.c has the loop and the arrivals, connection.c what happens on a connection, record.c what
+ * is recorded.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H
@@ -16,9 +16,9 @@
 #include <pthread.h>
 
 #define READ_SIZE 65536
-#define RETRY_DELAY (100 * MILLISECOND) /* before a refused connection is tried again in a closed loop */
+#define RETRY_DELAY (100 * MILLISECOND) /* before a closed loop retries a refused connection */
 
-/* A request on its way. Times are of the monotonic clock. */
+/* A request in flight. Times are on the monotonic clock. */
 struct flight {
 	const struct request *request;
 	int64_t intended, sent;
@@ -29,25 +29,25 @@ enum connection_state { CLOSED, CONNECTING, HANDSHAKING, OPEN };
 /*
  *	CLOSED -> CONNECTING [-> HANDSHAKING] -> OPEN -> CLOSED
  *
- * Flights are a ring: +first+ is the one whose response is next, +count+ how many there are, of which +unsent+ are not
- * wholly written yet (of the earliest of those +offset+ octets are).
+ * Flights are a ring. +first+ is the one whose response comes next, +count+ the number of flights, and +unsent+ the
+ * number that are not written in full. +offset+ octets of the earliest unsent one are written.
  */
 struct connection {
 	int descriptor;
 	uint8_t state;
-	bool fresh; /* opened ahead of its first request, whose time begins when the connection stands */
-	bool served; /* gave a complete response whose end its length told */
-	bool broken; /* can't be written to any more; what it still says is read */
+	bool fresh; /* opened ahead of its first request, whose time begins once it is established */
+	bool served; /* gave a complete response that did not end with the connection */
+	bool broken; /* it can't be written any more, but is still read */
 	bool queued; /* in a delay queue */
 	struct tls_session *tls;
 	struct flight *flights;
 	size_t first, count, unsent, offset;
 	int64_t opened, first_byte, due;
-	struct connection *next; /* in a list or a queue, of which it is in one at most */
+	struct connection *next; /* in at most one list or queue */
 	struct response response;
 };
 
-/* Connections that wait for the same length of time, so first in is first out. */
+/* Connections that wait for the same length of time, in order of expiry. */
 struct delay_queue {
 	struct connection *first, *last;
 };
@@ -60,15 +60,15 @@ struct worker {
 	size_t index; /* among all parts of the run */
 
 	int64_t now;
-	int64_t next; /* when the next arrival is meant to be sent; NEVER when there is none */
+	int64_t next; /* when to send the next arrival; NEVER: there is none */
 	int64_t window_end, scan_at, cpu_begin, wall_begin;
 	uint64_t number; /* of the next request */
 	bool warm; /* the warm-up's schedule is over */
-	bool measuring, over, exhausted; /* over: it is time to end; exhausted: all requests are taken */
+	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
 	size_t in_flight;
 	struct schedule schedule;
 
-	struct connection *connections, *idle, *closed; /* idle: last used first */
+	struct connection *connections, *idle, *closed; /* idle: most recently used first */
 	struct flight *flights;
 	size_t connection_count;
 	struct delay_queue thinking, retrying, pausing;
@@ -80,7 +80,7 @@ struct worker {
 struct worker *worker_new(struct plan *plan, size_t index, size_t connections); /* NULL: errno says why */
 void worker_free(struct worker *worker);
 void *worker_run(void *worker);
-bool worker_claim(struct worker *worker); /* may one more request be sent? */
+bool worker_claim(struct worker *worker); /* whether one more request may be sent */
 void delay(struct delay_queue *queue, struct connection *connection, int64_t due);
 
 /* connection.c */

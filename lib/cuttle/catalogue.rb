@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # A seam's implementations under the names that users say. A module extends itself with this and lists them; each is
-  # loaded when it is first asked for.
+  # The implementations of a seam, under the names that users type. A module extends itself with this and lists them.
+  # Each one is loaded when it is first used.
   module Catalogue
-    # The names there are.
+    # All names.
     def names
       @entries.keys
     end
 
-    # When to use that one, in one line. Raises UsageError for an unknown name.
+    # One line on when to use that implementation. Raises UsageError for an unknown name.
     def describe(name)
       entry(name).last
     end
@@ -21,8 +21,8 @@ module Cuttle
 
     private
 
-    # +entries+: name => [constant, one line on when to use it]. +kind+ is what an error calls one of them, +directory+
-    # has a file of each name.
+    # +entries+: name => [constant, one line on when to use it]. +kind+ is the word for one of them in errors.
+    # +directory+ has one file for each name.
     def list(kind, directory, entries)
       @kind = kind
       @entries = entries.freeze

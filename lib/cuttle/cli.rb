@@ -1,45 +1,50 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The command line: finds the command, and turns what goes wrong into one line and an exit status.
+  # The command line: finds the command, and turns errors into one line and an exit status.
   #
   #   0 done · 1 an Error · 2 a UsageError · 130 interrupted
   #
-  # A command is a class in a file of its own, loaded when it is called: new(out:, err:), and run(arguments), which
-  # returns the exit status and raises Error or UsageError. One line here makes it known.
+  # A command is a class in its own file, loaded when it is called. It has new(out:, err:) and run(arguments), which
+  # returns the exit status and raises Error or UsageError. One line in COMMANDS adds a command.
   class CLI
     Command = Struct.new(:name, :file, :constant, :summary)
 
     COMMANDS = [
       Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
-      Command.new("load", "cuttle/cli/load", :Load, "load a server, and measure how it bears that"),
+      Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),
       Command.new("lab", "cuttle/cli/lab", :Lab, "measure which concurrency model is right for an app"),
-      Command.new("study", "cuttle/cli/study", :Study, "make the published experiments on Ruby servers again"),
+      Command.new("study", "cuttle/cli/study", :Study, "repeat the published experiments on Ruby servers"),
       Command.new("help", "cuttle/cli/help", :Help, "what a command does"),
       Command.new("version", "cuttle/cli/version", :Version, "this version, and Ruby's")
     ].freeze
 
-    # Spellings of commands that look like options.
+    # Commands that are spelled like options.
     ALIASES = {
       "-h" => "help", "--help" => "help", "-V" => "version", "-v" => "version", "--version" => "version"
     }.freeze
 
-    # The class of the command called +name+. Raises UsageError.
+    # The class of the command called +name+. Raises UsageError, and Error if the command's gem isn't installed.
     def self.command(name)
       command = COMMANDS.find { |candidate| candidate.name == name } or
         raise UsageError, "unknown command #{name}: #{COMMANDS.map(&:name).join(", ")}"
       require command.file
       const_get(command.constant)
+    rescue LoadError => error
+      raise if error.path != command.file
+
+      raise Error, "the command #{name} is in the gem cuttle-lab: gem install cuttle-lab -v #{VERSION}, " \
+                   "or gem \"cuttle-lab\" in your Gemfile"
     end
 
-    # The command that +word+ asks for where it is an option instead: `cuttle --version`, and its abbreviations as
-    # OptionParser takes them. Otherwise +word+ itself.
+    # The command that +word+ means if it is an option instead, otherwise +word+ itself. Takes `cuttle --version` and
+    # the same abbreviations as OptionParser.
     def self.question(word)
       spelling = ALIASES.keys.find { |key| key == word || (word.match?(/\A--./) && key.start_with?(word)) }
       ALIASES.fetch(spelling, word)
     end
 
-    # Makes a command's OptionParser know --version, and +short+ spellings of it. Its answer ends the command.
+    # Adds --version, and its +short+ spellings, to the OptionParser of a command. The option ends the command.
     def self.tell_version(parser, *short)
       parser.on(*short, "--version", "the version") { throw :version }
     end
@@ -49,7 +54,7 @@ module Cuttle
       @err = err
     end
 
-    # Runs a whole command line; returns the exit status.
+    # Runs a whole command line. Returns the exit status.
     def run(arguments)
       debug = arguments.include?("--debug")
       name, *rest = arguments
@@ -62,7 +67,7 @@ module Cuttle
     rescue Interrupt
       130
     rescue Errno::EPIPE
-      1 # whoever read our output has gone
+      1 # the reader of our output has closed it
     rescue Error, StandardError, ScriptError => error
       complain(error, debug)
       1
@@ -78,7 +83,8 @@ module Cuttle
       COMMANDS.any? { |command| command.name == name } ? "#{name} --help" : "COMMAND [OPTION …], see cuttle help"
     end
 
-    # One line; where it isn't ours, with the class, for that says more than many a message. --debug says it all.
+    # Prints one line. If the error isn't ours, the line contains its class, because many messages say too little.
+    # --debug adds the backtrace.
     def complain(error, debug)
       line = error.is_a?(Error) ? error.message : "#{error.message.lines.first.to_s.strip} (#{error.class})"
       @err.puts "cuttle: #{line}"

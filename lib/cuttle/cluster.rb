@@ -1,24 +1,26 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The supervisor: forks the workers, replaces those that die, and ends them. It loads the app once before (so that
-  # workers share its memory), never serves, and sleeps until a signal or a deadline wakes it.
+  # The supervisor: forks the workers, replaces those that die, and stops them. It loads the app once, before the fork,
+  # so that workers share its memory. It never serves. It sleeps until a signal or a deadline wakes it.
   #
-  # TTIN and TTOU: one worker more, one fewer. INT, TERM, QUIT, HUP: every worker finishes what it has under way;
-  # after shutdown_timeout, or at a second INT, it is killed. A worker whose supervisor dies ends likewise by itself.
+  # TTIN and TTOU add and remove one worker. INT, TERM, QUIT and HUP stop all: every worker finishes its requests under
+  # way. After shutdown_timeout, or at a second INT, the supervisor kills the workers. A worker whose supervisor dies
+  # stops by itself in the same way.
   #
-  # In a Scoreboard the workers see how many connections each of them has, and leave new ones to who has fewer and waits.
+  # A Scoreboard shows each worker how many connections every worker has. A worker leaves new connections to a worker
+  # that has fewer and a free thread.
   class Cluster
     autoload :Cpus, "cuttle/cluster/cpus"
     autoload :Slot, "cuttle/cluster/slot"
 
-    # A dying worker has this long to be gone after its own shutdown_timeout, before it is killed.
+    # The supervisor kills a worker that still runs this many seconds after its own shutdown_timeout.
     GRACE = 1
 
-    # Workers that may be added; more than that serve without a place in the scoreboard.
+    # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
     ADDED = 32
 
-    # +report+ takes a line for the user.
+    # +report+ takes one line for the user.
     def initialize(app, settings:, listeners:, report:)
       @scoreboard = Scoreboard.new([settings.workers + ADDED, Scoreboard::MOST].min)
       @server = Server.new(app, settings: settings, listeners: listeners, scoreboard: @scoreboard)
@@ -29,10 +31,10 @@ module Cuttle
       @stopping = false
     end
 
-    # Returns the exit status: 0, or 1 where a worker had to be killed. Yields once signals are heard.
+    # Returns the exit status: 0, or 1 if a worker had to be killed. Yields once signals are handled.
     def run
       @signals = Signals.new(Signals::STOP + %w[CHLD TTIN TTOU])
-      @lifeline, @life = IO.pipe # workers read it: its end is ours
+      @lifeline, @life = IO.pipe # workers read it; it ends when the supervisor does
       @killed = false
       @server.preload
       yield if block_given?
@@ -65,13 +67,13 @@ module Cuttle
       @slots << Slot.new((0..).find { |index| @slots.none? { |slot| slot.index == index } }) unless @stopping
     end
 
-    # One always stays.
+    # The last worker stays.
     def remove
       staying = @slots.reject(&:retiring?)
       retire(staying.last) if staying.length > 1
     end
 
-    # New connections are refused from now on, instead of waiting for a worker that never comes.
+    # From now on new connections are refused. Otherwise they would wait for a worker that never comes.
     def stop
       @stopping = true
       @listeners.close
@@ -91,7 +93,7 @@ module Cuttle
     def signal(name, slot)
       Process.kill(name, slot.pid)
     rescue Errno::ESRCH
-      nil # dead, and not reaped yet
+      nil # dead, but not reaped yet
     end
 
     def kill_overdue
@@ -113,7 +115,7 @@ module Cuttle
       @report.call("can't fork worker #{slot.index}: #{error.message}")
     end
 
-    # In the child: nothing of the supervisor stays but the listeners and the lifeline.
+    # Runs in the child. It keeps only the listeners and the lifeline of the supervisor.
     def become(slot)
       worker = Process.pid
       @signals.close
@@ -123,7 +125,7 @@ module Cuttle
       Process.setproctitle("cuttle: worker #{slot.index} of #{Process.ppid}")
       exit Worker.new(@server, report: @report, parent: @lifeline).run
     rescue StandardError, ScriptError => error
-      raise unless Process.pid == worker # a child that the app forked: what it raises is Ruby's to report
+      raise unless Process.pid == worker # a child that the app forked: Ruby reports its exceptions
 
       @report.call("worker #{slot.index}: #{error.message} (#{error.class})")
       raise if @settings.debug
@@ -131,7 +133,7 @@ module Cuttle
       exit 1
     end
 
-    # Only our own: a child of the app's is the app's to wait for.
+    # Reaps only our own workers. A child of the app is the app's to wait for.
     def reap
       @slots.select(&:running?).each do |slot|
         _, status = Process.wait2(slot.pid, Process::WNOHANG)

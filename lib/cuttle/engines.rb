@@ -1,26 +1,26 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave; all
-  # else is in its source (Cuttle::Poller or Cuttle::Acceptor) and its service. The contract, for every engine:
+  # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave.
+  # Everything else is in its source (Cuttle::Poller or Cuttle::Acceptor) and its service. The contract of every engine:
   #
-  #   Engine::TRAITS                       what it is (Traits): all that others know of an engine
+  #   Engine::TRAITS                       its Traits: all that other code knows about an engine
   #   Engine.source(listeners, **options)  its source; made in the process that serves
   #   Engine.new(source:, service:, threads:, max_fibers:)
-  #   #run    serves; returns when it was stopped and every request that it took was answered
+  #   #run    serves; returns when it was stopped and has answered every request that it took
   #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor
   #   #stats  => Hash of Integers: connections, accepted, requests, dropped, threads, busy
   #
-  # An engine ignores the options that say nothing to it, and has no defaults of its own: those are the settings'.
-  # service.call(exchange) answers one request. It raises nothing but what is Ruby's or a forked child's own, which
-  # passes through the engine (Rack::Adapter.pass?).
+  # An engine ignores options that don't concern it, and has no defaults of its own: the settings have them.
+  # service.call(exchange) answers one request. It raises only what belongs to Ruby or to a forked child. Such
+  # exceptions pass through the engine (Rack::Adapter.pass?).
   module Engines
     extend Catalogue
 
     autoload :Pool, "cuttle/engines/pool"
     autoload :Traits, "cuttle/engines/traits"
 
-    # The Traits of the engine of that name. Raises UsageError for an unknown name.
+    # The Traits of the engine with that name. Raises UsageError for an unknown name.
     def self.traits(name)
       fetch(name)::TRAITS
     end

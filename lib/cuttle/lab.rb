@@ -1,15 +1,16 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The measuring lab: which concurrency model is right for an app. One app, unchanged, under every engine and under
-  # other servers, a fresh server for every run, and what was measured in a file that nothing is ever lost from.
+  # The measuring lab: finds which concurrency model suits an app. It runs one app, unchanged, under every engine and
+  # under other servers, with a new server for every run. It never loses a result: each is written to a file.
   #
-  # Its law: a server is a process, ours is one more peer. The lab knows Cuttle::Load as a library, and no other room.
+  # Its rule: a server is a process, and ours is one more peer. The lab uses Cuttle::Load as a library, and no other
+  # room.
   module Lab
-    # What can't be measured, read or written here: one line, exit code 1.
+    # Something can't be measured, read or written here: one line, exit status 1.
     class Failure < Error; end
 
-    # What was measured: the file, its reader, and what follows from it.
+    # Results: the file, its reader, and the analysis.
     autoload :Store, "cuttle/lab/store"
     autoload :Results, "cuttle/lab/results"
     autoload :Record, "cuttle/lab/record"
@@ -19,7 +20,7 @@ module Cuttle
     autoload :Verdict, "cuttle/lab/verdict"
     autoload :Changes, "cuttle/lab/changes"
 
-    # Servers: how each is called, and proof that it is what was asked for.
+    # Servers: how to start each of them, and the proof that its settings took effect.
     autoload :Peers, "cuttle/lab/peers"
     autoload :Setup, "cuttle/lab/setup"
     autoload :Server, "cuttle/lab/server"
@@ -27,14 +28,14 @@ module Cuttle
     autoload :Proof, "cuttle/lab/proof"
     autoload :Backlog, "cuttle/lab/backlog"
 
-    # What they serve, and what that needs.
+    # The apps, and what they need.
     autoload :WorkApp, "cuttle/lab/work_app"
     autoload :Services, "cuttle/lab/services"
     autoload :Relay, "cuttle/lab/relay"
     autoload :Networks, "cuttle/lab/networks"
     autoload :Apps, "cuttle/lab/apps"
 
-    # Carrying it out.
+    # Running the lab.
     autoload :Options, "cuttle/lab/options"
     autoload :Plan, "cuttle/lab/plan"
     autoload :Cell, "cuttle/lab/cell"
@@ -55,12 +56,12 @@ module Cuttle
     autoload :Fairness, "cuttle/lab/fairness"
     autoload :Lock, "cuttle/lab/lock"
 
-    # Telling of it.
+    # Reporting.
     autoload :Report, "cuttle/lab/report"
 
-    # Runs a lab, or goes on with one (options.resume), and returns the directory of its results. +out+ is told how it
-    # goes. plan: a Plan of one's own, instead of what the options ask for. Raises UsageError and Failure; what was
-    # measured until then is kept.
+    # Runs a lab, or resumes one (options.resume), and returns the directory of its results. Progress goes to +out+.
+    # +plan+ is a Plan that replaces the one made from the options. Raises UsageError and Failure; results measured
+    # before that are kept.
     def self.run(options, out: $stderr, plan: nil)
       Session.new(options, out: out, plan: plan).run
     end

@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # From settings to a server that runs, in the foreground, until a signal ends it: loads the app, listens, says so,
-  # and serves from this process or from forked ones. The command line and the rackup handler start here.
+  # Starts a server from settings and runs it in the foreground until a signal stops it: loads the app, listens,
+  # announces that, and serves from this process or from forked ones. The command line and the rackup handler start
+  # here.
   class Launcher
-    # +app+ where there is one already; otherwise settings.path is loaded.
+    # +app+ is the app if the caller has one. Otherwise settings.path is loaded.
     def initialize(settings, app: nil, out: $stdout, err: $stderr)
       @settings = settings
       @app = app
@@ -12,9 +13,9 @@ module Cuttle
       @err = err
     end
 
-    # Returns the exit status. Raises Error where there is nothing to serve, or no way to listen.
+    # Returns the exit status. Raises Error if there is nothing to serve, or if it can't listen.
     def run
-      $stdout.sync = true # what an app prints is there when it is needed, and once, however many processes fork
+      $stdout.sync = true # the output of an app appears at once, and only once after a fork
       export_environment
       check_docroot
       @app ||= Rack::Loader.load(@settings.path)
@@ -35,10 +36,10 @@ module Cuttle
       Cluster.new(@app, settings: @settings, listeners: @listeners, report: method(:report))
     end
 
-    # What apps ask for their environment. -e overrules all three names, where they are set.
+    # Sets the variables in which apps look for their environment. -e overrides all three names that are set.
     def export_environment
       ENV["RACK_ENV"] = @settings.environment
-      ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, and isolate by fiber or thread
+      ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, or isolate by fiber or thread
       return unless @settings.origin(:environment) == :flag
 
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }

@@ -3,20 +3,20 @@
 require "socket"
 
 module Cuttle
-  # The sockets that a server listens on, made in this one place from URIs: tcp://host:port (a name, 127.0.0.1, [::1])
-  # and unix:///path. Made before the fork and shared by every worker; closed by whoever made them, who also takes
-  # a Unix socket's file away.
+  # The sockets that a server listens on. This is the only place that makes them, from URIs: tcp://host:port (a name,
+  # 127.0.0.1, [::1]) and unix:///path. They are made before the fork and shared by every worker. The process that made
+  # them closes them, and removes the file of a Unix socket.
   class Listeners
     autoload :Tcp, "cuttle/listeners/tcp"
     autoload :Unix, "cuttle/listeners/unix"
 
-    # Connections that the kernel holds for us until a worker has a thread for them (net.core.somaxconn may lower it).
+    # Connections that the kernel holds until a worker has a thread for them (net.core.somaxconn may lower it).
     BACKLOG = 1024
 
     KINDS = { "tcp" => :Tcp, "unix" => :Unix }.freeze
 
     class << self
-      # Listens on every one of +uris+, or on none. Raises Error.
+      # Listens on all +uris+, or on none. Raises Error.
       def open(uris)
         opened = []
         uris.each { |uri| opened.concat(kind(uri).open(uri)) }
@@ -26,7 +26,7 @@ module Cuttle
         raise
       end
 
-      # +uri+ as given, where it is one that #open understands. Raises ArgumentError, saying what is wrong with it.
+      # +uri+ as given, if #open understands it. Raises ArgumentError, which says what is wrong with it.
       def check(uri)
         uri.to_s.dup.freeze.tap { |text| kind(text).parse(text) }
       end
@@ -40,15 +40,15 @@ module Cuttle
       end
     end
 
-    # A listening socket, the URI a client reaches it by, and what to do at its end. The process that made it owns it.
+    # A listening socket, the URI that clients use, and a cleanup for its end. The process that made it owns it.
     Listener = Struct.new(:socket, :uri, :release) do
       def close
-        release&.call # first: an open socket keeps its file's inode from being another's
+        release&.call # first: while the socket is open, no other file gets its inode
         socket.close
       end
     end
 
-    # The first TCP port; nil where there are only Unix sockets.
+    # The first TCP port; nil if there are only Unix sockets.
     attr_reader :port
 
     def initialize(listeners)
@@ -62,12 +62,12 @@ module Cuttle
       @listeners.map(&:socket)
     end
 
-    # Where clients reach them: the ports that the kernel chose instead of 0.
+    # The URIs that clients use, with the ports that the kernel chose instead of 0.
     def uris
       @listeners.map(&:uri)
     end
 
-    # Stops listening in this process. Only the owner's call takes a Unix socket's file away.
+    # Stops listening in this process. Only the owner removes the file of a Unix socket.
     def close
       owner = Process.pid == @owner
       @listeners.each { |listener| owner ? listener.close : listener.socket.close }

@@ -9,7 +9,7 @@ module Cuttle
   #
   # Times are seconds in options, and Integers of nanoseconds in histograms.
   module Load
-    # What is asked for can't be done here, or the server can't be measured: one line, exit code 1.
+    # The options can't be met here, or the server can't be measured: one line, exit status 1.
     class Failure < Error; end
 
     autoload :Agent, "cuttle/load/agent"
@@ -35,7 +35,7 @@ module Cuttle
     autoload :Window, "cuttle/load/window"
     autoload :Wire, "cuttle/load/wire"
 
-    # The native half.
+    # The native part.
     autoload :Histogram, "cuttle/load/core"
     autoload :Orphans, "cuttle/load/core"
     autoload :Parts, "cuttle/load/core"
@@ -44,13 +44,14 @@ module Cuttle
     autoload :TLS_AVAILABLE, "cuttle/load/core"
     autoload :TLS_LIBRARY, "cuttle/load/core"
 
-    # What a system call's error says, without the call and its arguments.
+    # The message of a system call's error, without the call and its arguments.
     def self.reason(error)
       error.class.new.message
     end
 
-    # Loads +url+ and returns a Result. +options+ are Plan's. on_window is called with each Window, about a second after
-    # it began; what it throws or raises ends the run. Raises UsageError (options) and Failure (the target).
+    # Loads +url+ and returns a Result. +options+ are those of Plan. on_window is called with each Window, about one
+    # second after the Window began. If it throws or raises, the run ends. Raises UsageError (options) and Failure (the
+    # target).
     def self.run(url, on_window: nil, **options)
       Generator.new(Plan.build(url, **options)).run(on_window: on_window)
     end

@@ -3,7 +3,7 @@
 require "rack"
 
 module Cuttle
-  # Everything that knows what a Rack app is. No other Ruby room names Rack.
+  # Everything that knows Rack. No other Ruby room names Rack.
   module Rack
     autoload :Adapter, "cuttle/rack/adapter"
     autoload :Completion, "cuttle/rack/completion"
@@ -14,12 +14,12 @@ module Cuttle
     autoload :Reply, "cuttle/rack/reply"
     autoload :Stream, "cuttle/rack/stream"
 
-    # Every request's env begins as this. +multithread+ and +multiprocess+: whether the app may be entered again, in
-    # this process and in another, while it still answers a request.
+    # Every request's env starts as a copy of this. +multithread+ and +multiprocess+: whether the app may be called, in
+    # this process or in another, while it still answers a request.
     def self.env(multithread:, multiprocess:, errors: $stderr)
       {
         "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
-        "rack.version" => [1, 3].freeze, # Rack 2.2 asks for it
+        "rack.version" => [1, 3].freeze, # Rack 2.2 requires it
         "rack.input" => Input::NONE, "rack.errors" => errors, "rack.url_scheme" => "http",
         "rack.hijack?" => true, "rack.run_once" => false,
         "rack.multithread" => multithread, "rack.multiprocess" => multiprocess

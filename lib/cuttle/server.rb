@@ -1,22 +1,22 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # One process's share of serving: an app, the listeners, and an engine between them. The whole server where nothing
-  # forks, and what each worker of a cluster runs. In a program of your own:
+  # The part of serving that one process does: an app, the listeners, and an engine between them. Without workers it is
+  # the whole server; with workers each of them runs one. In your own program:
   #
   #   server = Cuttle::Server.new(app, engine: "threads", threads: 5)  # 127.0.0.1, a free port
-  #   server.start                                                     # accepts once this returns
+  #   server.start                                                     # returns once the server accepts connections
   #   Net::HTTP.get(URI(server.url))
-  #   server.stop                                                      # answers what is under way, then returns
+  #   server.stop                                                      # answers requests under way, then returns
   #
-  # Its source and engine are made by whoever calls #run or #start, so that a worker makes them after the fork.
+  # #run or #start makes the source and the engine, so a worker makes them after the fork.
   class Server
     attr_reader :settings
 
-    # +app+ is a Rack app. The rest are Settings' options, and for a single TCP listener
-    # +host+ and +port+ (0: the kernel chooses). Environment variables are not looked at.
-    # +settings+ and +listeners+ are for those who have made them already; listeners given are not closed here.
-    # +scoreboard+ is that of the workers who accept from them too. Raises UsageError.
+    # +app+ is a Rack app. The other options are those of Settings, and +host+ and +port+ (0: the kernel chooses) for a
+    # single TCP listener. Environment variables are ignored. Pass +settings+ and +listeners+ if you have made them
+    # already; the server does not close listeners that were passed. +scoreboard+ is the one of the workers that accept
+    # from the same listeners. Raises UsageError.
     def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
       @app = app
@@ -26,7 +26,7 @@ module Cuttle
       @lock = Mutex.new
     end
 
-    # Serves in a thread of its own; returns as soon as connections are accepted. Raises Error where it can't listen.
+    # Serves in a new thread. Returns as soon as connections are accepted. Raises Error if it can't listen.
     def start
       raise Error, "the server runs already" if @thread
 
@@ -37,18 +37,19 @@ module Cuttle
       self
     end
 
-    # Serves on the calling thread until #stop (or #stop_soon) was called and every request was answered.
+    # Serves on the calling thread. Returns after #stop or #stop_soon, when every request is answered.
     def run
       prepare
       serve
     end
 
-    # Listens, and makes source and engine, in the process that will serve. #start and #run do it where nobody has.
+    # Listens, and makes the source and the engine. Call it in the process that will serve. #start and #run call it if
+    # needed.
     def prepare
       @engine || assemble
     end
 
-    # Loads the code that serves, so that processes forked from this one share it.
+    # Loads the code that serves, so that forked processes share it.
     def preload
       Engines.fetch(settings.engine)
       service
@@ -56,8 +57,8 @@ module Cuttle
       Watchdog
     end
 
-    # Stops accepting, answers what is under way, and returns then; after shutdown_timeout seconds it gives up.
-    # Raises what ended the engine, if it wasn't this.
+    # Stops accepting, answers the requests under way, then returns. Gives up after shutdown_timeout seconds. Raises the
+    # exception that ended the engine, if there was one.
     def stop
       stop_soon
       @thread&.join(settings.shutdown_timeout) || @thread&.kill
@@ -76,7 +77,7 @@ module Cuttle
       nil
     end
 
-    # The URIs that clients reach it by.
+    # The URIs that clients use.
     def uris
       listeners.uris
     end
@@ -89,21 +90,28 @@ module Cuttle
       listeners.port
     end
 
-    # Calls the block, in a thread of its own, whenever a request was found stuck in the app (app_timeout) and told of on
-    # $stderr. To be said before #run or #start.
+    # Calls the block, in a separate thread, whenever a request is stuck in the app (app_timeout) and was reported on
+    # $stderr. Call this before #run or #start.
     def when_stuck(&block)
       @when_stuck = block
     end
 
-    # After a stop: whether only requests are left that are stuck in the app, and have been answered for it.
+    # After a stop: whether the only requests left are stuck in the app and were already answered with 503.
     def stranded?
       @source.respond_to?(:stranded?) && @source.stranded?
     end
 
-    # Counters of the engine (Hash of Integers); empty before it runs. connections: open ones; accepted, requests and
-    # dropped: since the start, the last being requests whose clients had gone before a thread took them; threads: those
-    # that run the app; busy: requests in the app. Evented engines have ready (complete requests that wait for a thread)
-    # and stood_by (times that a thread left work to those in the app), fibers has fibers (requests that have one).
+    # Counters of the engine (Hash of Integers); empty before it runs.
+    #
+    #   connections   open connections
+    #   accepted      connections since the start
+    #   requests      requests since the start
+    #   dropped       requests since the start whose clients disconnected before a thread took them
+    #   threads       threads that run the app
+    #   busy          requests in the app
+    #
+    # Evented engines add ready (complete requests that wait for a thread) and stood_by (times that a thread left work
+    # to the threads in the app). fibers adds fibers (requests that have one).
     def stats
       @engine ? @engine.stats : {}
     end
@@ -119,7 +127,7 @@ module Cuttle
       model = Engines.fetch(settings.engine)
       @source = source(model)
       @engine = model.new(source: @source, service: service, **settings.for_engine)
-      @engine.stop if @stopped # a stop that came while there was no engine to hear it
+      @engine.stop if @stopped # #stop_soon came before there was an engine
     end
 
     def serve

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What happens to one request, whichever engine runs it: static files, the app, the access log. Each part answers by
-  # call(exchange) and returns whether it did. Many threads and fibers may be in here at once.
+  # Handles one request, under any engine: static files, the app, the access log. Each part has call(exchange), which
+  # returns whether it answered. Many threads and fibers may run this code at the same time.
   class Service
-    # What answers requests: +static+ is asked first where there is one, then +app+; +log+ is told of each response.
-    # An app alone is its own service: nothing stands between it and the engine.
+    # Builds the service. +static+, if given, gets a request first, then +app+; +log+ records each response. An app
+    # alone is its own service, so nothing stands between it and the engine.
     def self.build(app:, static: nil, log: nil)
       static || log ? new(app, static, log) : app
     end
@@ -24,8 +24,8 @@ module Cuttle
 
     private
 
-    # One line for each exchange once it is over, whatever ends it; under a stream that is later. The app's adapter calls
-    # the proc then. What the client has asked is noted before the app can change it.
+    # Writes one line for each exchange once it is over, however it ends. With a stream that is later, and the app's
+    # adapter calls the proc then. The line of the request is made first, before the app can change the env.
     def logged(exchange)
       env = exchange.env
       exchange.keep_record

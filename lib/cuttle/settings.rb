@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What the user asked for, as one frozen value. Settings::TABLE says what can be asked for. Layers, from the weakest
-  # to the strongest:
+  # The options of the user, as one frozen value. Settings::TABLE lists the settings. The layers, from the weakest to
+  # the strongest:
   #
   #   :default < :environment < :like < :flag
   #
-  # +:environment+ are environment variables, +:like+ is the preset that --like names, +:flag+ what was said on the
-  # command line or to Cuttle::Server.new. A value knows which layer it came from, so that a message can name the
-  # culprit. Whoever adds a layer adds a pair to Settings.layers; nothing else knows how many there are.
+  # +:environment+ are environment variables, +:like+ is the preset of --like, +:flag+ are options of the command line
+  # or of Cuttle::Server.new. Each value knows its layer, so that a message can name the cause. To add a layer, add a
+  # pair to Settings.layers; no other code knows how many there are.
   class Settings
     autoload :Checks, "cuttle/settings/checks"
     autoload :Help, "cuttle/settings/help"
@@ -25,7 +25,7 @@ module Cuttle
     NAMES.each { |name| define_method(name) { @values.fetch(name) { resolve(Settings.row(name)) } } }
 
     class << self
-      # The settings that +flags+ (a nil says nothing) and the environment's +variables+ make. Raises UsageError.
+      # The settings made from +flags+ (nil: not given) and the environment's +variables+. Raises UsageError.
       def build(variables: ENV, **flags)
         unknown = flags.keys - NAMES
         raise UsageError, "unknown option #{unknown.first}" unless unknown.empty?
@@ -33,14 +33,14 @@ module Cuttle
         new(layers(variables, flags)).tap { |settings| Checks.call(settings) }
       end
 
-      # The Row of that name.
+      # The Row with that name.
       def row(name)
         ROWS.fetch(name)
       end
 
       private
 
-      # Strongest first. Each layer is its origin and a Hash of the values that it says something about.
+      # Strongest first. Each layer is its origin and a Hash of its values.
       def layers(variables, flags)
         flags = flags.compact.to_h { |name, value| [name, row(name).coerce(value)] }
         [[:flag, flags], [:like, preset(flags[:like])], [:environment, environment(variables)]]
@@ -75,17 +75,17 @@ module Cuttle
       @origins.fetch(name)
     end
 
-    # What the engine is that was asked for.
+    # The traits of the selected engine.
     def traits
       Engines.traits(engine)
     end
 
-    # What a source takes by keyword (see Row).
+    # The keywords for a source (see Row).
     def for_source
       to_h.select { |name, _| Settings.row(name).source }
     end
 
-    # What an engine does.
+    # The keywords for an engine.
     def for_engine
       to_h.select { |name, _| Settings.row(name).engine }
     end
@@ -96,7 +96,7 @@ module Cuttle
 
     private
 
-    # A default may look at other settings, and so has them resolved before itself.
+    # A default may read other settings, which are then resolved first.
     def resolve(row)
       fixed = row.fixed&.call(self)
       origin, said = @layers.find { |layer, values| says?(row, values) && (fixed.nil? || layer == :flag) }

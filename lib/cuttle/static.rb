@@ -14,21 +14,21 @@ require "cuttle/static/tree"
 require "cuttle/static/types"
 
 module Cuttle
-  # Serves the files below a directory: GET and HEAD, conditions, ranges and forms compressed beforehand (RFC 9110).
-  # Nothing outside the directory and no dot file, by whatever path (see Path and Beneath). Knows neither Rack nor
-  # engine; any number of threads may be inside.
+  # Serves the files below a directory: GET and HEAD, conditions, ranges and precompressed files (RFC 9110). It never
+  # serves a file outside the directory or a dot file, whatever the path (see Path and Beneath). It knows neither Rack
+  # nor an engine. Any number of threads may call it.
   #
   #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
   class Static
-    # root::          the directory; a relative name is of the present working directory
-    # content_types:: call(".html") → "text/html", nil for an extension it doesn't know
-    # index::         the file that stands for its directory; nil: none does
-    # charset::       what text/* is said to be in; nil: nothing is said
+    # root::          the directory; a relative name starts from the current directory
+    # content_types:: call(".html") → "text/html", nil for an unknown extension
+    # index::         the file that is served for its directory; nil: none
+    # charset::       the charset of text/* in Content-Type; nil: none is given
     # precompressed:: look for NAME.br and NAME.gz
-    # final::         nothing stands behind: answer 404, 405 and 400 instead of passing on
-    # portable::      find files the portable way even where the kernel has a better one
+    # final::         no app follows: answer 404, 405 and 400 instead of returning false
+    # portable::      open files the portable way even if the kernel has a better one
     #
-    # Raises UsageError when +root+ is no directory that can be read.
+    # Raises UsageError if +root+ is not a readable directory.
     def initialize(root, content_types:, index: "index.html", charset: "utf-8", precompressed: true, final: false,
                    portable: false)
       @tree = Tree.new(Beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
@@ -37,8 +37,8 @@ module Cuttle
       raise UsageError, "can't serve files from #{root}: #{error.message}"
     end
 
-    # Answers +exchange+'s request and returns true, or false where it is not one for a file. Never raises: where
-    # the server is at its limits, or its disk fails, the answer is 503.
+    # Answers the request of +exchange+ and returns true, or returns false if the request is not for a file. Never
+    # raises: if the server is at its limits or its disk fails, the answer is 503.
     def call(exchange)
       method = exchange.request_method
       served = method == "GET" || method == "HEAD"

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What was published on the concurrency of Ruby servers, tested again: the numbers of then, the same experiments on
-  # one core, and what became of the claims.
+  # Published claims on the concurrency of Ruby servers, tested again: the published numbers, the same experiments on
+  # one core, and a verdict on each claim.
   #
-  # Its law: a study is a declaration (studies/NAME/study.rb); it is measured by the lab, and what is said of it follows
-  # from the lab's results and the published numbers alone. The only rooms it knows are Lab and Load.
+  # Its rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the
+  # lab's results and the published numbers alone. It uses only the rooms Lab and Load.
   module Studies
     class Failure < Error; end
 
@@ -27,23 +27,24 @@ module Cuttle
     autoload :Scale, "cuttle/studies/scale"
     autoload :Study, "cuttle/studies/study"
 
-    # Where the declarations, the published numbers, the apps and the kept results are.
+    # The directory of the declarations, the published numbers, the apps and the kept results.
     ROOT = File.expand_path("../../studies", __dir__)
 
     module_function
 
-    # All there are, by their names.
+    # All studies, sorted by name.
     def all(root = ROOT)
       Dir["#{root}/*/study.rb"].map { |path| Declaration.read(path) }.sort_by { |study| by_number(study.name) }
     end
 
-    # So that q10 comes after q9.
+    # Sorts q10 after q9.
     def by_number(name)
       name.scan(/\d+|\D+/).map { |part| part.match?(/\d/) ? [0, part.to_i, ""] : [1, 0, part] }
     end
 
-    # Those that +words+ ask for, each as a Study that holds no more than that: "all", a study's name ("s0-ab"), the
-    # beginning of names and of published numbers ("s0", "s4"), one published number ("s0.10"). Raises UsageError.
+    # The studies that +words+ select, each as a Study with only the selected parts. A word is "all", a study's name
+    # ("s0-ab"), the beginning of names and of published numbers ("s0", "s4"), or one published number ("s0.10"). Raises
+    # UsageError.
     def select(words, from: all)
       return from if words == %w[all]
 

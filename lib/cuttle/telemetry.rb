@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What a server tells about its work.
+  # What a server reports about its work.
   module Telemetry
     autoload :AccessLog, "cuttle/telemetry/access_log"
   end

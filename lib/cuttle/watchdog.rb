@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Tells of requests that are stuck in the app (--app-timeout): a thread that waits for the source to find one, writes
-  # where the app is to +report+, and calls the block. By then the client has its 503, unless the app held the GVL; and
-  # nobody is killed, for what an app has half done nobody can undo.
+  # Reports requests that are stuck in the app (--app-timeout). Its thread waits until the source finds one, writes the
+  # app's backtrace to +report+, and calls the block. By then the client has its 503, unless the app held the GVL. The
+  # watchdog kills no thread, because nobody can undo what an app has half done.
   class Watchdog
-    # +source+ is a Poller; +limit+ the seconds it was given, +report+ takes text for the operator.
+    # +source+ is a Poller, +limit+ its limit in seconds. +report+ takes text for the operator.
     def initialize(source, limit:, report:, &found)
       @source = source
       @limit = limit
@@ -13,7 +13,7 @@ module Cuttle
       @found = found
     end
 
-    # Begins to watch; returns self.
+    # Starts to watch. Returns self.
     def start
       @thread = Thread.new { watch }
       @thread.name = "cuttle watchdog"
@@ -34,7 +34,7 @@ module Cuttle
       end
     end
 
-    # The time is what has passed, which is more than the limit where the GVL could not be had.
+    # The time is the time that passed. It is above the limit if the GVL was not available.
     def description(thread, fiber, seconds, request)
       lines = fiber ? fiber.alive? && fiber.backtrace : thread.backtrace
       who = fiber ? "a fiber" : "thread #{thread.name || (thread == Thread.main ? "main" : thread.inspect)}"
@@ -43,7 +43,7 @@ module Cuttle
       [first, *lines].join("\n\t")
     end
 
-    # Whatever fails (a log that is full), the next one is told of.
+    # If a report fails (a full log), the next one is still made.
     def attempt
       yield
     rescue StandardError

@@ -1,27 +1,27 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # A process that serves until it is told to stop: the only one (-w 0), or one of a cluster's. The main thread runs the
-  # engine; a second thread waits for what ends it, which is a signal or the parent's death.
+  # A process that serves until it is told to stop: the only process (-w 0), or one worker of a cluster. The main thread
+  # runs the engine. A second thread waits for a signal or the parent's death.
   #
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
   #                                                         |--- a second INT -------> exit 130
   #                                                         |--- shutdown_timeout ---> exit 1
   #                                                         `--- only stuck requests -> exit STUCK, or 0
   #
-  # A child that the app forks from the main thread comes out of the engine here too, and ends as itself.
+  # A child that the app forks from the main thread also leaves the engine here, and exits as the app wants.
   #
-  # A request that is stuck in the app (--app-timeout) ends a worker of a cluster as TERM does, so that the supervisor
-  # starts another; without a supervisor the process goes on without that thread.
+  # A request that is stuck in the app (--app-timeout) stops a worker of a cluster as TERM does, and the supervisor
+  # starts another. Without a supervisor the process continues without that thread.
   class Worker
-    # The exit status of a worker that ended for the sake of a stuck request (EX_TEMPFAIL).
+    # The exit status of a worker that stopped because of a stuck request (EX_TEMPFAIL).
     STUCK = 75
 
-    # Seconds between two looks whether only stuck requests are left.
+    # Seconds between checks whether only stuck requests are left.
     LOOK = 0.1
 
-    # +parent+ is the reading end of a pipe whose writing end only the parent has. +report+ takes a line for the user,
-    # +release+ is called before the process ends without having drained.
+    # +parent+ is the read end of a pipe; only the parent has its write end. +report+ takes one line for the user.
+    # +release+ is called before the process exits without having drained.
     def initialize(server, report:, parent: nil, release: -> {})
       @server = server
       @report = report
@@ -45,7 +45,7 @@ module Cuttle
 
     private
 
-    # A supervisor may still tell a worker to stop whose at_exit blocks run already.
+    # The supervisor may send a signal while the at_exit blocks of the worker run.
     def end_as_server(attendant)
       attendant&.kill&.join
       @parent ? @signals&.mute : @signals&.release
@@ -77,7 +77,7 @@ module Cuttle
       @parent && @parent.read_nonblock(1, exception: false).nil?
     end
 
-    # The exit status where waiting is over; if the engine ends before, this thread goes with it.
+    # The exit status when waiting is over. If the engine ends first, this thread ends with it.
     def drain
       deadline = now + @server.settings.shutdown_timeout
       while (left = deadline - now).positive?

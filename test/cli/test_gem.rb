@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "open3"
 require "rubygems/package"
 
-# The gem as users get it: built, installed into an empty GEM_HOME (which compiles it), and run outside the clone.
+# The gems as users get them: built, installed into an empty GEM_HOME (which compiles them), and run outside the clone.
 class TestGem < Minitest::Test
   include Serving
 
@@ -12,36 +13,58 @@ class TestGem < Minitest::Test
 
   def setup
     @directory = Dir.mktmpdir("cuttle")
+    File.write("#{@directory}/config.ru", APP)
   end
 
   def teardown
     FileUtils.remove_entry(@directory)
   end
 
-  def test_it_installs_and_serves_elsewhere
-    gem = build
-    assert_contents gem
-    install(gem)
-    File.write("#{@directory}/config.ru", APP)
-    assert_equal "cuttle #{Cuttle::VERSION}", command("#{@directory}/home/bin/cuttle", "--version")[/\A\S+ \S+/]
+  def test_the_server_installs_and_serves_without_the_lab
+    install(build("cuttle"))
+    assert_equal "cuttle #{Cuttle::VERSION}", command("cuttle", "--version")[/\A\S+ \S+/]
     served { |process| assert_equal "from the gem", get(process).body }
+    %w[load lab study].each do |name|
+      out, status = outcome("cuttle", name, "--help")
+      assert_equal 1, status.exitstatus
+      assert_match(/\Acuttle: .*gem install cuttle-lab.*\n\z/, out)
+    end
+  end
+
+  def test_the_lab_installs_beside_the_server_and_measures
+    install(build("cuttle"))
+    install(build("cuttle-lab"))
+    served do |process|
+      out = command("cuttle", "load", "#{process.uris.first}/", "-n", "20", "--json", "-")
+      assert_equal 20, JSON.parse(out[/^{.*}$/]).fetch("responses")
+    end
+    out = command("cuttle", "lab", "config.ru", "--engines", "hybrid,single", "--workers", "0", "--concurrency", "1",
+               "--rounds", "2", "--duration", "200ms", "--warmup", "100ms")
+    assert_match(/^ *hybrid\b.*[1-9]/, out)
+    assert_match(/^ *q1\b/, command("cuttle", "study"))
+  end
+
+  # Each source is in one of the gems, and nothing is that was only made here.
+  def test_contents
+    server, lab = %w[cuttle cuttle-lab].map { |name| Gem::Package.new(build(name)).contents }
+    sources = Dir["{lib,ext}/**/*.{rb,c,h,css}", "exe/*", base: ROOT]
+    assert_equal sources.sort, ((server + lab) & sources).sort
+    assert_empty server & lab & sources
+    assert_empty server.grep(%r{ext/cuttle_load|cuttle/(cli/)?(lab|load|report|stud)\w*[./]})
+    [server, lab].each do |contents|
+      assert_empty contents.grep(/\.(so|o|bundle)\z|\A(test|tmp|bin)\//)
+      %w[CHANGELOG.md LICENSE].each { |file| assert_includes contents, file }
+    end
+    assert_includes server, "README.md"
   end
 
   private
 
-  def build
-    out = command("gem", "build", "cuttle.gemspec", "--output", "#{@directory}/cuttle.gem", chdir: ROOT)
+  def build(name)
+    path = "#{@directory}/#{name}.gem"
+    out = command("gem", "build", "#{name}.gemspec", "--output", path, chdir: ROOT)
     assert_empty out.lines.grep(/WARNING/).grep_v(/no homepage|guides/)
-    "#{@directory}/cuttle.gem"
-  end
-
-  # Everything that runs, and nothing that was only made here.
-  def assert_contents(gem)
-    contents = Gem::Package.new(gem).contents
-    sources = Dir["{lib,ext}/**/*.{rb,c,h}", "exe/*", base: ROOT]
-    assert_empty sources - contents
-    assert_empty contents.grep(/\.(so|o|bundle)\z|\A(test|tmp|bin)\//)
-    %w[README.md CHANGELOG.md LICENSE].each { |file| assert_includes contents, file }
+    path
   end
 
   # Rack comes from the cache of what the tests run with, so that no network is needed; without one, from its source.
@@ -54,12 +77,16 @@ class TestGem < Minitest::Test
   # Environment without the clone's bundle.
   def environment
     { "GEM_HOME" => "#{@directory}/home", "GEM_PATH" => "#{@directory}/home", "RUBYOPT" => nil, "RUBYLIB" => nil,
+      "PATH" => "#{@directory}/home/bin:#{ENV.fetch("PATH")}",
       "BUNDLE_GEMFILE" => nil, "CUTTLE_SANITIZE" => nil, "LD_PRELOAD" => nil }
   end
 
-  def command(*command, chdir: @directory)
-    out, status = Open3.capture2e(environment, *command, chdir: chdir)
-    assert status.success?, "#{command.join(" ")}: #{out}"
+  def outcome(*command, chdir: @directory) = Open3.capture2e(environment, *command, chdir: chdir)
+
+  # What it says, of a command that succeeds.
+  def command(*command, **options)
+    out, status = outcome(*command, **options)
+    assert_predicate status, :success?, "#{command.join(" ")}: #{out}"
     out
   end
 

@@ -207,6 +207,17 @@ class TestServe < Minitest::Test
     assert_fails(path, "-w", "2", line: "#{path}:1: out of ink (RuntimeError)")
   end
 
+  # It never listens; before anything of the app is loaded.
+  def test_an_option_that_the_engine_can_not_keep
+    %w[single threads].each do |engine|
+      serving_process(rackup("raise 'loaded'"), "--engine", engine, "--app-timeout", "3") do |process|
+        refute process.running?
+        assert_equal [2, ""], [process.status.exitstatus, process.out]
+        assert_match(/\Acuttle: engine #{engine} .*: leave out --app-timeout, or take --engine .*\n.*\n\z/, process.err)
+      end
+    end
+  end
+
   private
 
   # What a process that begins in the block inherits.

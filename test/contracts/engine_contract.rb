@@ -8,6 +8,7 @@ require_relative "engine/survives"
 require_relative "engine/outlives"
 require_relative "engine/forks"
 require_relative "engine/descriptors"
+require_relative "engine/limits"
 require_relative "engine/sheds"
 require_relative "engine/stuck"
 require_relative "engine/fibers"
@@ -15,10 +16,11 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places].freeze
 
-  # What engines promise beyond that, by what they are.
+  # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
+    Quotas => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },
     StandsBy => ->(traits) { traits.pooled? && traits.evented? },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },

@@ -9,6 +9,7 @@ module SpoolCase
 
   APP = "test/engines/spool.ru"
   MEGABYTE = 1 << 20
+  LENT = 64 * MEGABYTE
 
   # So that no client is given up that has its turn late, on a loaded machine.
   PATIENT = %w[--request-timeout 600 --write-timeout 600 --min-rate 0].freeze
@@ -76,6 +77,11 @@ module SpoolCase
 
   def assert_no_files = eventually("closed temporary files") { files.empty? }
 
+  # A client that doesn't read what it asked for, which is all that an app may lend: what others wait for is spooled.
+  def borrow_all
+    connect(receive_buffer: 8_192).write(get("/large?#{LENT}")).tap { |client| assert client.heard?(PATIENCE) }
+  end
+
   # Sends what the server takes. Returns how many octets that were once it took no more for a while.
   def push(client, octets)
     sent = 0
@@ -125,6 +131,7 @@ module SpoolsAnywhere
 
   def test_large_responses_arrive_as_they_were_given
     spooling do
+      borrow_all if traits.evented?
       (traits.inline? ? %w[large] : %w[large stream]).each do |action| # inline, a stream is the only thread's affair
         readers = Array.new(traits.evented? ? 3 : 1) do |i|
           connect(receive_buffer: 8_192).write(get("/#{action}?#{8_000_000 + i}", "Connection: close"))
@@ -179,6 +186,23 @@ module SpoolsAnywhere
         }
       end
       assert_serves
+    end
+  end
+
+  # Each arrives as it was given, from a file or from memory, and what is in files stays within the limit.
+  def test_whole_responses_beyond_the_limit_stay_in_memory
+    line = /\Acuttle: temporary files have reached their limit of 9000000 octets .*\n\z/
+    spooling("--max-spool", "9000000", err: traits.evented? ? line : "") do
+      readers = Array.new(traits.evented? ? 4 : 1) do |i|
+        connect(receive_buffer: 8_192).write(get("/large?#{8_000_000 + i}", "Connection: close"))
+      end
+      readers.each { |reader| assert reader.heard?(PATIENCE) }
+      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      assert_operator files.sum, :<=, 9_000_000
+      readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.response.body }
+      assert_no_files
+      body = SpoolCase.octets(8_000_000)
+      assert_equal digest_of(body), upload(body).response.body
     end
   end
 
@@ -259,6 +283,7 @@ module SpoolsAhead
   # Everybody waited, for the disk was written with the lock held.
   def test_a_whole_response_waits_for_no_disk
     spooling do
+      borrow_all
       @disk.hold
       readers = Array.new(8) do |i|
         connect(receive_buffer: 8_192).write(get("/large?#{6_000_000 + i}", "Connection: close"))
@@ -275,11 +300,11 @@ module SpoolsAhead
 
   def test_an_aborted_download_leaves_nothing
     spooling do
+      borrow_all
       actions = traits.inline? ? %w[large large] : %w[large stream]
       readers = actions.map { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
       eventually("temporary files") { files.count(&:positive?) >= 2 }
-      readers.each(&:reset)
-      @clients.clear
+      @clients.each(&:reset).clear
       assert_no_files
       assert_serves
     end
@@ -287,6 +312,7 @@ module SpoolsAhead
 
   def test_a_child_of_the_app_has_no_temporary_file
     spooling do
+      borrow_all
       reader = connect(receive_buffer: 8_192).write(get("/large?12000001", "Connection: close"))
       upload = connect.write(post_head(500_000) + SpoolCase.octets(500_000).byteslice(0, 300_000))
       eventually("temporary files") { files.count(&:positive?) >= 2 }
@@ -353,10 +379,11 @@ end
 class TestSpoolAccount < Minitest::Test
   include Eventually
 
-  # Answers /whole and /stream with 12 MB, and everything else with what its body was.
+  # Answers /whole and /stream with 12 MB, /borrow with all that may be lent, and everything else with what its body was.
   class Service
     def call(exchange)
       case exchange.path
+      when "/borrow" then exchange.respond(200, {}, ["b" * SpoolCase::LENT])
       when "/whole" then exchange.respond(200, {}, ["w" * 12_000_000])
       when "/stream" then stream(exchange)
       else exchange.respond(200, {}, [exchange.env["rack.input"].read.bytesize.to_s])
@@ -390,6 +417,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_all_is_read
+    borrow_all
     clients = %w[/whole /stream /whole].map { |path| open(path) }
     eventually("spooled octets") { spooled > 9_000_000 }
     assert_operator spooled, :<=, 36_000_000
@@ -398,6 +426,7 @@ class TestSpoolAccount < Minitest::Test
   end
 
   def test_it_is_even_once_clients_have_left
+    borrow_all
     clients = %w[/whole /stream].map { |path| open(path) }
     clients << open("/upload", 3_000_000).write("u" * 2_000_000)
     eventually("spooled octets") { spooled > 9_000_000 }
@@ -416,6 +445,8 @@ class TestSpoolAccount < Minitest::Test
 
   private
 
+  def borrow_all = assert(open("/borrow").heard?(30))
+
   def spooled = @source.stats.fetch(:spooled)
 
   def assert_even = eventually("an even account") { spooled.zero? }
@@ -423,6 +454,45 @@ class TestSpoolAccount < Minitest::Test
   def open(path, length = 0)
     @clients << WireClient.new(@port, receive_buffer: 8_192)
     @clients.last.write("POST #{path} HTTP/1.1\r\nHost: a\r\nContent-Length: #{length}\r\n\r\n")
+  end
+end
+
+# --spool-directory goes before TMPDIR, and that before /tmp; each side of the core looks for itself.
+class TestSpoolDirectory < Minitest::Test
+  include Serving
+
+  BODY = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500000\r\n\r\n#{"z" * 400_000}"
+
+  def test_where_temporary_files_are
+    skip "needs /proc" unless File.directory?("/proc/self/fd")
+
+    Dir.mktmpdir do |chosen|
+      Dir.mktmpdir do |usual|
+        %w[hybrid threads].each do |engine|
+          assert_spools_to chosen, engine, "--spool-directory", chosen, env: { "TMPDIR" => usual }
+          assert_spools_to usual, engine, env: { "TMPDIR" => usual }
+          ["", nil].each { |unset| assert_spools_to "/tmp", engine, env: { "TMPDIR" => unset } }
+        end
+      end
+    end
+  end
+
+  private
+
+  def assert_spools_to(directory, engine, *flags, env:)
+    serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, *flags, env: env) do |server|
+      WireClient.open(server.port) do |client|
+        client.write(BODY)
+        place = %r{\A#{File.realpath(directory)}/[^/]+ \(deleted\)\z}
+        eventually("a temporary file in #{directory}, of #{open_files(server)}") { open_files(server).grep(place).any? }
+      end
+    end
+  end
+
+  def open_files(server)
+    Dir.glob("/proc/#{server.pid}/fd/*").filter_map { |link| File.readlink(link) if File.symlink?(link) }
+  rescue Errno::ENOENT
+    retry # one was closed between the two
   end
 end
 

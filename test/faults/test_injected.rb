@@ -113,15 +113,13 @@ class TestInjected < Minitest::Test
   def serve(engine, env: {})
     args = ["--engine", engine, *ENGINES.fetch(engine, [])]
     serving_process("config.ru", *args, env: env, chdir: @directory) do |server|
-      before = cpu(server.pid)
+      before = CpuTime.seconds(server.pid)
       yield server
       assert server.running?, server.err
-      assert_operator cpu(server.pid) - before, :<, CPU, "seconds of processor time"
+      assert_operator CpuTime.seconds(server.pid) - before, :<, CPU, "seconds of processor time"
       assert_equal 0, server.stop.exitstatus, server.err
     end
   end
-
-  def cpu(pid) = File.read("/proc/#{pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i) / 100.0
 
   # Some at once, each with two requests.
   def assert_clients_answered(server)

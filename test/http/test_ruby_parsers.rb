@@ -1,6 +1,5 @@
 # frozen_string_literal: true
 
-require "etc"
 require "test_helper"
 
 # A parser in Ruby lets other threads go on in its midst, so the connection that it looks at must be nobody else's. The
@@ -37,7 +36,7 @@ class TestRubyParsers < Minitest::Test
     Array.new(4) { |number| Thread.new { ask_in_pieces(port, Random.new(number)) } }.each(&:join)
     assert process.running?, process.err
     assert_equal 200, WireClient.open(port) { |client| client.ask(REQUEST) }.status
-    eventually("rest after the traffic") { busy(process.pid) < 0.2 }
+    eventually("rest after the traffic") { CpuTime.busy(process.pid, over: 0.5) < 0.2 }
     assert_equal 0, process.stop("TERM").exitstatus
     assert_empty process.err
   end
@@ -64,16 +63,4 @@ class TestRubyParsers < Minitest::Test
   end
 
   def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-
-  # The share of a CPU that a process uses, over half a second.
-  def busy(pid)
-    before = cpu_seconds(pid)
-    seconds = elapsed { sleep 0.5 }
-    (cpu_seconds(pid) - before) / seconds
-  end
-
-  def cpu_seconds(pid)
-    ticks = File.read("/proc/#{pid}/stat").split(") ").last.split.values_at(11, 12).sum(&:to_i)
-    ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
-  end
 end

@@ -306,16 +306,17 @@ class TestRackResponse < HttpCase
     assert_alive
   end
 
-  # Callbacks that the app enters as a list of its own. The one of rack.after_reply was not looked at.
-  def test_a_list_of_callbacks_that_takes_the_place_of_the_servers
-    calls = Queue.new
-    app do |env|
-      env["rack.after_reply"] = [-> { calls << :after }]
-      env["rack.response_finished"] = [->(*) { calls << :finished }]
-      [200, PLAIN.dup, ["hello"]]
+  # Nobody called what was in another rack.after_reply than the one that the app was given.
+  def test_lists_of_callbacks_that_the_app_made
+    ways = [->(env, name, call) { env[name] += [call] }, ->(env, name, call) { env[name] = [call] },
+            ->(env, name, call) { env.delete(name) && (env[name] ||= []) << call }]
+    bodies = [["hello"], Bodies::Parts.new("hello")]
+    %w[rack.response_finished rack.after_reply].product(ways, bodies) do |name, way, body|
+      calls = []
+      app { |env| way.call(env, name, ->(*) { calls << name }) && [200, PLAIN.dup, body] }
+      assert_equal "hello", answer.body
+      eventually("what is in #{name}") { calls == [name] }
     end
-    assert_equal "hello", answer.body
-    assert_equal %i[finished after], Array.new(2) { calls.pop }
   end
 
   # The app speaks that coding itself. It was dropped, so that the client read the chunks' sizes as content.

@@ -104,8 +104,9 @@ class TestSettings < Minitest::Test
           assert_equal value, build({}, engine: engine, name => value).public_send(name)
         else
           error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, name => value) }
+          flag = "--#{name.to_s.tr("_", "-")}"
           assert_equal "engine #{engine} accepts when a thread is free, so the kernel's backlog is the queue there: " \
-                       "leave out --#{name.to_s.tr("_", "-")}", error.message
+                       "leave out #{flag}, or take --engine reactor, hybrid or fibers", error.message
         end
         assert_nil build({}, engine: engine, name => "none").public_send(name)
       end
@@ -120,7 +121,7 @@ class TestSettings < Minitest::Test
       else
         error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, app_timeout: 3) }
         assert_equal "engine #{engine} leaves a connection to its thread, also where the app is stuck: " \
-                     "leave out --app-timeout", error.message
+                     "leave out --app-timeout, or take --engine reactor, hybrid or fibers", error.message
       end
     end
   end

@@ -2,9 +2,9 @@
 
 module Cuttle
   class CLI
-    # `cuttle lab [APP.ru]`, and what belongs to it. Exit statuses:
+    # `cuttle lab [APP.ru]` and its subcommands. Exit statuses:
     #
-    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (what there is was told)
+    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (results so far were reported)
     class Lab
       autoload :Compare, "cuttle/cli/lab/compare"
       autoload :Options, "cuttle/cli/lab/options"

@@ -2,10 +2,10 @@
 
 module Cuttle
   class CLI
-    # `cuttle load URL`, and what belongs to it. Exit statuses:
+    # `cuttle load URL` and its subcommands. Exit statuses:
     #
     #   0 done · 1 nothing could be measured, or a self-test failed · 2 wrong usage · 3 an assertion does not hold
-    #   130 interrupted (what there is was printed)
+    #   130 interrupted (results so far were printed)
     class Load
       autoload :Agent, "cuttle/cli/load/agent"
       autoload :Compare, "cuttle/cli/load/compare"
@@ -34,7 +34,7 @@ module Cuttle
         return Agent.new(out: @out, err: @err).run(options) if options.listen
 
         plan = Cuttle::Load::Plan.build(options.url, **options.plan)
-        outputs = Outputs.new(options, out: @out, err: @err) # before anything runs: a wrong file is said at once
+        outputs = Outputs.new(options, out: @out, err: @err) # before the run: a wrong file is reported at once
         result = measure(generator(plan, options), panel(plan, options))
         outputs.write(result)
         status(result, options.assertions)
@@ -63,7 +63,7 @@ module Cuttle
         panel&.finish
       end
 
-      # The first signal ends the run with what there is; the second one ends us.
+      # The first signal ends the run and keeps its results. The second ends the process.
       def interruptible(generator)
         interrupted = false
         previous = %w[INT TERM].to_h do |signal|

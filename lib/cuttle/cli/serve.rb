@@ -4,15 +4,15 @@ require "optparse"
 
 module Cuttle
   class CLI
-    # `cuttle serve [PATH]`: options into Settings, Settings into a server. The options are Settings::TABLE's, and those
-    # that Puma has are spelled as Puma's (-v logs requests, -V is the version).
+    # `cuttle serve [PATH]`: turns options into Settings, and Settings into a server. The options are those of
+    # Settings::TABLE. Options that Puma also has use Puma's names (-v logs requests, -V prints the version).
     class Serve
       def initialize(out:, err:)
         @out = out
         @err = err
       end
 
-      # Serves until a signal ends it. Returns the exit status; raises UsageError and Error.
+      # Serves until a signal stops it. Returns the exit status. Raises UsageError and Error.
       def run(arguments)
         flags = parse(arguments)
         return flags if flags.is_a?(Integer)
@@ -22,7 +22,7 @@ module Cuttle
 
       private
 
-      # The flags that were said, or an exit status where one of them was a question and has been answered.
+      # The given flags, or an exit status if one of them was a question that has been answered.
       def parse(arguments)
         flags = {}
         catch(:answered) do
@@ -54,7 +54,7 @@ module Cuttle
         end
       end
 
-      # Engines, parsers and servers there are.
+      # The list of engines, parsers and servers.
       def catalogue
         [
           "0 or none turns a limit or a time off (a --shutdown-timeout of 0 waits for nobody).",

@@ -4,9 +4,9 @@ require "optparse"
 
 module Cuttle
   class CLI
-    # `cuttle study [NAME …]`: the published experiments, made again. Exit statuses:
+    # `cuttle study [NAME …]`: repeats the published experiments. Exit statuses:
     #
-    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (what there is was told)
+    #   0 done · 1 nothing could be measured or written · 2 wrong usage · 130 interrupted (results so far were reported)
     class Study
       autoload :Documents, "cuttle/cli/study/documents"
 
@@ -91,14 +91,14 @@ module Cuttle
         studies.all? { |study| told_and_kept(experiment(study, words).run(out: @err)) } ? 0 : 130
       end
 
-      # Said before anything is measured.
+      # Called before anything is measured.
       def whole(studies)
         all = Studies.all.to_h { |study| [study.name, study.entries.length] }
         part = studies.find { |study| study.entries.length < all.fetch(study.name) }
         raise UsageError, "--keep: only whole studies are kept, #{part.name} and not a part of it" if part
       end
 
-      # Whether it came to its end.
+      # Returns whether the study was completed.
       def told_and_kept(directory)
         finished = tell(directory)
         documents.keep([directory]) if finished && @keep
@@ -115,7 +115,7 @@ module Cuttle
                                 command: command(words))
       end
 
-      # What makes the same again; the lab adds the seed.
+      # The command that repeats this run. The lab adds the seed.
       def command(words)
         ["cuttle", "study", *words, *(["--scale", format("%g", @scale)] if @scale != 1),
          *(["--rounds", @rounds.to_s] if @rounds)]
@@ -136,7 +136,7 @@ module Cuttle
         0
       end
 
-      # Whether it came to its end.
+      # Returns whether the study was completed.
       def tell(directory)
         findings = Studies::Findings.new(*Studies::Experiment.read(directory))
         @out.puts Studies::Report::Text.render(findings), "", directory

@@ -4,14 +4,14 @@ require "etc"
 
 module Cuttle
   class Cluster
-    # How many processors this process may keep busy: the least of the machine's, those that its affinity allows
-    # (sched_setaffinity, cpusets), and the whole ones that its control groups pay for (versions 1 and 2).
+    # How many CPUs this process may keep busy: the minimum of the machine's CPUs, the CPUs that its affinity allows
+    # (sched_setaffinity, cpusets), and the whole CPUs in the quotas of its control groups (versions 1 and 2).
     module Cpus
-      # What holds a group's quota and period, by version.
+      # The files with a group's quota and period, by version.
       FILES = { 1 => %w[cpu.cfs_quota_us cpu.cfs_period_us], 2 => %w[cpu.max] }.freeze
 
       class << self
-        # Never less than 1. +root+ is where /proc and /sys are. Half a processor of a quota is not counted.
+        # At least 1. +root+ is the directory of /proc and /sys. Half a CPU of a quota does not count.
         def count(root: "/", online: Etc.nprocessors)
           limits = [online, affinity(root), *quotas(root)].compact
           [limits.min.floor, 1].max
@@ -19,7 +19,7 @@ module Cuttle
 
         private
 
-        # Etc.nprocessors looks at the affinity where the C library does; /proc/self/status says it on every Linux.
+        # Etc.nprocessors respects the affinity only if the C library does. /proc/self/status has it on every Linux.
         def affinity(root)
           list = read("#{root}/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1] or return
           list.split(",").sum do |part|
@@ -28,7 +28,7 @@ module Cuttle
           end
         end
 
-        # CPUs by each quota from our group up to the mount point, for the strictest ancestor counts.
+        # CPUs by each quota, from our group up to the mount point, because the strictest ancestor counts.
         def quotas(root)
           groups = groups(root)
           mounts(root).flat_map do |version, top, directory|
@@ -39,7 +39,7 @@ module Cuttle
           end
         end
 
-        # Version => our group's path, as /proc/self/cgroup says it.
+        # Version => the path of our group, from /proc/self/cgroup.
         def groups(root)
           read("#{root}/proc/self/cgroup").each_line.with_object({}) do |line, groups|
             _, controllers, group = line.chomp.split(":", 3)
@@ -48,7 +48,7 @@ module Cuttle
           end
         end
 
-        # [version, the group that is mounted, where] of each mounted hierarchy that may hold a quota.
+        # [version, mounted group, mount point] of each mounted hierarchy that may have a quota.
         def mounts(root)
           read("#{root}/proc/self/mountinfo").each_line.filter_map do |line|
             mount, filesystem = line.split(" - ")
@@ -59,7 +59,7 @@ module Cuttle
           end
         end
 
-        # In a container the mount point often is our group itself, and +group+ names it from outside.
+        # In a container the mount point is often our group itself, and +group+ is its path outside the container.
         def below(group, top)
           return group if top == "/"
 
@@ -72,7 +72,7 @@ module Cuttle
           names.length.downto(0).map { |count| names.take(count).map { |name| "/#{name}" }.join }
         end
 
-        # nil where there is no limit ("max", -1, or no such file).
+        # nil if there is no limit ("max", -1, or no such file).
         def quota(texts)
           quota, period = texts.join(" ").split.map(&:to_i)
           quota.fdiv(period) if quota&.positive? && period&.positive?

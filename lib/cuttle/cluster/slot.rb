@@ -2,16 +2,16 @@
 
 module Cuttle
   class Cluster
-    # A worker's place: who is in it, and when the next one may be started or the one in it has to be gone.
-    # Times are seconds on the monotonic clock.
+    # The place of one worker: which worker runs in it, when the next one may start, and when the present one must have
+    # exited. Times are seconds on the monotonic clock.
     #
-    #   empty --started--> running --ended--> empty (due later, if it lived shortly)
+    #   empty --started--> running --ended--> empty (due later if the worker lived shortly)
     #                         `----retire---> retiring --> (the supervisor drops the slot)
     class Slot
-      # Who dies younger than this has died at boot.
+      # A worker that dies younger than this (seconds) died at boot.
       BOOT = 5
 
-      # The first death at boot is an accident; then 0.5 s, doubling up to this.
+      # The first death at boot causes no delay. Then the delay is 0.5 s and doubles up to this.
       LONGEST_DELAY = 30
 
       attr_reader :index, :pid
@@ -28,20 +28,20 @@ module Cuttle
         @born = now
       end
 
-      # Its worker is gone (or could not be forked).
+      # The worker died, or could not be forked.
       def ended(now)
         @failures = !running? || now - @born < BOOT ? @failures + 1 : 0
         @pid = nil
         @due = now + delay
       end
 
-      # Its worker has ended by itself to be replaced: that is no failure, however young it was.
+      # The worker exited by itself in order to be replaced. That is no failure, however young it was.
       def gave_way(now)
         @pid = nil
         @due = now
       end
 
-      # Its worker was told to end, and has until +deadline+.
+      # The worker was told to stop, and has until +deadline+.
       def retire(deadline)
         @deadline = deadline
       end
@@ -66,7 +66,7 @@ module Cuttle
         true
       end
 
-      # Seconds until this slot needs the supervisor; nil where only a signal can change it.
+      # Seconds until this slot needs the supervisor. nil if only a signal can change the slot.
       def wake_in(now)
         at = running? ? @deadline : @due
         [at - now, 0].max if at&.finite?

@@ -2,9 +2,9 @@
 
 module Cuttle
   module Engines
-    # Evented I/O, and each request in a fiber of its own: what would block in the app (sleep, sockets, DNS, Process.wait,
-    # locks, queues) lets the other fibers go on instead, through Ruby's fiber scheduler interface. One thread runs all.
-    # With max_fibers requests in the app, no more are taken or accepted.
+    # Evented I/O, and a fiber for each request. When the app would block (sleep, sockets, DNS, Process.wait, locks,
+    # queues), the other fibers run, through Ruby's fiber scheduler interface. One thread runs everything. While
+    # max_fibers requests are in the app, the engine neither takes nor accepts more.
     class Fibers
       autoload :Scheduler, "cuttle/engines/fibers/scheduler"
       autoload :Timers, "cuttle/engines/fibers/timers"
@@ -22,7 +22,7 @@ module Cuttle
         @fibers = 0
       end
 
-      # Runs in a thread of its own where the caller's has a scheduler already.
+      # Runs in a new thread if the caller's thread already has a scheduler.
       def run
         return Thread.new { run }.value if Fiber.scheduler
 
@@ -42,8 +42,8 @@ module Cuttle
 
       private
 
-      # What has come in and what is due take turns, or those who slept would all be served before those who just came.
-      # After the stop it goes on until every exchange is over, whoever feeds it.
+      # New requests and due timers take turns. Otherwise all fibers that slept would run before new requests. After the
+      # stop, the loop continues until every exchange is over, whatever keeps it open.
       def work
         until (found = @source.next(@scheduler.patience, @max - @fibers)).nil?
           case found
@@ -57,7 +57,7 @@ module Cuttle
       def start(exchange)
         @fibers += 1
         Fiber.new(blocking: false) { serve(exchange) }.resume
-      rescue FiberError => error # the system has no memory for a fiber more: this one gets the engine's
+      rescue FiberError => error # no memory for another fiber: serve on the engine's own
         warn "#{error.message}: a request is served without a fiber of its own"
         serve(exchange)
       end

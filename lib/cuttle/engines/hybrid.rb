@@ -2,15 +2,16 @@
 
 module Cuttle
   module Engines
-    # The reactor's loop, run by N threads: whichever holds the GVL takes the next complete request and runs the app on
-    # the spot. No queue and no hand-off; the poller passes the waiting on when an app blocks. While every thread is in
-    # the app, a native thread goes on moving bytes, and other workers accept.
+    # The reactor's loop, run by N threads. The thread that holds the GVL takes the next complete request and runs the
+    # app at once. There is no queue and no hand-off; when an app blocks, the poller passes the waiting role on. While
+    # every thread is in the app, a native thread continues to move bytes, and other workers accept.
     #
-    # With MIN:MAX threads, one is started whenever the last free one takes work, and one that was idle for a while ends.
+    # With MIN:MAX threads, a thread is started whenever the last free one takes work, and a thread that has been idle
+    # for a while ends.
     class Hybrid
       TRAITS = Traits.new(evented: true, pooled: true)
 
-      # Seconds without work after which a thread beyond the minimum ends.
+      # A thread beyond the minimum ends after this many seconds without work.
       IDLE = 30
 
       def self.source(listeners, **options)
@@ -37,7 +38,7 @@ module Cuttle
 
       private
 
-      # A thread that is killed with an exchange in its hands takes that along.
+      # If a thread is killed while it has an exchange, the exchange is aborted.
       def work
         while (exchange = @source.next)
           @service.call(exchange)

@@ -2,14 +2,15 @@
 
 module Cuttle
   module Engines
-    # The threads of an engine: between min and max of them (max 0: as many as are started), each running the same work
-    # until that returns. One that an app killed is replaced. Where the system gives no thread, #join tries again.
+    # The threads of an engine: between min and max threads (max 0: no limit). Each runs the same work until the work
+    # returns. A thread that an app killed is replaced. If the system can't create a thread, #join tries again.
     #
-    # Threads begin and end with interrupts masked (Thread#kill, Thread#raise, Timeout), and only their work takes
-    # any: whenever they are killed, they are counted out. In the work itself no ensure is safe from them; what has to
-    # be done for a thread that is gone is the business of +left+, which is called with it, masked and under a lock.
+    # Threads begin and end with interrupts masked (Thread#kill, Thread#raise, Timeout); only their work can be
+    # interrupted. So a thread is always removed from the count, whenever it is killed. Inside the work no ensure block
+    # is safe from interrupts. Cleanup for a dead thread therefore belongs in +left+, which is called with that thread,
+    # masked and under a lock.
     class Pool
-      # Seconds before it asks again for a thread that it could not have.
+      # Seconds before the next attempt to create a thread.
       PAUSE = 0.1
 
       def initialize(range, left: nil, &work)
@@ -21,11 +22,11 @@ module Cuttle
         @threads = {}.compare_by_identity
         @lock = Mutex.new
         @changed = ConditionVariable.new
-        @short = false  # a thread is missing, and comes later
-        @scarce = false # the last try for one failed
+        @short = false  # a thread is missing and comes later
+        @scarce = false # the last attempt to create one failed
       end
 
-      # Starts the first threads, and returns when all have ended.
+      # Starts the first threads. Returns when all threads have ended.
       def run
         @lock.synchronize { @min.times { start } }
         join
@@ -41,13 +42,14 @@ module Cuttle
         end
       end
 
-      # Starts a thread, unless there are max. Returns whether there is one more: where the system has none to give
-      # (which is said once), one comes later. A thread for a +task+ alone, which its work is given, comes now or never.
+      # Starts a thread, unless there are max threads. Returns whether it did. If the system can't create one (reported
+      # once), one comes later. A thread for a +task+, which is passed to the work, comes now or never.
       def grow(task = nil)
         @lock.synchronize { @threads.length < @max && start(task) }
       end
 
-      # Whether the calling thread is one too many now; if so, it is counted out at once, so that not all go.
+      # Whether the calling thread is above the minimum. If so, it is removed from the count at once, so that not all
+      # threads end.
       def spare?
         @lock.synchronize { @threads.length > @min && @threads.delete(Thread.current) }
       end
@@ -56,14 +58,14 @@ module Cuttle
         @threads.length
       end
 
-      # Whether a thread more may be started.
+      # Whether another thread may be started.
       def elastic?
         @threads.length < @max
       end
 
       private
 
-      # Under the lock.
+      # Call this under the lock.
       def start(task = nil)
         thread = Thread.handle_interrupt(Object => :never) { Thread.new { run_thread(task) } }
         thread.name = "cuttle #{@threads.length + 1}"
@@ -86,7 +88,7 @@ module Cuttle
         @lock.synchronize { leave(finished || task) }
       end
 
-      # One that goes before its work is done was killed, or is the one that lives in a child that the app forked.
+      # A thread that ends before its work is done was killed, or is the one thread of a child that the app forked.
       def leave(finished)
         @threads.delete(Thread.current)
         @left&.call(Thread.current)

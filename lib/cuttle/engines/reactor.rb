@@ -2,7 +2,7 @@
 
 module Cuttle
   module Engines
-    # One thread waits for all connections and runs the app in between: while the app runs, nothing else does.
+    # One thread waits for all connections and runs the app in between. While the app runs, nothing else does.
     class Reactor
       TRAITS = Traits.new(evented: true)
 
@@ -21,7 +21,7 @@ module Cuttle
           exchange = nil
         end
       ensure
-        exchange&.abort # the thread was killed with it in its hands
+        exchange&.abort # the thread was killed while it had an exchange
       end
 
       def stop

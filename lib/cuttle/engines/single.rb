@@ -2,12 +2,12 @@
 
 module Cuttle
   module Engines
-    # Accepts a connection and serves it to its end before the next one. Everything runs on the calling thread, and
-    # whoever is not served waits in the kernel's backlog.
+    # Accepts a connection and serves it to its end, then accepts the next. Everything runs on the calling thread. Other
+    # clients wait in the kernel's backlog.
     class Single
       TRAITS = Traits.new
 
-      # An idle connection that is kept alive lets one that waits have its turn after this many seconds.
+      # An idle keep-alive connection gives way to a waiting connection after this many seconds.
       GRACE = 0.1
 
       def self.source(listeners, **options)
@@ -25,7 +25,7 @@ module Cuttle
           serve(connection)
         end
       ensure
-        connection&.close # the thread was killed with it in its hands
+        connection&.close # the thread was killed while it had a connection
       end
 
       def stop
@@ -38,7 +38,7 @@ module Cuttle
 
       private
 
-      # After each response the others have their turn: a busy connection is closed when one waits.
+      # After each response other clients get their turn: if one waits, a busy connection is closed.
       def serve(connection)
         while (exchange = connection.next_request(GRACE))
           exchange.close_after if @source.waiting?

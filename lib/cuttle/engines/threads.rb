@@ -2,12 +2,13 @@
 
 module Cuttle
   module Engines
-    # A thread serves a connection to its end, with blocking I/O: one from a pool of MIN to MAX, or (0) a new one each.
-    # In a pool one free thread at a time waits to accept; the others queue behind it for their turn.
+    # A thread serves a connection to its end, with blocking I/O. The thread comes from a pool of MIN to MAX, or (0) is
+    # new for each connection. In a pool, one free thread at a time waits to accept, and the others queue for their
+    # turn.
     class Threads
       TRAITS = Traits.new(pooled: true, thread_per_connection: true)
 
-      # In a pool, an idle connection that is kept alive lets one that waits have its thread after this many seconds.
+      # In a pool, an idle keep-alive connection gives its thread to a waiting connection after this many seconds.
       GRACE = 0.1
 
       def self.source(listeners, **options)
@@ -20,7 +21,7 @@ module Cuttle
         @pooled = threads.max.positive?
         @pool = Pool.new(threads, left: method(:forget), &method(@pooled ? :work : :serve))
         @turn = Mutex.new
-        @free = {}.compare_by_identity # threads, not numbers: one that was killed is taken out again
+        @free = {}.compare_by_identity # threads, not counts, so that a killed thread can be removed
         @busy = {}.compare_by_identity
       end
 
@@ -45,10 +46,11 @@ module Cuttle
         end
         @pool.join
       ensure
-        connection&.close # the thread was killed with it in its hands
+        connection&.close # the thread was killed while it had a connection
       end
 
-      # To a thread of its own, once the system has one to give; where none runs that could end, this one serves.
+      # Gives the connection a new thread, once the system can create one. If no thread runs that could end, the calling
+      # thread serves the connection.
       def hand_over(connection)
         until @pool.grow(connection)
           return serve(connection, last: true) if @pool.size.zero?
@@ -57,7 +59,7 @@ module Cuttle
         end
       end
 
-      # Takes connections by turns; the pool grows when its last free thread takes one.
+      # Threads take connections in turn. The pool grows when its last free thread takes one.
       def work
         while (connection = await_turn { |accepted| connection = accepted })
           @pool.grow if @free.empty? && @pool.elastic?
@@ -67,7 +69,7 @@ module Cuttle
         connection&.close
       end
 
-      # Yields the connection to the caller at once, for it may be killed on its way there.
+      # Yields the connection to the caller at once, because the thread may be killed before this method returns.
       def await_turn
         @free[Thread.current] = true
         @turn.synchronize { yield @source.accept }
@@ -75,7 +77,7 @@ module Cuttle
         @free.delete(Thread.current)
       end
 
-      # Serves a connection to its end; a +last+ request is all that it has.
+      # Serves a connection to its end. With +last+, it serves one request only.
       def serve(connection, last: false)
         while (exchange = connection.next_request(last || crowded? ? GRACE : nil))
           exchange.close_after if last || (crowded? && @source.waiting?)
@@ -85,7 +87,7 @@ module Cuttle
         connection.close
       end
 
-      # No connection may keep its thread while others wait for one.
+      # No connection may keep its thread while other connections wait for one.
       def crowded?
         @pooled && @free.empty?
       end
@@ -97,7 +99,7 @@ module Cuttle
         @busy.delete(Thread.current)
       end
 
-      # Wherever a thread was when it was killed, it is neither free nor busy any more.
+      # A killed thread is neither free nor busy, wherever it was.
       def forget(thread)
         @free.delete(thread)
         @busy.delete(thread)

@@ -2,13 +2,14 @@
 
 module Cuttle
   module Engines
-    # What an engine is, for those who configure, start, compare or test one: they read this, and ask no engine its
-    # name. A class has its own as TRAITS; Engines.traits(name) is that. A trait that isn't named is false.
+    # The properties of an engine, for code that configures, starts, compares or tests one. Such code reads the traits
+    # and never checks an engine's name. A class has its traits in TRAITS; Engines.traits(name) returns them. A trait
+    # that isn't given is false.
     #
     #   evented?                an idle connection costs no thread: the source is a Poller (otherwise an Acceptor)
-    #   pooled?                 threads run the app, as many as --threads says; without it, one thread does
+    #   pooled?                 as many threads run the app as --threads says; otherwise one thread does
     #   thread_per_connection?  --threads 0 is possible
-    #   fibers?                 a fiber runs the app for each request, and --max-fibers bounds them
+    #   fibers?                 a fiber runs the app for each request, and --max-fibers limits them
     #   inline?                 while the app runs, nothing else does in that process
     Traits = Struct.new(:evented, :pooled, :thread_per_connection, :fibers, keyword_init: true) do
       def initialize(**given)
@@ -23,7 +24,8 @@ module Cuttle
         !pooled? && !fibers?
       end
 
-      # Requests that one process may have in the app at once; Infinity where nothing bounds them. +threads+ is a Range.
+      # The number of requests that one process may have in the app at the same time; Infinity if there is no limit.
+      # +threads+ is a Range.
       def capacity(threads:, max_fibers:)
         return max_fibers if fibers?
         return 1 unless pooled?

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Http
-    # The HTTP parsers. One object parses one connection, request after request; the contract, for every parser:
+    # The HTTP parsers. One object parses one connection, request after request. The contract of every parser:
     #
-    #   #head(bytes)    bytes (binary) begin with a request's first octet and only ever grow between calls
-    #                   => Head, or nil for "need more"; raises ParseError, at the first octet that can't be where it is
-    #   #chunks(bytes)  bytes begin where the last call's consumption ended
-    #                   => [octets consumed, body octets decoded, whether body and trailer are complete]; raises ParseError
-    #   .study_only?    whether it is too lenient or incomplete to serve in production
+    #   #head(bytes)    bytes (binary) begin with a request's first octet and only grow between calls
+    #                   => Head, or nil for "need more"; raises ParseError at the first wrong octet
+    #   #chunks(bytes)  bytes begin where the previous call stopped consuming
+    #                   => [octets consumed, decoded body, whether body and trailer are complete]; raises ParseError
+    #   .study_only?    whether it is too lenient or too incomplete for production
     module Parsers
       extend Catalogue
 

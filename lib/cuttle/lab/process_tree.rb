@@ -32,11 +32,18 @@ module Cuttle
       def initialize(leader)
         @leader = leader
         @start = kin(leader)&.start
+        @strangers = []
+      end
+
+      # A process that this one started since, and that is no part of the server.
+      def leave_out(pid)
+        @strangers << pid
       end
 
       # Pids of the leader, its descendants, whoever else is in its process group, and the orphans of it.
       def pids
-        living = Dir.children("/proc").grep(/\A\d+\z/).filter_map { |pid| kin(pid.to_i) }
+        known = Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i) - @strangers
+        living = known.filter_map { |pid| kin(pid) }
         family, others = living.partition { |process| ours?(process) }
         loop do
           children, others = others.partition { |process| family.any? { |parent| parent.pid == process.parent } }

@@ -2,7 +2,7 @@
 
 module Cuttle
   class Listeners
-    # tcp://host:port. A name listens on every address it has here, [::] takes IPv4 as well.
+    # tcp://host:port. A name listens on each of its local addresses; [::] also takes IPv4.
     module Tcp
       FORM = %r{\Atcp://(?:\[(?<v6>[0-9a-fA-F:.]+(?:%\w+)?)\]|(?<host>[^\[\]:/?\#@\s]+)):(?<port>\d{1,5})\z}
 
@@ -16,7 +16,7 @@ module Cuttle
           [match[:v6] || match[:host], port]
         end
 
-        # One Listener per address of the host, at the same port. Raises Error.
+        # One Listener for each address of the host, all on the same port. Raises Error.
         def open(uri)
           host, port = parse(uri)
           opened = []
@@ -38,7 +38,7 @@ module Cuttle
           Addrinfo.getaddrinfo(host, port, nil, :STREAM, nil, Socket::AI_PASSIVE).uniq(&:ip_address)
         end
 
-        # +first+ is the name's first listener: where the kernel chose its port, the others take the same.
+        # +first+ is the first listener of the name. If the kernel chose its port, the others use the same port.
         def listener(address, first)
           port = first ? first.socket.local_address.ip_port : address.ip_port
           server = listen(Addrinfo.tcp(address.ip_address, port))

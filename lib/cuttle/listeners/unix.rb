@@ -2,7 +2,7 @@
 
 module Cuttle
   class Listeners
-    # unix:///path. A file that a dead server left behind is taken over; one that somebody listens on is not.
+    # unix:///path. Replaces a file that a dead server left behind, but not one on which another process listens.
     module Unix
       FORM = %r{\Aunix://(?<path>[^\0?\#]+)\z}
 
@@ -35,7 +35,7 @@ module Cuttle
           UNIXServer.new(path)
         end
 
-        # A socket whose server is gone refuses.
+        # A socket whose server is dead refuses connections.
         def stale?(path)
           return false unless File.socket?(path)
 
@@ -45,7 +45,7 @@ module Cuttle
           true
         end
 
-        # Tells our file from one that another server has put in its place since.
+        # Distinguishes our file from one that another server has since put in its place.
         def identity(path)
           File.stat(path).then { |stat| [stat.dev, stat.ino] }
         rescue Errno::ENOENT

@@ -2,16 +2,16 @@
 
 module Cuttle
   module Rack
-    # Runs a Rack app for a request, and sends what it returns: Rack 3 and Rack 2.2, every kind of body.
+    # Runs a Rack app for a request and sends its response: Rack 3 and Rack 2.2, every kind of body.
     #
-    # What the app does wrong never breaks the wire: before the first octet it becomes a 500, behind it the connection
-    # ends without completing the message. A worker outlives whatever an app raises, exit and abort among them. Only a
-    # SignalException on the main thread passes, for there it is Ruby's own word that the process is to end.
+    # A mistake of the app never breaks the wire. Before the first octet it becomes a 500. After the first octet the
+    # connection ends without completing the message. A worker survives every exception of an app, also exit and abort.
+    # Only a SignalException on the main thread passes, because there it is Ruby's order to end the process.
     class Adapter
       FAILURE = [500, { "content-type" => "text/plain" }.freeze, ["Internal Server Error\n"].freeze].freeze
 
-      # Whether +error+, which came out of an app while it had +exchange+, is the process's and not the app's: a signal
-      # that nobody has trapped, or anything in a child that the app has forked.
+      # Whether +error+, which the app raised while it had +exchange+, belongs to the process and not to the app: a
+      # signal that has no trap, or anything in a child that the app forked.
       def self.pass?(exchange, error)
         exchange.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
       end
@@ -20,11 +20,11 @@ module Cuttle
         @app = app
       end
 
-      # Answers the request of +exchange+, whose env may have been made already. Returns true. +ended+ is called once the
-      # response is over, which may be later and in another thread. (A block would cost every request more.)
+      # Answers the request of +exchange+. The caller may have made its env already. Returns true. +ended+ is called
+      # once the response is over, possibly later and in another thread. (A block would make every request slower.)
       def call(exchange, env = exchange.env, ended = nil)
         status, headers, body = @app.call(env)
-        unless exchange.answer(status, headers, body) # which a forked child never does
+        unless exchange.answer(status, headers, body) # always false in a forked child
           leave_child if exchange.forked?
           reply = Reply.new(exchange, env, status, headers, body, ended)
           reply.deliver
@@ -43,8 +43,9 @@ module Cuttle
 
       private
 
-      # The app has forked, and came back here in the child: the request, the sockets and the engine are the parent's.
-      # This unwinds the engine's stack, whose ends find that they are in a child; Ruby's own (at_exit) follow.
+      # The app has forked, and the child has returned here. The request, the sockets and the engine belong to the
+      # parent. exit unwinds the engine's stack, whose ensure blocks see that they run in a child. Ruby's at_exit blocks
+      # follow.
       def leave_child
         exit
       end

@@ -2,11 +2,12 @@
 
 module Cuttle
   module Rack
-    # What follows a response: callbacks, and a word to the error stream when it went wrong.
+    # The end of a response: callbacks, and a report to the error stream if something failed.
     module Completion
       class << self
-        # Calls what the app left in the env: rack.response_finished, the last first (Rack SPEC), and rack.after_reply
-        # (Puma's), which takes no arguments. No callback stops the others, and none ends the engine.
+        # Calls the callbacks that the app left in the env: rack.response_finished, in reverse order (Rack SPEC), and
+        # rack.after_reply (Puma's), which takes no arguments. A callback that fails stops neither the others nor the
+        # engine.
         def run(exchange, env, status, headers, error)
           each(env["rack.response_finished"], :reverse_each) do |callback|
             attempt(exchange, env) { callback.call(env, status, headers, error) }
@@ -14,8 +15,8 @@ module Cuttle
           each(env["rack.after_reply"], :each) { |callback| attempt(exchange, env) { callback.call } }
         end
 
-        # Sends a 500 and returns true; or ends the connection, where a response has begun. It may have been answered just
-        # now, because the request was stuck (app_timeout).
+        # Sends a 500 and returns true, or aborts the connection if a response has begun. The request may have been
+        # answered just now because it was stuck (app_timeout).
         def fail(exchange)
           return exchange.abort if exchange.responded?
 
@@ -25,7 +26,7 @@ module Cuttle
           exchange.abort
         end
 
-        # Writes an app's exception to rack.errors. A client that went away is no error of the app's.
+        # Writes the app's exception to rack.errors. A client that disconnected is no error of the app.
         def report(env, error)
           return if error.is_a?(Disconnected)
 
@@ -33,7 +34,7 @@ module Cuttle
           stream.write("#{error.full_message(highlight: false, order: :top).chomp}\n")
           stream.flush
         rescue Exception # rubocop:disable Lint/RescueException -- the error's and the stream's code may be the app's
-          nil # there is nobody left to tell
+          nil # there is no other place to report to
         end
 
         private

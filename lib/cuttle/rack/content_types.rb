@@ -4,9 +4,9 @@ require "rack/mime"
 
 module Cuttle
   module Rack
-    # Content types by file name extension, from the table that Rack maintains: what Cuttle::Static is given.
+    # Content types by file extension, from Rack's table, for Cuttle::Static.
     module ContentTypes
-      # ".html" → "text/html"; nil for an extension that the table lacks.
+      # ".html" → "text/html"; nil for an extension that is not in the table.
       def self.call(extension)
         ::Rack::Mime::MIME_TYPES[extension]
       end

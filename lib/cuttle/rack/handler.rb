@@ -2,29 +2,29 @@
 
 module Cuttle
   module Rack
-    # What `rackup -s cuttle` and `rails server -u cuttle` run. Options are rackup's (Host, Port, environment) and ours
-    # in rackup's spelling: -O Engine=fibers -O Threads=1:5 -O Workers=2 -O KeepAlive=off. The environment's variables
-    # count as on our own command line.
+    # The handler of `rackup -s cuttle` and `rails server -u cuttle`. Its options are rackup's (Host, Port, environment)
+    # and ours in rackup's spelling: -O Engine=fibers -O Threads=1:5 -O Workers=2 -O KeepAlive=off. Environment
+    # variables count as on our own command line.
     module Handler
-      # What rackup has options for itself.
+      # Settings for which rackup has its own options.
       ITS_OWN = %i[path binds port environment].freeze
 
-      # Our options by rackup's spelling of their names.
+      # Our options, by rackup's spelling of their names.
       ROWS = Settings::TABLE.reject { |row| ITS_OWN.include?(row.name) }
                             .to_h { |row| [row.name.to_s.split("_").map(&:capitalize).join.to_sym, row] }.freeze
 
-      # What rackup may pass => the name of the setting.
+      # Options that rackup may pass => the name of the setting.
       OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
       class << self
-        # Serves +app+ until a signal ends it. Yields nothing: there is no server to configure once it runs.
+        # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
         def run(app, **options)
           Launcher.new(settings(options), app: app).run
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
 
-        # The Settings that rackup's +options+ mean; what isn't for us (its own, other servers') is passed over.
+        # The Settings for rackup's +options+. Options that aren't ours (rackup's own, other servers') are ignored.
         # Raises UsageError.
         def settings(options)
           flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
@@ -32,7 +32,7 @@ module Cuttle
           Settings.build(**flags, binds: [bind(options)])
         end
 
-        # rackup prints them in its --help.
+        # The options that rackup prints in its --help.
         def valid_options
           { "Host=HOST" => "address to listen on, or unix:///path", "Port=PORT" => "port to listen on" }
             .merge(ROWS.to_h { |name, row| ["#{name}=#{row.argument || "on|off"}", row.help] },
@@ -41,7 +41,7 @@ module Cuttle
 
         private
 
-        # Host and Port are rackup's own, with defaults; both may be missing where a program calls.
+        # Host and Port are rackup's own options and have defaults. Both may be missing if a program calls.
         def bind(options)
           host = options[:Host] || "127.0.0.1"
           return host if host.start_with?("unix:")

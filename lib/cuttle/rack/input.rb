@@ -2,12 +2,13 @@
 
 module Cuttle
   module Rack
-    # rack.input of a request without a body (Rack SPEC, The Input Stream): always at its end, so one serves all.
+    # rack.input of a request without a body (Rack SPEC, The Input Stream). It is always at its end, so one object
+    # serves all requests.
     module Input
       NONE = Object.new
 
       class << NONE
-        # "" for a read to the end, nil for a read of some octets, as IO has it at its end.
+        # Behaves like an IO at its end: "" for a read to the end, nil for a read of some octets.
         def read(length = nil, buffer = nil)
           buffer&.replace("")
           length.nil? || length.zero? ? buffer || +"" : nil

@@ -2,14 +2,14 @@
 
 module Cuttle
   module Rack
-    # Loads what `cuttle serve PATH` names. What goes wrong in somebody's rackup file is one line with its place; the
-    # exception itself is that error's cause.
+    # Loads the PATH of `cuttle serve PATH`. An error in a rackup file becomes one line with its place; the exception
+    # itself is the cause of that error.
     module Loader
-      # The app of a directory of files: the files are served before anybody asks it.
+      # The app for a directory of files. The files are served before this app is called.
       NOT_FOUND = ->(_env) { [404, { "content-type" => "text/plain" }, ["Not Found\n"]] }
 
       class << self
-        # A Rack app. +path+ is a rackup file or a directory, nil means config.ru here. Raises Error.
+        # Returns a Rack app. +path+ is a rackup file or a directory; nil means ./config.ru. Raises Error.
         def load(path)
           return directory(path) if path && File.directory?(path)
 
@@ -21,7 +21,7 @@ module Cuttle
 
         private
 
-        # Whoever names an app's directory wants the app; its sources and secrets are no files to serve.
+        # A user who names an app's directory wants the app. Its sources and secrets must not be served as files.
         def directory(path)
           return NOT_FOUND unless File.exist?(File.join(path, "config.ru"))
 
@@ -34,7 +34,7 @@ module Cuttle
           "no config.ru here: give a rackup file, or a directory of files to serve"
         end
 
-        # Rack 2 answers with the app and the options of the file's first line, Rack 3 with the app.
+        # Rack 2 returns the app and the options of the file's first line. Rack 3 returns the app.
         def build(file)
           loaded = ::Rack::Builder.parse_file(file)
           loaded.is_a?(Array) ? loaded.first : loaded

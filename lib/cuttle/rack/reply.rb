@@ -2,8 +2,8 @@
 
 module Cuttle
   module Rack
-    # A response whose body is more than an Array of Strings: sent piece by piece, from a file, by the app itself
-    # through a stream, or handed to the app with the socket. The body is closed once, whatever happens.
+    # A response whose body is more than an Array of Strings. It is sent piece by piece, from a file, or by the app
+    # itself through a stream; or the app gets the socket. The body is closed once, whatever happens.
     class Reply
       # +ended+ is called at the end of a stream.
       def initialize(exchange, env, status, headers, body, ended = nil)
@@ -15,12 +15,12 @@ module Cuttle
         @ended = ended
       end
 
-      # Whether the app has a stream, and goes on with it, or did.
+      # Whether the app has, or had, a stream for this response.
       def streaming?
         @streaming
       end
 
-      # Sends it. Returns when it is complete, but for a stream that the app keeps to close later.
+      # Sends the response. Returns when it is complete, except for a stream that the app keeps and closes later.
       def deliver
         send_body unless @exchange.finished? # the app has taken the socket
         complete(nil) unless @streaming
@@ -45,8 +45,8 @@ module Cuttle
         end
       end
 
-      # The body as an Array of its own, where it has one. With a length announced, each does as well, and is what every
-      # body is sure to have: Rails' to_ary fails for bodies of ranges.
+      # The body as a new Array, if it has to_ary. If a length is announced, each is used instead, because every body
+      # must have it: Rails' to_ary fails for bodies of ranges.
       def whole_body
         return if !@body.respond_to?(:to_ary) || (length_announced && @body.respond_to?(:each))
 
@@ -62,7 +62,7 @@ module Cuttle
         (@exchange.head? || @status == 204 || @status == 304) && (@body.respond_to?(:each) || @body.respond_to?(:call))
       end
 
-      # The body's file, where sending all of it is what the head announces. It is the connection's once it is sent.
+      # The body's file, if the head announces all of it. The connection owns the file once it is sent.
       def open_file
         path = @body.to_path or return
         file = File.open(path, File::RDONLY | File::NONBLOCK)
@@ -71,7 +71,7 @@ module Cuttle
         file.close
         nil
       rescue SystemCallError
-        nil # the body may still know how to read itself
+        nil # the body may still respond to each
       end
 
       def announced?(size)
@@ -99,10 +99,10 @@ module Cuttle
         @streaming = true
         closed = Thread::Queue.new
         @body.call(Stream.new(@exchange, @env["rack.input"]) { |error| complete(error) && closed.close })
-        closed.pop unless @exchange.evented? # its thread is the connection's, which goes on behind the stream
+        closed.pop unless @exchange.evented? # the connection's thread must wait for the end of the stream
       end
 
-      # The app speaks another protocol from here on: it gets the socket itself. An app that fails there has it no more.
+      # From here on the app speaks another protocol on the socket itself. If the app fails, the socket is closed.
       def give_socket(protocol)
         protocol.call(socket = @exchange.upgrade(@status, @headers))
         given = true
@@ -116,7 +116,7 @@ module Cuttle
         complete(error)
       end
 
-      # Once: a stream's end may be followed by an error of the app's.
+      # Runs once: an error of the app may follow the end of a stream.
       def complete(error)
         return true if @completed
 

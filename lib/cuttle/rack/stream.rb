@@ -2,8 +2,8 @@
 
 module Cuttle
   module Rack
-    # What a streaming body (one that responds to call) is given: writes go out as pieces of the response, reads come
-    # from the request's body. The response ends when the app closes it, which may be in another thread.
+    # The argument of a streaming body (one that responds to call). A write sends a piece of the response; a read takes
+    # from the request's body. The response ends when the app closes the stream, possibly in another thread.
     class Stream
       def initialize(exchange, input, &closed)
         @exchange = exchange
@@ -37,7 +37,7 @@ module Cuttle
         close
       end
 
-      # Completes the response. +error+ is what ended it early, which the client must be able to see.
+      # Completes the response. With +error+ the response is cut short, and the client must be able to see that.
       def close(error = nil)
         return if closed?
 

@@ -2,7 +2,7 @@
 
 module Cuttle
   class Settings
-    # Values that are right each alone and wrong together. One line for each.
+    # Combinations of values that are valid alone but not together. #call has one line for each.
     module Checks
       class << self
         # Raises UsageError.
@@ -20,12 +20,11 @@ module Cuttle
         def thread_per_connection(settings)
           return unless settings.threads.max.zero? && !settings.traits.thread_per_connection?
 
-          able = Engines.names.select { |name| Engines.traits(name).thread_per_connection? }
-          raise UsageError, "engine #{settings.engine} has a fixed pool: " \
-                            "--threads 0 (a thread per connection) goes with --engine #{able.join(" or ")}"
+          raise UsageError, "engine #{settings.engine} has a fixed pool: --threads 0 (a thread per connection) goes " \
+                            "with #{engines(&:thread_per_connection?)}"
         end
 
-        # A number of threads that would silently do nothing spoils a comparison.
+        # A number of threads without an effect would silently spoil a comparison.
         def one_thread(settings)
           return unless settings.origin(:threads) == :flag && settings.threads.max > 1 && !settings.traits.pooled?
 
@@ -45,15 +44,15 @@ module Cuttle
 
           flag = %i[max_queue queue_timeout].find { |name| settings.public_send(name) } or return
           raise UsageError, "engine #{settings.engine} accepts when a thread is free, so the kernel's backlog is the " \
-                            "queue there: leave out #{Settings.row(flag).flag}"
+                            "queue there: leave out #{Settings.row(flag).flag}, or take #{engines(&:evented?)}"
         end
 
-        # Whoever answers for an app that is stuck has to be another than its thread.
+        # If the app is stuck, another thread must answer for it.
         def app(settings)
           return if settings.traits.evented? || !settings.app_timeout
 
-          raise UsageError, "engine #{settings.engine} leaves a connection to its thread, also where the app is stuck: " \
-                            "leave out #{Settings.row(:app_timeout).flag}"
+          raise UsageError, "engine #{settings.engine} leaves a connection to its thread, also where the app is " \
+                            "stuck: leave out #{Settings.row(:app_timeout).flag}, or take #{engines(&:evented?)}"
         end
 
         def drain(settings)
@@ -61,6 +60,12 @@ module Cuttle
 
           raise UsageError, "--drain-grace #{settings.drain_grace} has to be below " \
                             "--shutdown-timeout #{settings.shutdown_timeout}"
+        end
+
+        # The flag for the engines whose traits satisfy the block.
+        def engines
+          names = Engines.names.select { |name| yield Engines.traits(name) }
+          "--engine #{[names[0...-1].join(", "), names.last].reject(&:empty?).join(" or ")}"
         end
       end
     end

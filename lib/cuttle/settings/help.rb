@@ -2,13 +2,13 @@
 
 module Cuttle
   class Settings
-    # The table as a command line: gives an OptionParser its options, under their groups' titles.
+    # The table as a command line: adds its options to an OptionParser, grouped under titles.
     module Help
       WIDTH = 80 # characters of a line of help, beside the option
 
       module_function
 
-      # What +parser+ finds goes into +flags+, by name.
+      # Adds the options to +parser+, which stores their values in +flags+ by name.
       def add(parser, flags)
         TABLE.reject { |row| row.flags.empty? }.chunk_while { |one, other| one.group == other.group }.each do |rows|
           parser.separator "\n#{rows.first.group}:"
@@ -16,7 +16,7 @@ module Cuttle
         end
       end
 
-      # Lines on what the environment says.
+      # Lines about the environment variables.
       def variables
         TABLE.reject { |row| row.variables.empty? }.map do |row|
           "  #{row.flag.ljust(14)} #{[*row.variables, row.minimum].compact.join(", ")}"
@@ -29,7 +29,7 @@ module Cuttle
         end
       end
 
-      # The meaning, and the default; that a switch is off needs no word.
+      # The meaning and the default. A switch that is off by default needs no default text.
       def lines(row)
         default = row.default_text
         default = nil if row.argument.nil? && default == "off"

@@ -2,19 +2,19 @@
 
 module Cuttle
   class Settings
-    # What values there are: each method turns what was said (Strings from outside, Ruby values from a program) into a
-    # setting's one form. A row of the table names the method, and its further arguments. Raises ArgumentError, which
-    # says what to give instead; Row#coerce puts the flag or variable before it.
+    # The kinds of values. Each method turns a given value (a String from outside, a Ruby value from a program) into the
+    # one form of a setting. A row of the table names the method and its further arguments. A method raises
+    # ArgumentError, which says what to give instead. Row#coerce adds the flag or variable in front.
     module Kinds
       ON_OFF = { true => true, false => false, "on" => true, "off" => false, "true" => true, "false" => false }.freeze
 
-      # Seconds that are still a number of nanoseconds in 63 bits, as the core counts them.
+      # The most seconds whose nanoseconds fit into 63 bits, as the core counts them.
       MOST_SECONDS = ((1 << 63) - 1) / 1_000_000_000
 
-      # Shorter times are slips of the pen, and the shortest of them would be no nanosecond.
+      # Shorter times are mistakes, and the shortest of them would round to no nanosecond.
       LEAST_SECONDS = 0.001
 
-      # Octets in 63 bits, and so many of anything else that an int holds them.
+      # Octets fit into 63 bits. Other counts fit into an int.
       MOST_OCTETS = (1 << 63) - 1
       MOST = 1_000_000_000
 
@@ -27,7 +27,7 @@ module Cuttle
         value.to_s.dup.freeze
       end
 
-      # One of the names that +names+ (a Proc) returns, of what +what+ calls them. Raises UsageError.
+      # One of the names that +names+ (a Proc) returns. +what+ is the word for them in errors. Raises UsageError.
       def name(value, what, names)
         return text(value) if names.call.include?(value.to_s)
 
@@ -38,7 +38,7 @@ module Cuttle
         ON_OFF.fetch(value) { raise ArgumentError, "on or off" }
       end
 
-      # An Integer in +range+; +form+ is what to give.
+      # An Integer in +range+. +form+ describes the valid values in errors.
       def whole(value, range, form)
         number = Integer(value.to_s, 10, exception: false)
         raise ArgumentError, "give #{form}" unless number && range.cover?(number)
@@ -56,7 +56,7 @@ module Cuttle
         names.find { |name| name == value.to_s } or raise ArgumentError, "give #{names.join(" or ")}"
       end
 
-      # 0 is allowed, for waiting for nothing may have a meaning.
+      # 0 is allowed, because "do not wait" may have a meaning.
       def seconds(value)
         time = Float(value, exception: false)
         raise ArgumentError, "give seconds" unless time&.finite? && !time.negative?
@@ -77,7 +77,7 @@ module Cuttle
         octets
       end
 
-      # What +kind+ makes of it; nil where it was turned off, by "none" or 0.
+      # The value as +kind+ coerces it; nil if it was turned off, by "none" or 0.
       def optional(value, kind, *arguments)
         return if value.to_s == "none"
 
@@ -87,7 +87,8 @@ module Cuttle
         raise ArgumentError, "#{error.message}, or none"
       end
 
-      # One that exists, and takes files; its absolute path, for an app may change its directory.
+      # A directory that exists and is writable. Returns its absolute path, because an app may change the working
+      # directory.
       def directory(value)
         path = File.expand_path(value.to_s)
         usable = File.directory?(path) && File.writable?(path) && File.executable?(path)
@@ -102,7 +103,7 @@ module Cuttle
         whole(value, 0..1024, "a number of processes, or auto")
       end
 
-      # "N", "MIN:MAX", an Integer or a Range => a Range. Puma's "0:N" keeps no thread at rest; ours keeps one.
+      # "N", "MIN:MAX", an Integer or a Range => a Range. Puma's "0:N" keeps no idle thread; ours keeps one.
       def threads(value)
         form = "a number of threads, MIN:MAX, or 0 for a thread per connection"
         min, max = value.is_a?(Range) ? [value.min, value.max] : value.to_s.split(":", 2)

@@ -2,14 +2,14 @@
 
 module Cuttle
   class Settings
-    # The table as README has it, in Markdown, between two marks.
+    # The table as Markdown, for README.md, between two markers.
     module Readme
       BEGINNING = "<!-- options: written by rake readme from lib/cuttle/settings/table.rb -->\n"
       ENDING = "<!-- end of options -->\n"
 
       module_function
 
-      # README's +text+ with the present table. Raises Error where the marks are missing.
+      # README's +text+ with the current table. Raises Error if the markers are missing.
       def update(text)
         before, _, rest = text.partition(BEGINNING)
         _, ending, after = rest.partition(ENDING)

@@ -2,27 +2,26 @@
 
 module Cuttle
   class Settings
-    # All that there is to know of one setting: readers, layers, --help, README's table and rackup's options are made of
-    # it.
+    # Everything about one setting. Readers, layers, --help, README's table and rackup's options are made from it.
     #
     #   name      of the reader, and of the keyword in a program
-    #   kind      the method of Kinds that coerces it, or [method, further arguments …]
-    #   default   as a user would say it, or a Proc of the other settings that returns the value itself; nil for none
-    #   tells     what documents say of a default that is a Proc
-    #   fixed     Proc of the other settings: the value where they leave no choice, else nil. The environment and --like
-    #             are not heard then; a flag is, and Checks have their say on it.
-    #   follows   the setting whose value counts where a layer says that one and not this one
-    #   joined    Proc of a value that was said and of the other settings: the value that counts
-    #   variables environment variables, of which the first that is set counts
-    #   minimum   variable whose value makes a MIN:MAX of theirs
+    #   kind      the method of Kinds that coerces the value, or [method, further arguments …]
+    #   default   as a user would write it, or a Proc of the other settings that returns the final value; nil for none
+    #   tells     the text for a default that is a Proc, in documents
+    #   fixed     a Proc of the other settings: the value if they leave no choice, else nil. Then the environment and
+    #             --like are ignored. A flag is not ignored, and Checks may reject it.
+    #   follows   the setting whose value applies if a layer has that setting and not this one
+    #   joined    a Proc of the given value and of the other settings: the value that applies
+    #   variables environment variables; the first that is set applies
+    #   minimum   a variable; together with theirs, its value makes a MIN:MAX
     #   flags     as OptionParser takes them, the long one last; none: no option of the command line
-    #   repeated  whether the flag may be given again, and has all values
-    #   group     title that --help has it under
-    #   help      one line of meaning, without the default
-    #   readme    the same in Markdown, where README says more
-    #   check     Proc of the coerced value that raises ArgumentError where it won't do
+    #   repeated  whether the flag may be repeated and collects all values
+    #   group     the title above the option in --help
+    #   help      the meaning in one line, without the default
+    #   readme    the same in Markdown, if README says more
+    #   check     a Proc of the coerced value that raises ArgumentError if the value is invalid
     #   source    whether the source (Poller, Acceptor) takes it, as a keyword of the same name
-    #   engine    whether the engine does
+    #   engine    whether the engine takes it, as a keyword of the same name
     Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :joined, :variables, :minimum, :flags, :repeated,
                      :group, :help, :readme, :check, :source, :engine, keyword_init: true) do
       def initialize(variables: [], flags: [], **others)
@@ -30,7 +29,7 @@ module Cuttle
         freeze
       end
 
-      # +value+ in its final form. +blame+ is who said it. Raises UsageError.
+      # +value+ in its final form. +blame+ is the flag or variable that gave it. Raises UsageError.
       def coerce(value, blame = flag)
         method, *arguments = kind
         Kinds.public_send(method, value, *arguments).tap { |coerced| check&.call(coerced) }
@@ -38,31 +37,31 @@ module Cuttle
         raise UsageError, "#{blame} #{value.is_a?(Array) ? value.join(" ") : value}: #{error.message}"
       end
 
-      # The value where nobody said one.
+      # The default value.
       def otherwise(settings)
         return default.call(settings) if default.is_a?(Proc)
 
         coerce(default) unless default.nil?
       end
 
-      # [variable, what it says], or nil where none says anything: an empty one doesn't.
+      # [variable, its value], or nil if no variable is set. An empty variable counts as not set.
       def heard(environment)
         variable = variables.find { |name| present(environment, name) } or return
         least = minimum && present(environment, minimum)
         [variable, [least, environment[variable]].compact.join(":")]
       end
 
-      # How the command line writes it: "--keep-alive".
+      # The flag on the command line: "--keep-alive".
       def flag
         flags.empty? ? name.to_s : flags.last[/\A--(?:\[no-\])?([\w-]+)/, 1].prepend("--")
       end
 
-      # What the flag takes ("MIN:MAX"); nil for a switch.
+      # The argument of the flag ("MIN:MAX"); nil for a switch.
       def argument
         flags.last&.[](/ (.+)/, 1)
       end
 
-      # The default, as documents say it; nil where there is none.
+      # The default as text for documents; nil if there is none.
       def default_text
         default.is_a?(Proc) ? tells : default&.to_s
       end

@@ -2,24 +2,24 @@
 
 module Cuttle
   class Settings
-    # Every setting, a row each (row.rb has the columns), in the order in which documents list them. A new option of
-    # `cuttle serve` is a row here and the place that uses its value; `rake readme` writes it into README.
+    # All settings, one row each (row.rb describes the columns), in the order in which documents list them. A new option
+    # of `cuttle serve` is a row here, plus the code that uses its value. `rake readme` writes it into README.
     #
-    # A default stands here and nowhere else.
+    # Defaults are defined here and nowhere else.
     TABLE = {
       nil => [
-        # A rackup file, or a directory of static files; nil where the app is given as an object.
+        # A rackup file, or a directory of static files; nil if the app is given as an object.
         { name: :path, kind: :text }
       ],
 
       "Where to listen" => [
         { name: :binds, kind: :binds, flags: ["-b", "--bind URI"], repeated: true,
-          # As rackup: only this machine while developing, every interface elsewhere.
+          # Like rackup: this machine only in development, every interface elsewhere.
           default: lambda { |settings|
             host = %w[development test].include?(settings.environment) ? "127.0.0.1" : "0.0.0.0"
             ["tcp://#{host}:#{settings.port}"]
           },
-          # -p beside -b is one address more; PORT is not, for it may be set for something else.
+          # -p together with -b adds an address. PORT does not, because it may be set for another purpose.
           joined: lambda { |uris, settings|
             settings.origin(:port) == :flag ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
@@ -49,7 +49,7 @@ module Cuttle
           help: "one of the parsers below",
           readme: "`native` (C), `pure` (Ruby), `recognizer` (regular expressions, for study only)" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
-          # A process that serves one connection at a time serves nobody else while that is kept open.
+          # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
           tells: "on; off for engine single",
           help: "let connections persist" },
@@ -66,7 +66,7 @@ module Cuttle
           help: "what the app finds in RACK_ENV" }
       ],
 
-      # 0 or "none" turns one off, and is nil here and to the source. (A --shutdown-timeout of 0 waits for nobody.)
+      # 0 or "none" turns one off; then it is nil here and for the source. (--shutdown-timeout 0 means "do not wait".)
       "How long to wait" => [
         { name: :header_timeout, kind: %i[optional seconds], flags: ["--header-timeout S"], default: 10, source: true,
           follows: :request_timeout,
@@ -84,13 +84,13 @@ module Cuttle
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
           help: "seconds in which a client takes nothing of a response" },
-        # One that outlasted the shutdown would end every stop with status 1.
+        # A grace longer than the shutdown would end every stop with status 1.
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
           tells: "5, at most half of --shutdown-timeout",
           help: "seconds for kept connections at the end",
           readme: "seconds that kept connections have for one more request when told to stop" },
-        # Below the 30 seconds that Kubernetes and Heroku give before they kill.
+        # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
           help: "seconds for requests under way when told to stop" },
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,

@@ -2,14 +2,14 @@
 
 module Cuttle
   class Static
-    # A request's preconditions against what would be sent, in the order of RFC 9110, 13.2.2.
+    # Evaluates a request's preconditions for the representation, in the order of RFC 9110, 13.2.2.
     module Conditions
-      # 412 where the client's idea of the file is wrong, 304 where the client has it already, nil to go on.
+      # 412 if the client has the wrong state of the file, 304 if the client has the file already, nil to continue.
       def self.status(exchange, representation)
         failed_status(exchange, representation) || known_status(exchange, representation)
       end
 
-      # If-Range: whether the part that the client asks for belongs to what it has; strong validators only (13.1.5).
+      # If-Range: whether the requested part belongs to the state that the client has. Strong validators only (13.1.5).
       def self.range?(exchange, representation)
         validator = exchange.header("if-range") or return true
         return false unless representation.strong?

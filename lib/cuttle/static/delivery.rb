@@ -4,10 +4,10 @@ module Cuttle
   class Static
     # Answers a request with an open file: 200, 206, 304, 412 or 416.
     module Delivery
-      # A file of up to so many octets leaves in one write with its head; a longer one by sendfile.
+      # A file of up to this many octets is sent in one write with its head. A longer file is sent with sendfile.
       SMALL = 16_384
 
-      # +entry+ is handed over to the exchange, or still open afterwards.
+      # Afterwards the exchange owns +entry+, or +entry+ is still open.
       def self.call(exchange, entry, representation)
         status = Conditions.status(exchange, representation)
         return refuse(exchange, status, representation) if status
@@ -40,7 +40,7 @@ module Cuttle
         send_octets(exchange, 200, representation.headers, entry, 0, representation.size)
       end
 
-      # The length that GET would have, which a body of nothing doesn't tell.
+      # Sends the length that GET would have, because an empty body doesn't show it.
       def self.head(exchange, representation)
         exchange.respond(200, representation.headers.merge("content-length" => representation.size.to_s), [])
       end
@@ -63,8 +63,8 @@ module Cuttle
         Answers.text(exchange, 416, "content-range" => "bytes */#{representation.size}")
       end
 
-      # A file that has become shorter since it was opened is left to #send_file, which breaks the connection off
-      # rather than end a message early.
+      # If a file has become shorter since it was opened, #send_file closes the connection instead of ending a message
+      # early.
       def self.send_octets(exchange, status, headers, entry, offset, length)
         if length <= SMALL
           content = entry.read(offset, length)

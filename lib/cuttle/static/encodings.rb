@@ -2,15 +2,15 @@
 
 module Cuttle
   class Static
-    # Content codings of files that were compressed beforehand, and the client's choice among them (RFC 9110, 12.5.3).
+    # Content codings of precompressed files, and the client's choice among them (RFC 9110, 12.5.3).
     module Encodings
-      # Coding => what a file in it has behind its name; what we prefer comes first.
+      # Coding => the suffix of its files. The coding that we prefer comes first.
       SUFFIXES = { "br" => ".br", "gzip" => ".gz" }.freeze
 
-      MAX_FIELD = 512 # octets; nobody knows that many codings
+      MAX_FIELD = 512 # octets; no client lists that many codings
       ITEM = /\A[ \t]*(?<coding>[^\s;,]+)[ \t]*(?:;[ \t]*q=(?<quality>0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?[ \t]*\z/in
 
-      # The codings to look for, best first: those that the Accept-Encoding +field+ likes no less than none at all.
+      # The codings to look for, best first: those that the Accept-Encoding +field+ rates at least as high as no coding.
       def self.preferred(field)
         return [] if field.bytesize > MAX_FIELD
 
@@ -22,7 +22,7 @@ module Cuttle
         liked.sort_by { |coding, quality| [-quality, SUFFIXES.keys.index(coding)] }.map(&:first)
       end
 
-      # What is not valid is not liked.
+      # Invalid items are ignored.
       def self.qualities(field)
         field.split(",").filter_map { |item| ITEM.match(item) }.to_h do |match|
           coding = match[:coding].downcase

@@ -2,16 +2,16 @@
 
 module Cuttle
   class Static
-    # Entity tags as sent in conditions (RFC 9110, 8.8.3).
+    # Entity tags in conditions (RFC 9110, 8.8.3).
     module ETag
       TAG = %r{(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"}n
 
-      # Whether +field+ (If-None-Match) lists +etag+, weak or strong alike; "*" stands for any.
+      # Whether +field+ (If-None-Match) lists +etag+. Weak and strong tags match; "*" matches any tag.
       def self.listed?(field, etag)
         field == etag || field == "*" || field.scan(TAG).any? { |tag| opaque(tag) == opaque(etag) }
       end
 
-      # Whether +field+ (If-Match) lists +etag+, both being strong.
+      # Whether +field+ (If-Match) lists +etag+. Both must be strong.
       def self.strongly_listed?(field, etag)
         return true if field == "*"
 

@@ -8,7 +8,7 @@ module Cuttle
       MONTH = "(?<month>#{MONTHS.join("|")})"
       CLOCK = "(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)"
 
-      # The form to send, and the two of old that must still be understood.
+      # The form to send, and two obsolete forms that must still be understood.
       FORMS = [
         /\A(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>\d\d) #{MONTH} (?<year>\d{4}) #{CLOCK} GMT\z/n,
         /\A(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>\d\d)-#{MONTH}-(?<year>\d\d) #{CLOCK} GMT\z/n,
@@ -19,19 +19,19 @@ module Cuttle
         Time.at(seconds).utc.strftime("%a, %d %b %Y %H:%M:%S GMT")
       end
 
-      # nil where +text+ is no valid date.
+      # nil if +text+ is not a valid date.
       def self.parse(text)
         match = nil
         FORMS.any? { |form| match = form.match(text) } or return
 
         day = match[:day].to_i
         time = Time.utc(year(match[:year]), match[:month], day, match[:hour], match[:minute], match[:second].to_i)
-        time.to_i if [time.day, (time - 1).day].include?(day) # no 31 February; 23:59:60 is of the day before
+        time.to_i if [time.day, (time - 1).day].include?(day) # no 31 February; 23:59:60 belongs to the day before
       rescue ArgumentError
         nil
       end
 
-      # Two digits that would lie more than 50 years ahead are of the past century.
+      # A year of two digits that would be more than 50 years ahead belongs to the past century.
       def self.year(digits)
         return digits.to_i if digits.size == 4
 

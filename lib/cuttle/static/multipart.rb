@@ -4,17 +4,17 @@ require "securerandom"
 
 module Cuttle
   class Static
-    # A response of several ranges: multipart/byteranges (RFC 9110, 14.6).
+    # A response with several ranges: multipart/byteranges (RFC 9110, 14.6).
     module Multipart
-      # All parts together, in octets: they are kept in memory, for a client may take its time to read them.
+      # The limit of all parts together, in octets. They stay in memory, because a client may read slowly.
       MAX = 1 << 20
 
-      # Whether the response may be made.
+      # Whether the parts are within the limit.
       def self.fits?(ranges)
         ranges.sum(&:size) <= MAX
       end
 
-      # The response's headers and the Strings of its body; nil where the file has become shorter meanwhile.
+      # The headers of the response and the Strings of its body; nil if the file has become shorter.
       def self.build(entry, representation, ranges)
         boundary = SecureRandom.hex(12)
         parts = ranges.flat_map do |range|

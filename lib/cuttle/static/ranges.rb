@@ -2,20 +2,20 @@
 
 module Cuttle
   class Static
-    # The Range field (RFC 9110, 14), bounded so that a short request can't make much work: ranges that overlap or
-    # nearly touch become one, so that no octet is sent twice, and a field that asks for too many is ignored.
+    # The Range field (RFC 9110, 14), limited so that a short request can't cause much work. Ranges that overlap or
+    # nearly touch become one, so no octet is sent twice. A field with too many ranges is ignored.
     module Ranges
       MAX = 32
       MAX_FIELD = 1024 # octets
 
-      # Ranges nearer than this are sent as one: a part's own head is as long.
+      # Ranges closer than this are sent as one, because the head of a part is as long.
       NEAR = 128 # octets
 
       UNIT = /\Abytes=(?<set>.*)\z/in
       SPEC = /\A(?:(?<first>\d+)-(?<last>\d*)|-(?<suffix>\d+))\z/n
 
-      # The Ranges of octets to send of +size+, in the order of the request; empty where the field asks only for what
-      # isn't there (416). nil where it is to be ignored: another unit, not valid, too many.
+      # The Ranges of octets to send, in the order of the request. +size+ is the size of the file. Empty if no range
+      # exists in the file (416). nil if the field must be ignored: another unit, invalid, too many.
       def self.parse(field, size)
         set = field.bytesize <= MAX_FIELD && UNIT.match(field) or return
         specs = set[:set].split(",").map { |spec| spec.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
@@ -31,7 +31,7 @@ module Cuttle
         match[:first] && !match[:last].empty? && match[:last].to_i < match[:first].to_i
       end
 
-      # A file of no octets has a last octet for nobody, yet its suffix is there: all of it.
+      # An empty file has no last octet, but a suffix of it is valid: the whole file.
       def self.beyond_empty?(match, size)
         size.zero? && match[:suffix].to_i.positive?
       end
@@ -42,7 +42,7 @@ module Cuttle
         first..last if first <= last
       end
 
-      # Each run of ranges takes the place of the one among them that was asked for first.
+      # Each run of joined ranges takes the place of the one that was requested first.
       def self.coalesce(ranges)
         runs = ranges.each_with_index.sort_by { |range, _| range.begin }.each_with_object([]) do |(range, place), all|
           if all.any? && range.begin <= all.last[0].end + NEAR

@@ -2,19 +2,23 @@
 
 module Cuttle
   class Static
-    # What a response says about a file, in one of its forms and one of its states. Immutable, and a function of the
-    # file's status alone, so that it may be kept for as long as the status is the same.
+    # The header fields of a response for a file, in one form and one state of the file. Immutable, and a function of
+    # the file's status alone, so it may be kept as long as the status is the same.
     #
-    # The entity tag is of the file's inode, length and change time, and is strong: octets that differ have another
-    # tag. A kernel's clock ticks, though, so that a file which has just been changed might change again under the same
-    # tag; until its last change is two seconds old the tag is a weak one, which serves caches and forbids to piece
-    # parts together.
+    # The entity tag is made of the file's inode, length and change time. It is strong: different octets have a
+    # different tag. But the kernel's clock has ticks, so a file that was just changed may change again under the same
+    # tag. The tag is therefore weak until the last change is two seconds old. A weak tag works for caches and forbids
+    # combining parts.
     class Representation
-      # name:: of the file below the root; entry:: a Beneath::Entry, closed perhaps: the state described;
-      # etag:: with its quotes; modified:: seconds since 1970; headers:: of a 200, frozen
+      # name::     of the file below the root
+      # entry::    a Beneath::Entry, possibly closed: the state that is described
+      # etag::     with its quotes
+      # modified:: seconds since 1970
+      # headers::  of a 200, frozen
       attr_reader :name, :entry, :etag, :modified, :headers
 
-      # +type+ is the Content-Type. +varies+: the file has, or may get, forms in several codings. +coding+: this one's.
+      # +type+ is the Content-Type. +varies+: the file has, or may get, forms in several codings. +coding+ is the coding
+      # of this form.
       def initialize(name, entry, type:, varies: false, coding: nil)
         @name = name
         @entry = entry
@@ -25,7 +29,7 @@ module Cuttle
         @headers = headers_of(type, coding)
       end
 
-      # Whether the file may not change without another tag, and the description be kept.
+      # Whether every change of the file changes its tag, so that the description may be kept.
       def settled?
         @settled
       end
@@ -39,7 +43,7 @@ module Cuttle
         @entry.size
       end
 
-      # What a 304 repeats (RFC 9110, 15.4.5).
+      # The fields that a 304 repeats (RFC 9110, 15.4.5).
       def not_modified_headers
         headers.slice("etag", "vary")
       end

@@ -2,8 +2,8 @@
 
 module Cuttle
   class Static
-    # The files below the root, by request path. Every call opens the file anew; what is kept between calls is only
-    # the description of a file, and it holds for no other state of it.
+    # The files below the root, by request path. Every call opens the file again. Only descriptions of files are kept
+    # between calls, and a description is valid for one state of the file.
     class Tree
       KEPT = 1024     # descriptions
       KEPT_PATH = 256 # octets; a longer path is described each time
@@ -15,9 +15,9 @@ module Cuttle
         @known = {} # path, or name of a coded form => Representation; one Hash operation at a time is atomic
       end
 
-      # Opens the file that +path+ (as sent) names, yields its Beneath::Entry and Representation, and closes it unless
-      # it was handed over. Returns the block's value; nil where there is no file, :directory where there is one of
-      # those. Raises SystemCallError when the server is at its limits.
+      # Opens the file that +path+ (as sent) names, yields its Beneath::Entry and Representation, and closes the file
+      # unless it was handed over. Returns the block's value, nil if there is no file, :directory if there is a
+      # directory. Raises SystemCallError when the server is at its limits.
       def open(path)
         known = @known[path]
         name = known ? known.name : name_of(path)
@@ -30,7 +30,8 @@ module Cuttle
         entry&.close
       end
 
-      # The same for +plain+'s form in +coding+. nil too where that is older than the plain file: left from before.
+      # The same for the form of +plain+ in +coding+. Also returns nil if that form is older than the plain file, and so
+      # outdated.
       def open_coded(plain, coding)
         name = plain.name + Encodings::SUFFIXES.fetch(coding)
         entry = @beneath.open(name) or return
@@ -43,7 +44,7 @@ module Cuttle
         entry&.close
       end
 
-      # Whether the directory at +path+ has an index to serve.
+      # Whether the directory at +path+ has an index file.
       def index?(path)
         open("#{path}/") { true } == true
       end

@@ -2,34 +2,35 @@
 
 module Cuttle
   module Telemetry
-    # One line a request, in the Common Log Format plus the seconds from the request's first octet to the response's
-    # last:
+    # One line for each request: the Common Log Format, plus the seconds from the request's first octet to the
+    # response's last.
     #
     #   127.0.0.1 - - [21/Nov/2026:07:15:00 +0000] "GET /topics?page=2 HTTP/1.1" 200 1843 0.0042
     #
-    # Whatever the client sent is escaped, so that no line breaks and no terminal obeys. A line is one write(2), below
-    # the size that pipes take whole: lines of several threads and processes never mix. Any thread may record.
+    # Everything that the client sent is escaped, so it can neither break a line nor control a terminal. A line is one
+    # write(2), smaller than the size that a pipe takes atomically, so lines of several threads and processes never mix.
+    # Any thread may call #record.
     class AccessLog
-      # PIPE_BUF on Linux; POSIX promises 512.
+      # PIPE_BUF on Linux; POSIX guarantees 512.
       LONGEST = 4096
 
-      # What a field between quotes may not hold as it is: controls, quotes, backslashes, and everything beyond ASCII.
+      # Characters that are escaped between quotes: controls, quotes, backslashes, and everything beyond ASCII.
       UNSAFE = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/n
 
-      # +io+ is written to as long as it takes lines; it is not closed.
+      # Writes to +io+, and does not close it.
       def initialize(io)
         @io = io.dup
         @io.sync = true
         @second = [0, ""].freeze
       end
 
-      # What the client asks, as a line has it: for #record. +env+ is the request's, before the app has it.
+      # The request as a line shows it, for #record. +env+ is the request's env before the app gets it.
       def request(env)
         escape("#{env["REQUEST_METHOD"]} #{target(env)} #{env["SERVER_PROTOCOL"]}")
       end
 
-      # Writes the line of an exchange that is over, so all that it says is the exchange's own record, but for the user,
-      # whom the app has entered in +env+. Never raises: a log that nobody reads any more stops no request.
+      # Writes the line of an exchange that is over. Everything comes from the exchange's own record, except the user,
+      # whom the app has set in +env+. Never raises: a log without a reader stops no request.
       def record(request, env, exchange)
         @io.write(line(request, env, exchange))
       rescue SystemCallError, IOError
@@ -49,7 +50,7 @@ module Cuttle
         "#{env["SCRIPT_NAME"]}#{env["PATH_INFO"]}#{"?#{query}" unless query.empty?}"
       end
 
-      # The peer itself, not whom it says it forwards for. A Unix socket's has no address.
+      # The peer of the socket, not the address that a field claims. The peer of a Unix socket has no address.
       def host(exchange)
         address = exchange.remote_address.to_s
         address.empty? ? "-" : address
@@ -69,7 +70,7 @@ module Cuttle
         first && last ? format("%.4f", last - first) : "-"
       end
 
-      # Rendered once a second; whoever comes second writes the same.
+      # Rendered once per second. Two threads that do it at the same time write the same text.
       def clock
         now = Time.now
         second, text = @second

@@ -25,6 +25,8 @@ class EngineApp
 
   def initialize
     @inside = @most_inside = @ended = 0
+    @lists = []
+    @called = []
   end
 
   def call(env)
@@ -93,6 +95,13 @@ class EngineApp
 
   def hold_and_hijack(gate, env) = hold(gate, env) && env["rack.hijack"].call.close
 
+  # A socket of the app's own, which it answers on and closes.
+  def take_over(_, env)
+    socket = env["rack.hijack"].call
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\ntaken")
+    socket.close
+  end
+
   def fail(*) = raise("on purpose")
 
   def fail_badly(*) = raise(Exception, "on purpose")
@@ -124,6 +133,20 @@ class EngineApp
   def feed_stream(*)
     [200, PLAIN.dup, ->(stream) { Thread.new { forty { |line| stream.write(line) } && stream.close } }]
   end
+
+  # Calls after the response: /callbacks?NAME has two of its own, in lists that have to be new and empty, and leaves two
+  # in the lists of the requests before, where nobody should find them. /called tells which have run.
+
+  def callbacks(name, env)
+    lists = env.values_at("rack.response_finished", "rack.after_reply")
+    fresh = lists.all?(&:empty?) && lists.none? { |list| @lists.any? { |kept| kept.equal?(list) } }
+    @lists.each { |kept| kept << ->(*) { @called << "stale" } }
+    @lists.concat(lists)
+    lists.each { |list| list << ->(*) { @called << name } }
+    fresh ? "fresh" : "used before"
+  end
+
+  def called(*) = @called.join(" ")
 
   # What an app keeps of one request (/keep?hijack …) and uses in the next (/use?hijack …): the answer tells what came
   # of it.

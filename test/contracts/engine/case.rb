@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
 require "digest"
-require "etc"
 require "monitor"
 require "tmpdir"
+require_relative "../../support/cpu_time"
 require_relative "../../support/serving"
 require_relative "../../support/wire_client"
 

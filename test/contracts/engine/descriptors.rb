@@ -14,25 +14,11 @@ module EngineContract
         assert_equal "full", fetch("/hoard?#{gate}")
         waiting = Array.new(5) { connect.write(get("/echo?late", "Connection: close")) }
         eventually("no descriptor free") { Dir.children("/proc/#{server.pid}/fd").size >= LIMIT }
-        assert_operator busy(server.pid), :<, 0.25
+        assert_operator CpuTime.busy(server.pid), :<, 0.25
         open_gate(gate)
         waiting.each { |client| assert_equal "late", client.response.body }
         5.times { assert_serves }
       end
-    end
-
-    private
-
-    # The share of a CPU that a process uses, over a second.
-    def busy(pid)
-      before = cpu_seconds(pid)
-      seconds = elapsed { sleep 1 }
-      (cpu_seconds(pid) - before) / seconds
-    end
-
-    def cpu_seconds(pid)
-      ticks = File.read("/proc/#{pid}/stat").split(") ").last.split.values_at(11, 12).sum(&:to_i)
-      ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
     end
   end
 end

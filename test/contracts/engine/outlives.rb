@@ -53,6 +53,21 @@ module EngineContract
       end
     end
 
+    # What one request leaves in its lists is called once, and what comes into them later is not.
+    def test_lists_of_callbacks_are_each_requests_own
+      skip "each worker has callbacks of its own" if clustered?
+
+      with_server do
+        client = connect
+        called = %w[first second third].flat_map do |name|
+          assert_equal "fresh", client.ask(get("/callbacks?#{name}")).body
+          eventually("its callbacks") { ask_again(client, get("/called")).body.split.count(name) == 2 }
+          [name, name]
+        end
+        assert_equal called, client.ask(get("/called")).body.split
+      end
+    end
+
     private
 
     def assert_dead(what)

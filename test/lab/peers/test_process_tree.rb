@@ -32,6 +32,18 @@ class TestLabProcessTree < Minitest::Test
     end
   end
 
+  def test_a_process_that_is_no_part_of_the_server_is_left_out
+    with_ruby("sleep") do |tree, _|
+      stranger = Process.spawn("sleep", "60")
+      assert_includes tree.pids, stranger
+      tree.leave_out(stranger)
+      refute_includes tree.pids, stranger
+    ensure
+      Process.kill(:KILL, stranger)
+      Process.wait(stranger)
+    end
+  end
+
   def test_a_daemon_that_left_its_family_counts_where_orphans_are_adopted
     program = "#{BURN} Process.wait(fork { fork { Process.setsid; burn[0.2]; puts :ready; sleep } }); sleep"
     adopting = <<~RUBY

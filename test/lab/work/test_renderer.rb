@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "etc"
 require "json"
 require "socket"
 require "timeout"
@@ -28,10 +27,10 @@ class TestRenderer < Minitest::Test
 
   # Of its own CPU time, on the one thread that it has.
   def test_it_renders_one_page_at_a_time
-    before = cpu_seconds
+    before = CpuTime.seconds(@renderer.pid)
     took = elapsed { Array.new(4) { Thread.new { ask(photos: [], ms: 100) } }.each(&:join) }
     assert_operator took, :>=, 0.4
-    assert_includes 0.38..1.0, cpu_seconds - before
+    assert_includes 0.38..1.0, CpuTime.seconds(@renderer.pid) - before
   end
 
   def test_a_connection_has_any_number_of_lines
@@ -78,11 +77,5 @@ class TestRenderer < Minitest::Test
       socket.puts JSON.generate(question)
       JSON.parse(socket.gets)
     end
-  end
-
-  # Of the renderer's process, by the kernel.
-  def cpu_seconds
-    ticks = File.read("/proc/#{@renderer.pid}/stat")[/\) (.*)/, 1].split.values_at(11, 12).sum(&:to_i)
-    ticks.fdiv(Etc.sysconf(Etc::SC_CLK_TCK))
   end
 end

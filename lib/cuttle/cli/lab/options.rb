@@ -6,7 +6,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Lab
-      # The command line of `cuttle lab`, read: Cuttle::Lab::Options, and how the result is told.
+      # Reads the command line of `cuttle lab`: Cuttle::Lab::Options, and how to report the result.
       class Options
         BANNER = <<~TEXT.chomp
           Usage: cuttle lab [APP.ru] [OPTION …]
@@ -57,7 +57,7 @@ module Cuttle
           @lab[:app] = path
         end
 
-        # The header of a lab names its seed apart.
+        # The header of a lab has the seed separately.
         def without_seed(arguments)
           skip = false
           arguments.reject do |word|
@@ -67,7 +67,7 @@ module Cuttle
           end
         end
 
-        # The options are those of the lab that is gone on with; only the budget is this one's.
+        # The options come from the lab that is resumed. Only the budget is given here.
         def resume
           if @lab.keys - %i[resume budget command] != []
             raise UsageError, "--resume takes no other options: they are in the results"
@@ -134,7 +134,7 @@ module Cuttle
         end
 
         def method_of(parser)
-          number(parser, :rounds, "--rounds N", "blocks; each starts every server anew (what the budget allows)")
+          number(parser, :rounds, "--rounds N", "blocks; each starts every server again (what the budget allows)")
           time(parser, :duration, "-d", "--duration TIME", "of each run (1s, less where the budget asks for it)")
           time(parser, :warmup, "--warmup TIME", "before each run at most, until its rate is steady (500ms)")
           number(parser, :seed, "--seed N", "of the order, mixes and random times (printed)")
@@ -186,7 +186,7 @@ module Cuttle
           words(text).map { |word| Cuttle::Load::Units.rate(word, "--rate") }
         end
 
-        # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.
+        # "5/20/1000,cv=0.5": Strings, which the app itself checks. "upstream" alone is handled by the lab.
         def profile(text)
           sizes, named = words(text).partition { |part| part != "upstream" && !part.include?("=") }
           values = sizes.first.to_s.split("/", -1)

@@ -6,7 +6,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Lab
-      # `cuttle lab peers`: which servers a lab can have on this machine, and how to get the others.
+      # `cuttle lab peers`: lists the servers that a lab can use on this machine, and installs the others.
       class Peers
         USAGE = "Usage: cuttle lab peers [--install [NAME …]]"
 
@@ -15,7 +15,7 @@ module Cuttle
           @err = err
         end
 
-        # Returns the exit status: 1 where something could not be installed. Raises UsageError.
+        # Returns the exit status: 1 if an installation failed. Raises UsageError.
         def run(arguments)
           install = false
           names = parser { install = true }.parse(arguments)
@@ -63,7 +63,7 @@ module Cuttle
           reason.nil? || peer.gems.nil?
         end
 
-        # Of what there was before, the newest would be run.
+        # Removes older versions first, because the newest installed version would run.
         def installed_anew(home)
           FileUtils.rm_rf(home.path)
           home.install

@@ -5,7 +5,7 @@ require "json"
 module Cuttle
   class CLI
     class Lab
-      # `cuttle lab report DIR [--json]`: the report of a lab that ran, or runs still.
+      # `cuttle lab report DIR [--json]`: the report of a lab that is finished or still running.
       class Report
         USAGE = <<~TEXT
           Usage: cuttle lab report DIR [--json]
@@ -32,11 +32,11 @@ module Cuttle
           0
         end
 
-        # Writes the page of +results+ beside them and returns its path: what `cuttle lab` does at its end.
+        # Writes the page of +results+ beside them and returns its path. `cuttle lab` does this at its end.
         def self.write(results, analysis)
           path = File.join(results.directory, PAGE)
           File.write("#{path}.new", Cuttle::Lab::Report.html(results, analysis))
-          File.rename("#{path}.new", path) # whoever reads it has the whole one
+          File.rename("#{path}.new", path) # a reader always sees a whole page
           path
         rescue SystemCallError => error
           raise Cuttle::Lab::Failure, "can't write #{path}: #{Cuttle::Load.reason(error)}"

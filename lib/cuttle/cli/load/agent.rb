@@ -3,7 +3,7 @@
 module Cuttle
   class CLI
     class Load
-      # `cuttle load --agent [HOST:]PORT`: a generator that others use, until a signal ends it.
+      # `cuttle load --agent [HOST:]PORT`: a generator for other machines, until a signal stops it.
       class Agent
         def initialize(out:, err:)
           @out = out

@@ -5,7 +5,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Load
-      # The command line of `cuttle load`, read: what Load::Plan takes, and what is to become of the result.
+      # Reads the command line of `cuttle load`: the options of Load::Plan, and what to do with the result.
       class Options
         BANNER = <<~TEXT.chomp
           Usage: cuttle load URL [OPTION …]

@@ -3,7 +3,8 @@
 module Cuttle
   class CLI
     class Load
-      # Where a result goes: the screen, and files. Files are opened first, so that a wrong name costs no run.
+      # The outputs of a result: the screen, and files. Files are opened before the run, so that a wrong name doesn't
+      # waste it.
       class Outputs
         RENDERERS = { json: :Json, hgrm: :Hgrm, csv: :Csv, ab: :Ab }.freeze
 
@@ -15,7 +16,7 @@ module Cuttle
           @files.each { |name, path| check(name, path) }
         end
 
-        # One on standard output takes the place of the table.
+        # An output on standard output replaces the table.
         def write(result)
           @out.print Cuttle::Load::Reports::Text.render(result) unless @files.value?("-")
           @files.each { |name, path| put(path, renderer(name).render(result)) }

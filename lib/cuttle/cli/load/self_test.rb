@@ -5,7 +5,7 @@ require "optparse"
 module Cuttle
   class CLI
     class Load
-      # `cuttle load self-test`: exit status 1 where a check fails.
+      # `cuttle load self-test`: exit status 1 if a check fails.
       class SelfTest
         def initialize(out:, err:)
           @out = out

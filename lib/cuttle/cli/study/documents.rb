@@ -3,17 +3,17 @@
 module Cuttle
   class CLI
     class Study
-      # `cuttle study keep` and `cuttle study report`: what is kept of studies, and what is written of that.
+      # `cuttle study keep` and `cuttle study report`: the kept results of studies, and the documents made from them.
       class Documents
         PAGE = "report.html"
 
-        # root: where declarations are, and what is kept.
+        # +root+: the directory of the declarations and the kept results.
         def initialize(out:, root: Studies::ROOT)
           @out = out
           @root = root
         end
 
-        # Returns the exit status; raises UsageError and Error. All are looked at before the first is taken.
+        # Returns the exit status. Raises UsageError and Error. Checks all directories before it takes the first.
         def keep(directories)
           raise UsageError, "keep takes directories of results" if directories.empty?
 
@@ -23,7 +23,7 @@ module Cuttle
           0
         end
 
-        # directory: of results that are not kept; nil for those that are. output: the page's path.
+        # +directory+: results that are not kept; nil for the kept ones. +output+: the path of the page.
         def report(words, directory: nil, output: nil)
           raise UsageError, "report takes no names: it is on all there are" if words.any?
 

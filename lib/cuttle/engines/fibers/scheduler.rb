@@ -3,11 +3,11 @@
 module Cuttle
   module Engines
     class Fibers
-      # Ruby's fiber scheduler interface (Fiber::Scheduler), on the engine's poller: a fiber that would block is left,
-      # and resumed by the engine's loop when what it waits for has come. The hooks run in the fibers, on the engine's
-      # thread; only #unblock and #fiber_interrupt are called from other threads.
+      # Ruby's fiber scheduler interface (Fiber::Scheduler) on the engine's poller. A fiber that would block is
+      # suspended. The engine's loop resumes it when the event that it waits for has come. The hooks run in the fibers,
+      # on the engine's thread. Only #unblock and #fiber_interrupt are called from other threads.
       #
-      # A child that the app forks has no loop. There the first hook takes the scheduler away, and everything blocks.
+      # A child that the app forks has no loop. There the first hook removes the scheduler, and everything blocks.
       class Scheduler
         # Fibers that wait for one descriptor: [fiber, events] each.
         Wait = Struct.new(:fileno, :fibers)
@@ -18,14 +18,14 @@ module Cuttle
           @poller = poller
           @timers = Timers.new
           @waits = {}
-          @paused = {}.compare_by_identity # fiber => whether #unblock is what it waits for
+          @paused = {}.compare_by_identity # fiber => whether it waits for #unblock
           @unblocked = Thread::Queue.new
           @thread = Thread.current
         end
 
         # Engine's side
 
-        # Seconds until the loop must turn; nil without a timer.
+        # Seconds until the loop must run timers or fibers; nil without a timer.
         def patience
           return 0 unless @unblocked.empty?
 
@@ -33,8 +33,9 @@ module Cuttle
           at && [at - now, 0].max
         end
 
-        # Resumes whom other fibers and threads have let go on, and whose time has come: +limit+ of those, nil for all.
-        # One that has gone on before, for its time was over, is left alone.
+        # Resumes the fibers that other fibers and threads have unblocked, and those whose time has come: at most
+        # +limit+ of the latter, nil for all. Skips an unblocked fiber that has already continued because its time was
+        # over.
         def turn(limit = nil)
           @unblocked.length.times do
             fiber, verb, argument = @unblocked.pop
@@ -43,9 +44,9 @@ module Cuttle
           @timers.fire(now, limit) if @timers.earliest
         end
 
-        # The descriptor of +wait+ was reported: resumes those whose events it has, and watches on for the others.
-        # Where nothing was seen, the app has closed it without Ruby's knowledge, and its number is another's: all go
-        # on, and find out.
+        # The poller reported the descriptor of +wait+. Resumes the fibers whose events came, and continues to watch for
+        # the others. If the poller saw no event, the app has closed the descriptor without Ruby's knowledge, and its
+        # number may belong to another file. Then all fibers continue and find out themselves.
         def ready(wait)
           seen = @poller.unwatch(wait.fileno)
           done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || (events & seen).positive? }
@@ -70,7 +71,7 @@ module Cuttle
           forget(wait, entry) if entry
         end
 
-        # A ConditionVariable waits by this too, and is unblocked.
+        # A ConditionVariable also waits through this hook, and is unblocked.
         def kernel_sleep(duration = nil)
           left_behind? ? sleep(*duration) : pause(duration, true)
           true
@@ -85,7 +86,7 @@ module Cuttle
 
         def unblock(_blocker, fiber) = go_on(fiber, :resume, true)
 
-        # What the fiber waits for was closed (Ruby 4.0 and newer).
+        # The object that the fiber waits for was closed (Ruby 4.0 and newer).
         def fiber_interrupt(fiber, exception) = go_on(fiber, :raise, exception)
 
         def timeout_after(duration, exception, message, &block)
@@ -107,7 +108,7 @@ module Cuttle
           Thread.new { Addrinfo.getaddrinfo(hostname, nil, nil, :STREAM).map(&:ip_address) }.value
         end
 
-        # The engine ends when its connections have; fibers that the app left behind end with the thread.
+        # The engine ends when its connections have ended. Fibers that the app left behind end with the thread.
         def close
           @waits.each_key { |fileno| @poller.unwatch(fileno) } unless @poller.forked?
           @waits.clear
@@ -116,7 +117,7 @@ module Cuttle
 
         private
 
-        # Whether this is a forked child: then it has no scheduler from now on.
+        # Whether this is a forked child. If so, it has no scheduler from now on.
         def left_behind?
           @poller.forked? && (Fiber.set_scheduler(nil) || true)
         end
@@ -128,14 +129,14 @@ module Cuttle
           (found[0].empty? ? 0 : IO::READABLE) | (found[1].empty? ? 0 : IO::WRITABLE)
         end
 
-        # At the loop's next turn, which comes at once.
+        # Continues the fiber at the loop's next turn, which comes at once.
         def go_on(fiber, verb, argument)
           @unblocked << [fiber, verb, argument]
           @poller.wake unless Thread.current.equal?(@thread)
         end
 
-        # Lets a fiber go on. What comes out of it is not a request's, whose fiber ends in order, but of a fiber that
-        # the app made: like a thread's, it ends that one only.
+        # Continues a fiber. An exception that comes out of it is never that of a request, because its fiber handles
+        # exceptions itself. It belongs to a fiber that the app made. As with a thread, it ends only that fiber.
         def go(fiber, verb, *arguments)
           fiber.public_send(verb, *arguments) if fiber.alive?
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
@@ -144,8 +145,8 @@ module Cuttle
           warn "a fiber of the app's terminated with exception: #{error.full_message(highlight: false)}"
         end
 
-        # Leaves the fiber until it is resumed; false where the time (seconds) is over before. What waits is held here:
-        # Ruby's queues and locks don't mark who waits for them.
+        # Suspends the fiber until it is resumed. Returns false if the time (seconds) is over first. @paused keeps a
+        # reference to the waiting fiber, because Ruby's queues and locks don't mark the fibers that wait for them.
         def pause(seconds = nil, unblockable = false)
           fiber = Fiber.current
           @paused[fiber] = unblockable
@@ -156,7 +157,7 @@ module Cuttle
           @paused.delete(fiber)
         end
 
-        # Returns false for what epoll doesn't take, regular files: they are always ready.
+        # Returns false for descriptors that epoll rejects. These are regular files, which are always ready.
         def watch(wait)
           @poller.watch(wait.fileno, wait.fibers.inject(0) { |events, (_, wanted)| events | wanted }, wait)
           true
@@ -164,7 +165,7 @@ module Cuttle
           false
         end
 
-        # Watches on for those who still wait. Returns those for whom that is not possible.
+        # Continues to watch for the fibers that still wait. Returns those for which that is impossible.
         def renew(wait)
           return [] if !wait.fibers.empty? && watch(wait)
 
@@ -179,7 +180,7 @@ module Cuttle
           left
         end
 
-        # The fiber waits no more, whatever the reason.
+        # The fiber no longer waits, for whatever reason.
         def forget(wait, entry)
           return unless wait.fibers.reject! { |other| other.equal?(entry) }
 

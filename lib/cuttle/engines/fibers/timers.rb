@@ -3,11 +3,11 @@
 module Cuttle
   module Engines
     class Fibers
-      # What is to happen when: a binary heap, the earliest on top. A cancelled timer stays until its time has come.
+      # The timers: a binary heap with the earliest on top. A cancelled timer stays in the heap until its time has come.
       #
-      # The times are in an Array of their own, for a heap of a thousand sleepers is mostly comparisons of them.
+      # The times are in a separate Array, because a heap of a thousand sleepers spends most of its time comparing them.
       class Timers
-        # What is called when its time has come.
+        # Holds the action to call at its time.
         Timer = Struct.new(:action) do
           def cancel
             self.action = nil
@@ -19,19 +19,19 @@ module Cuttle
           @timers = []
         end
 
-        # +at+: seconds on the monotonic clock. Returns the Timer, which calls the block.
+        # +at+: seconds on the monotonic clock. The Timer, which is returned, calls the block.
         def add(at, &action)
           timer = Timer.new(action)
           rise(@times.length, at, timer)
           timer
         end
 
-        # The earliest timer's time; nil without any.
+        # The time of the earliest timer; nil without timers.
         def earliest
           @times.first
         end
 
-        # Calls what was due at +now+, in order of time; no more than +limit+, if there is one.
+        # Calls the timers that are due at +now+, in order of time, and at most +limit+ of them if it is given.
         def fire(now, limit = nil)
           while limit != 0 && (at = @times.first) && at <= now
             next unless (action = shift.action)
@@ -51,8 +51,8 @@ module Cuttle
           first
         end
 
-        # Moves the hole at the top down to where it has no children: what fills it comes from down there, and seldom has
-        # far to rise again. Returns where that is.
+        # Moves the hole at the top down to a place without children, and returns that place. The element that fills it
+        # comes from the bottom, so it seldom rises far.
         def sink
           times, timers, hole, child = @times, @timers, 0, 1
           while (time = times[child])

@@ -5,7 +5,7 @@ require "cuttle/core"
 module Cuttle
   module Http
     module Parsers
-      # The parser in C, with the contract of the others. A server's connections call the C functions themselves.
+      # The parser in C, with the contract of the others. The server's connections call its C functions directly.
       class Native
         def self.study_only?
           false

@@ -9,12 +9,13 @@ require "cuttle/http/parsers/pure/target"
 module Cuttle
   module Http
     module Parsers
-      # The parser in Ruby. Its verdicts are the native parser's, on every input and however that is cut into pieces:
-      # a test compares the two, so each is the other's oracle. Whoever wants to know what Cuttle accepts reads this.
+      # The parser in Ruby. It accepts and rejects the same input as the native parser, however the input is cut into
+      # pieces. A test compares the two, so each is the oracle of the other. Read this parser to learn what Cuttle
+      # accepts.
       #
       #   pure/lines.rb   octets into lines and their parts, and their limits
       #   pure/target.rb  request targets and authorities
-      #   pure/fields.rb  what fields say of the message's framing
+      #   pure/fields.rb  fields that describe the message's framing
       #   pure/chunks.rb  the chunked coding
       class Pure
         def self.study_only?

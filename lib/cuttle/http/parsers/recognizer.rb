@@ -5,10 +5,11 @@ require "cuttle/http/parsers/syntax"
 module Cuttle
   module Http
     module Parsers
-      # A few regular expressions, as small servers have them. What it accepts, the native parser accepts with the same
-      # Head; much that is fine it refuses: targets that are no paths, authorities other than name and port, heads over
-      # 16 KB, and with a 501 what RFC 9112 asks for beyond Content-Length. It refuses at once what can't become a head
-      # any more, but looks at every octet again with each piece: for study, not for production.
+      # A few regular expressions, as small servers have them. The native parser accepts everything that this parser
+      # accepts, with the same Head. This parser rejects much that is valid: targets that are no paths, authorities
+      # other than name and port, heads over 16 KB, and, with a 501, everything in RFC 9112 beyond Content-Length. It
+      # rejects input that can no longer become a head at once, but it looks at every octet again with each piece. It is
+      # for study, not for production.
       class Recognizer
         LIMIT = 16_384 # octets of a head
 
@@ -17,7 +18,7 @@ module Cuttle
                   ((/[#{Syntax::TARGET}&&[^?]]*)(?:\?([#{Syntax::TARGET}]*))?)\x20
                   HTTP/1\.([01])\r\n
                   ((?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\r\n)*)\r\n}xn.freeze
-        # What may still become a head: as much of a word as there is, and +behind+ it only where it is whole.
+        # The beginnings of a head: as much of a word as has arrived, followed by +behind+ only if the word is complete.
         beginning = lambda do |word, behind|
           word.chars.reverse.inject(behind) { |rest, octet| "(?:#{Regexp.escape(octet)}#{rest})?" }
         end
@@ -44,7 +45,7 @@ module Cuttle
           raise ParseError.new("the head is too large", status: 431) if bytes.bytesize > LIMIT
         end
 
-        # See Parsers. There are no chunks here.
+        # See Parsers. This parser does not support chunks.
         def chunks(_bytes)
           refuse("chunks are not recognized")
         end
@@ -64,7 +65,7 @@ module Cuttle
                    bytesize: match.end(0))
         end
 
-        # The value of the one field of a name, nil where there is none.
+        # The value of the only field with that name; nil if there is none.
         def one(fields, name)
           values = fields.filter_map { |field, value| value if field.casecmp?(name) }
           raise ParseError, "more than one #{name}" if values.size > 1
@@ -85,7 +86,7 @@ module Cuttle
           text.to_i
         end
 
-        # One option is understood; of several, only that they are there.
+        # A single option is understood. A list of options is rejected.
         def keep_alive?(connection, minor)
           case connection&.downcase
           when nil, "upgrade" then minor == "1"

@@ -3,13 +3,13 @@
 module Cuttle
   module Http
     module Parsers
-      # Classes of octets (RFC 9110, 5.6; RFC 3986, 2) as the insides of regular expressions' brackets, and the limits
-      # of what is read: the Ruby parsers' half of ext/cuttle/syntax.h and parser.h.
+      # Character classes (RFC 9110, 5.6; RFC 3986, 2), as the text between the brackets of a regular expression, and
+      # the limits of the input. The Ruby parsers' half of ext/cuttle/syntax.h and parser.h.
       module Syntax
         TOKEN = "!\#$%&'*+\\-.^_`|~0-9A-Za-z"
         VALUE = "\\t\\x20-\\x7e\\x80-\\xff"
-        TARGET = "\\x21\\x22\\x24-\\x7e" # visible ASCII but "#"
-        HOST = "\\-._~%!$&'()*+;=0-9A-Za-z" # reg-name without the comma of sub-delims: two Hosts made one have it
+        TARGET = "\\x21\\x22\\x24-\\x7e" # visible ASCII except "#"
+        HOST = "\\-._~%!$&'()*+;=0-9A-Za-z" # reg-name without the comma of sub-delims: two joined Hosts contain one
         QUOTED = "\\t\\x20\\x21\\x23-\\x5b\\x5d-\\x7e\\x80-\\xff"
 
         REQUEST_LINE_LIMIT = 16_384

@@ -5,7 +5,7 @@ module Cuttle
     module Peers
       # This Cuttle, as a user would start it. It says itself what it is.
       class Cuttle < Peer
-        EXECUTABLE = "#{Home::ROOT}/exe/cuttle"
+        EXECUTABLE = "#{ROOT}/exe/cuttle"
 
         def models = Engines.names
         def workers = (0..)
@@ -31,13 +31,13 @@ module Cuttle
 
         # A clone's gems may be in a bundle of its own.
         def environment(_setup)
-          gems = Dir["#{Home::ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
+          gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
           gems ? { "GEM_PATH" => "#{gems}:" } : {}
         end
 
         # uri: where to listen.
         def command(setup, uri = "tcp://#{address(setup)}")
-          [setup.ruby || RbConfig.ruby, "-I#{Home::ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
+          [setup.ruby || RbConfig.ruby, "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
            "-e", "production", *model(setup), "-w", setup.workers.to_s, *pool(setup),
            setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
         end

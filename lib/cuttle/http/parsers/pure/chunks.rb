@@ -4,14 +4,14 @@ module Cuttle
   module Http
     module Parsers
       class Pure
-        # The chunked coding (RFC 9112, 7.1), as two grammars: of what a line is, and of what may still become one.
+        # The chunked coding (RFC 9112, 7.1), as two grammars: one for a whole line, one for the beginning of a line.
         #
         #   size --> data --> data_end --> size
         #     `-- 0 --> trailer --empty line--> done
         class Chunks
           name = "[#{Syntax::TOKEN}]+"
           quoted = "\"(?:[#{Syntax::QUOTED}]|\\\\[#{Syntax::VALUE}])*"
-          space = "[ \\t]*" # BWS (RFC 9112, 7.1.1): before what follows only, never at a line's end
+          space = "[ \\t]*" # BWS (RFC 9112, 7.1.1): only before another element, never at a line's end
           extensions = "(?:#{space};#{space}#{name}(?:#{space}=#{space}(?:#{name}|#{quoted}\"))?)*"
           extension_beginning = "#{space}(?:;#{space}(?:#{name}#{space}(?:=#{space}(?:#{quoted}\\\\?)?)?)?)?"
           SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
@@ -28,7 +28,7 @@ module Cuttle
             @left = 0       # octets of the chunk's data to come
           end
 
-          # See Parsers#chunks. Everything is consumed, up to the body's end.
+          # See Parsers#chunks. Consumes everything up to the end of the body.
           def decode(bytes)
             @octets = @rest.empty? ? bytes : @rest + bytes
             kept = @rest.bytesize
@@ -41,7 +41,7 @@ module Cuttle
 
           private
 
-          # Each phase is true when it came to its end.
+          # Each phase returns true when it has reached its end.
 
           def size
             before = @at
@@ -68,7 +68,7 @@ module Cuttle
             @phase = :size
           end
 
-          # Fields of the trailer section are checked for their form and dropped (RFC 9112, 7.1.2).
+          # The form of trailer fields is checked; then they are dropped (RFC 9112, 7.1.2).
           def trailer
             before = @at
             line(TRAILER_LINE, TRAILER_BEGINNING, Syntax::TRAILER_LIMIT - @trailer, 431) or return
@@ -77,7 +77,8 @@ module Cuttle
             true
           end
 
-          # Takes a line of at most +limit+ octets: its first capture, or its all. Nil while it is incomplete.
+          # Takes a line of at most +limit+ octets. Returns its first capture, or the whole line; nil while it is
+          # incomplete.
           def line(whole, beginning, limit, status)
             newline = @octets.index("\n", @at)
             return unfinished(beginning, limit, status) unless newline && newline - @at < limit
@@ -102,14 +103,15 @@ module Cuttle
             raise ParseError.new("a line of the chunked coding is too long", status: status)
           end
 
-          # The body's extensions with +octets+ more of them. Each is skipped, and all would cost without an end.
+          # The length of the body's extensions so far plus +octets+. Extensions are skipped, but without a limit they
+          # would cost time without end.
           def check_extensions(octets)
             return @extensions + octets if @extensions + octets <= Syntax::EXTENSIONS_LIMIT
 
             raise ParseError, "the chunks' extensions are too long"
           end
 
-          # Digits, maybe not all of them, as a number.
+          # Digits, possibly not all of them, as a number.
           def check_size(digits)
             number = (digits || "").hex
             return number if number <= Syntax::LENGTH_LIMIT

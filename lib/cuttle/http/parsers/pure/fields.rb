@@ -4,7 +4,7 @@ module Cuttle
   module Http
     module Parsers
       class Pure
-        # What the fields of a head say of its framing and its connection, checked as they come.
+        # The fields of a head that describe its framing and its connection, checked when they arrive.
         class Fields
           NOTES = {
             "host" => :note_host, "content-length" => :note_length, "transfer-encoding" => :note_encoding,
@@ -25,7 +25,7 @@ module Cuttle
             send(note, value) if note
           end
 
-          # What they say together (RFC 9112, 3.2 and 6.3).
+          # Checks the fields together (RFC 9112, 3.2 and 6.3).
           def check(minor)
             raise ParseError, "no Host" if minor == 1 && !@authority
             raise ParseError, "Transfer-Encoding and Content-Length" if @chunked && @content_length
@@ -39,7 +39,7 @@ module Cuttle
 
           private
 
-          # RFC 9110, 4.2.1: an http URI has a host; RFC 9112, 3.3 lets a server refuse one without.
+          # RFC 9110, 4.2.1: an http URI has a host. RFC 9112, 3.3 allows a server to reject a request without one.
           def note_host(value)
             raise ParseError, "two Hosts" if @authority
 
@@ -47,7 +47,7 @@ module Cuttle
             raise ParseError, "an empty Host" if @authority.first.empty? && !@target_has_host
           end
 
-          # RFC 9110, 8.6: digits, and one such field. A list of equal numbers might be read otherwise by others.
+          # RFC 9110, 8.6: digits, in one field. Other implementations might read a list of equal numbers differently.
           def note_length(value)
             raise ParseError, "two Content-Lengths" if @content_length
             raise ParseError, "Content-Length is no number" unless value.match?(/\A\d+\z/n)
@@ -56,7 +56,8 @@ module Cuttle
             raise ParseError, "Content-Length is too large" if @content_length > Syntax::LENGTH_LIMIT
           end
 
-          # RFC 9112, 6.1 and 6.3: chunked ends the list, or nobody knows where the body does; nothing else is known.
+          # RFC 9112, 6.1 and 6.3: chunked must be the last coding, otherwise nobody knows where the body ends. No other
+          # coding is supported.
           def note_encoding(value)
             raise ParseError, "two Transfer-Encodings" if @chunked
             return @chunked = true if value.casecmp?("chunked")
@@ -78,7 +79,7 @@ module Cuttle
             raise ParseError.new("an expectation that is not known", status: 417) unless @expect
           end
 
-          # RFC 9110, 5.6.1: empty elements are none.
+          # RFC 9110, 5.6.1: empty elements don't count.
           def elements(list)
             list.downcase.split(",").map { |element| element.gsub(/\A[ \t]+|[ \t]+\z/n, "") }.reject(&:empty?)
           end

@@ -6,17 +6,17 @@ module Cuttle
   module Http
     module Parsers
       class Pure
-        # The lines of a head, taken apart while their octets come. Each octet is looked at once (those of a version
-        # again with each piece), and one that can't be where it is (RFC 9112, 3 and 5) is refused at once. So a verdict
-        # never depends on how the octets were cut.
+        # Splits the lines of a head into parts while their octets arrive. It looks at each octet once (at the octets of
+        # a version again with each piece). It rejects an octet that is not allowed at its place (RFC 9112, 3 and 5) at
+        # once. So a verdict never depends on how the input was cut.
         #
         #   method --SP--> target --SP--> version --CR--> line_feed --LF--> done
         #   name --":"--> value --CR--> line_feed --LF--> done
         class Lines
-          # What a part of a line holds, at least how many of them, the octet that ends it, and the part behind that.
+          # A part of a line: the octets it may have, their minimum number, the octet that ends it, and the next part.
           Part = Struct.new(:octets, :least, :ending, :following)
 
-          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n.freeze # as much of it as there is
+          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n.freeze # as much of it as has arrived
           PARTS = {
             method: Part.new(/[#{Syntax::TOKEN}]*/n, 1, " ", :target),
             target: Part.new(/[#{Syntax::TARGET}]*/n, 1, " ", :version),
@@ -30,18 +30,18 @@ module Cuttle
 
           def initialize
             @scanner = StringScanner.new("")
-            @line = @at = @lines = 0 # where the line began, the first octet not looked at; lines taken
+            @line = @at = @lines = 0 # start of the line; first octet not yet seen; lines taken
             @blank = false
             begin_line
           end
 
-          # Octets that the lines handed out took.
+          # The number of octets in the lines returned so far.
           def position
             @line
           end
 
           # The parts of the next line: method, target and version, or name and value, or none for the line that ends
-          # the head; nil while it is incomplete.
+          # the head. nil while the line is incomplete.
           def next(bytes)
             @scanner.string = bytes
             bound = [bytes.bytesize, limit].min
@@ -54,7 +54,7 @@ module Cuttle
 
           private
 
-          # The offset that the line has to end before.
+          # The line must end before this offset.
           def limit
             line = started? ? Syntax::FIELD_LINE_LIMIT : Syntax::REQUEST_LINE_LIMIT
             [@line + line + 2, Syntax::HEAD_LIMIT].min
@@ -70,7 +70,7 @@ module Cuttle
             @parts = []
           end
 
-          # An empty line ends the head, and is forgiven once before the request line (RFC 9112, 2.2).
+          # An empty line ends the head. One empty line before the request line is allowed (RFC 9112, 2.2).
           def check_first(bytes)
             if bytes.getbyte(@at) == 13 && (started? || !@blank)
               @part = :line_feed
@@ -96,7 +96,7 @@ module Cuttle
             proceed(bytes, part.following)
           end
 
-          # The part behind the octet at hand.
+          # Goes to the part after the current octet.
           def proceed(bytes, following)
             @parts << bytes.byteslice(@began, @at - @began) unless @part == :line_feed
             @at += 1
@@ -108,7 +108,8 @@ module Cuttle
             raise ParseError.new("the method is too long", status: 501) if @at - @began > Syntax::METHOD_LIMIT
           end
 
-          # RFC 9112, 2.3: a higher minor version is fine, a higher major one is another protocol, and none is below 1.
+          # RFC 9112, 2.3: a higher minor version is fine. A higher major version is another protocol. No major version
+          # is below 1.
           def check_major(octet)
             return unless @at - @began == "HTTP/".bytesize && octet.match?(/[2-9]/n)
 

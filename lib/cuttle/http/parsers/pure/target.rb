@@ -13,7 +13,7 @@ module Cuttle
           private_constant :ABSOLUTE, :AUTHORITY, :FUTURE_ADDRESS, :V4_ADDRESS
 
           class << self
-            # [path, query, host, port] of a target, nil for what it does not have.
+            # [path, query, host, port] of a target; nil for parts that it does not have.
             def parse(method, target)
               raise ParseError.new("no tunnels", status: 501) if method == "CONNECT"
               return split(target) if target.start_with?("/")
@@ -26,8 +26,8 @@ module Cuttle
               split(rest) + [host, port]
             end
 
-            # [host, port] of a target's authority or a Host field's value, which may be empty (RFC 9112, 3.2); port ""
-            # where there is none. User information is an error (RFC 9110, 4.2.4).
+            # [host, port] of a target's authority or of a Host field's value, which may be empty (RFC 9112, 3.2). port
+            # is "" if there is none. User information is an error (RFC 9110, 4.2.4).
             def authority(text)
               host, port = text.match(AUTHORITY)&.captures
               return [host, port || ""] if host && valid_host?(host, port) && (port || "").to_i <= 65_535
@@ -49,7 +49,7 @@ module Cuttle
               FUTURE_ADDRESS.match?(address) || v6_address?(address)
             end
 
-            # Eight groups, of which one run may be "::"; the last two may be written as an IPv4 address.
+            # Eight groups. One run of them may be "::". The last two may be written as an IPv4 address.
             def v6_address?(text)
               before, gap, after = text.partition("::")
               left = groups(before, last: gap.empty?)
@@ -59,7 +59,7 @@ module Cuttle
               gap.empty? ? left == 8 : left + right <= 7
             end
 
-            # How many groups, nil where one is malformed.
+            # The number of groups; nil if one is malformed.
             def groups(text, last:)
               parts = text.split(":", -1)
               v4 = last && V4_ADDRESS.match?(parts.last || "") ? parts.pop : nil

@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+require_relative "lib/cuttle/version"
+
+# What measures: the commands load, lab and study. It has no executable of its own: `cuttle` finds them.
+Gem::Specification.new do |spec|
+  spec.name = "cuttle-lab"
+  spec.version = Cuttle::VERSION
+  spec.summary = "Finds the concurrency model for a Ruby web app: load generator, lab, published studies"
+  spec.description = <<~TEXT
+    A load generator that corrects for coordinated omission and keeps exact histograms (cuttle load); a lab that serves
+    your app under every engine of Cuttle and under other Ruby servers, by turns, with statistics and a one-page report
+    (cuttle lab); and the published experiments on Ruby server concurrency, reproduced (cuttle study).
+  TEXT
+  spec.authors = ["The Cuttle team"]
+  spec.license = "MIT"
+  spec.required_ruby_version = ">= 3.1"
+  spec.files = Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*.{rb,css}}",
+                   "lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*.rb}",
+                   "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
+                   "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
+                   "examples/{hello,work}.ru", "examples/work/Gemfile",
+                   "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
+  spec.extensions = ["ext/cuttle_load/extconf.rb"]
+  spec.metadata = { "rubygems_mfa_required" => "true" }
+
+  spec.add_dependency "cuttle", Cuttle::VERSION
+end

@@ -1,0 +1,129 @@
+/* What a thread that asks for work finds: the part of the Poller that needs no Ruby. */
+#include "io_thread.h"
+
+/* How many connections to accept: one for each free thread, so that other workers get what this one can't serve at
+ * once. If more requests wait than threads are free, it is as many as were handed out since the last look, so that
+ * neither open connections nor those in the backlog starve. */
+static int welcome(const struct cuttle_loop *loop)
+{
+	uint32_t free = cuttle_followers_free(&loop->followers) + 1;
+
+	return (int)(loop->batch > free ? loop->batch : free);
+}
+
+/* Looks for work without waiting. */
+static void look(struct cuttle_loop *loop, bool full, uint64_t now)
+{
+	int limit = full ? 0 : welcome(loop);
+	int64_t nearest;
+
+	cuttle_io_thread_relieve(loop);
+	if (full != loop->full && !loop->sheds)
+		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
+	loop->full = full;
+	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
+	cuttle_loop_turn(loop, limit, now);
+	nearest = cuttle_loop_expire(loop, now);
+	if (nearest >= 0 && loop->followers.leader_in_kernel)
+		cuttle_followers_hurry(loop, now + (uint64_t)nearest);
+	cuttle_loop_shed(loop,
+			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
+			 now);
+	loop->round = loop->batch = loop->core.waiting;
+}
+
+static bool has_gone(struct cuttle_connection *connection, uint64_t now)
+{
+	bool look = connection->suspect || now - connection->exchange->times[CUTTLE_COMPLETE_AT] >= CUTTLE_LONG_WAIT;
+
+	connection->suspect = false;
+	return look && cuttle_connection_gone(connection);
+}
+
+/* Returns the connection that has been READY longest; NULL if there is none. Drops those whose peers have gone while
+ * they waited, and refuses those that waited too long. */
+static struct cuttle_connection *shift_ready(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_connection *connection;
+
+	while ((connection = cuttle_loop_shift(&loop->ready))) {
+		if (has_gone(connection, now))
+			cuttle_loop_drop(loop, connection);
+		else if (connection->deadline && now >= connection->deadline)
+			cuttle_loop_refuse(loop, connection, now);
+		else
+			break;
+	}
+	return connection;
+}
+
+/* Returns the next exchange with a complete request; NULL if there is none. */
+static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_t now)
+{
+	struct cuttle_connection *connection = loop->round > 0 && !full ? shift_ready(loop, now) : NULL;
+
+	if (!connection) { /* also if those of the last look have gone or were refused */
+		look(loop, full, now);
+		connection = full ? NULL : shift_ready(loop, now);
+	}
+	if (!connection) {
+		loop->round = 0; /* the rest of the round has been dropped */
+		return NULL;
+	}
+	if (loop->round > 0)
+		loop->round--;
+	cuttle_connection_take(connection, now);
+	if (connection->deadline)
+		cuttle_followers_hurry(loop, connection->deadline);
+	loop->busy++;
+	if (loop->vacancies > 0)
+		loop->vacancies--;
+	cuttle_followers_note_taker(&loop->followers);
+	if (cuttle_followers_free(&loop->followers) == 0)
+		cuttle_scoreboard_free(loop->core.scoreboard, false);
+	return connection->exchange;
+}
+
+static void note_others(struct cuttle_loop *loop, struct cuttle_found *found)
+{
+	found->token = cuttle_loop_fired(loop);
+	found->unparsed = !cuttle_list_empty(&loop->unparsed);
+	found->over = cuttle_loop_over(loop);
+	found->woken = atomic_load(&loop->followers.woken);
+	found->complain = loop->complain;
+	found->spool = cuttle_spool_complaint(loop->core.spool);
+	loop->complain = false;
+	if (found->woken)
+		atomic_store(&loop->followers.woken, false);
+	if (found->token || found->over || found->woken)
+		cuttle_followers_pass_on(loop);
+}
+
+struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
+					 uint64_t now)
+{
+	struct cuttle_exchange *exchange;
+
+	loop->vacancies = room;
+	exchange = take(loop, room == 0, now);
+	if (!exchange) {
+		note_others(loop, found);
+		return NULL;
+	}
+	cuttle_followers_pass_on(loop);
+	cuttle_io_thread_alert(loop);
+	return exchange;
+}
+
+bool cuttle_loop_may_leave_work(struct cuttle_loop *loop)
+{
+	bool may;
+
+	if (!loop->followers.shared)
+		return false;
+	pthread_mutex_lock(&loop->lock);
+	may = !loop->followers.leader_in_kernel && cuttle_loop_has_work(loop) &&
+	      cuttle_followers_may_stand_by(loop, cuttle_now());
+	pthread_mutex_unlock(&loop->lock);
+	return may;
+}

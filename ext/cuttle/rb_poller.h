@@ -1,0 +1,34 @@
+/* What rb_poller.c, rb_poller_next.c and rb_poller_stuck.c share. */
+#ifndef RB_CUTTLE_POLLER_H
+#define RB_CUTTLE_POLLER_H
+
+#include "rb_source.h"
+
+struct cuttle_poller {
+	struct cuttle_source source;
+	bool listeners_closed;
+	atomic_bool called;  /* wake was called: next returns false */
+};
+
+extern const rb_data_type_t cuttle_poller_type;
+
+/* Raises ArgumentError if the object was not initialized. */
+static inline struct cuttle_poller *cuttle_poller_of(VALUE self)
+{
+	struct cuttle_poller *poller;
+
+	TypedData_Get_Struct(self, struct cuttle_poller, &cuttle_poller_type, poller);
+	if (!poller->source.loop)
+		rb_raise(rb_eArgError, "uninitialized Cuttle::Poller");
+	return poller;
+}
+
+/* Shuts down after stop. The listeners close before any client is sent away, so that none comes back to them. */
+void cuttle_poller_shut(struct cuttle_poller *poller);
+
+/* Methods defined in files of their own. */
+VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);
+VALUE cuttle_poller_stuck(VALUE self);
+VALUE cuttle_poller_stranded_p(VALUE self);
+
+#endif

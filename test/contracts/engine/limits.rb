@@ -1,0 +1,100 @@
+# frozen_string_literal: true
+
+module EngineContract
+  # --max-connections: who comes beyond waits in the kernel's backlog, and is answered once a place is free.
+  module Places
+    MOST = 2
+
+    def test_connections_beyond_the_limit_wait_and_are_answered
+      with_server("--max-connections", MOST.to_s) do
+        holders = Array.new(places) { connect.write("GET /echo?held HTTP/1.1\r\n") }
+        eventually("as many connections as there may be") { accepted == places }
+        late = Array.new(places + 2) { |number| connect.write(get("/echo?#{number}", "Connection: close")) }
+        refute late.first.heard?(0.3), "one connection more than there may be"
+        assert_equal places, accepted
+        holders.each { |client| client.write("Host: a\r\nConnection: close\r\n\r\n") }
+        holders.each { |client| assert_equal "held", client.response.body }
+        late.each_with_index { |client, number| assert_equal number.to_s, client.response.body }
+        20.times { assert_serves }
+      end
+    end
+
+    # However a connection ends, its place is another's.
+    def test_a_place_is_free_again_whoever_ended_the_connection
+      with_server("--max-connections", "1", "--header-timeout", "0.5", "--idle-timeout", "0.5", said: /on purpose/) do
+        [-> { connect.close }, -> { connect.write("GET / H").reset }, -> { connect.write(get("/large?3000000")).reset },
+         -> { connect.write("GET / HTTP/1.1\r\n") }, -> { connect.ask(get("/")) }, -> { connect.ask("GET / \r\n\r\n") },
+         -> { connect.write(get("/break_off")).rest }, -> { connect.ask(get("/take_over")) }].each do |come|
+          [self.class.workers, 1].max.times { come.call }
+          assert_serves
+        end
+      end
+    end
+
+    private
+
+    # Connections that all processes together may have; who serves one after the other never has more than one.
+    def places = [MOST, traits.evented? ? MOST : at_once].min * [self.class.workers, 1].max
+
+    # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0).
+    def accepted
+      File.readlines("/proc/net/tcp").map(&:split).count do |line|
+        line[1].end_with?(format(":%04X", port)) && line[3] == "01" && line[9] != "0"
+      end
+    end
+  end
+
+  # --max-requests: so many requests on one connection, and the end.
+  module Quotas
+    MOST = 3
+
+    def test_a_connections_last_request_is_answered_and_told_as_such
+      with_quota do
+        2.times do
+          client = connect
+          closes = Array.new(MOST) { client.ask(get("/")).close? }
+          assert_equal [*[false] * (MOST - 1), true], closes
+          assert_equal :closed, client.ending
+        end
+      end
+    end
+
+    def test_what_is_pipelined_behind_the_last_request_never_runs
+      with_quota do
+        client = connect.write(get("/push?x") * (MOST + 20))
+        assert_equal %w[1 2 3], Array.new(MOST) { client.response.body }
+        assert_equal :closed, client.ending
+        assert_equal "4", fetch("/push?y")
+      end
+    end
+
+    # Its last response is whole, whatever it is, and however slowly it is read.
+    def test_the_last_response_is_whole
+      with_quota do
+        ["/large?3000000", "/stream?3000000"].each do |target|
+          client = connect(receive_buffer: 4_096).write(get("/") * (MOST - 1) + get(target))
+          (MOST - 1).times { client.response }
+          response = client.response
+          assert_equal [3_000_000, true], [response.body.bytesize, response.close?], target
+          assert_equal :closed, client.ending
+        end
+      end
+    end
+
+    # A client of HTTP/1.0 that asks for it is promised no more than one of HTTP/1.1.
+    def test_requests_of_every_kind_count
+      with_quota do
+        client = connect
+        assert_equal "keep-alive", client.ask("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")["connection"]
+        refute client.ask("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n", head: true).close?
+        last = client.ask("POST /digest HTTP/1.0\r\nConnection: keep-alive\r\nContent-Length: 3\r\n\r\nabc")
+        assert_equal %w[3 close], [last.body[/\d+/], last["connection"]]
+        assert_equal :closed, client.ending
+      end
+    end
+
+    private
+
+    def with_quota(&block) = with_server("--max-requests", MOST.to_s, &block)
+  end
+end
