@@ -3,17 +3,17 @@
 module Cuttle
   module Lab
     module Report
-      # The columns of the table, the same ones on the terminal and on the page.
+      # The columns of the table, for the terminal and for the page.
       module Table
-        # interval: where in 95 of 100 labs the figure would contain the true one, or nil.
+        # interval: the 95% interval as text, or nil.
         Cell = Struct.new(:figure, :interval)
 
-        # meaning: for those who wonder what it is. cell: of a row and the view.
+        # meaning: what the figure is, in a few words. cell: makes a Cell from a row and the View.
         Column = Struct.new(:name, :meaning, :cell)
 
         module_function
 
-        # +row+'s cells, in the order of COLUMNS.
+        # The cells of a row, in the order of COLUMNS.
         def cells(row, view)
           COLUMNS.map { |column| column.cell.call(row, view) }
         end
@@ -27,7 +27,7 @@ module Cuttle
           Cell.new(Numbers.public_send(as, value))
         end
 
-        # Parentheses: no measurable difference.
+        # In parentheses if there is no measurable difference.
         def ratio(row, view)
           return Cell.new("base") if view.base && row.configuration.id == view.base.id
 

@@ -3,10 +3,10 @@
 module Cuttle
   module Lab
     module Report
-      # The lab on a terminal: a table for each load, what is to be said against it, and the verdict last, where the
-      # eye is when it ends.
+      # The lab on a terminal: a table for each load, then all warnings, then the verdict. The verdict comes last,
+      # because the reader's eye is there when the command ends.
       module Text
-        # What fits beside each other; the page has the others too.
+        # The columns that fit side by side. The page has all of them.
         COLUMNS = ["requests/s", "ratio", "p50", "p95", "p99", "CPU", "memory", "errors", "runs"].freeze
         WITH_INTERVAL = "requests/s"
 
@@ -28,7 +28,7 @@ module Cuttle
           rows = view.rows(load).map do |row|
             [row.configuration.name, *columns.flat_map { |column| figures(column, row, view) }]
           end
-          align([header, *rows])
+          Columns.align([header, *rows])
         end
 
         def names(column)
@@ -40,15 +40,6 @@ module Cuttle
           column.name == WITH_INTERVAL ? [cell.figure, cell.interval || Numbers::NONE] : [cell.figure]
         end
 
-        # The first column to the left, figures to the right.
-        def align(rows)
-          widths = rows.transpose.map { |cells| cells.map(&:length).max }
-          rows.map do |name, *figures|
-            cells = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
-            [name.ljust(widths.first), *cells].join("  ").rstrip
-          end.join("\n")
-        end
-
         def footnote(view)
           return unless view.base && view.configurations.length > 1
 
@@ -56,7 +47,7 @@ module Cuttle
           "ratio: #{measure} by that of #{view.base.name}; in parentheses where no difference could be measured"
         end
 
-        # What isn't as it should be, a line each.
+        # All that went wrong, a line each.
         def against(view)
           lines = [*objections(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
           lines.map { |line| "! #{line}" }.join("\n") unless lines.empty?
@@ -83,15 +74,14 @@ module Cuttle
 
         def failures(view)
           view.results.failures.map do |each|
-            "failed: #{view.name_of_configuration(each.configuration)}, #{view.name_of_load(each.load)}, " \
-              "round #{each.block.to_i + 1}: #{each.reason}"
+            "failed: #{view.names(each.configuration, each.load).join(", ")}, round #{each.block.to_i + 1}: #{each.reason}"
           end
         end
 
-        # A reason that several runs share is said once.
+        # Runs of a configuration with the same reasons share a line.
         def invalid(view)
           view.invalid.group_by { |run| [run.configuration, run.reasons || []] }.map do |(id, reasons), runs|
-            "not valid: #{view.name_of_configuration(id)}, #{Numbers.plural(runs.length, "run")}: #{reasons.join("; ")}"
+            "not valid: #{view.name_of_configuration(id)}, #{Units.plural(runs.length, "run")}: #{reasons.join("; ")}"
           end
         end
 

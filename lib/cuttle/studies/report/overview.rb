@@ -34,12 +34,12 @@ module Cuttle
            Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
         end
 
-        # On our core, and elsewhere.
+        # The verdicts on our core, and on other servers.
         def verdicts(line)
           [line.words([line.ours]).map { |word| "**#{word}**" }.join, line.words(line.others).join(", ")]
         end
 
-        # A table for each study that expects something of its own.
+        # A table for each study that asks something of its own.
         def questions(all, summary)
           own = summary.own.group_by(&:study)
           asked = all.map(&:study).select { |study| own.key?(study) || study.entries.none? { |entry| entry.row.file } }
@@ -60,11 +60,7 @@ module Cuttle
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
            "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
-           "#{plural(study.entries.length, "row")}, #{plural(study.cells.length, "measurement")} in each block."].join
-        end
-
-        def plural(count, word)
-          Lab::Report::Numbers.plural(count, word)
+           "#{Units.plural(study.entries.length, "row")}, #{Units.plural(study.cells.length, "measurement")} in each block."].join
         end
 
         def not_yet(missing)

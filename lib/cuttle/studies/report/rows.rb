@@ -5,24 +5,24 @@ module Cuttle
     module Report
       # The table of a study: a row for each published one, or trial, on each server that it was tried on.
       module Rows
-        # Of questions about which nothing is expected.
+        # The metrics of questions about which nothing is expected.
         USUAL = %w[rate p50 p99].freeze
 
         # metrics: names, in the order of columns. rows: Row each.
         Table = Struct.new(:metrics, :rows) do
-          # Whether there is anything published to stand beside ours.
+          # Whether any row has a published number.
           def published?(metric)
             rows.any? { |row| row.value(metric)&.published }
           end
         end
 
-        # cell: nil where it isn't measured. values: Comparison each, published nil where it has no such number.
+        # cell: nil if the row isn't measured. values: Comparison each; published is nil if there is no such number.
         Row = Struct.new(:entry, :cell, :values) do
           def id
             entry.row.id
           end
 
-          # What a trial is known by, beside its id.
+          # What tells a trial from others of its id.
           def told
             entry.row.file ? "" : entry.row.told
           end
@@ -35,7 +35,7 @@ module Cuttle
             cell.load_name
           end
 
-          # Why it isn't measured, or nil.
+          # Why the row isn't measured, or nil.
           def reason
             entry.reason
           end
@@ -62,8 +62,8 @@ module Cuttle
           end
         end
 
-        # { entry => names of metrics } that are told of it: what was published of it, and what is claimed of it; of one
-        # without numbers all that its study tells of.
+        # { entry => names of its metrics }: those that were published and those that a claim is about. An entry without
+        # published numbers has all metrics of its study.
         def metrics(study)
           told = claimed(study)
           study.entries.each { |entry| told[entry] |= entry.row.values.keys }
@@ -73,7 +73,7 @@ module Cuttle
           told
         end
 
-        # { entry => metrics of the claims' figures that are about it }
+        # { entry => metrics of the claims that are about it }
         def claimed(study)
           told = {}.compare_by_identity
           study.entries.each { |entry| told[entry] = [] }
