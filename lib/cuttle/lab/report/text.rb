@@ -13,7 +13,7 @@ module Cuttle
         module_function
 
         def render(view)
-          parts = [heading(view), *view.loads.map { |load| table(view, load) }, footnote(view), against(view),
+          parts = [heading(view), *view.loads.map { |load| table(view, load) }, footnote(view), troubles(view),
                    verdict(view)]
           Markup.clean(parts.compact.join("\n\n")) << "\n"
         end
@@ -48,12 +48,12 @@ module Cuttle
         end
 
         # All that went wrong, a line each.
-        def against(view)
-          lines = [*objections(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
+        def troubles(view)
+          lines = [*losses(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
           lines.map { |line| "! #{line}" }.join("\n") unless lines.empty?
         end
 
-        def objections(view)
+        def losses(view)
           results = view.results
           results.cut.to_a.map { |sentence| "left out for the budget: #{sentence}" } +
             results.damages.map { |damage| "results file, line #{damage.line}: #{damage.reason}" }

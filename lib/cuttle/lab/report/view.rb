@@ -6,15 +6,7 @@ module Cuttle
       # What all reports show, collected once: results and analysis in the order in which people read them.
       class View
         # Loads that differ only in their amount: of connections, or of requests per second. unit: of the amount.
-        Sweep = Struct.new(:name, :unit, :loads) do
-          def amount(load)
-            load.open? ? load.rate : load.connections
-          end
-
-          def amounts
-            loads.map { |load| amount(load) }
-          end
-        end
+        Sweep = Struct.new(:name, :unit, :loads)
 
         # Configurations of one model, for one panel of a chart.
         Group = Struct.new(:name, :configurations)
@@ -87,6 +79,11 @@ module Cuttle
           analysis.controls.select { |each| each.load.id == load.id }
         end
 
+        # Connections, or requests per second.
+        def amount(load)
+          load.open? ? load.rate : load.connections
+        end
+
         def sweeps
           alike = loads.group_by { |load| [load.loop, load.keep_alive, load.poisson] }
           alike.map { |(loop, keep_alive, poisson), members| sweep(loop, keep_alive, poisson, members) }
@@ -152,10 +149,8 @@ module Cuttle
           words = ["#{loop} loop"]
           words << "Poisson arrivals" if poisson
           words << "a connection each" if keep_alive == false
-          sweep = Sweep.new(words.join(", "), unit, members)
-          sweep.loads = members.select { |load| sweep.amount(load) }.uniq { |load| sweep.amount(load) }
-                               .sort_by { |load| sweep.amount(load) }
-          sweep
+          loads = members.select { |load| amount(load) }.uniq { |load| amount(load) }.sort_by { |load| amount(load) }
+          Sweep.new(words.join(", "), unit, loads)
         end
 
         def group_name(server, model)

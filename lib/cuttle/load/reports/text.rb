@@ -34,13 +34,13 @@ module Cuttle
         end
 
         def details(settings)
-          said = []
-          said << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
-          said << "a connection each" unless settings["keep_alive"]
-          said << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
-          said << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
-          said << "reading #{Units.size(settings["slow_read"].round)}/s" if settings["slow_read"]
-          said.map { |word| ", #{word}" }.join
+          details = []
+          details << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
+          details << "a connection each" unless settings["keep_alive"]
+          details << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
+          details << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
+          details << "reading #{Units.size(settings["slow_read"].round)}/s" if settings["slow_read"]
+          details.map { |word| ", #{word}" }.join
         end
 
         def totals(result)

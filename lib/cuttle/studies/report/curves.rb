@@ -9,7 +9,7 @@ module Cuttle
         LONG = 4 # a line needs at least so many levels
         COLUMNS = 5 # a table has room for so many levels
         # Columns that tell published rows of one id apart. The others are numbers, or are in the cell.
-        TELLING = %w[run].freeze
+        NAMING = %w[run].freeze
         AMOUNTS = %i[connections rate requests].freeze
 
         # id: of the rows. name: what else tells them from other rows of that id, or "". cell: one of their cells.
@@ -40,7 +40,7 @@ module Cuttle
         def of(table)
           by_id = table.rows.select(&:cell).group_by(&:id)
           by_id.flat_map do |id, rows|
-            columns = telling(rows)
+            columns = naming(rows)
             rows.group_by { |row| [name(row, columns), kind(row.cell)] }.map do |(name, _), alike|
               points = alike.map { |row| [level(row.cell), row] }
               Curve.new(id, name, alike.first.cell, points.uniq(&:first).sort_by(&:first))
@@ -67,8 +67,8 @@ module Cuttle
         end
 
         # Columns that tell rows of one id apart. For trials these are all columns except the level.
-        def telling(rows)
-          return TELLING if rows.first.entry.row.file
+        def naming(rows)
+          return NAMING if rows.first.entry.row.file
 
           columns = rows.flat_map { |row| row.entry.row.columns.keys }.uniq - ["id"]
           columns.reject { |name| rows.all? { |row| level?(row.entry.row[name], row.cell) } }
@@ -79,8 +79,10 @@ module Cuttle
         end
 
         def name(row, columns)
-          told = row.entry.row.columns.slice(*columns).compact
-          row.entry.row.file ? told.values.join(", ") : told.map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
+          columns = row.entry.row.columns.slice(*columns).compact
+          return columns.values.join(", ") if row.entry.row.file
+
+          columns.map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
         end
 
         # The levels that a table shows: round ones, if there are many.

@@ -41,12 +41,12 @@ module Cuttle
 
         # One row for each row of the study.
         def whole(table)
-          told = table.rows.any? { |row| !row.told.empty? }
-          header = ["id", *("what" if told), "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
+          trials = table.rows.any? { |row| !row.settings.empty? }
+          header = ["id", *("what" if trials), "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
           rows = table.rows.map do |row|
             next [row.id, row.reason, *[""] * (header.length - 2)] if row.reason
 
-            [row.id, *(row.told if told), row.server, row.load, *table.metrics.map { |metric| cell(row.value(metric)) }]
+            [row.id, *(row.settings if trials), row.server, row.load, *table.metrics.map { |metric| cell(row.value(metric)) }]
           end
           "#{legend(table)}\n\n#{table(header, rows)}"
         end

@@ -23,7 +23,7 @@ module Cuttle
           end
 
           # What tells a trial from others of its id.
-          def told
+          def settings
             entry.row.file ? "" : entry.row.told
           end
 
@@ -49,8 +49,8 @@ module Cuttle
 
         # A Table.
         def of(findings)
-          told = metrics(findings.study)
-          rows = findings.study.entries.flat_map { |entry| of_entry(entry, told.fetch(entry), findings) }
+          metrics = metrics(findings.study)
+          rows = findings.study.entries.flat_map { |entry| of_entry(entry, metrics.fetch(entry), findings) }
           Table.new(Metric.names & rows.flat_map { |row| row.values.map(&:metric) }, rows)
         end
 
@@ -65,22 +65,22 @@ module Cuttle
         # { entry => names of its metrics }: those that were published and those that a claim is about. An entry without
         # published numbers has all metrics of its study.
         def metrics(study)
-          told = claimed(study)
-          study.entries.each { |entry| told[entry] |= entry.row.values.keys }
-          all = told.values.flatten.uniq
+          metrics = claimed(study)
+          study.entries.each { |entry| metrics[entry] |= entry.row.values.keys }
+          all = metrics.values.flatten.uniq
           all = USUAL if all.empty?
-          study.entries.select { |entry| entry.row.values.empty? }.each { |entry| told[entry] = all }
-          told
+          study.entries.select { |entry| entry.row.values.empty? }.each { |entry| metrics[entry] = all }
+          metrics
         end
 
         # { entry => metrics of the claims that are about it }
         def claimed(study)
-          told = {}.compare_by_identity
-          study.entries.each { |entry| told[entry] = [] }
+          metrics = {}.compare_by_identity
+          study.entries.each { |entry| metrics[entry] = [] }
           study.claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.uniq.each do |figure|
-            study.entries_of(figure.id, figure.columns).each { |entry| told[entry] |= [figure.metric] }
+            study.entries_of(figure.id, figure.columns).each { |entry| metrics[entry] |= [figure.metric] }
           end
-          told
+          metrics
         end
 
         def value(entry, cell, metric, findings)

@@ -59,7 +59,7 @@ module Cuttle
         def cells(row, table)
           return [row.id, row.reason, "", *[""] * table.metrics.length] if row.reason
 
-          [[row.id, *(tag(:small, row.told) unless row.told.empty?)], row.server, row.load,
+          [[row.id, *(tag(:small, row.settings) unless row.settings.empty?)], row.server, row.load,
            *table.metrics.map { |metric| cell(row.value(metric)) }]
         end
 

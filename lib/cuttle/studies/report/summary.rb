@@ -34,12 +34,12 @@ module Cuttle
           def evidence
             return main.reason if main.reason
 
-            main.evidence.map.with_index { |(statement, found, _), index| told(statement, found, index) }.join("; ")
+            main.evidence.map.with_index { |(statement, found, _), index| ratios(statement, found, index) }.join("; ")
           end
 
           private
 
-          def told(statement, found, index)
+          def ratios(statement, found, index)
             elsewhere = (verdicts - [main]).filter_map do |verdict|
               verdict.evidence[index]&.then { |_, other, _| ", on #{verdict.by} #{Figures.ratio(other)}" }
             end

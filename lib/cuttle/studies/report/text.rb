@@ -33,7 +33,7 @@ module Cuttle
         end
 
         def named(row)
-          [row.id, row.told].reject(&:empty?).join(" ")
+          [row.id, row.settings].reject(&:empty?).join(" ")
         end
 
         def header(metric, published)

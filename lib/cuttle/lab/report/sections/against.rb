@@ -41,7 +41,7 @@ module Cuttle
           def point(configuration, load)
             estimate = estimate(configuration, load)
             interval = Numbers.interval(estimate, @value)
-            Charts::Series::Point.new(@sweep.amount(load), estimate&.value, estimate&.low, estimate&.high,
+            Charts::Series::Point.new(@view.amount(load), estimate&.value, estimate&.low, estimate&.high,
                                       "#{configuration.name}, #{load.name}: #{@name} #{text(estimate)}" \
                                       "#{" (#{interval})" if interval}")
           end

@@ -14,14 +14,14 @@ module Cuttle
             sentences = view.analysis.verdict
             headline = headline(view, sentences)
             safe(tag(:div, (tag(:p, named(view, headline)) if headline), class: "verdict"),
-                 tag(:dl, by_load(view, sentences).map { |name, said| group(view, name, said) }, class: "sentences"),
+                 tag(:dl, by_load(view, sentences).map { |name, of_load| group(view, name, of_load) }, class: "sentences"),
                  notes(view).map { |note| tag(:p, note, class: "note") })
           end
 
           # { name of a load, or "the lab" => its sentences without that name }
           def by_load(view, sentences)
-            sentences.group_by { |sentence| load_of(view, sentence)&.name || "the lab" }.to_h do |name, said|
-              [name, said.map { |sentence| sentence.delete_prefix("at #{name}: ") }]
+            sentences.group_by { |sentence| load_of(view, sentence)&.name || "the lab" }.to_h do |name, of_load|
+              [name, of_load.map { |sentence| sentence.delete_prefix("at #{name}: ") }]
             end
           end
 

@@ -9,12 +9,9 @@ module Cuttle
         # question has what the question compares.
         module Lines
           CHART = Cuttle::Report::Charts::Lines
-          Point = Cuttle::Report::Charts::Series::Point
           MOST = 5
           OURS = "our core"
           PUBLISHED = "published"
-          # points: [level, value, low, high] each; low and high may be nil.
-          Line = Struct.new(:name, :points)
 
           module_function
 
@@ -33,14 +30,15 @@ module Cuttle
             members.group_by(&:kind).values.map do |alike|
               cell = alike.first.cell
               points = alike.flat_map(&:points).uniq(&:first).sort_by(&:first)
-              line(cell.server == Findings::OURS ? OURS : cell.server, points, metric)
+              ours(cell.server == Findings::OURS ? OURS : cell.server, cell, points, metric)
             end
           end
 
           def published(members, metric)
             members.uniq(&:name).map do |curve|
               name = members.map(&:name).uniq.one? ? PUBLISHED : "#{PUBLISHED} #{curve.name}"
-              Line.new(name, curve.points.map { |level, row| [level, middle(row.value(metric)&.published)] })
+              points = curve.points.map { |level, row| [level, middle(row.value(metric)&.published)] }
+              line(name, metric, Curves.unit(curve.cell), points)
             end
           end
 
@@ -54,7 +52,7 @@ module Cuttle
             groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.cell)] }
             groups.flat_map do |(id, unit), members|
               members.each_slice(MOST).to_a.product(table.metrics).map do |some, metric|
-                figure(id, metric, unit, some.map { |curve| line(name(curve, members), curve.points, metric) })
+                figure(id, metric, unit, some.map { |curve| ours(name(curve, members), curve.cell, curve.points, metric) })
               end
             end
           end
@@ -66,16 +64,23 @@ module Cuttle
             [curve.name, server].compact.reject(&:empty?).join(", ")
           end
 
-          def line(name, points, metric)
-            Line.new(name, points.map do |level, row|
-              found = row.value(metric)&.ours
-              [level, found&.value, found&.low, found&.high]
-            end)
+          def ours(name, cell, points, metric)
+            estimates = points.map { |level, row| [level, *row.value(metric)&.ours&.to_a&.first(3)] }
+            line(name, metric, Curves.unit(cell), estimates)
+          end
+
+          # points: [level, value, low, high] each; all but the level may be nil.
+          def line(name, metric, unit, points)
+            points = points.select { |_, value| value&.positive? }.map do |level, value, low, high|
+              text = "#{name}, #{level} #{unit}: #{Figures.text(metric, value)}"
+              Cuttle::Report::Charts::Series::Point.new(level, value, low, high, text)
+            end
+            CHART::Line.new(name, points)
           end
 
           # A panel, or nil if there is nothing to draw. unit: of the levels.
           def figure(title, metric, unit, lines)
-            lines = lines.map { |line| drawn(line, metric, unit) }.reject { |line| line.points.empty? }.first(MOST)
+            lines = lines.reject { |line| line.points.empty? }.first(MOST)
             levels, values = lines.flat_map(&:points).then { |points| [points.map(&:x).uniq, points.map(&:y)] }
             return if levels.length < 2
 
@@ -85,13 +90,6 @@ module Cuttle
             end
             chart.panel("#{title}: #{Figures.title(metric)}", "#{Figures.title(metric)} against #{unit}: #{title}",
                         description(metric, lines), lines)
-          end
-
-          def drawn(line, metric, unit)
-            points = line.points.select { |_, value| value&.positive? }.map do |level, value, low, high|
-              Point.new(level, value, low, high, "#{line.name}, #{level} #{unit}: #{Figures.text(metric, value)}")
-            end
-            CHART::Line.new(line.name, points)
           end
 
           def description(metric, lines)
