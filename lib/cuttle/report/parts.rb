@@ -11,8 +11,7 @@ module Cuttle
         @parts = {}
       end
 
-      # Registers +part+, any object. at: its position, a number. The parts that come with Cuttle are at 10, 20, 30 and so
-      # on.
+      # Registers +part+, any object. at: its position, a number. Cuttle's own parts are at 10, 20, 30 and so on.
       def add(name, part, at:)
         raise ArgumentError, "#{@folder}: two parts have the name #{name}" if @parts.key?(name)
 

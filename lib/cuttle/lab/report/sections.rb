@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Report
-      # The sections of the page. A section registers itself in a file below sections/, with its heading and its position;
-      # a new section is one new file.
+      # The sections of the page. A section registers itself in a file below sections/, with its heading and its
+      # position; a new section is one new file.
       #
       #   register "memory", "Memory", at: 90, lead: "How to read the charts." do |view|
       #     grid(view) { |load| Memory.new(view, load).to_html(load.name) }

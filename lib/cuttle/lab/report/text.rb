@@ -74,7 +74,8 @@ module Cuttle
 
         def failures(view)
           view.results.failures.map do |each|
-            "failed: #{view.names(each.configuration, each.load).join(", ")}, round #{each.block.to_i + 1}: #{each.reason}"
+            names = view.names(each.configuration, each.load).join(", ")
+            "failed: #{names}, round #{each.block.to_i + 1}: #{each.reason}"
           end
         end
 

@@ -135,8 +135,11 @@ module Cuttle
           return "errors      none" if result.failures.zero?
 
           counts = result.errors.select { |_, count| count.positive? }
-          rows = counts.map { |name, count| ["  #{ERRORS.fetch(name)}", "#{Units.count(count)}#{reason(name, result)}"] }
-          "errors      #{Units.count(result.failures)}\n#{Report::Columns.align(rows, left: 0..1, gap: " ", least: [22])}"
+          rows = counts.map do |name, count|
+            ["  #{ERRORS.fetch(name)}", "#{Units.count(count)}#{reason(name, result)}"]
+          end
+          lines = Report::Columns.align(rows, left: 0..1, gap: " ", least: [22])
+          "errors      #{Units.count(result.failures)}\n#{lines}"
         end
 
         def reason(name, result)

@@ -3,8 +3,8 @@
 module Cuttle
   module Studies
     module Report
-      # The charts of a study's numbers. A chart registers itself in a file below charts/, with its position; a new chart
-      # is one new file.
+      # The charts of a study's numbers. A chart registers itself in a file below charts/, with its position; a new
+      # chart is one new file.
       #
       #   register "values", at: 30 do |table, curves, rows|
       #     table.metrics.map { |metric| Values.new(metric, rows).to_html }
@@ -15,8 +15,8 @@ module Cuttle
 
         module_function
 
-        # Registers a chart. The block takes a Rows::Table, its curves that are long enough for a line, and the rows that
-        # are on none of these. It returns figures; a figure without anything to draw is nil.
+        # Registers a chart. The block takes a Rows::Table, its curves that are long enough for a line, and the rows
+        # that are on none of these. It returns figures; a figure without anything to draw is nil.
         def register(name, at:, &figures)
           PARTS.add(name, figures, at: at)
         end

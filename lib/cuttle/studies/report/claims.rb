@@ -16,7 +16,8 @@ module Cuttle
           items = verdicts.flat_map do |verdict|
             verdict.evidence.filter_map { |each| item(verdict, *each) if each[1]&.value&.positive? }
           end
-          legend = Findings::WORDS.filter_map { |key, word| [SLOTS[key], word] if items.map(&:slot).include?(SLOTS[key]) }
+          slots = items.map(&:slot)
+          legend = Findings::WORDS.filter_map { |key, word| [SLOTS[key], word] if slots.include?(SLOTS[key]) }
           Chart.new(TITLE, "ratio; shaded: as it was claimed", items, radius: 4.2).to_html(TITLE, legend: legend)
         end
 

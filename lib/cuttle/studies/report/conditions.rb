@@ -51,7 +51,8 @@ module Cuttle
           results = findings.results
           [*("It did not come to its end." if results.interrupted?),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
-           *too_few(findings), *failed(results), *invalid(results), *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+           *too_few(findings), *failed(results), *invalid(results),
+           *results.warnings.map { |warning| "#{capital(warning.text)}." }]
         end
 
         # The percentiles that have too few responses, in a sentence; or nil.

@@ -46,7 +46,8 @@ module Cuttle
           rows = table.rows.map do |row|
             next [row.id, row.reason, *[""] * (header.length - 2)] if row.reason
 
-            [row.id, *(row.settings if trials), row.server, row.load, *table.metrics.map { |metric| cell(row.value(metric)) }]
+            [row.id, *(row.settings if trials), row.server, row.load,
+             *table.metrics.map { |metric| cell(row.value(metric)) }]
           end
           "#{legend(table)}\n\n#{table(header, rows)}"
         end

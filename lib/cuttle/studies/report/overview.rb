@@ -8,9 +8,9 @@ module Cuttle
         MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
         LEAD = <<~TEXT.gsub("\n", " ").strip
           What was published about the concurrency of Ruby servers between 2013 and 2019, measured again: the same apps,
-          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it can
-          be had, on the server of then itself. Absolute numbers differ between machines: what is tested are
-          orders, shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
+          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it
+          can be had, on the server of then itself. Absolute numbers differ between machines: what is tested are orders,
+          shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
           wholly inside or outside of what was claimed; else it is *not decided*. What this machine can't show is *not
           testable here*.
         TEXT
@@ -60,7 +60,8 @@ module Cuttle
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
            "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
-           "#{Units.plural(study.entries.length, "row")}, #{Units.plural(study.cells.length, "measurement")} in each block."].join
+           Units.plural(study.entries.length, "row"), ", ",
+           Units.plural(study.cells.length, "measurement"), " in each block."].join
         end
 
         def not_yet(missing)

@@ -36,7 +36,8 @@ module Cuttle
         def claim(claim, verdicts)
           [tag(:p, "#{claim.id}: #{claim.text}"),
            verdicts.map do |verdict|
-             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by), tag(:small, Markdown.evidence(verdict))]
+             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by),
+              tag(:small, Markdown.evidence(verdict))]
            end]
         end
 

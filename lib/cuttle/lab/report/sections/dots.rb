@@ -5,7 +5,8 @@ module Cuttle
     module Report
       module Sections
         # The rate of each run under one load, divided by the median rate of its configuration: a dot for each run and,
-        # below, the interval of the median. Runs that are not valid are hollow; beyond the scale, they stay at its edge.
+        # below, the interval of the median. The dot of a run that is not valid is hollow, and stays at the edge of the
+        # scale if it is beyond.
         class Dots < Charts::Rows
           LEAST = 0.01 # the scale reaches at least this far on both sides
 
@@ -13,7 +14,8 @@ module Cuttle
             @view = view
             @load = load
             rows = view.rows(load).select { |row| row.rate&.value&.positive? }
-            super("Rates of all runs by their configuration's median, #{load.name}", "from the configuration's median rate",
+            super("Rates of all runs by their configuration's median, #{load.name}",
+                  "from the configuration's median rate",
                   rows.map { |row| Item.new(name: row.configuration.name, figure: figure(row), value: row) })
           end
 

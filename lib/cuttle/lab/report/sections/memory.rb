@@ -21,8 +21,9 @@ module Cuttle
           # The least memory first. The value of an item is the octets of each process.
           def items(sizes)
             sizes.reject { |_, of_each| of_each.empty? }.sort_by { |_, of_each| of_each.sum }.map do |name, of_each|
-              total = Numbers.size(of_each.sum)
-              Item.new(name: name, figure: of_each.one? ? total : "#{total} in #{of_each.length} processes", value: of_each)
+              figure = Numbers.size(of_each.sum)
+              figure += " in #{of_each.length} processes" unless of_each.one?
+              Item.new(name: name, figure: figure, value: of_each)
             end
           end
 

@@ -41,7 +41,8 @@ module Cuttle
           columns = %w[server model workers threads keep-alive version Ruby]
           machine = (view.results.environment || {}).map { |key, value| [key.tr("_", " "), words(value, key)] }
           rows = view.results.configurations.map do |each|
-            [each.name, *columns.map { |name| words(each[name.tr("-", "_").downcase]) }, words(each.slots || "unbounded")]
+            values = columns.map { |name| each[name.tr("-", "_").downcase] }
+            [each.name, *[*values, each.slots || "unbounded"].map { |value| words(value) }]
           end
           [Sheet.table("Machine", %w[what value], machine),
            Sheet.table("Configurations", ["configuration", *columns, "slots"], rows)]

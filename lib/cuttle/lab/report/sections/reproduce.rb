@@ -12,8 +12,8 @@ module Cuttle
           results = view.results
           [tag(:pre, tag(:code, command(results))),
            tag(:p, "The order of the runs follows from the seed, #{results.seed}. Each load lasted " \
-                   "#{Units.duration(results.duration.to_f)} after #{Units.duration(results.warmup.to_f)} of warm-up. " \
-                   "The raw data of every run is in this file, as JSON in the element #{Page::DATA}.")]
+                   "#{Units.duration(results.duration.to_f)} after #{Units.duration(results.warmup.to_f)} of " \
+                   "warm-up. The raw data of every run is in this file, as JSON in the element #{Page::DATA}.")]
         end
 
         # The command that makes the same lab: the seed is in it.

@@ -24,7 +24,9 @@ module Cuttle
 
           # A line needs two points, and a short run may have too few responses for any.
           def drawn
-            @drawn ||= @runs.keys.select { |each| curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 } }
+            @drawn ||= @runs.keys.select do |each|
+              curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 }
+            end
           end
 
           def panel(configuration)

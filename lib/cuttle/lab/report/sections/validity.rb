@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # The reasons to doubt the figures: runs that don't count, marks on those that do, and the proof that each server
-        # ran with the settings it was given.
+        # The reasons to doubt the figures: runs that don't count, marks on those that do, and the proof that each
+        # server ran with the settings it was given.
         module Validity
           extend Markup
 

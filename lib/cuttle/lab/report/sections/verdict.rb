@@ -14,7 +14,7 @@ module Cuttle
             sentences = view.analysis.verdict
             headline = headline(view, sentences)
             safe(tag(:div, (tag(:p, named(view, headline)) if headline), class: "verdict"),
-                 tag(:dl, by_load(view, sentences).map { |name, of_load| group(view, name, of_load) }, class: "sentences"),
+                 tag(:dl, by_load(view, sentences).map { |each| group(view, *each) }, class: "sentences"),
                  notes(view).map { |note| tag(:p, note, class: "note") })
           end
 

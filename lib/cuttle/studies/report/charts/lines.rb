@@ -52,7 +52,8 @@ module Cuttle
             groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.cell)] }
             groups.flat_map do |(id, unit), members|
               members.each_slice(MOST).to_a.product(table.metrics).map do |some, metric|
-                figure(id, metric, unit, some.map { |curve| ours(name(curve, members), curve.cell, curve.points, metric) })
+                lines = some.map { |curve| ours(name(curve, members), curve.cell, curve.points, metric) }
+                figure(id, metric, unit, lines)
               end
             end
           end

@@ -23,7 +23,8 @@ module Cuttle
             alike = all.select { |each| named(each) == named(comparison) }
             load = comparison.cell.load_name
             name = [named(comparison), *(load if alike.length > 1)].join(", ")
-            figure = [comparison.published, comparison.ours.value].map { |each| Figures.text(comparison.metric, each) }.join(" → ")
+            numbers = [comparison.published, comparison.ours.value]
+            figure = numbers.map { |each| Figures.text(comparison.metric, each) }.join(" → ")
             Cuttle::Report::Charts::Rows::Item.new(
               name: name, figure: figure, value: comparison.estimate,
               slot: comparison.cell.server == Findings::OURS ? 0 : 1,

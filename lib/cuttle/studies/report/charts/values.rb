@@ -29,11 +29,11 @@ module Cuttle
             Figures.title(@metric)
           end
 
-          # The parts of each row's name that are not the same for all rows. If a question's columns tell its rows apart,
-          # they are enough.
+          # The parts of each row's name that are not the same for all rows. If a question's columns tell its rows
+          # apart, they are enough.
           def names(rows)
             enough = rows.map(&:settings).uniq.length == rows.length
-            parts = rows.map { |row| (enough ? %i[id settings] : %i[id settings server load]).map { |part| row.public_send(part) } }
+            parts = rows.map { |row| [row.id, row.settings, *([row.server, row.load] unless enough)] }
             common = parts.transpose.map { |same| same.uniq.one? && rows.length > 1 }
             parts.map { |each| each.reject.with_index { |part, index| common[index] || part.empty? }.join(" ") }
           end
