@@ -47,7 +47,7 @@ module Cuttle
           return "too few runs to tell" unless change.p
           return "#{Numbers.change(change.ratio.value)}, #{judged(change)}" if change.different?
 
-          "no measurable difference (#{Numbers.effect(change.detectable)} would have been seen)"
+          "no measurable difference (#{Numbers.effect(change.detectable)} would have been detected)"
         end
 
         def judged(change)
@@ -59,7 +59,7 @@ module Cuttle
         def notes(changes)
           lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
           changes.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
-          lines << "The labs ran at different times; what changed with the machine meanwhile is in these ratios."
+          lines << "The labs ran at different times, so these ratios include what changed on the machine between them."
           lines.join("\n")
         end
       end

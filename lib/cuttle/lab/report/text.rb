@@ -44,7 +44,7 @@ module Cuttle
           return unless view.base && view.configurations.length > 1
 
           measure = view.loads.any?(&:open?) ? "rate (with a given rate: p95)" : "rate"
-          "ratio: #{measure} by that of #{view.base.name}; in parentheses where no difference could be measured"
+          "ratio: #{measure} divided by that of #{view.base.name}; in parentheses if there is no measurable difference"
         end
 
         # All that went wrong, a line each.

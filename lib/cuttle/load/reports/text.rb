@@ -147,7 +147,7 @@ module Cuttle
         end
 
         def marks(result)
-          return "validity    nothing to be said against these figures" if result.marks.empty?
+          return "validity    no marks against these figures" if result.marks.empty?
 
           ["validity", *result.marks.map { |mark| "  ! #{mark.text}" }].join("\n")
         end

@@ -18,7 +18,7 @@ module Cuttle
           end
           slots = items.map(&:slot)
           legend = Findings::WORDS.filter_map { |key, word| [SLOTS[key], word] if slots.include?(SLOTS[key]) }
-          Chart.new(TITLE, "ratio; shaded: as it was claimed", items, radius: 4.2).to_html(TITLE, legend: legend)
+          Chart.new(TITLE, "ratio; the claimed range is shaded", items, radius: 4.2).to_html(TITLE, legend: legend)
         end
 
         def item(verdict, statement, found, decided)

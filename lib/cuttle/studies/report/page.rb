@@ -50,7 +50,7 @@ module Cuttle
             [tag(:a, line.claim.id, href: "##{line.study.name}"), line.claim.text, words(line), line.evidence]
           end
           safe(tag(:div, tag(:p, summary.sentence), class: "verdict"),
-               Sheet.table(CLAIMS, ["", "what was published", "what became of it", "evidence"], rows))
+               Sheet.table(CLAIMS, ["", "what was published", "verdict", "evidence"], rows))
         end
 
         # The verdict on our core, and below it those on other servers.

@@ -75,13 +75,13 @@ module Cuttle
         end
 
         register "throughput", "Throughput against concurrency", at: 50,
-                 lead: "Responses per second, medians with 95% intervals; a panel for each model, all others grey " \
-                       "behind it, on one scale." do |view|
+                 lead: "Responses per second: medians with 95% intervals. Each model has a panel, with the others " \
+                       "in grey behind it. All panels have one scale." do |view|
           against(view, name: "throughput", log: false, tick: :tick_count, value: :rate, unit: "/s", &:rate)
         end
 
         register "times", "Response times against concurrency", at: 60,
-                 lead: "Medians of the runs' percentiles with 95% intervals; times on a logarithmic axis." do |view|
+                 lead: "Medians of the runs' percentiles with 95% intervals. The time axis is logarithmic." do |view|
           drawn = %i[p50 p95 p99].to_h do |name|
             [name, against(view, name: name.to_s, log: true, tick: :tick_time, value: :milliseconds, &name)]
           end

@@ -14,7 +14,7 @@ module Cuttle
             @view = view
             @load = load
             rows = view.rows(load).select { |row| row.rate&.value&.positive? }
-            super("Rates of all runs by their configuration's median, #{load.name}",
+            super("Rates of all runs, divided by the median of their configuration, #{load.name}",
                   "from the configuration's median rate",
                   rows.map { |row| Item.new(name: row.configuration.name, figure: figure(row), value: row) })
           end
@@ -70,9 +70,9 @@ module Cuttle
         end
 
         register "runs", "Every run", at: 100,
-                 lead: "A circle is a run, one start of a server, by how far its rate is from the median of its " \
-                       "configuration; below, that median's 95% interval. Hollow squares are runs that are not " \
-                       "valid, and count for nothing." do |view|
+                 lead: "A circle is a run, one start of a server. It shows how far the rate is from the median of " \
+                       "the configuration; the line below is the 95% interval of that median. Hollow squares are " \
+                       "runs that are not valid; they don't count." do |view|
           grid(view) { |load| Dots.new(view, load).to_html(load.name) }
         end
       end

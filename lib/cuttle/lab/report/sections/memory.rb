@@ -58,8 +58,8 @@ module Cuttle
         end
 
         register "memory", "Memory", at: 90,
-                 lead: "Proportional set size: pages that processes share count once, in equal parts. A bar is a " \
-                       "configuration, its parts are its processes; the least first." do |view|
+                 lead: "Proportional set size: a page that processes share counts once, in equal parts. A bar is a " \
+                       "configuration, and its parts are its processes. The smallest comes first." do |view|
           grid(view) { |load| Memory.new(view, load).to_html(load.name) }
         end
       end

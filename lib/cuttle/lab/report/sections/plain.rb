@@ -21,7 +21,7 @@ module Cuttle
           end
           [table("Requests that failed, in all runs", %w[configuration load error requests], errors(view)) ||
             tag(:p, "No request failed."),
-           *table("Runs that came to nothing", %w[configuration load round reason], failures)]
+           *table("Runs that failed", %w[configuration load round reason], failures)]
         end
 
         register "missing", "Not measured", at: 130 do |view|

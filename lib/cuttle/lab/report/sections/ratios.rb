@@ -38,16 +38,16 @@ module Cuttle
           end
 
           def lead(view)
-            "Rates by that of #{view.base.name}, paired by round, with 95% intervals#{open_loops(view)}. Square and " \
-              "filled: a difference, corrected for how many comparisons there are. Hollow circle: none that could be " \
-              "measured. The control is a configuration by itself: its interval should hold 1."
+            "Rates divided by that of #{view.base.name}, paired by round, with 95% intervals#{open_loops(view)}. A " \
+              "filled square is a difference, after correction for the number of comparisons. A hollow circle is no " \
+              "measurable difference. The control compares a configuration with itself: its interval should hold 1."
           end
 
           # If the load has a given rate, response times show how fast the server is.
           def open_loops(view)
             return unless view.loads.any?(&:open?)
 
-            "; where the load has a rate of its own, p95 by that of the base, so less is better"
+            "; under a load with a given rate, p95 divided by that of the base, so less is better"
           end
 
           # The smallest difference that the lab could detect.
@@ -57,7 +57,7 @@ module Cuttle
 
             least, most = seen.minmax.map { |each| Numbers.effect(each) }
             between = least == most ? least : "#{least} to #{most}, depending on the pair"
-            Sheet.lead("The smallest difference that this lab would have seen: #{between}.")
+            Sheet.lead("The smallest difference that this lab could detect: #{between}.")
           end
         end
 

@@ -22,8 +22,8 @@ module Cuttle
           def ratio(view)
             return unless view.base
 
-            "ratio: the rate (under a load with a rate of its own, p95) by that of #{view.base.name}; in parentheses " \
-              "where no difference could be measured."
+            "ratio: the rate (under a load with a given rate, p95) divided by that of #{view.base.name}; in " \
+              "parentheses if there is no measurable difference."
           end
 
           def header

@@ -102,9 +102,9 @@ module Cuttle
         end
 
         register "over-time", "Response times over time", at: 80,
-                 lead: "p50 whole, p99 dashed. Second by second, a line is a run: one that rises or falls was not " \
-                       "warm yet, one that stays apart was a bad start. Where runs are as short as that, a line goes " \
-                       "from round to round." do |view|
+                 lead: "The p50 is solid, the p99 dashed. A line is a run, second by second: a line that rises or " \
+                       "falls is a server that was not warm yet, and a line apart from the others is a bad start. If " \
+                       "runs are too short for that, a line goes from round to round." do |view|
           by_load(view) { |load| Timeline.new(view, load).to_html }
         end
       end
