@@ -25,6 +25,7 @@ module Cuttle
   autoload :Engines, "cuttle/engines"
   autoload :Http, "cuttle/http"
   autoload :Rack, "cuttle/rack"
+  autoload :Report, "cuttle/report"
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
   autoload :Load, "cuttle/load"

@@ -14,8 +14,8 @@ class TestImports < Minitest::Test
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker],
-    "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "load" => %w[Load], "lab" => %w[Lab],
-    "studies" => %w[Studies]
+    "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
+    "lab" => %w[Lab], "studies" => %w[Studies]
   }.freeze
 
   # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
@@ -27,10 +27,11 @@ class TestImports < Minitest::Test
     "listeners" => [],
     "catalogue" => [],
     "signals" => [],
-    "load" => [],
-    "lab" => %w[load],
-    "lab/servers/peers/cuttle" => %w[load engines], # which engines there are, and what each is
-    "studies" => %w[load lab],
+    "report" => [],
+    "load" => %w[report],
+    "lab" => %w[load report],
+    "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
+    "studies" => %w[load lab report],
     "rack" => %w[core http],
     "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],

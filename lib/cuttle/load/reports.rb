@@ -2,7 +2,7 @@
 
 module Cuttle
   module Load
-    # What a Result looks like. A report is a module with render(result) → String.
+    # The formats of a Result. A report is a module with render(result) → String.
     module Reports
       autoload :Ab, "cuttle/load/reports/ab"
       autoload :Comparison, "cuttle/load/reports/comparison"

@@ -2,13 +2,21 @@
 
 module Cuttle
   module Studies
-    # Findings to be read: on a terminal, as Markdown (a study's README, and docs/studies.md over all of them), and as
-    # one HTML page over all of them.
+    # Findings for readers: on a terminal, as Markdown (the README of each study, and docs/studies.md over all of them),
+    # and as one HTML page over all studies.
     #
-    # Its law: a report computes no statistics (Findings has done that) and starts nothing; what it says follows from
-    # the declarations and the results alone, so that it is the same each time.
+    # Law: a report computes no statistics (Findings has done that) and starts nothing. What it says follows from the
+    # declarations and the results alone, so it is the same each time.
     module Report
+      # What all reports share, under the names that it has there.
+      Columns = Cuttle::Report::Columns
+      Markup = Cuttle::Report::Markup
+      Numbers = Cuttle::Report::Numbers
+      Sheet = Cuttle::Report::Sheet
+      Units = Cuttle::Report::Units
+
       autoload :Charts, "cuttle/studies/report/charts"
+      autoload :Claims, "cuttle/studies/report/claims"
       autoload :Conditions, "cuttle/studies/report/conditions"
       autoload :Curves, "cuttle/studies/report/curves"
       autoload :Figures, "cuttle/studies/report/figures"

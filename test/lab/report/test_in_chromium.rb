@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/looked_at"
+require_relative "../../report/support/looked_at"
 require_relative "support/report_case"
 
 # The page in a browser: on a telephone and on a screen, light and dark.

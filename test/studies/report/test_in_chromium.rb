@@ -2,7 +2,7 @@
 
 require "test_helper"
 require_relative "../support/studies_case"
-require_relative "../../lab/report/support/looked_at"
+require_relative "../../report/support/looked_at"
 
 # The page over all studies in a browser.
 class TestStudiesPageInChromium < Minitest::Test

@@ -15,7 +15,7 @@ class TestStudiesPage < Minitest::Test
     assert_equal %w[claims s0-ab s0-sweeps q1-threads], page.scan(/<section id="([^"]+)"/).flatten
     %w[claims q1-threads s0-ab s0-sweeps].each { |anchor| assert_includes page, %(<a href="##{anchor}">) }
     [study("s0-ab").question, *study("s0-ab").flaws, "cuttle study s0-ab --rounds 3 --seed 1"]
-      .each { |text| assert_includes page, Cuttle::Lab::Report::Markup.escape(text) }
+      .each { |text| assert_includes page, Cuttle::Report::Markup.escape(text) }
   end
 
   def test_it_loads_nothing_and_runs_nothing

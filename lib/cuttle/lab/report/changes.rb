@@ -3,10 +3,10 @@
 module Cuttle
   module Lab
     module Report
-      # Lab::Analysis::Changes as text.
+      # The changes from one lab to another (Lab::Analysis::Changes) as text.
       module Changes
         HEADER = ["configuration", "load", "A", "B", "B / A", "95% interval", ""].freeze
-        LEFT = [0, 1, 6].freeze # columns that are words
+        WORDS = [0, 1, 6].freeze # columns
 
         module_function
 
@@ -17,8 +17,8 @@ module Cuttle
 
         def labs(changes)
           { "A" => changes.one, "B" => changes.other }.map do |name, results|
-            rounds = Numbers.plural(results.rounds.to_i, "round")
-            duration = Load::Units.duration(results.duration.to_f)
+            rounds = Units.plural(results.rounds.to_i, "round")
+            duration = Units.duration(results.duration.to_f)
             "#{name}  #{results.directory}  #{results.started_at}, #{rounds} of #{duration}"
           end.join("\n")
         end
@@ -26,15 +26,7 @@ module Cuttle
         def table(changes)
           return "The labs have no configuration and load in common." if changes.to_a.empty?
 
-          rows = [HEADER, *changes.to_a.map { |change| cells(change) }]
-          widths = rows.transpose.map { |column| column.map(&:length).max }
-          rows.map { |cells| line(cells, widths) }.join("\n")
-        end
-
-        def line(cells, widths)
-          cells.map.with_index do |cell, index|
-            LEFT.include?(index) ? cell.ljust(widths[index]) : cell.rjust(widths[index])
-          end.join("  ").rstrip
+          Columns.align([HEADER, *changes.to_a.map { |change| cells(change) }], left: WORDS)
         end
 
         def cells(change)
@@ -55,7 +47,7 @@ module Cuttle
           return "too few runs to tell" unless change.p
           return "#{Numbers.change(change.ratio.value)}, #{judged(change)}" if change.different?
 
-          "no measurable difference (#{Numbers.effect(change.detectable)} would have been seen)"
+          "no measurable difference (#{Numbers.effect(change.detectable)} would have been detected)"
         end
 
         def judged(change)
@@ -63,11 +55,11 @@ module Cuttle
           goodness[0] > goodness[1] ? "better" : "worse"
         end
 
-        # What else differs: the ratios have it in them.
+        # Other differences between the labs, which the ratios include.
         def notes(changes)
           lines = changes.differences.map { |what, (one, other)| "! the labs differ in #{what}: #{one} and #{other}" }
           changes.unmatched.zip(%w[A B]) { |names, lab| lines.concat(names.map { |name| "! only #{lab} has #{name}" }) }
-          lines << "The labs ran at different times; what changed with the machine meanwhile is in these ratios."
+          lines << "The labs ran at different times, so these ratios include what changed on the machine between them."
           lines.join("\n")
         end
       end

@@ -5,7 +5,7 @@ require "json"
 module Cuttle
   module Lab
     module Report
-      # A lab's report as a Sheet. The raw data is in it as JSON.
+      # The HTML page of a lab. The raw data is in it as JSON.
       module Page
         extend Markup
 
@@ -33,7 +33,7 @@ module Cuttle
           view.results.started_at.to_s.sub("T", " ").sub(/(\.\d+)?Z\z/, " UTC")
         end
 
-        # No text in it can end the element: "<" is written as an escape, which JSON reads back.
+        # "<" is written as an escape, which JSON reads back, so no text can end the element.
         def data(view)
           json = JSON.generate(Document.of(view)).gsub("<", '\u003c')
           tag(:script, Markup::Safe.new(json), type: "application/json", id: DATA)

@@ -3,69 +3,42 @@
 module Cuttle
   module Lab
     module Report
-      # The parts of the page, a module each: HEADING, and content(view), which returns markup, or nil where there is
-      # nothing to say.
+      # The sections of the page. A section registers itself in a file below sections/, with its heading and its
+      # position; a new section is one new file.
+      #
+      #   register "memory", "Memory", at: 90, lead: "How to read the charts." do |view|
+      #     grid(view) { |load| Memory.new(view, load).to_html(load.name) }
+      #   end
       module Sections
-        autoload :Curves, "cuttle/lab/report/sections/curves"
-        autoload :Dots, "cuttle/lab/report/sections/dots"
-        autoload :Environment, "cuttle/lab/report/sections/environment"
-        autoload :Errors, "cuttle/lab/report/sections/errors"
-        autoload :Fairness, "cuttle/lab/report/sections/fairness"
-        autoload :Forest, "cuttle/lab/report/sections/forest"
-        autoload :Memory, "cuttle/lab/report/sections/memory"
-        autoload :Missing, "cuttle/lab/report/sections/missing"
-        autoload :Percentiles, "cuttle/lab/report/sections/percentiles"
-        autoload :Reproduce, "cuttle/lab/report/sections/reproduce"
-        autoload :Table, "cuttle/lab/report/sections/table"
-        autoload :Throughput, "cuttle/lab/report/sections/throughput"
-        autoload :Timeline, "cuttle/lab/report/sections/timeline"
-        autoload :Times, "cuttle/lab/report/sections/times"
-        autoload :Validity, "cuttle/lab/report/sections/validity"
-        autoload :Verdict, "cuttle/lab/report/sections/verdict"
-        autoload :Warnings, "cuttle/lab/report/sections/warnings"
-
-        # By the anchors of the page, in its order.
-        ALL = {
-          "verdict" => :Verdict, "warnings" => :Warnings, "table" => :Table, "ratios" => :Forest,
-          "throughput" => :Throughput, "times" => :Times, "percentiles" => :Percentiles, "over-time" => :Timeline,
-          "memory" => :Memory, "runs" => :Dots, "errors" => :Errors, "validity" => :Validity, "missing" => :Missing,
-          "fairness" => :Fairness, "environment" => :Environment, "reproduce" => :Reproduce
-        }.freeze
+        # content: called with the View; returns markup, or nothing if there is nothing to show.
+        Section = Struct.new(:heading, :lead, :content)
+        PARTS = Cuttle::Report::Parts.new("#{__dir__}/sections")
 
         extend Markup
 
         module_function
 
-        # { anchor => [heading, content] } of those that have something to say.
+        # Registers a section. anchor: its name in the page's links. at: its position. lead: the paragraph before the
+        # content, or nil.
+        def register(anchor, heading, at:, lead: nil, &content)
+          PARTS.add(anchor, Section.new(heading, lead, content), at: at)
+        end
+
+        # { anchor => [heading, markup] } of the sections that have something to show, in order.
         def of(view)
-          ALL.filter_map do |anchor, name|
-            section = const_get(name)
-            content = section.content(view)
-            [anchor, [section::HEADING, content]] if content
+          PARTS.to_h.filter_map do |anchor, section|
+            content = [*section.content.call(view)]
+            [anchor, [section.heading, safe((Sheet.lead(section.lead) if section.lead), content)]] if content.any?
           end.to_h
         end
 
-        # A paragraph that tells how to read what follows.
-        def lead(text)
-          tag(:p, text, class: "lead")
+        # One chart of each load, side by side; nil if there is none.
+        def grid(view, &chart)
+          charts = view.loads.filter_map(&chart)
+          Charts.grid(charts) if charts.any?
         end
 
-        # A table as wide as it is, in a box that scrolls where the page is narrower. rows: Arrays of texts or of
-        # whole cells; the first one is the row's head.
-        def table(caption, header, rows)
-          head = tag(:thead, tag(:tr, header.map { |name| tag(:th, name, scope: "col") }))
-          body = rows.map do |name, *cells|
-            tag(:tr, tag(:th, name, scope: "row"), cells.map { |cell| tag(:td, cell) })
-          end
-          scrolling(caption, tag(:table, tag(:caption, caption), head, tag(:tbody, body)))
-        end
-
-        # With a tabindex, for it is scrolled by keys too.
-        def scrolling(name, content)
-          tag(:div, content, class: "scroll", role: "region", aria_label: name, tabindex: 0)
-        end
-
-        # Charts of each load: the busiest one's in full view, the others' folded away.
+        # The charts of each load: those of the busiest load are open, the others are folded.
         def by_load(view)
           [view.busiest, *view.loads].compact.uniq.filter_map do |load|
             content = yield load

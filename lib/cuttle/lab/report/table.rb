@@ -3,17 +3,17 @@
 module Cuttle
   module Lab
     module Report
-      # The columns of the table, the same ones on the terminal and on the page.
+      # The columns of the table, for the terminal and for the page.
       module Table
-        # interval: where in 95 of 100 labs the figure would contain the true one, or nil.
+        # interval: the 95% interval as text, or nil.
         Cell = Struct.new(:figure, :interval)
 
-        # meaning: for those who wonder what it is. cell: of a row and the view.
+        # meaning: what the figure is, in a few words. cell: makes a Cell from a row and the View.
         Column = Struct.new(:name, :meaning, :cell)
 
         module_function
 
-        # +row+'s cells, in the order of COLUMNS.
+        # The cells of a row, in the order of COLUMNS.
         def cells(row, view)
           COLUMNS.map { |column| column.cell.call(row, view) }
         end
@@ -27,7 +27,7 @@ module Cuttle
           Cell.new(Numbers.public_send(as, value))
         end
 
-        # Parentheses: no measurable difference.
+        # In parentheses if there is no measurable difference.
         def ratio(row, view)
           return Cell.new("base") if view.base && row.configuration.id == view.base.id
 
@@ -47,18 +47,19 @@ module Cuttle
 
         COLUMNS = [
           Column.new("requests/s", "responses per second", ->(row, _) { estimate(row.rate, :rate) }),
-          Column.new("ratio", "to the base; in parentheses: no measurable difference",
+          Column.new("ratio", "to the base; in parentheses if there is no measurable difference",
                      ->(row, view) { ratio(row, view) }),
           Column.new("p50", "response time of half of the requests", ->(row, _) { estimate(row.p50, :milliseconds) }),
           Column.new("p95", "19 of 20 were faster", ->(row, _) { estimate(row.p95, :milliseconds) }),
           Column.new("p99", "99 of 100 were faster", ->(row, _) { estimate(row.p99, :milliseconds) }),
-          Column.new("CPU", "CPU time of the server by response", ->(row, _) { figure(row.cpu_us, :microseconds) }),
-          Column.new("switches", "voluntary context switches by response", ->(row, _) { figure(row.switches, :count) }),
+          Column.new("CPU", "CPU time of the server per response", ->(row, _) { figure(row.cpu_us, :microseconds) }),
+          Column.new("switches", "voluntary context switches per response",
+                     ->(row, _) { figure(row.switches, :count) }),
           Column.new("memory", "proportional set size of all processes", ->(row, _) { figure(row.pss_total, :size) }),
           Column.new("a worker", "proportional set size of a worker", ->(row, _) { figure(row.pss_worker, :size) }),
           Column.new("boot", "from the start to the first answer", ->(row, _) { figure(row.boot, :seconds) }),
           Column.new("errors", "requests that failed, in all runs", ->(row, _) { figure(row.errors, :count) }),
-          Column.new("runs", "valid ones, of all where some are not", ->(row, _) { runs(row) })
+          Column.new("runs", "valid runs, and all runs if some are not valid", ->(row, _) { runs(row) })
         ].freeze
       end
     end

@@ -3,17 +3,17 @@
 module Cuttle
   module Lab
     module Report
-      # The lab on a terminal: a table for each load, what is to be said against it, and the verdict last, where the
-      # eye is when it ends.
+      # The lab on a terminal: a table for each load, then all warnings, then the verdict. The verdict comes last,
+      # because the reader's eye is there when the command ends.
       module Text
-        # What fits beside each other; the page has the others too.
+        # The columns that fit side by side. The page has all of them.
         COLUMNS = ["requests/s", "ratio", "p50", "p95", "p99", "CPU", "memory", "errors", "runs"].freeze
         WITH_INTERVAL = "requests/s"
 
         module_function
 
         def render(view)
-          parts = [heading(view), *view.loads.map { |load| table(view, load) }, footnote(view), against(view),
+          parts = [heading(view), *view.loads.map { |load| table(view, load) }, footnote(view), troubles(view),
                    verdict(view)]
           Markup.clean(parts.compact.join("\n\n")) << "\n"
         end
@@ -28,7 +28,7 @@ module Cuttle
           rows = view.rows(load).map do |row|
             [row.configuration.name, *columns.flat_map { |column| figures(column, row, view) }]
           end
-          align([header, *rows])
+          Columns.align([header, *rows])
         end
 
         def names(column)
@@ -40,29 +40,20 @@ module Cuttle
           column.name == WITH_INTERVAL ? [cell.figure, cell.interval || Numbers::NONE] : [cell.figure]
         end
 
-        # The first column to the left, figures to the right.
-        def align(rows)
-          widths = rows.transpose.map { |cells| cells.map(&:length).max }
-          rows.map do |name, *figures|
-            cells = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
-            [name.ljust(widths.first), *cells].join("  ").rstrip
-          end.join("\n")
-        end
-
         def footnote(view)
           return unless view.base && view.configurations.length > 1
 
           measure = view.loads.any?(&:open?) ? "rate (with a given rate: p95)" : "rate"
-          "ratio: #{measure} by that of #{view.base.name}; in parentheses where no difference could be measured"
+          "ratio: #{measure} divided by that of #{view.base.name}; in parentheses if there is no measurable difference"
         end
 
-        # What isn't as it should be, a line each.
-        def against(view)
-          lines = [*objections(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
+        # All that went wrong, a line each.
+        def troubles(view)
+          lines = [*losses(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
           lines.map { |line| "! #{line}" }.join("\n") unless lines.empty?
         end
 
-        def objections(view)
+        def losses(view)
           results = view.results
           results.cut.to_a.map { |sentence| "left out for the budget: #{sentence}" } +
             results.damages.map { |damage| "results file, line #{damage.line}: #{damage.reason}" }
@@ -83,15 +74,15 @@ module Cuttle
 
         def failures(view)
           view.results.failures.map do |each|
-            "failed: #{view.name_of_configuration(each.configuration)}, #{view.name_of_load(each.load)}, " \
-              "round #{each.block.to_i + 1}: #{each.reason}"
+            names = view.names(each.configuration, each.load).join(", ")
+            "failed: #{names}, round #{each.block.to_i + 1}: #{each.reason}"
           end
         end
 
-        # A reason that several runs share is said once.
+        # Runs of a configuration with the same reasons share a line.
         def invalid(view)
           view.invalid.group_by { |run| [run.configuration, run.reasons || []] }.map do |(id, reasons), runs|
-            "not valid: #{view.name_of_configuration(id)}, #{Numbers.plural(runs.length, "run")}: #{reasons.join("; ")}"
+            "not valid: #{view.name_of_configuration(id)}, #{Units.plural(runs.length, "run")}: #{reasons.join("; ")}"
           end
         end
 

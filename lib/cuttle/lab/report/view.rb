@@ -3,24 +3,16 @@
 module Cuttle
   module Lab
     module Report
-      # What all reports show, gathered once: Results and Analysis in the order in which they are read.
+      # What all reports show, collected once: results and analysis in the order in which people read them.
       class View
-        # Loads that differ in how much they ask for, and in nothing else. unit: what that is counted in.
-        Sweep = Struct.new(:name, :unit, :loads) do
-          def amount(load)
-            load.open? ? load.rate : load.connections
-          end
+        # Loads that differ only in their amount: of connections, or of requests per second. unit: of the amount.
+        Sweep = Struct.new(:name, :unit, :loads)
 
-          def amounts
-            loads.map { |load| amount(load) }
-          end
-        end
-
-        # Configurations of one model, which belong into one panel.
+        # Configurations of one model, for one panel of a chart.
         Group = Struct.new(:name, :configurations)
-        IN_A_PANEL = 5 # lines that can be told from each other
+        IN_A_PANEL = 5 # as many lines as a reader can tell apart
 
-        # text: what the first one said. runs: in how many it was so, 0 for what is said of the whole lab.
+        # text: of the first run that has it. runs: how many have it; 0 if it is about the whole lab.
         Warning = Struct.new(:text, :advice, :runs)
 
         attr_reader :results, :analysis
@@ -30,32 +22,26 @@ module Cuttle
           @analysis = analysis
         end
 
-        # Those that were tried.
+        # The configurations that ran.
         def configurations
-          @configurations ||= begin
-            tried = analysis.table.map { |row| row.configuration.id }
-            results.configurations.select { |each| tried.include?(each.id) }
-          end
+          @configurations ||= results.configurations & analysis.table.map(&:configuration)
         end
 
-        # Without repetitions of another one.
+        # Those that don't repeat another one as a control.
         def originals
           configurations.reject(&:control_of)
         end
 
         def loads
-          @loads ||= begin
-            tried = analysis.table.map { |row| row.load.id }
-            results.loads.select { |load| tried.include?(load.id) }
-          end
+          @loads ||= results.loads & analysis.table.map(&:load)
         end
 
-        # The one that asks for most: charts that show a single load show this one first.
+        # The load with the most connections, or of open loops alone the one with the highest rate.
         def busiest
           @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate.to_f] : [1, load.connections.to_i] }
         end
 
-        # Rows of the table of +load+, the highest rate first.
+        # The rows of +load+, the highest rate first.
         def rows(load)
           rows = configurations.filter_map { |configuration| row(configuration, load) }
           rows.sort_by { |row| -(row.rate&.value || -1) }
@@ -71,12 +57,12 @@ module Cuttle
           @runs.fetch([configuration.id, load.id], [])
         end
 
-        # What the others are compared with, or nil where there is nothing yet.
+        # The configuration that the others are compared with, or nil.
         def base
           analysis.baseline
         end
 
-        # Of all others with the base, under +load+; the highest ratio first.
+        # Comparisons of all others with the base under +load+, the highest ratio first.
         def comparisons(load)
           return [] unless base
 
@@ -93,12 +79,17 @@ module Cuttle
           analysis.controls.select { |each| each.load.id == load.id }
         end
 
+        # Connections, or requests per second.
+        def amount(load)
+          load.open? ? load.rate : load.connections
+        end
+
         def sweeps
           alike = loads.group_by { |load| [load.loop, load.keep_alive, load.poisson] }
           alike.map { |(loop, keep_alive, poisson), members| sweep(loop, keep_alive, poisson, members) }
         end
 
-        # Of one model each, small enough for a panel.
+        # Groups of configurations that fit into a panel.
         def groups
           by_model = originals.group_by { |each| [each.server, each.model] }
           by_model.flat_map do |(server, model), members|
@@ -112,7 +103,7 @@ module Cuttle
           (results.app || {})["name"] || "app"
         end
 
-        # What the app was, in a few words: "work (cpu_ms 5, iowait_ms 20)".
+        # The app in a few words: "work (cpu_ms 5, iowait_ms 20)".
         def app
           profile = (results.app || {})["profile"] || {}
           return app_name if profile.empty?
@@ -120,11 +111,11 @@ module Cuttle
           "#{app_name} (#{profile.map { |key, value| "#{key} #{value}" }.join(", ")})"
         end
 
-        # How it was measured: "5 rounds of 5 s", "4 loads", …
+        # The size of the lab: "5 rounds of 5 s", "4 loads", …
         def scope
-          ["#{Numbers.plural(results.rounds.to_i, "round")} of #{Load::Units.duration(results.duration.to_f)}",
-           Numbers.plural(configurations.length, "configuration"), Numbers.plural(loads.length, "load"),
-           Numbers.plural(results.runs.length, "run"), "seed #{results.seed}"]
+          ["#{Units.plural(results.rounds.to_i, "round")} of #{Units.duration(results.duration.to_f)}",
+           Units.plural(configurations.length, "configuration"), Units.plural(loads.length, "load"),
+           Units.plural(results.runs.length, "run"), "seed #{results.seed}"]
         end
 
         def name_of_configuration(id)
@@ -135,16 +126,16 @@ module Cuttle
           results.load(id)&.name || id
         end
 
-        # Requests that failed in a run: { "timeout" => 3 }
-        def errors(run)
-          run.errors.select { |_, count| count.positive? }
+        # [name of the configuration, name of the load]
+        def names(configuration, load)
+          [name_of_configuration(configuration), name_of_load(load)]
         end
 
         def invalid
           results.runs.reject(&:valid?)
         end
 
-        # Of the lab, and of its runs: each kind once, for runs say the same with other figures.
+        # The warnings of the lab and of its runs. Runs repeat a warning with other figures, so each kind is here once.
         def warnings
           of_lab = results.warnings.map { |each| Warning.new(each.text, each.advice, 0) }.uniq
           of_runs = results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }.values
@@ -158,10 +149,8 @@ module Cuttle
           words = ["#{loop} loop"]
           words << "Poisson arrivals" if poisson
           words << "a connection each" if keep_alive == false
-          sweep = Sweep.new(words.join(", "), unit, members)
-          sweep.loads = members.select { |load| sweep.amount(load) }.uniq { |load| sweep.amount(load) }
-                               .sort_by { |load| sweep.amount(load) }
-          sweep
+          loads = members.select { |load| amount(load) }.uniq { |load| amount(load) }.sort_by { |load| amount(load) }
+          Sweep.new(words.join(", "), unit, loads)
         end
 
         def group_name(server, model)

@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     module Reports
-      # The report as ab lays it out, for scripts that read that. What is not measured (the document's length, the
-      # server's name) is left out; "Failed requests" are all errors, as here a status of 400 or more is one.
+      # The report in the layout of ab, for scripts that read it. It leaves out what is not measured (the document's
+      # length, the server's name). "Failed requests" are all errors; here a status of 400 or more is one.
       module Ab
         PERCENTILES = [50, 66, 75, 80, 90, 95, 98, 99].freeze
 
@@ -69,7 +69,7 @@ module Cuttle
         end
 
         def table(lines)
-          lines.map { |name, value| name.empty? ? "" : "#{name.ljust(23)} #{value}" }.join("\n")
+          Report::Columns.align(lines.map { |row| row.map(&:to_s) }, left: 0..1, gap: " ", least: [23])
         end
       end
     end

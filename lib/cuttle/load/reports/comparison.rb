@@ -3,9 +3,10 @@
 module Cuttle
   module Load
     module Reports
-      # A Comparison as text.
+      # The comparison of two runs as text.
       module Comparison
         HEADER = ["", "A", "B", "B / A", "95% interval", ""].freeze
+        WORDS = [0, 5].freeze # columns
 
         module_function
 
@@ -21,15 +22,7 @@ module Cuttle
         end
 
         def table(comparison)
-          rows = [HEADER, *comparison.rows.map { |row| cells(row) }]
-          widths = rows.transpose.map { |column| column.map(&:length).max }
-          rows.map { |cells| line(cells, widths) }.join("\n")
-        end
-
-        def line(cells, widths)
-          name, *figures, verdict = cells
-          figures = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
-          [name.ljust(widths.first), *figures, verdict].join("  ").rstrip
+          Report::Columns.align([HEADER, *comparison.rows.map { |row| cells(row) }], left: WORDS)
         end
 
         def cells(row)

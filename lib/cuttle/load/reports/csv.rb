@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Reports
-      # A line for each second: times in milliseconds, empty where there was no response.
+      # A line for each second. Times are in milliseconds, and empty in a second without a response.
       module Csv
         PERCENTILES = [50, 90, 99, 99.9].freeze
         HEADER = %w[second length sent responses rate octets min_ms mean_ms max_ms].freeze

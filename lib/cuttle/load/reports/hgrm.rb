@@ -3,9 +3,9 @@
 module Cuttle
   module Load
     module Reports
-      # HdrHistogram's percentile text, in milliseconds, for its plotters and the like.
+      # HdrHistogram's percentile text, in milliseconds, for the programs that plot it.
       module Hgrm
-        TICKS = 5 # by halving of the distance to 100%
+        TICKS = 5 # steps until the distance to 100% is half as long
 
         module_function
 
@@ -32,7 +32,7 @@ module Cuttle
           format("%12.3f %14.12f %10d %s", value / 1e6, percentile / 100, count, inverse).rstrip
         end
 
-        # 0, 10, 20 … 50, 55 … 75, 77.5 …: each halving of the rest in TICKS steps, until a single value lies beyond.
+        # 0, 10, 20 … 50, 55 … 75, 77.5 …: TICKS steps for each halving, until only one value lies beyond.
         def percentiles(count)
           Enumerator.produce([0.0, 1]) do |percentile, halvings|
             following = percentile + 100.0 / (TICKS * 2**halvings)

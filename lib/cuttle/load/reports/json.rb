@@ -5,7 +5,7 @@ require "json"
 module Cuttle
   module Load
     module Reports
-      # Everything, with the raw histograms of each second. docs/load.md has the schema.
+      # The whole result, with the histograms of each second. docs/load.md has the schema.
       module Json
         module_function
 
@@ -13,7 +13,7 @@ module Cuttle
           "#{JSON.generate(result.to_h)}\n"
         end
 
-        # The Result in a file that --json wrote. Raises UsageError and Failure, naming it.
+        # Reads the Result from a file that --json wrote. Raises UsageError, which names the file.
         def read(path)
           Result.load(JSON.parse(File.read(path)))
         rescue SystemCallError => error

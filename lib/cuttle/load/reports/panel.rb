@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Reports
-      # The line that lives while a run does: rewritten on a terminal, one a second elsewhere.
+      # The progress of a run: a line that is rewritten on a terminal, and one line a second elsewhere.
       class Panel
         CLEAR = "\r\e[K"
 
@@ -16,7 +16,7 @@ module Cuttle
           @live_numbers = [0, 0, 0, 0, 0]
         end
 
-        # A second is complete.
+        # Takes a complete second.
         def window(window)
           return if window.draining?
 
@@ -24,13 +24,13 @@ module Cuttle
           @out.puts(line(window.to)) unless @live
         end
 
-        # Ten times a second. live: Run#live.
+        # Draws the line, ten times a second. live: Run#live.
         def tick(elapsed, live)
           @live_numbers = live
           @out.print(CLEAR, line(elapsed - @plan.warmup)) if @live
         end
 
-        # Leaves the line to the report.
+        # Clears the line, so that the report can take its place.
         def finish
           @out.print(CLEAR) if @live
         end

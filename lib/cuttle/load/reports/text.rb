@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Reports
-      # The table on the screen at the end of a run.
+      # The report on the screen at the end of a run.
       module Text
         COLUMNS = %w[min mean sd max].freeze
         ROWS = {
@@ -29,18 +29,18 @@ module Cuttle
         def heading(result)
           settings = result.settings
           connections = "#{"up to " if result.open?}#{Units.count(settings["connections"])} connections"
-          "#{settings["url"]}\n#{settings["load"]}, #{connections}, #{plural(settings["threads"], "thread")}, " \
+          "#{settings["url"]}\n#{settings["load"]}, #{connections}, #{Units.plural(settings["threads"], "thread")}, " \
             "#{Units.duration(result.elapsed)}#{details(settings)}"
         end
 
         def details(settings)
-          said = []
-          said << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
-          said << "a connection each" unless settings["keep_alive"]
-          said << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
-          said << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
-          said << "reading #{Units.size(settings["slow_read"].round)}/s" if settings["slow_read"]
-          said.map { |word| ", #{word}" }.join
+          details = []
+          details << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
+          details << "a connection each" unless settings["keep_alive"]
+          details << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
+          details << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
+          details << "reading #{Units.size(settings["slow_read"].round)}/s" if settings["slow_read"]
+          details.map { |word| ", #{word}" }.join
         end
 
         def totals(result)
@@ -67,30 +67,21 @@ module Cuttle
           ", #{Units.count(result.unfinished)} unanswered when stopped" if result.unfinished.positive?
         end
 
-        # Percentiles down the page would need scrolling; one row a time, one column a figure.
+        # A row for each time and a column for each figure: so the table fits on a screen.
         def times(result)
           header = ["", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *COLUMNS]
-          rows = rows_of(result).map { |name, histogram| [name, *figures(result, histogram)] }
-          columns = [header, *rows].transpose
-          widths = columns.map { |cells| cells.map(&:length).max }
-          [header, *rows].map { |cells| line(cells, widths) }.join("\n")
+          Report::Columns.align([header, *rows_of(result).map { |name, times| [name, *figures(result, times)] }])
         end
 
         def rows_of(result)
           ROWS.filter_map do |name, label|
             histogram = result.public_send(name)
             next if histogram.count.zero? && name != :latency
-            next if histogram.max.zero? # no response came in parts
+            next if histogram.max.zero? # no response came in pieces
             next if name == :service && !result.open? && result.settings["keep_alive"]
 
             [label, histogram]
           end
-        end
-
-        def line(cells, widths)
-          name, *figures = cells
-          figures = figures.zip(widths.drop(1)).map { |cell, width| cell.rjust(width) }
-          [name.ljust(widths.first), *figures].join("  ").rstrip
         end
 
         def figures(result, histogram)
@@ -104,18 +95,16 @@ module Cuttle
           nanoseconds ? Units.time(nanoseconds) : "n/a"
         end
 
-        # Response times on a logarithmic scale: at most BARS bars between the least and the greatest.
+        # Response times on a logarithmic scale, in at most BARS bars from the least to the greatest.
         def chart(histogram)
           return if histogram.count.zero? || histogram.max <= histogram.min
 
           bounds = bounds(histogram)
           counts = counts(histogram, bounds)
-          most = counts.max
-          labels = bounds.map { |bound| "≤ #{Units.time(bound)}" }
-          width = labels.map(&:length).max
-          labels.zip(counts).map do |label, count|
-            "#{label.rjust(width)} #{bar(count.fdiv(most))} #{share(count, histogram)}".rstrip
-          end.join("\n")
+          rows = bounds.zip(counts).map do |bound, count|
+            ["≤ #{Units.time(bound)}", bar(count.fdiv(counts.max)), share(count, histogram)]
+          end
+          Report::Columns.align(rows, left: [1, 2], gap: " ")
         end
 
         def bounds(histogram)
@@ -132,7 +121,7 @@ module Cuttle
         def bar(share)
           eighths = (share * WIDTH * 8).round
           eighths = 1 if eighths.zero? && share.positive?
-          ("█" * (eighths / 8) + EIGHTHS[eighths % 8]).ljust(WIDTH)
+          "█" * (eighths / 8) + EIGHTHS[eighths % 8]
         end
 
         def share(count, histogram)
@@ -146,10 +135,11 @@ module Cuttle
           return "errors      none" if result.failures.zero?
 
           counts = result.errors.select { |_, count| count.positive? }
-          lines = counts.map do |name, count|
-            "  #{ERRORS.fetch(name).ljust(20)} #{Units.count(count)}#{reason(name, result)}"
+          rows = counts.map do |name, count|
+            ["  #{ERRORS.fetch(name)}", "#{Units.count(count)}#{reason(name, result)}"]
           end
-          ["errors      #{Units.count(result.failures)}", *lines].join("\n")
+          lines = Report::Columns.align(rows, left: 0..1, gap: " ", least: [22])
+          "errors      #{Units.count(result.failures)}\n#{lines}"
         end
 
         def reason(name, result)
@@ -157,13 +147,9 @@ module Cuttle
         end
 
         def marks(result)
-          return "validity    nothing to be said against these figures" if result.marks.empty?
+          return "validity    no marks against these figures" if result.marks.empty?
 
           ["validity", *result.marks.map { |mark| "  ! #{mark.text}" }].join("\n")
-        end
-
-        def plural(count, word)
-          "#{Units.count(count)} #{word}#{"s" unless count == 1}"
         end
       end
     end

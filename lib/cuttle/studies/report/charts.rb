@@ -3,34 +3,34 @@
 module Cuttle
   module Studies
     module Report
-      # The charts of a study, from the lab's parts: lines where rows differ in how much is asked for, and for all
-      # others ratios to what was published, or, of what nobody published, what was measured.
+      # The charts of a study's numbers. A chart registers itself in a file below charts/, with its position; a new
+      # chart is one new file.
+      #
+      #   register "values", at: 30 do |table, curves, rows|
+      #     table.metrics.map { |metric| Values.new(metric, rows).to_html }
+      #   end
       module Charts
-        autoload :Claims, "cuttle/studies/report/charts/claims"
-        autoload :Lines, "cuttle/studies/report/charts/lines"
-        autoload :Panels, "cuttle/studies/report/charts/panels"
-        autoload :Published, "cuttle/studies/report/charts/published"
-        autoload :Values, "cuttle/studies/report/charts/values"
+        PARTS = Cuttle::Report::Parts.new("#{__dir__}/charts")
+        WIDE = 20 # the ratio of values from which an axis is logarithmic
 
         module_function
 
-        # Of a study's table: figures, one after the other.
+        # Registers a chart. The block takes a Rows::Table, its curves that are long enough for a line, and the rows
+        # that are on none of these. It returns figures; a figure without anything to draw is nil.
+        def register(name, at:, &figures)
+          PARTS.add(name, figures, at: at)
+        end
+
+        # The figures of a Rows::Table, in order.
         def of(table)
           curves = Curves.of(table).select(&:long?)
           drawn = curves.flat_map { |curve| curve.points.map { |_, row| row.object_id } }
           others = table.rows.select { |row| row.cell && !drawn.include?(row.object_id) }
-          [*Panels.of(curves, table), *published(others, table), *measured(others, table)].compact
+          PARTS.to_h.values.flat_map { |figures| figures.call(table, curves, others) }.compact
         end
 
-        # A figure for each metric; a mean only where there is no median.
-        def published(rows, table)
-          metrics = table.metrics.select { |metric| table.published?(metric) }
-          metrics -= ["mean"] if metrics.include?("p50")
-          metrics.map { |metric| Published.new(metric, rows).to_html }
-        end
-
-        def measured(rows, table)
-          table.metrics.map { |metric| Values.new(metric, rows).to_html }
+        def wide?(values)
+          values.max > WIDE * values.min
         end
       end
     end

@@ -5,18 +5,16 @@ require "shellwords"
 module Cuttle
   module Studies
     module Report
-      # Under what a study was measured, in sentences: the machine, how much of the original was done, what is to be
-      # said against it, and how to do it again.
+      # The conditions of a study, in sentences: the machine, the scale, what went wrong, and the command that repeats
+      # it.
       module Conditions
-        NUMBERS = Lab::Report::Numbers
-
         module_function
 
         # "Measured 2026-11-21 on …; …"
         def measured(findings)
           results = findings.results
           ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
-           "#{NUMBERS.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ") << "."
+           "#{Units.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ") << "."
         end
 
         def date(findings)
@@ -24,18 +22,18 @@ module Cuttle
         end
 
         def machine(environment)
-          memory = environment["memory"]&.then { |octets| NUMBERS.size(octets) }
+          memory = environment["memory"]&.then { |octets| Numbers.size(octets) }
           [environment["cpu"], memory, *environment.values_at("system", "kernel", "ruby")].compact.join(", ")
         end
 
-        # Which cores had the servers, and which the load.
+        # The cores of the servers, and those of the load generator.
         def cores(environment)
           ["servers", "load"].zip(environment.values_at("server_cores", "load_cores")).filter_map do |who, cores|
             "#{who} on core#{"s" if cores.length > 1} #{cores.join(" and ")}" if cores&.any?
           end.join(", ")
         end
 
-        # What was made shorter, or nil.
+        # What is shorter than in the original, or nil.
         def scale(scale)
           return if scale.full?
 
@@ -48,20 +46,21 @@ module Cuttle
           "#{capital(scale(scale))}." unless scale.full?
         end
 
-        # What is to be held against it: a sentence each.
+        # What went wrong, a sentence each.
         def troubles(findings)
           results = findings.results
           [*("It did not come to its end." if results.interrupted?),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
-           *too_few(findings), *failed(results), *invalid(results), *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+           *too_few(findings), *failed(results), *invalid(results),
+           *results.warnings.map { |warning| "#{capital(warning.text)}." }]
         end
 
-        # Percentiles without a number, in a sentence; or nil.
+        # The percentiles that have too few responses, in a sentence; or nil.
         def too_few(findings)
           lacking = Rows.of(findings).rows.flat_map(&:values).select { |value| lacks_responses?(value, findings) }
           return if lacking.empty?
 
-          names = lacking.map(&:metric).tally.map { |name, count| "#{name} in #{NUMBERS.plural(count, "row")}" }
+          names = lacking.map(&:metric).tally.map { |name, count| "#{name} in #{Units.plural(count, "row")}" }
           "Too few responses for #{names.join(", ")}: a percentile needs ten responses beyond it (more --rounds, a " \
             "larger --scale)."
         end
@@ -73,15 +72,15 @@ module Cuttle
 
         def failed(results)
           results.failures.group_by { |each| [each.configuration, each.load, each.reason] }.map do |(*ids, reason), all|
-            "Failed: #{where(results, *ids)}, #{NUMBERS.plural(all.length, "time")}: #{reason}."
+            "Failed: #{where(results, *ids)}, #{Units.plural(all.length, "time")}: #{reason}."
           end
         end
 
-        # The first reason of each.
+        # Runs that are not valid, with the first reason.
         def invalid(results)
           results.runs.reject(&:valid?).group_by { |run| [run.configuration, run.load] }.map do |ids, all|
             reason = all.flat_map { |run| run.reasons || [] }.first
-            "Not valid: #{where(results, *ids)}, #{NUMBERS.plural(all.length, "run")}: #{reason}."
+            "Not valid: #{where(results, *ids)}, #{Units.plural(all.length, "run")}: #{reason}."
           end
         end
 
@@ -97,7 +96,7 @@ module Cuttle
           text.to_s.sub(/\A\p{Ll}/, &:upcase)
         end
 
-        # That does it again, in the same order.
+        # The command that repeats the study, in the same order.
         def command(findings)
           results = findings.results
           words = ["cuttle", "study", findings.study.name]

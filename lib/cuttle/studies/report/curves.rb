@@ -3,17 +3,17 @@
 module Cuttle
   module Studies
     module Report
-      # Rows of a study's table that differ in how much is asked for, and in nothing else: what a chart draws as a line,
-      # and a table of many rows has beside each other.
+      # Rows of a study's table that differ only in their level: the connections, or the requests per second. A chart
+      # draws them as a line, and a compact table has them in one row.
       module Curves
-        LONG = 4 # levels that make a line worth drawing
-        COLUMNS = 5 # levels that a table has room for
-        # Columns that tell what a published row is, beside its id; the others are its numbers, or are in the cell.
-        TELLING = %w[run].freeze
+        LONG = 4 # a line needs at least so many levels
+        COLUMNS = 5 # a table has room for so many levels
+        # Columns that tell published rows of one id apart. The others are numbers, or are in the cell.
+        NAMING = %w[run].freeze
         AMOUNTS = %i[connections rate requests].freeze
 
-        # id: of the rows. name: what else tells them from others of that id, "" where nothing does. cell: one of its
-        # cells. points: [level, Row] each, the levels going up.
+        # id: of the rows. name: what else tells them from other rows of that id, or "". cell: one of their cells.
+        # points: [level, Row] each, in the order of levels.
         Curve = Struct.new(:id, :name, :cell, :points) do
           def levels
             points.map(&:first)
@@ -23,12 +23,12 @@ module Cuttle
             points.assoc(level)&.last
           end
 
-          # Whether it is worth drawing.
+          # Whether it has enough levels for a line.
           def long?
             levels.uniq.length >= LONG
           end
 
-          # What it is measured on: all that a cell has but the amounts.
+          # All that its cells have in common.
           def kind
             Curves.kind(cell)
           end
@@ -36,11 +36,11 @@ module Cuttle
 
         module_function
 
-        # Curve each, of a Rows::Table, in the order of its rows.
+        # The curves of a Rows::Table, in the order of its rows.
         def of(table)
           by_id = table.rows.select(&:cell).group_by(&:id)
           by_id.flat_map do |id, rows|
-            columns = telling(rows)
+            columns = naming(rows)
             rows.group_by { |row| [name(row, columns), kind(row.cell)] }.map do |(name, _), alike|
               points = alike.map { |row| [level(row.cell), row] }
               Curve.new(id, name, alike.first.cell, points.uniq(&:first).sort_by(&:first))
@@ -48,7 +48,7 @@ module Cuttle
           end
         end
 
-        # How much is asked for: connections, or requests per second.
+        # Connections, or requests per second.
         def level(cell)
           cell.rate || cell.connections
         end
@@ -66,9 +66,9 @@ module Cuttle
           (Condition::SERVING + Condition::ASKING - AMOUNTS).map { |name| cell.public_send(name) }
         end
 
-        # Columns that tell rows of one id from each other: of trials all but the one that is their level.
-        def telling(rows)
-          return TELLING if rows.first.entry.row.file
+        # Columns that tell rows of one id apart. For trials these are all columns except the level.
+        def naming(rows)
+          return NAMING if rows.first.entry.row.file
 
           columns = rows.flat_map { |row| row.entry.row.columns.keys }.uniq - ["id"]
           columns.reject { |name| rows.all? { |row| level?(row.entry.row[name], row.cell) } }
@@ -79,11 +79,13 @@ module Cuttle
         end
 
         def name(row, columns)
-          told = row.entry.row.columns.slice(*columns).compact
-          row.entry.row.file ? told.values.join(", ") : told.map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
+          columns = row.entry.row.columns.slice(*columns).compact
+          return columns.values.join(", ") if row.entry.row.file
+
+          columns.map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
         end
 
-        # Of all levels those that a table shows: round ones, where there are many.
+        # The levels that a table shows: round ones, if there are many.
         def shown(levels)
           levels = levels.uniq.sort
           return levels if levels.length <= COLUMNS
@@ -92,7 +94,7 @@ module Cuttle
           round.length >= 2 ? spread(round) : spread(levels)
         end
 
-        # At most so many of them, the first and the last among them.
+        # At most COLUMNS of the levels, with the first and the last.
         def spread(levels)
           return levels if levels.length <= COLUMNS
 

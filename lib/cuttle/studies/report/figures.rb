@@ -3,44 +3,53 @@
 module Cuttle
   module Studies
     module Report
-      # Figures of a metric as people read them, with their units.
+      # The figures of a metric as people read them, with units.
       module Figures
-        NUMBERS = Lab::Report::Numbers
-        FORMS = { "rate" => ->(value) { NUMBERS.rate(value) }, "memory" => ->(value) { NUMBERS.size(value * 1e6) },
-                  "cpu" => ->(value) { NUMBERS.microseconds(value) }, "errors" => ->(value) { Figures.share(value) },
-                  "spread" => ->(value) { NUMBERS.ratio(value) } }.freeze
-        TIME = ->(value) { NUMBERS.milliseconds(value) } # all others
+        FORMS = { "rate" => ->(value) { Numbers.rate(value) }, "memory" => ->(value) { Numbers.size(value * 1e6) },
+                  "cpu" => ->(value) { Numbers.microseconds(value) }, "errors" => ->(value) { Figures.share(value) },
+                  "spread" => ->(value) { Numbers.ratio(value) } }.freeze
+        TIME = ->(value) { Numbers.milliseconds(value) } # all other metrics
+        TICKS = { "rate" => ->(value) { Numbers.tick_count(value) }, "spread" => ->(value) { Numbers.short(value) },
+                  "memory" => ->(value) { Numbers.tick_size(value * 1e6) },
+                  "cpu" => ->(value) { Numbers.tick_time(value / 1e3) },
+                  "errors" => ->(value) { "#{Numbers.short(value * 100)}%" } }.freeze
+        TICK_TIME = ->(value) { Numbers.tick_time(value) }
 
         module_function
 
-        # Of a number, or of the [low, high] that was published.
+        # The text of a number, or of a published range [low, high].
         def text(metric, value)
-          return NUMBERS::NONE unless value
+          return Numbers::NONE unless value
           return value.map { |each| text(metric, each) }.join(" to ") if value.is_a?(Array)
 
           FORMS.fetch(metric, TIME).call(value)
         end
 
+        # The label of a tick on an axis.
+        def tick(metric, value)
+          TICKS.fetch(metric, TICK_TIME).call(value)
+        end
+
         # "3.31 (3.28 to 3.35)" of a Lab estimate.
         def estimate(metric, found)
-          interval = NUMBERS.interval(found) { |value| text(metric, value) }
+          interval = Numbers.interval(found) { |value| text(metric, value) }
           "#{text(metric, found&.value)}#{" (#{interval})" if interval}"
         end
 
-        # The same of a ratio.
+        # The same for a ratio.
         def ratio(found)
-          interval = NUMBERS.interval(found, :ratio)
-          "#{NUMBERS.ratio(found&.value)}#{" (#{interval})" if interval}"
+          interval = Numbers.interval(found, :ratio)
+          "#{Numbers.ratio(found&.value)}#{" (#{interval})" if interval}"
         end
 
-        # Without its unit, which figures have.
+        # The title of a metric, without the unit.
         def title(metric)
           Metric.fetch(metric).title.sub(/,.*/, "")
         end
 
-        # Below what a ratio can be made of there were none.
+        # LEAST stands for none, because a ratio needs a number above 0.
         def share(value)
-          value <= Metric::LEAST ? "0" : "#{NUMBERS.short(value * 100)}%"
+          value <= Metric::LEAST ? "0" : "#{Numbers.short(value * 100)}%"
         end
       end
     end

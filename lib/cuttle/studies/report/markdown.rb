@@ -5,7 +5,7 @@ module Cuttle
     module Report
       # A study's result as Markdown: its claims, then its numbers.
       module Markdown
-        MANY = 60 # rows: beyond that a table is compact
+        MANY = 60 # a table with more rows is compact
         IN_A_CELL = "In a cell: published → ours (ours by the published one)."
         ALONE = "Intervals are of 95%, between starts of the servers."
 
@@ -16,7 +16,7 @@ module Cuttle
           [claims(findings.verdicts), numbers(findings)].compact.join("\n\n") << "\n"
         end
 
-        # Nil where nothing was claimed.
+        # A table, or nil if nothing was claimed.
         def claims(verdicts)
           rows = verdicts.map do |verdict|
             ["#{verdict.claim.id}: #{verdict.claim.text}", verdict.by.to_s,
@@ -39,19 +39,20 @@ module Cuttle
           curves.any?(&:long?) ? compact(table, curves, findings.study) : whole(table)
         end
 
-        # A row each.
+        # One row for each row of the study.
         def whole(table)
-          told = table.rows.any? { |row| !row.told.empty? }
-          header = ["id", *("what" if told), "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
+          trials = table.rows.any? { |row| !row.settings.empty? }
+          header = ["id", *("what" if trials), "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
           rows = table.rows.map do |row|
             next [row.id, row.reason, *[""] * (header.length - 2)] if row.reason
 
-            [row.id, *(row.told if told), row.server, row.load, *table.metrics.map { |metric| cell(row.value(metric)) }]
+            [row.id, *(row.settings if trials), row.server, row.load,
+             *table.metrics.map { |metric| cell(row.value(metric)) }]
           end
           "#{legend(table)}\n\n#{table(header, rows)}"
         end
 
-        # A row for each line of points, a column for some of them.
+        # One row for each curve, with columns for some of its points.
         def compact(table, curves, study)
           levels = Curves.shown(curves.flat_map(&:levels))
           metrics = table.metrics.select { |metric| table.published?(metric) }
@@ -68,7 +69,7 @@ module Cuttle
           table(["id", "asked for", "server", *levels.map { |level| Curves.amount(level, curves.first.cell) }], rows)
         end
 
-        # How long it takes, or what it is.
+        # The time that a request takes, or its path.
         def asked_for(request)
           return request.path if request.times.empty?
 
@@ -85,12 +86,12 @@ module Cuttle
            *(ALONE if table.rows.any? { |row| row.values.any? { |value| value.published.nil? } })].join(" ")
         end
 
-        # "9.84 → 3.31 (0.34)", or of what was not published "3.31 (3.28 to 3.35)".
+        # "9.84 → 3.31 (0.34)", or "3.31 (3.28 to 3.35)" if nothing was published.
         def cell(value)
           return "" unless value
           return Figures.estimate(value.metric, value.ours) unless value.published
 
-          ratio = " (#{Figures::NUMBERS.ratio(value.ratio)})" if value.ratio
+          ratio = " (#{Numbers.ratio(value.ratio)})" if value.ratio
           "#{Figures.text(value.metric, value.published)} → #{Figures.text(value.metric, value.ours&.value)}#{ratio}"
         end
 
@@ -99,9 +100,9 @@ module Cuttle
           lines.map { |cells| "| #{cells.map { |cell| inline(cell) }.join(" | ")} |" }.join("\n")
         end
 
-        # What comes from outside (reasons, outputs of servers) stays in its cell.
+        # Text from outside (reasons, output of servers) can't leave its cell.
         def inline(text)
-          Lab::Report::Markup.clean(text).gsub(/\s+/, " ").gsub("|", "\\|").gsub("<", "&lt;")
+          Markup.clean(text).gsub(/\s+/, " ").gsub("|", "\\|").gsub("<", "&lt;")
         end
 
         def list(texts)

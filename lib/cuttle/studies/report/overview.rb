@@ -8,9 +8,9 @@ module Cuttle
         MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
         LEAD = <<~TEXT.gsub("\n", " ").strip
           What was published about the concurrency of Ruby servers between 2013 and 2019, measured again: the same apps,
-          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it can
-          be had, on the server of then itself. Absolute numbers differ between machines: what is tested are
-          orders, shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
+          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it
+          can be had, on the server of then itself. Absolute numbers differ between machines: what is tested are orders,
+          shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
           wholly inside or outside of what was claimed; else it is *not decided*. What this machine can't show is *not
           testable here*.
         TEXT
@@ -34,12 +34,12 @@ module Cuttle
            Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
         end
 
-        # On our core, and elsewhere.
+        # The verdicts on our core, and on other servers.
         def verdicts(line)
           [line.words([line.ours]).map { |word| "**#{word}**" }.join, line.words(line.others).join(", ")]
         end
 
-        # A table for each study that expects something of its own.
+        # A table for each study that asks something of its own.
         def questions(all, summary)
           own = summary.own.group_by(&:study)
           asked = all.map(&:study).select { |study| own.key?(study) || study.entries.none? { |entry| entry.row.file } }
@@ -60,11 +60,8 @@ module Cuttle
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
            "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
-           "#{plural(study.entries.length, "row")}, #{plural(study.conditions.length, "measurement")} in each block."].join
-        end
-
-        def plural(count, word)
-          Lab::Report::Numbers.plural(count, word)
+           Units.plural(study.entries.length, "row"), ", ",
+           Units.plural(study.conditions.length, "measurement"), " in each block."].join
         end
 
         def not_yet(missing)

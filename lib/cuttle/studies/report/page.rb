@@ -3,9 +3,9 @@
 module Cuttle
   module Studies
     module Report
-      # One HTML page over studies: first what became of the claims, then a section for each study.
+      # One HTML page over studies: first the verdicts on all claims, then a section for each study.
       module Page
-        extend Lab::Report::Markup
+        extend Markup
 
         TITLE = "What the field believed, and what we found"
         MAKER = "cuttle study"
@@ -17,9 +17,8 @@ module Cuttle
         # all: Findings of one study each. A String.
         def render(all)
           sections = sections(all)
-          sheet = Lab::Report::Sheet
-          sheet.render(TITLE, MAKER, tag(:header, heading(all), contents(sections)), sheet.main(sections),
-                       sheet.footer(MAKER), styles: [STYLE])
+          Sheet.render(TITLE, MAKER, tag(:header, heading(all), contents(sections)), Sheet.main(sections),
+                       Sheet.footer(MAKER), styles: [STYLE])
         end
 
         # { anchor => [heading, content] }
@@ -38,10 +37,10 @@ module Cuttle
           safe(tag(:p, MAKER, class: "brand"), tag(:h1, TITLE), tag(:p, measured, class: "method"))
         end
 
-        # By names alone: titles are long.
+        # Only the names, because titles are long.
         def contents(sections)
           short = sections.to_h { |anchor, (heading, _)| [anchor, [heading == CLAIMS ? heading : anchor]] }
-          Lab::Report::Sheet.contents(short)
+          Sheet.contents(short)
         end
 
         def claims(summary)
@@ -51,10 +50,10 @@ module Cuttle
             [tag(:a, line.claim.id, href: "##{line.study.name}"), line.claim.text, words(line), line.evidence]
           end
           safe(tag(:div, tag(:p, summary.sentence), class: "verdict"),
-               Lab::Report::Sections.table(CLAIMS, ["", "what was published", "what became of it", "evidence"], rows))
+               Sheet.table(CLAIMS, ["", "what was published", "verdict", "evidence"], rows))
         end
 
-        # On our core, and below it elsewhere.
+        # The verdict on our core, and below it those on other servers.
         def words(line)
           main = line.main
           [Section.word(main.verdict), *(tag(:small, "on #{main.by}") if main.by),

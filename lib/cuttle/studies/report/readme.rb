@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     module Report
-      # studies/NAME/README.md: what a study asks, how, and what came out.
+      # studies/NAME/README.md: the question of a study, its design, its result and its conditions.
       module Readme
         MADE = "<!-- Made by `cuttle study report` from study.rb and results.jsonl. -->"
 

@@ -5,25 +5,25 @@ module Cuttle
     module Report
       # The table of a study: a row for each published one, or trial, on each server that it was tried on.
       module Rows
-        # Of questions about which nothing is expected.
+        # The metrics of questions about which nothing is expected.
         USUAL = %w[rate p50 p99].freeze
 
         # metrics: names, in the order of columns. rows: Row each.
         Table = Struct.new(:metrics, :rows) do
-          # Whether there is anything published to stand beside ours.
+          # Whether any row has a published number.
           def published?(metric)
             rows.any? { |row| row.value(metric)&.published }
           end
         end
 
-        # cell: nil where it isn't measured. values: Reproduction each, published nil where it has no such number.
+        # cell: nil if the row isn't measured. values: Reproduction each; published is nil if there is no such number.
         Row = Struct.new(:entry, :cell, :values) do
           def id
             entry.row.id
           end
 
-          # What a trial is known by, beside its id.
-          def told
+          # What tells a trial from others of its id.
+          def settings
             entry.row.file ? "" : entry.row.told
           end
 
@@ -35,7 +35,7 @@ module Cuttle
             cell.load_name
           end
 
-          # Why it isn't measured, or nil.
+          # Why the row isn't measured, or nil.
           def reason
             entry.reason
           end
@@ -49,8 +49,8 @@ module Cuttle
 
         # A Table.
         def of(findings)
-          told = metrics(findings.study)
-          rows = findings.study.entries.flat_map { |entry| of_entry(entry, told.fetch(entry), findings) }
+          metrics = metrics(findings.study)
+          rows = findings.study.entries.flat_map { |entry| of_entry(entry, metrics.fetch(entry), findings) }
           Table.new(Metric.names & rows.flat_map { |row| row.values.map(&:metric) }, rows)
         end
 
@@ -62,25 +62,25 @@ module Cuttle
           end
         end
 
-        # { entry => names of metrics } that are told of it: what was published of it, and what is claimed of it; of one
-        # without numbers all that its study tells of.
+        # { entry => names of its metrics }: those that were published and those that a claim is about. An entry without
+        # published numbers has all metrics of its study.
         def metrics(study)
-          told = claimed(study)
-          study.entries.each { |entry| told[entry] |= entry.row.values.keys }
-          all = told.values.flatten.uniq
+          metrics = claimed(study)
+          study.entries.each { |entry| metrics[entry] |= entry.row.values.keys }
+          all = metrics.values.flatten.uniq
           all = USUAL if all.empty?
-          study.entries.select { |entry| entry.row.values.empty? }.each { |entry| told[entry] = all }
-          told
+          study.entries.select { |entry| entry.row.values.empty? }.each { |entry| metrics[entry] = all }
+          metrics
         end
 
-        # { entry => metrics of the claims' figures that are about it }
+        # { entry => metrics of the claims that are about it }
         def claimed(study)
-          told = {}.compare_by_identity
-          study.entries.each { |entry| told[entry] = [] }
+          metrics = {}.compare_by_identity
+          study.entries.each { |entry| metrics[entry] = [] }
           study.claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.uniq.each do |figure|
-            study.entries_of(figure.id, figure.columns).each { |entry| told[entry] |= [figure.metric] }
+            study.entries_of(figure.id, figure.columns).each { |entry| metrics[entry] |= [figure.metric] }
           end
-          told
+          metrics
         end
 
         def value(entry, cell, metric, findings)

@@ -3,10 +3,10 @@
 module Cuttle
   module Studies
     module Report
-      # A study on the page: what it asks, what became of its claims, published against ours, what is wrong with the
-      # original, and under what it was measured.
+      # A study on the page: its question, the verdicts on its claims, the numbers beside the published ones, the flaws
+      # of the original, and the conditions.
       module Section
-        extend Lab::Report::Markup
+        extend Markup
 
         LEAD = "Medians over the starts of each server, with 95% intervals"
 
@@ -20,7 +20,7 @@ module Cuttle
                tag(:p, study.design, class: "lead"), flaws(study), conditions(findings))
         end
 
-        # What became of a claim, so that it is seen.
+        # A verdict, in a colour of its own.
         def word(verdict)
           tag(:b, Findings::WORDS.fetch(verdict), class: "word #{verdict}")
         end
@@ -29,14 +29,15 @@ module Cuttle
           return if findings.verdicts.empty?
 
           claims = findings.verdicts.group_by(&:claim).map { |claim, verdicts| tag(:li, claim(claim, verdicts)) }
-          tag(:div, tag(:ul, claims, class: "claims"), Charts::Claims.new(findings.verdicts).to_html, class: "verdicts")
+          tag(:div, tag(:ul, claims, class: "claims"), Claims.chart(findings.verdicts), class: "verdicts")
         end
 
-        # Once, with what became of it on each server.
+        # A claim, with its verdict on each server.
         def claim(claim, verdicts)
           [tag(:p, "#{claim.id}: #{claim.text}"),
            verdicts.map do |verdict|
-             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by), tag(:small, Markdown.evidence(verdict))]
+             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by),
+              tag(:small, Markdown.evidence(verdict))]
            end]
         end
 
@@ -45,32 +46,32 @@ module Cuttle
           return if figures.empty?
 
           published = table.metrics.any? { |metric| table.published?(metric) }
-          lead = Lab::Report::Sections.lead("#{LEAD}#{"; published numbers have none" if published}.")
-          safe(tag(:h3, "Numbers"), lead, Lab::Report::Charts::Figure.grid(figures))
+          lead = Sheet.lead("#{LEAD}#{"; published numbers have none" if published}.")
+          safe(tag(:h3, "Numbers"), lead, Cuttle::Report::Charts.grid(figures))
         end
 
-        # All of them, folded away.
+        # All rows, folded.
         def rows(table, caption)
           rows = table.rows.map { |row| cells(row, table) }
           header = ["", "server", "load", *table.metrics.map { |metric| Figures.title(metric) }]
-          tag(:details, tag(:summary, caption), Lab::Report::Sections.table(caption, header, rows), class: "load")
+          tag(:details, tag(:summary, caption), Sheet.table(caption, header, rows), class: "load")
         end
 
         def cells(row, table)
           return [row.id, row.reason, "", *[""] * table.metrics.length] if row.reason
 
-          [[row.id, *(tag(:small, row.told) unless row.told.empty?)], row.server, row.load,
+          [[row.id, *(tag(:small, row.settings) unless row.settings.empty?)], row.server, row.load,
            *table.metrics.map { |metric| cell(row.value(metric)) }]
         end
 
-        # Ours, and below it what was published.
+        # Ours, and below it the published number.
         def cell(value)
           return "" unless value
           return Figures.estimate(value.metric, value.ours) unless value.published
 
           [Figures.text(value.metric, value.ours&.value),
            tag(:small, "published #{Figures.text(value.metric, value.published)}"),
-           *(tag(:small, "ratio #{Figures::NUMBERS.ratio(value.ratio)}") if value.ratio)]
+           *(tag(:small, "ratio #{Numbers.ratio(value.ratio)}") if value.ratio)]
         end
 
         def flaws(study)

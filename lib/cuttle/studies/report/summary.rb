@@ -3,13 +3,13 @@
 module Cuttle
   module Studies
     module Report
-      # What became of the claims of all studies: what docs/studies.md and the page begin with.
+      # The verdicts on the claims of all studies: the first part of docs/studies.md and of the page.
       class Summary
         OURS = "our core"
 
         # A claim and its verdicts.
         Line = Struct.new(:study, :claim, :verdicts) do
-          # On our core; or what is said of the claim wherever it is tried. May be nil.
+          # The verdict on our core, or the one that is about no server; or nil.
           def ours
             verdicts.find { |each| each.by.nil? || each.by.include?(OURS) }
           end
@@ -18,28 +18,28 @@ module Cuttle
             verdicts - [ours]
           end
 
-          # "refuted", with the servers where they are others than our core alone.
+          # "refuted", with the servers, unless it is our core alone.
           def words(list)
             list.compact.map do |each|
               "#{Findings::WORDS[each.verdict]}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}"
             end
           end
 
-          # The one that counts.
+          # The verdict that counts.
           def main
             ours || verdicts.first
           end
 
-          # What was measured, in a few words: the ratio of each statement, on our core and then elsewhere.
+          # The measured ratio of each statement, on our core and then on other servers.
           def evidence
             return main.reason if main.reason
 
-            main.evidence.map.with_index { |(statement, found, _), index| told(statement, found, index) }.join("; ")
+            main.evidence.map.with_index { |(statement, found, _), index| ratios(statement, found, index) }.join("; ")
           end
 
           private
 
-          def told(statement, found, index)
+          def ratios(statement, found, index)
             elsewhere = (verdicts - [main]).filter_map do |verdict|
               verdict.evidence[index]&.then { |_, other, _| ", on #{verdict.by} #{Figures.ratio(other)}" }
             end
@@ -47,17 +47,17 @@ module Cuttle
           end
         end
 
-        # findings: of one study each.
+        # all: Findings of one study each.
         def initialize(all)
           @all = all
         end
 
-        # Line each: of claims that were published.
+        # Lines of the published claims.
         def published
           lines.select { |line| published?(line.claim) }
         end
 
-        # Of what this project asks itself.
+        # Lines of the claims that are this project's own.
         def own
           lines.reject { |line| published?(line.claim) }
         end
@@ -69,7 +69,7 @@ module Cuttle
             number = published.count { |line| line.main.verdict == verdict }
             "#{number} #{word}" if number.positive?
           end
-          "Of #{Lab::Report::Numbers.plural(count, "published claim")}, tried on our core or, where they are about certain " \
+          "Of #{Units.plural(count, "published claim")}, tried on our core or, where they are about certain " \
             "servers, on these: #{words.join(", ")}."
         end
 

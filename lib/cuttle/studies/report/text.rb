@@ -19,7 +19,7 @@ module Cuttle
            *Conditions.scale(findings.scale)].join("\n")
         end
 
-        # Columns of published, ours and their ratio for each metric; of what was not published ours alone.
+        # For each metric columns of the published number, ours and their ratio; ours alone if nothing was published.
         def table(findings)
           table = Rows.of(findings)
           names = table.metrics.flat_map { |metric| header(metric, table.published?(metric)) }
@@ -29,11 +29,11 @@ module Cuttle
             numbers = table.metrics.flat_map { |metric| cells(row, metric, table.published?(metric)) }
             [named(row), row.server, row.load, *numbers]
           end
-          columns([["", "server", "load", *names], *lines])
+          Columns.align([["", "server", "load", *names], *lines], left: 0..2)
         end
 
         def named(row)
-          [row.id, row.told].reject(&:empty?).join(" ")
+          [row.id, row.settings].reject(&:empty?).join(" ")
         end
 
         def header(metric, published)
@@ -46,16 +46,7 @@ module Cuttle
           return [Figures.estimate(metric, value.ours)] unless published
 
           [value.published ? Figures.text(metric, value.published) : "", Figures.text(metric, value.ours&.value),
-           value.published ? Figures::NUMBERS.ratio(value.ratio) : ""]
-        end
-
-        # Numbers to the right.
-        def columns(lines)
-          widths = lines.select { |line| line.length > 2 }.transpose.map { |cells| cells.map(&:length).max }
-          lines.map do |line|
-            line.each_with_index.map { |cell, index| index < 3 ? cell.ljust(widths[index]) : cell.rjust(widths[index]) }
-                .join("  ").rstrip
-          end.join("\n")
+           value.published ? Numbers.ratio(value.ratio) : ""]
         end
 
         def claims(findings)

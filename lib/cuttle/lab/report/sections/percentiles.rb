@@ -4,21 +4,93 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # The whole distribution of the response times under each load.
-        module Percentiles
-          extend Markup
+        # Response times by percentile under one load, all valid runs together: a panel for each group of
+        # configurations, with the others in grey behind it. A curve ends where fewer than ENOUGH values lie beyond:
+        # further out it would show chance.
+        class Percentiles
+          DRAWN = [*(0..85).step(5), 87.5, 90, 92, 94, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.93,
+                   99.95, 99.97, 99.98, 99.99].freeze
+          NAMED = [50, 90, 99, 99.9].freeze # those with a mark
 
-          HEADING = "Percentile curves"
-
-          module_function
-
-          def content(view)
-            charts = Sections.by_load(view) { |load| Charts::Percentiles.new(view, load).to_html }
-            return if charts.empty?
-
-            safe(Sections.lead("Response times of all valid runs together. A curve ends where fewer than ten values " \
-                               "lie beyond it."), charts)
+          def initialize(view, load)
+            @view = view
+            @load = load
+            @curves = view.originals.to_h { |configuration| [configuration, curve(configuration)] }
           end
+
+          # Markup, or nil if there is nothing to draw.
+          def to_html
+            Charts.grid(@view.groups.filter_map { |group| panel(group) }) if times.any?
+          end
+
+          private
+
+          def panel(group)
+            drawn = @curves.slice(*group.configurations).reject { |_, curve| curve.empty? }
+            return if drawn.empty?
+
+            series = drawn.values.map.with_index { |curve, slot| frame.series(points(curve), slot).line }
+            marks = drawn.map.with_index { |(configuration, curve), slot| marks(configuration.name, curve, slot) }
+            frame.figure(group.name, "Response times by percentile, #{@load.name}: #{group.name}", description(drawn),
+                         drawn.keys.map(&:name), behind(drawn.keys), series, marks)
+          end
+
+          def behind(configurations)
+            frame.background(@curves.except(*configurations).values.map { |curve| points(curve) })
+          end
+
+          def points(curve)
+            curve.map { |percentile, time| Charts::Series::Point.new(percentile, time) }
+          end
+
+          def marks(name, curve, slot)
+            curve.slice(*NAMED).map do |percentile, time|
+              Charts::Marker.at(x.call(percentile), y.call(time), slot, "#{name}: #{text(percentile, time)}")
+            end
+          end
+
+          def description(drawn)
+            drawn.map do |configuration, curve|
+              "#{configuration.name}: #{curve.slice(*NAMED).map { |each| text(*each) }.join(", ")}."
+            end.join(" ")
+          end
+
+          def text(percentile, time)
+            "p#{percentile} #{Numbers.milliseconds(time)}"
+          end
+
+          # { percentile => milliseconds }
+          def curve(configuration)
+            runs = @view.runs(configuration, @load).select(&:valid?)
+            histogram = Load::Histograms.sum(runs.filter_map(&:histogram))
+            return {} if histogram.count.zero?
+
+            drawn = DRAWN.select { |each| each <= 50 || histogram.count * (100 - each) / 100.0 >= Load::Result::ENOUGH }
+            drawn.to_h { |percentile| [percentile, histogram.value_at(percentile) / 1e6] }
+          end
+
+          def times
+            @times ||= @curves.values.flat_map(&:values).select(&:positive?)
+          end
+
+          def frame
+            ticks = x.ticks.map { |tick| [tick, tick.zero? ? "least" : "p#{tick}"] }
+            @frame ||= Charts::Frame.new(x: x, y: y, unit: "percentile", x_ticks: ticks, &Numbers.method(:tick_time))
+          end
+
+          def x
+            @x ||= Charts::Scales::Nines.new(0, @curves.values.flat_map(&:keys).max, Charts::Frame::ACROSS)
+          end
+
+          def y
+            @y ||= Charts::Scales::Log.around(times, Charts::Frame::UP)
+          end
+        end
+
+        register "percentiles", "Percentile curves", at: 70,
+                 lead: "Response times of all valid runs together. A curve ends where fewer than ten values lie " \
+                       "beyond it." do |view|
+          by_load(view) { |load| Percentiles.new(view, load).to_html }
         end
       end
     end

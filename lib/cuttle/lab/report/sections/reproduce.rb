@@ -6,30 +6,21 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # How to do it again.
-        module Reproduce
-          extend Markup
+        WORD = %r{\A[\w\-./:=,+@%]+\z} # needs no quotes in a shell
 
-          HEADING = "Do it again"
-          PLAIN = %r{\A[\w\-./:=,+@%]+\z} # words that a shell takes as they are
+        register "reproduce", "Do it again", at: 160 do |view|
+          results = view.results
+          [tag(:pre, tag(:code, command(results))),
+           tag(:p, "The order of the runs follows from the seed, #{results.seed}. Each load lasted " \
+                   "#{Units.duration(results.duration.to_f)} after #{Units.duration(results.warmup.to_f)} of " \
+                   "warm-up. The raw data of every run is in this file, as JSON in the element #{Page::DATA}.")]
+        end
 
-          module_function
-
-          def content(view)
-            results = view.results
-            safe(tag(:pre, tag(:code, command(results))),
-                 tag(:p, "The order of the runs follows from the seed, #{results.seed}. Each load lasted " \
-                         "#{Load::Units.duration(results.duration.to_f)} after " \
-                         "#{Load::Units.duration(results.warmup.to_f)} of warm-up. The raw data of every run is in " \
-                         "this file, as JSON in the element #{Page::DATA}."))
-          end
-
-          # With the seed, so that it is the same lab.
-          def command(results)
-            words = results.command || []
-            words += ["--seed", results.seed.to_s] unless words.any? { |word| word.start_with?("--seed") }
-            words.map { |word| word.match?(PLAIN) ? word : Shellwords.escape(word) }.join(" ")
-          end
+        # The command that makes the same lab: the seed is in it.
+        def self.command(results)
+          words = results.command || []
+          words += ["--seed", results.seed.to_s] unless words.any? { |word| word.start_with?("--seed") }
+          words.map { |word| word.match?(WORD) ? word : Shellwords.escape(word) }.join(" ")
         end
       end
     end

@@ -4,29 +4,26 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # All figures: a group of rows for each load, the highest rate first.
+        # All figures: a group of rows for each load, with the highest rate first.
         module Table
           extend Markup
 
-          HEADING = "Table"
           CAPTION = "All configurations under each load"
           LEAD = "Medians of the runs, with 95% intervals below them. A run is one start of a server."
 
           module_function
 
           def content(view)
-            return if view.loads.empty?
-
             bodies = view.loads.map { |load| body(view, load) }
             table = tag(:table, tag(:caption, CAPTION), header, bodies, class: "results")
-            safe(Sections.lead("#{LEAD} #{ratio(view)}"), Sections.scrolling(CAPTION, table))
+            safe(Sheet.lead("#{LEAD} #{ratio(view)}"), Sheet.scrolling(CAPTION, table))
           end
 
           def ratio(view)
             return unless view.base
 
-            "ratio: the rate (under a load with a rate of its own, p95) by that of #{view.base.name}; in parentheses " \
-              "where no difference could be measured."
+            "ratio: the rate (under a load with a given rate, p95) divided by that of #{view.base.name}; in " \
+              "parentheses if there is no measurable difference."
           end
 
           def header
@@ -55,12 +52,12 @@ module Cuttle
             [options(row.configuration.name), copy]
           end
 
-          # A line breaks before an option, and not within it.
+          # A line may break before an option, but not within it.
           def options(name)
             name.split(/ (?=-)/).map { |part| [tag(:span, part, class: ("option" if part.start_with?("-"))), " "] }
           end
 
-          # The rate, with a bar of its share behind it.
+          # The rate, with a bar behind it that shows its share of the highest rate.
           def bar(cell, row, most)
             share = row.rate&.value && most&.positive? ? (100.0 * row.rate.value / most).round : 0
             cell(cell, class: "rate", style: "--share:#{share}%")
@@ -70,6 +67,8 @@ module Cuttle
             tag(:td, cell.figure, (tag(:small, cell.interval) if cell.interval), **attributes)
           end
         end
+
+        register("table", "Table", at: 30) { |view| Table.content(view) if view.loads.any? }
       end
     end
   end

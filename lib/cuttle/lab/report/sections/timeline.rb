@@ -4,22 +4,108 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # Response times as each run went on.
-        module Timeline
-          extend Markup
+        # Response times over time under one load: a panel for each configuration, with a line for the p50 and one for
+        # the p99 of each run. Lines go from second to second; if runs are too short for that, from round to round.
+        class Timeline
+          LINES = { "p50" => "p50 of each run", "p99" => "p99 of each run" }.freeze
 
-          HEADING = "Response times over time"
-
-          module_function
-
-          def content(view)
-            charts = Sections.by_load(view) { |load| Charts::Timeline.new(view, load).to_html }
-            return if charts.empty?
-
-            safe(Sections.lead("p50 whole, p99 dashed. Second by second, a line is a run: one that rises or falls " \
-                               "was not warm yet, one that stays apart was a bad start. Where runs are as short as " \
-                               "that, a line goes from round to round."), charts)
+          def initialize(view, load)
+            @view = view
+            @load = load
+            @runs = view.originals.to_h { |each| [each, view.runs(each, load).select(&:valid?)] }
           end
+
+          # Markup, or nil if there is nothing to draw.
+          def to_html
+            Charts.grid(drawn.map { |configuration| panel(configuration) }) if drawn.any?
+          end
+
+          private
+
+          # A line needs two points, and a short run may have too few responses for any.
+          def drawn
+            @drawn ||= @runs.keys.select do |each|
+              curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 }
+            end
+          end
+
+          def panel(configuration)
+            lines = LINES.keys.map.with_index do |name, slot|
+              curves(configuration, name).map { |curve| line(frame.series(points(curve), slot)) }
+            end
+            frame.figure(configuration.name, "Response times over time, #{@load.name}: #{configuration.name}",
+                         description(configuration), LINES.values, *lines)
+          end
+
+          # Seconds lie close together, so they have no marks.
+          def line(series)
+            seconds? ? series.line : series.to_svg
+          end
+
+          def points(curve)
+            curve.map { |at, time| Charts::Series::Point.new(at, time, nil, nil, time && Numbers.milliseconds(time)) }
+          end
+
+          def description(configuration)
+            spans = LINES.keys.filter_map do |name|
+              times = curves(configuration, name).flatten(1).filter_map(&:last).minmax
+              "#{name} from #{times.map { |time| Numbers.milliseconds(time) }.join(" to ")}" if times.all?
+            end
+            "#{Units.plural(@runs[configuration].length, "run")}, by #{unit}: #{spans.join(", ")}."
+          end
+
+          def unit
+            seconds? ? "second" : "round"
+          end
+
+          # [[[second or round, milliseconds or nil], …], …]
+          def curves(configuration, name)
+            runs = @runs[configuration]
+            return runs.map { |run| by_second(run, name) } if seconds?
+
+            [runs.sort_by(&:block).map { |run| [run.block + 1, positive(run.time(name))] }]
+          end
+
+          def by_second(run, name)
+            seconds(run).map { |window| [(window["from"] + window["to"]) / 2.0, positive(window["#{name}_ms"])] }
+          end
+
+          def seconds?
+            return @seconds if defined?(@seconds)
+
+            @seconds = @runs.values.flatten.any? { |run| seconds(run).length > 1 }
+          end
+
+          def seconds(run)
+            (run.windows || []).select { |window| positive(window["p50_ms"]) }
+          end
+
+          def positive(time)
+            time if time&.positive?
+          end
+
+          def frame
+            ticks = x.ticks.select { |tick| seconds? || tick == tick.to_i } # rounds are whole
+            @frame ||= Charts::Frame.new(x: x, y: Charts::Scales::Log.around(all.filter_map(&:last), Charts::Frame::UP),
+                                         unit: unit, x_ticks: ticks.map { |tick| [tick, Numbers.short(tick)] },
+                                         &Numbers.method(:tick_time))
+          end
+
+          def x
+            @x ||= Charts::Scales::Linear.new(seconds? ? 0 : 1, all.map(&:first).max.ceil, Charts::Frame::ACROSS)
+          end
+
+          # The points of all panels.
+          def all
+            @all ||= drawn.product(LINES.keys).flat_map { |each, name| curves(each, name).flatten(1) }
+          end
+        end
+
+        register "over-time", "Response times over time", at: 80,
+                 lead: "The p50 is solid, the p99 dashed. A line is a run, second by second: a line that rises or " \
+                       "falls is a server that was not warm yet, and a line apart from the others is a bad start. If " \
+                       "runs are too short for that, a line goes from round to round." do |view|
+          by_load(view) { |load| Timeline.new(view, load).to_html }
         end
       end
     end

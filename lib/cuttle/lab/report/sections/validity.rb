@@ -4,40 +4,36 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # What is to be held against the figures: runs that don't count, marks on those that do, and the proof that
-        # each server ran as it was told.
+        # The reasons to doubt the figures: runs that don't count, marks on those that do, and the proof that each
+        # server ran with the settings it was given.
         module Validity
           extend Markup
 
-          HEADING = "Validity"
+          REPEATED = "others had the servers' cores, or these were slow"
           PROOFS = "Proof that settings took effect"
 
           module_function
 
           def content(view)
-            safe(summary(view), invalid(view), marks(view), proofs(view)) if view.results.runs.any?
+            [summary(view), *invalid(view), *marks(view), *proofs(view)]
           end
 
           def summary(view)
-            all = view.results.runs.length
-            valid = all - view.invalid.length
-            unsteady = view.results.runs.count { |run| run.valid? && run.steady == false }
-            said = ["#{valid} of #{Numbers.plural(all, "run")} are valid."]
-            said << "#{Numbers.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
-            tag(:p, [*said, *repeated(view)].join(" "))
-          end
-
-          def repeated(view)
-            again = view.results.runs.count { |run| run["repeated"] }
-            "#{Numbers.plural(again, "run")} made again: others had the servers' cores, or these were slow." if again.positive?
+            runs = view.results.runs
+            unsteady = runs.count { |run| run.valid? && run.steady == false }
+            repeated = runs.count { |run| run["repeated"] }
+            sentences = ["#{runs.count(&:valid?)} of #{Units.plural(runs.length, "run")} are valid."]
+            sentences << "#{Units.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
+            sentences << "#{Units.plural(repeated, "run")} made again: #{REPEATED}." if repeated.positive?
+            tag(:p, sentences.join(" "))
           end
 
           def invalid(view)
             rows = grouped(view, view.invalid) { |run| run.reasons || [] }
-            Sections.table("Runs that are not valid", ["configuration", "load", "rounds", "why"], rows) if rows.any?
+            Sections.table("Runs that are not valid", ["configuration", "load", "rounds", "why"], rows)
           end
 
-          # A row for each mark and load, with who has it.
+          # A row for each mark and load, with the configurations that have it.
           def marks(view)
             marked = view.results.runs.select(&:valid?).flat_map { |run| (run.marks || []).map { |mark| [mark, run] } }
             rows = marked.group_by { |mark, run| [mark["name"], run.load] }.map do |(name, load), found|
@@ -45,7 +41,7 @@ module Cuttle
                found.first.first["text"].to_s]
             end
             header = ["mark", "load", "configurations", "runs", "what the first one says"]
-            Sections.table("Marks on valid runs", header, rows) if rows.any?
+            Sections.table("Marks on valid runs", header, rows)
           end
 
           def who(view, runs)
@@ -55,22 +51,20 @@ module Cuttle
             ids.map { |id| view.name_of_configuration(id) }.join(", ")
           end
 
-          # A row for each configuration, load and text, with the rounds in which it was so.
+          # A row for each configuration, load and text, with the rounds that it is about.
           def grouped(view, runs)
             rounds = runs.each_with_object({}) do |run, found|
               yield(run).each { |text| (found[[run.configuration, run.load, text]] ||= []) << (run.block + 1) }
             end
             rounds.map do |(configuration, load, text), blocks|
-              [view.name_of_configuration(configuration), view.name_of_load(load), blocks.uniq.join(", "), text]
+              [*view.names(configuration, load), blocks.uniq.join(", "), text]
             end
           end
 
           def proofs(view)
             rows = view.configurations.flat_map { |configuration| proofs_of(view, configuration) }
             header = ["configuration", "setting", "wanted", "found", "proved", "how"]
-            return if rows.empty?
-
-            tag(:details, tag(:summary, PROOFS), Sections.table(PROOFS, header, rows))
+            tag(:details, tag(:summary, PROOFS), Sections.table(PROOFS, header, rows)) if rows.any?
           end
 
           def proofs_of(view, configuration)
@@ -89,9 +83,11 @@ module Cuttle
             return "only seen" if all.zero?
             return "yes" if proved == all
 
-            tag(:strong, proved.zero? ? "no" : "in #{proved} of #{Numbers.plural(all, "run")}", class: "bad")
+            tag(:strong, proved.zero? ? "no" : "in #{proved} of #{Units.plural(all, "run")}", class: "bad")
           end
         end
+
+        register("validity", "Validity", at: 120) { |view| Validity.content(view) if view.results.runs.any? }
       end
     end
   end

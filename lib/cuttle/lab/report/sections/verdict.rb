@@ -4,11 +4,9 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # What came out, in sentences, and how far the measuring itself can be trusted.
+        # The result in sentences, and notes on what the lab left out or lost.
         module Verdict
           extend Markup
-
-          HEADING = "Verdict"
 
           module_function
 
@@ -16,14 +14,14 @@ module Cuttle
             sentences = view.analysis.verdict
             headline = headline(view, sentences)
             safe(tag(:div, (tag(:p, named(view, headline)) if headline), class: "verdict"),
-                 tag(:dl, by_load(view, sentences).map { |name, said| group(view, name, said) }, class: "sentences"),
+                 tag(:dl, by_load(view, sentences).map { |each| group(view, *each) }, class: "sentences"),
                  notes(view).map { |note| tag(:p, note, class: "note") })
           end
 
-          # { name of a load, or "the lab" => its sentences, without that name }
+          # { name of a load, or "the lab" => its sentences without that name }
           def by_load(view, sentences)
-            sentences.group_by { |sentence| load_of(view, sentence)&.name || "the lab" }.to_h do |name, said|
-              [name, said.map { |sentence| sentence.delete_prefix("at #{name}: ") }]
+            sentences.group_by { |sentence| load_of(view, sentence)&.name || "the lab" }.to_h do |name, of_load|
+              [name, of_load.map { |sentence| sentence.delete_prefix("at #{name}: ") }]
             end
           end
 
@@ -35,7 +33,7 @@ module Cuttle
             [tag(:dt, name), sentences.map { |sentence| tag(:dd, named(view, sentence)) }]
           end
 
-          # With the names of configurations kept together.
+          # The sentence with each name of a configuration in bold.
           def named(view, sentence)
             names = view.results.configurations.map(&:name).uniq.sort_by { |name| -name.length }
             pattern = /(?<![\w-])(#{Regexp.union(names)})(?![\w-])/
@@ -44,7 +42,7 @@ module Cuttle
             end)
           end
 
-          # What is said of the load that asks for most.
+          # The first sentence on the busiest load.
           def headline(view, sentences)
             of_busiest = sentences.find { |sentence| view.busiest && load_of(view, sentence) == view.busiest }
             of_busiest || sentences.first
@@ -56,6 +54,8 @@ module Cuttle
               results.damages.map { |each| "Line #{each.line} of the results file is lost: #{each.reason}." }
           end
         end
+
+        register("verdict", "Verdict", at: 10) { |view| Verdict.content(view) }
       end
     end
   end

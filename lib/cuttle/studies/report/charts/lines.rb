@@ -4,98 +4,105 @@ module Cuttle
   module Studies
     module Report
       module Charts
-        # One metric against how much is asked for: a panel with at most five lines.
-        class Lines
-          include Lab::Report::Markup
-
-          CHARTS = Lab::Report::Charts
+        # A metric against connections or the offered rate, with at most five lines in a panel. A panel of a publication
+        # has one line for each time it was measured: ours, the server of then, and the published ones. A panel of a
+        # question has what the question compares.
+        module Lines
+          CHART = Cuttle::Report::Charts::Lines
           MOST = 5
-          # points: [level, value, low, high] each; low and high may be nil.
-          Line = Struct.new(:name, :points)
+          OURS = "our core"
+          PUBLISHED = "published"
 
-          # unit: of the levels.
-          def initialize(title, metric, unit, lines)
-            @title = title
-            @metric = metric
-            @unit = unit
-            @lines = lines.map { |line| Line.new(line.name, line.points.select { |_, value| value&.positive? }) }
-                          .reject { |line| line.points.empty? }.first(MOST)
-          end
+          module_function
 
-          # Nil where there is nothing to draw.
-          def to_html
-            return if levels.length < 2
-
-            svg = frame.svg("#{Figures.title(@metric)} against #{@unit}: #{@title}", description,
-                            @lines.map.with_index { |line, slot| series(line, slot).to_svg })
-            CHARTS::Figure.of("#{@title}: #{Figures.title(@metric)}", svg,
-                                           legend: @lines.map.with_index { |line, slot| [slot, line.name] })
-          end
-
-          private
-
-          def levels
-            @levels ||= @lines.flat_map { |line| line.points.map(&:first) }.uniq.sort
-          end
-
-          def series(line, slot)
-            points = line.points.map { |level, *numbers| point(line, level, *numbers) }
-            CHARTS::Series.new(points, slot: slot, x: x, y: y)
-          end
-
-          def point(line, level, value, low = nil, high = nil)
-            CHARTS::Series::Point.new(level, value, low, high, "#{line.name}, #{level} #{@unit}: #{text(value)}")
-          end
-
-          def description
-            @lines.map do |line|
-              "#{line.name}: #{line.points.map { |level, value| "#{text(value)} at #{level}" }.join(", ")}."
-            end.join(" ")
-          end
-
-          def text(value)
-            Figures.text(@metric, value)
-          end
-
-          def frame
-            CHARTS::Frame.new(x: x, y: y, x_label: @unit,
-                              x_ticks: levels.map { |level| [level, Lab::Report::Numbers.tick_count(level)] },
-                              y_ticks: y.ticks.map { |tick| [tick, Values.tick(@metric, tick)] })
-          end
-
-          # Of equal ratios, but where one comes after the other.
-          def x
-            @x ||= begin
-              low, high = levels.minmax
-              ratios = levels.length < high && high > 4 * low && low.positive?
-              (ratios ? CHARTS::Scales::Log : CHARTS::Scales::Linear).new(low, high, CHARTS::Frame::ACROSS)
+          def of_publications(curves, table)
+            metrics = table.metrics.select { |metric| table.published?(metric) }
+            groups = curves.group_by { |curve| [curve.id, Curves.kind(curve.points.first.last.entry.conditions.first)] }
+            groups.values.product(metrics).map do |members, metric|
+              first = members.first
+              figure("#{first.id} #{first.cell.name}", metric, Curves.unit(first.cell),
+                     measured(members, metric) + published(members, metric))
             end
           end
 
-          # From zero, but for times of several sizes.
-          def y
-            @y ||= begin
-              all = CHARTS::Scales.with_intervals(values, ends)
-              if several_sizes?
-                CHARTS::Scales::Log.around(all, CHARTS::Frame::UP)
-              else
-                CHARTS::Scales::Linear.around(all, CHARTS::Frame::UP, zero: true)
+          # A line for each server.
+          def measured(members, metric)
+            members.group_by(&:kind).values.map do |alike|
+              cell = alike.first.cell
+              points = alike.flat_map(&:points).uniq(&:first).sort_by(&:first)
+              ours(cell.server == Findings::OURS ? OURS : cell.server, cell, points, metric)
+            end
+          end
+
+          def published(members, metric)
+            members.uniq(&:name).map do |curve|
+              name = members.map(&:name).uniq.one? ? PUBLISHED : "#{PUBLISHED} #{curve.name}"
+              points = curve.points.map { |level, row| [level, middle(row.value(metric)&.published)] }
+              line(name, metric, Curves.unit(curve.cell), points)
+            end
+          end
+
+          # A published range stands for its middle.
+          def middle(number)
+            number.is_a?(Array) ? number.sum / 2 : number
+          end
+
+          # Curves of one id share a panel, as many as a reader can tell apart.
+          def of_questions(curves, table)
+            groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.cell)] }
+            groups.flat_map do |(id, unit), members|
+              members.each_slice(MOST).to_a.product(table.metrics).map do |some, metric|
+                lines = some.map { |curve| ours(name(curve, members), curve.cell, curve.points, metric) }
+                figure(id, metric, unit, lines)
               end
             end
           end
 
-          def several_sizes?
-            Metric.fetch(@metric).kind == :time && values.max > Values::WIDE * values.min
+          # What tells a curve from the others.
+          def name(curve, members)
+            alike = members.select { |each| each.name == curve.name }
+            server = curve.cell.name if alike.length > 1 || curve.name.empty?
+            [curve.name, server].compact.reject(&:empty?).join(", ")
           end
 
-          def values
-            @values ||= @lines.flat_map { |line| line.points.map { |_, value| value } }
+          def ours(name, cell, points, metric)
+            estimates = points.map { |level, row| [level, *row.value(metric)&.ours&.to_a&.first(3)] }
+            line(name, metric, Curves.unit(cell), estimates)
           end
 
-          # Of intervals.
-          def ends
-            @lines.flat_map { |line| line.points.flat_map { |point| point.drop(2) } }.compact
+          # points: [level, value, low, high] each; all but the level may be nil.
+          def line(name, metric, unit, points)
+            points = points.select { |_, value| value&.positive? }.map do |level, value, low, high|
+              text = "#{name}, #{level} #{unit}: #{Figures.text(metric, value)}"
+              Cuttle::Report::Charts::Series::Point.new(level, value, low, high, text)
+            end
+            CHART::Line.new(name, points)
           end
+
+          # A panel, or nil if there is nothing to draw. unit: of the levels.
+          def figure(title, metric, unit, lines)
+            lines = lines.reject { |line| line.points.empty? }.first(MOST)
+            levels, values = lines.flat_map(&:points).then { |points| [points.map(&:x).uniq, points.map(&:y)] }
+            return if levels.length < 2
+
+            log = Metric.fetch(metric).kind == :time && Charts.wide?(values)
+            chart = CHART.new(lines, unit: unit, log: log, even: levels.length >= levels.max) do |value|
+              Figures.tick(metric, value)
+            end
+            chart.panel("#{title}: #{Figures.title(metric)}", "#{Figures.title(metric)} against #{unit}: #{title}",
+                        description(metric, lines), lines)
+          end
+
+          def description(metric, lines)
+            lines.map do |line|
+              "#{line.name}: #{line.points.map { |each| "#{Figures.text(metric, each.y)} at #{each.x}" }.join(", ")}."
+            end.join(" ")
+          end
+        end
+
+        register "lines", at: 10 do |table, curves|
+          published, asked = curves.partition { |curve| curve.points.first.last.entry.row.file }
+          Lines.of_publications(published, table) + Lines.of_questions(asked, table)
         end
       end
     end

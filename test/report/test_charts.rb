@@ -3,8 +3,8 @@
 require "test_helper"
 
 # The parts of the charts, each alone.
-class TestLabReportCharts < Minitest::Test
-  Charts = Cuttle::Lab::Report::Charts
+class TestReportCharts < Minitest::Test
+  Charts = Cuttle::Report::Charts
   Scales = Charts::Scales
   Point = Charts::Series::Point
 

@@ -3,8 +3,8 @@
 require "test_helper"
 
 # What comes from outside never becomes markup.
-class TestLabReportMarkup < Minitest::Test
-  Markup = Cuttle::Lab::Report::Markup
+class TestReportMarkup < Minitest::Test
+  Markup = Cuttle::Report::Markup
 
   def test_text_is_escaped_and_markup_is_not_escaped_again
     inner = Markup.tag(:b, "1 < 2 & \"3\"")

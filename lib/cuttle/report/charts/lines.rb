@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Report
+    module Charts
+      # Lines against an amount, such as response times against connections. All panels share one scale.
+      class Lines
+        # points: Series::Point each.
+        Line = Struct.new(:name, :points)
+
+        # lines: of all panels. unit: of the amounts. log: whether the vertical axis is logarithmic. even: whether the
+        # horizontal one is not, however wide it is. The block makes the label of a value.
+        def initialize(lines, unit:, log:, even: false, &label)
+          @points = lines.flat_map(&:points)
+          @unit = unit
+          @log = log
+          @even = even
+          @label = label
+        end
+
+        # Whether there is nothing to draw.
+        def empty?
+          values.empty?
+        end
+
+        # A figure of some of the lines. behind: lines that are drawn in grey behind them, or nil.
+        def panel(caption, title, description, lines, behind: nil)
+          series = lines.map.with_index { |line, slot| frame.series(line.points, slot).to_svg }
+          frame.figure(caption, title, description, lines.map(&:name),
+                       (frame.background(behind.map(&:points)) if behind), *series)
+        end
+
+        private
+
+        def frame
+          @frame ||= begin
+            ends = @points.flat_map { |point| [point.low, point.high] }.compact
+            Frame.new(x: across, y: Scales.around(values, ends, Frame::UP, log: @log), unit: @unit,
+                      x_ticks: amounts.map { |amount| [amount, Numbers.tick_count(amount)] }, &@label)
+          end
+        end
+
+        def across
+          low, high = amounts.minmax
+          wide = high > 4 * low && low.positive?
+          (wide && !@even ? Scales::Log : Scales::Linear).new(low, high, Frame::ACROSS)
+        end
+
+        def amounts
+          @amounts ||= @points.map(&:x).uniq.sort
+        end
+
+        def values
+          @values ||= @points.filter_map(&:y).select { |value| !@log || value.positive? }
+        end
+      end
+    end
+  end
+end

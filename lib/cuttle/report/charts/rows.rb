@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Report
+    module Charts
+      # Rows above one axis. A row has a name, a figure at the right, and a drawing below them: an estimate with its
+      # interval, unless a subclass draws something else. A subclass has a scale and the label of a tick.
+      class Rows
+        include Markup
+
+        PITCH = 36
+        TOP = 4
+        ACROSS = [14, WIDTH - 14].freeze
+        LETTER = 6.7 # about the width of a letter
+
+        # value: an estimate, or what a subclass draws. slot: of the series whose colour and shape the mark has. text:
+        # what the mark stands for. hollow: whether the mark is. range: values to shade, or nil.
+        Item = Struct.new(:name, :figure, :value, :slot, :text, :hollow, :range, keyword_init: true)
+
+        # The beginning of a name that doesn't fit beside another text.
+        def self.short(name, beside:)
+          name = Markup.clean(name)
+          room = ((WIDTH - 24) / LETTER).floor - beside.length
+          name.length > room ? "#{name[0, [room - 1, 1].max]}…" : name
+        end
+
+        # heading: for readers who can't see the drawing. unit: of the axis. items: Item each. radius: of the marks.
+        def initialize(heading, unit, items, radius: 3.8)
+          @heading = heading
+          @unit = unit
+          @items = items
+          @radius = radius
+        end
+
+        # A figure, or nil if there is no item.
+        def to_html(title, legend: [])
+          Charts.figure(title, svg, legend: legend) if @items.any?
+        end
+
+        private
+
+        def svg
+          bottom = TOP + (@items.length * PITCH)
+          rows = @items.map.with_index { |item, index| row(item, TOP + (index * PITCH)) }
+          Charts.svg(bottom + 36, @heading, description, axis(bottom), rows,
+                     tag(:text, @unit, class: "label end", x: WIDTH - 8, y: bottom + 30))
+        end
+
+        def axis(bottom)
+          Axis.horizontal(ticks.map { |tick| [scale.call(tick), label(tick)] }, TOP, bottom)
+        end
+
+        def ticks
+          scale.ticks
+        end
+
+        # The whole name shows on hover.
+        def row(item, top)
+          name = tag(:text, Rows.short(item.name, beside: item.figure), tag(:title, item.name),
+                     class: "name", x: 8, y: top + 13)
+          tag(:g, name, tag(:text, item.figure, class: "figure end", x: WIDTH - 8, y: top + 13), draw(item, top + 24))
+        end
+
+        def description
+          @items.map { |item| "#{item.name}: #{item.figure}." }.join(" ")
+        end
+
+        def draw(item, y)
+          [(shade(item.range, y) if item.range), whisker(item.value, y, item.slot),
+           Marker.at(scale.call(item.value.value), y, item.slot, item.text, hollow: item.hollow, radius: @radius)]
+        end
+
+        # The interval of an estimate, if it has one.
+        def whisker(estimate, y, slot)
+          return unless Numbers.interval?(estimate)
+
+          left, right = [estimate.low, estimate.high].map { |value| Charts.at(scale.within(value)) }
+          tag(:path, class: "whisker s#{slot + 1}", d: "M#{left} #{y - 3}v6M#{left} #{y}H#{right}M#{right} #{y - 3}v6")
+        end
+
+        def shade(range, y)
+          left, right = [range.begin || scale.low, range.end || scale.high].map { |end_| Charts.at(scale.within(end_)) }
+          tag(:path, class: "claimed", d: "M#{left} #{y - 8}H#{right}V#{y + 8}H#{left}z")
+        end
+
+        # Of estimates: their values, and the ends of their intervals.
+        def values
+          @items.map { |item| item.value.value.to_f }
+        end
+
+        def ends
+          @items.flat_map { |item| [item.value.low, item.value.high] }.compact
+        end
+      end
+    end
+  end
+end

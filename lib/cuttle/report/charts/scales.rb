@@ -1,0 +1,139 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Report
+    module Charts
+      # Scales turn values into coordinates (call) and choose the values that get a label (ticks). A scale that holds
+      # one value puts it in the middle.
+      module Scales
+        WIDEST = 2.0 # how far beyond the values an interval may stretch a scale
+
+        # A scale that holds +values+ and the ends of their intervals. One that is not logarithmic begins at zero.
+        def self.around(values, ends, range, log:)
+          all = with_intervals(values, ends)
+          log ? Log.around(all, range) : Linear.around(all, range, zero: true)
+        end
+
+        # +values+, and the ends of their intervals as far as they leave room for the values. The interval of few runs
+        # can be very wide; the axis cuts it off.
+        def self.with_intervals(values, ends)
+          low, high = values.minmax
+          values + ends.map { |value| value.clamp(low / WIDEST, high * WIDEST) }
+        end
+
+        # What scales have in common. A subclass has stretch, which gives equal steps on the axis equal differences.
+        class Scale
+          attr_reader :low, :high
+
+          def initialize(low, high, range)
+            @low = low.to_f
+            @high = high.to_f
+            @from, @to = range
+          end
+
+          def call(value)
+            @from + (position(value.to_f) * (@to - @from))
+          end
+
+          # Like call, but a value beyond an end is put at that end.
+          def within(value)
+            call(value.clamp(low, high))
+          end
+
+          private
+
+          def position(value)
+            low == high ? 0.5 : (stretch(value) - stretch(low)) / (stretch(high) - stretch(low))
+          end
+        end
+
+        # Equal steps.
+        class Linear < Scale
+          STEPS = [1, 2, 2.5, 5, 10].freeze
+
+          # A scale with round ends that holds all +values+. zero: whether it begins at 0.
+          def self.around(values, range, zero: false)
+            low, high = values.minmax
+            low = 0 if zero
+            high = low + (low.zero? ? 1 : low.abs * 0.1) if high <= low
+            step = step(high - low)
+            new((low / step).floor * step, (high / step).ceil * step, range, step: step)
+          end
+
+          # The round step that divides +length+ into about four.
+          def self.step(length)
+            power = 10.0**Math.log10(length / 4.0).floor
+            STEPS.map { |factor| factor * power }.find { |step| length / step <= 4.5 } || (10 * power)
+          end
+
+          def initialize(low, high, range, step: self.class.step(high - low))
+            super(low, high, range)
+            @step = step
+          end
+
+          def ticks
+            first = ((low / @step) - 1e-9).ceil
+            last = ((high / @step) + 1e-9).floor
+            (first..last).map { |number| (number * @step).round(12) }
+          end
+
+          private
+
+          def stretch(value)
+            value
+          end
+        end
+
+        # Equal ratios. Values are positive.
+        class Log < Scale
+          MANTISSAS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]].freeze
+
+          # A scale that holds all +values+ and a little air.
+          def self.around(values, range, air: 1.15)
+            low, high = values.minmax
+            new(low / air, high * air, range)
+          end
+
+          # At least three ticks, as round as possible; equal steps if the range is too narrow.
+          def ticks
+            round = MANTISSAS.lazy.map { |mantissas| multiples(mantissas) }.find { |ticks| ticks.length >= 3 }
+            round ? thin(round) : Linear.new(low, high, nil).ticks
+          end
+
+          private
+
+          # Powers of ten, times each mantissa.
+          def multiples(mantissas)
+            decades = (Math.log10(low).floor..Math.log10(high).ceil)
+            decades.flat_map { |power| mantissas.map { |mantissa| mantissa * (10.0**power) } }
+                   .select { |tick| tick.between?(low, high) }
+          end
+
+          # At most six ticks.
+          def thin(ticks)
+            ticks.each_slice((ticks.length / 6.0).ceil).map(&:first)
+          end
+
+          def stretch(value)
+            Math.log10([value, low].max) # the interval may reach to zero
+          end
+        end
+
+        # Percentiles by their number of nines: p90, p99 and p99.9 are equally far apart.
+        class Nines < Scale
+          TICKS = [0, 50, 90, 99, 99.9, 99.99, 99.999].freeze
+
+          def ticks
+            TICKS.select { |tick| tick.between?(low, high) }
+          end
+
+          private
+
+          def stretch(percentile)
+            -Math.log10(1 - (percentile / 100.0))
+          end
+        end
+      end
+    end
+  end
+end

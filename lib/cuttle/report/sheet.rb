@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Report
+    # An HTML page as one file. Its style and its drawings are in it, its policy forbids it to load anything, and it
+    # runs no script.
+    module Sheet
+      extend Markup
+
+      POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+      STYLE = File.expand_path("style.css", __dir__)
+
+      module_function
+
+      # The page: a String. content: markup of the body. styles: paths of further style sheets.
+      def render(title, maker, *content, styles: [])
+        "<!DOCTYPE html>\n#{tag(:html, head(title, maker, [STYLE, *styles]), tag(:body, *content), lang: "en")}\n"
+      end
+
+      def head(title, maker, styles)
+        tag(:head, tag(:meta, charset: "utf-8"),
+            tag(:meta, http_equiv: "Content-Security-Policy", content: POLICY),
+            tag(:meta, name: "viewport", content: "width=device-width, initial-scale=1"),
+            tag(:meta, name: "color-scheme", content: "light dark"),
+            tag(:meta, name: "generator", content: maker),
+            tag(:link, rel: "icon", href: "data:,"),
+            tag(:title, title), tag(:style, Markup::Safe.new(styles.map { |path| File.read(path) }.join)))
+      end
+
+      # sections: { anchor => [heading, markup] }.
+      def main(sections)
+        tag(:main, sections.map { |anchor, (heading, content)| section(anchor, heading, content) })
+      end
+
+      def section(anchor, heading, content)
+        tag(:section, tag(:h2, heading, id: "#{anchor}-heading"), content,
+            id: anchor, aria_labelledby: "#{anchor}-heading")
+      end
+
+      def contents(sections)
+        links = sections.map { |anchor, (heading, _)| tag(:li, tag(:a, heading, href: "##{anchor}")) }
+        tag(:nav, tag(:ul, links), aria_label: "Contents")
+      end
+
+      def footer(maker)
+        tag(:footer, tag(:p, "Made by #{maker}. This file needs no network."))
+      end
+
+      # A paragraph that explains how to read what follows.
+      def lead(text)
+        tag(:p, text, class: "lead")
+      end
+
+      # A table in a box that scrolls where the page is narrower. rows: Arrays of texts or of whole cells; the first
+      # cell is the head of its row.
+      def table(caption, header, rows)
+        head = tag(:thead, tag(:tr, header.map { |name| tag(:th, name, scope: "col") }))
+        body = rows.map do |name, *cells|
+          tag(:tr, tag(:th, name, scope: "row"), cells.map { |cell| tag(:td, cell) })
+        end
+        scrolling(caption, tag(:table, tag(:caption, caption), head, tag(:tbody, body)))
+      end
+
+      # The tabindex lets a keyboard scroll the box.
+      def scrolling(name, content)
+        tag(:div, content, class: "scroll", role: "region", aria_label: name, tabindex: 0)
+      end
+    end
+  end
+end
