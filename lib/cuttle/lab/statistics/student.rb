@@ -14,9 +14,10 @@ module Cuttle
           Beta.regularized(degrees / (degrees + t * t.to_f), degrees / 2.0, 0.5)
         end
 
-        # The t that |T| exceeds with probability +level+.
+        # The t that |T| exceeds with probability +level+. Kept, because a report asks for the same few again and again.
         def critical(level, degrees)
-          Search.real { |t| two_sided(t, degrees) <= level }
+          @critical ||= {}
+          @critical[[level, degrees]] ||= Search.real { |t| two_sided(t, degrees) <= level }
         end
 
         # [low, high] of the center of +values+. It uses logarithms if all are positive, because disturbances change a
