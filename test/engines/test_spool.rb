@@ -193,11 +193,13 @@ module SpoolsAnywhere
   def test_whole_responses_beyond_the_limit_stay_in_memory
     line = /\Acuttle: temporary files have reached their limit of 9000000 octets .*\n\z/
     spooling("--max-spool", "9000000", err: traits.evented? ? line : "") do
+      borrows = traits.evented? || traits.pooled? # otherwise the one thread would wait for the borrower
+      borrow_all if borrows
       readers = Array.new(traits.evented? ? 4 : 1) do |i|
         connect(receive_buffer: 8_192).write(get("/large?#{8_000_000 + i}", "Connection: close"))
       end
       readers.each { |reader| assert reader.heard?(PATIENCE) }
-      eventually("a temporary file", within: PATIENCE) { files.any?(&:positive?) }
+      eventually("a temporary file") { files.any?(&:positive?) } if borrows
       assert_operator files.sum, :<=, 9_000_000
       readers.each_with_index { |reader, i| assert_octets 8_000_000 + i, reader.response.body }
       assert_no_files
