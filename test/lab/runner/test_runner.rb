@@ -7,6 +7,7 @@ require_relative "../support/lab_fakes"
 # Carrying a plan out, on servers of the load generator's own: what is written down, whatever happens.
 class TestLabRunner < Minitest::Test
   LOADS = { duration: 0.05, warmup: 0, concurrency: [1, 2], workers: [0], engines: %w[single hybrid] }.freeze
+  VALID = 0.5
 
   def setup
     @native = Cuttle::Load::TestServers::Known.new(:null)
@@ -170,7 +171,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_what_stays_slow_is_kept_and_warned_of
-    run_lab(rounds: 1, cores: quiet_cores, speed: core_speed { 0.5 })
+    run_lab(rounds: 1, duration: VALID, cores: quiet_cores, speed: core_speed { 0.5 })
     runs = @store.of("run")
     assert(runs.all? { |run| run["valid"] && run["warnings"].any? { |each| each["name"] == "slow" } })
   end
@@ -181,7 +182,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_where_all_is_disturbed_few_are_made_again_and_all_are_kept
-    run_lab(rounds: 2, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0] * 99))
+    run_lab(rounds: 2, duration: VALID, cores: Disturbed.new(Cuttle::Lab::Machine::Cores.new, [10.0] * 99))
     runs = @store.of("run")
     assert_equal [1, 5, 9], runs.select { |run| run["repeated"] }.map { |run| run["order"] }
     assert(runs.all? { |run| run["valid"] && run["lost"] > 1 })
@@ -198,9 +199,11 @@ class TestLabRunner < Minitest::Test
   private
 
   # changes: of the loads, as the results file has them.
-  def run_lab(rounds:, done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil), cores: Cuttle::Lab::Machine::Cores.new, changes: nil,
-              speed: core_speed { 1 }, &made)
-    plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS), peers: LabFakes::Peers.new)
+  # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
+  def run_lab(rounds:, duration: LOADS[:duration], done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil),
+              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, &made)
+    options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration)
+    plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan
     testbed = LabFakes::Testbed.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
