@@ -30,7 +30,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_a_run_says_what_was_measured
-    run_lab(rounds: 1)
+    run_lab(rounds: 1, duration: VALID)
     run = @store.of("run").first
     assert run["valid"]
     assert_operator run["rate"], :>, 10
@@ -60,7 +60,7 @@ class TestLabRunner < Minitest::Test
   end
 
   def test_a_setting_that_is_not_proved_makes_a_run_invalid
-    run_lab(rounds: 1) { LabFakes::Server.new(@native.port, proved: false) }
+    run_lab(rounds: 1, duration: VALID) { LabFakes::Server.new(@native.port, proved: false) }
     runs = @store.of("run")
     assert(runs.none? { |run| run["valid"] })
     assert_equal ["unproved: workers should be 2, and is 1"], runs.first["reasons"]
