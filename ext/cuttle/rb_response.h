@@ -18,7 +18,7 @@ void cuttle_response_begin(struct cuttle_held *held, struct cuttle_response_head
 			   const struct cuttle_fields *fields, int64_t length);
 
 /* Frees the head and raises Cuttle::InvalidResponse. Nothing of the response has left. */
-void cuttle_response_give_up(struct cuttle_held *held, struct cuttle_response_head *head, const char *why);
+NORETURN(void cuttle_response_give_up(struct cuttle_held *held, struct cuttle_response_head *head, const char *why));
 
 /* Sends copies of parts; what the client doesn't take yet is queued. */
 void cuttle_response_send(struct cuttle_held *held, struct iovec *parts, int count);
