@@ -174,6 +174,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	if (NIL_P(env))
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
+	source->core->source = source;
 	read_limits(source, options);
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
