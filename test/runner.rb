@@ -3,8 +3,8 @@
 require "minitest"
 require_relative "runner/crew"
 
-# Runs minitest's tests in several processes at once, for most of them wait: `ruby -Itest -Ilib -rrunner FILE...`. Rake's
-# tasks and bin/test do that; without -rrunner the same files run one test after the other in one process, for a
+# Runs minitest's tests in several processes at once, for most of them wait: `ruby -Itest -Ilib -rrunner FILE...`.
+# Rake's tasks and bin/test do that; without -rrunner the same files run one test after the other in one process, for a
 # debugger. Minitest keeps its options, its reporters and its exit code.
 #
 # CUTTLE_PROCESSES says how many tests run at once (three for each core). Where one finds its core taken by two others,

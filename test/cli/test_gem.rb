@@ -39,7 +39,7 @@ class TestGem < Minitest::Test
       assert_equal 20, JSON.parse(out[/^{.*}$/]).fetch("responses")
     end
     out = command("cuttle", "lab", "config.ru", "--engines", "hybrid,single", "--workers", "0", "--concurrency", "1",
-               "--rounds", "2", "--duration", "200ms", "--warmup", "100ms")
+                  "--rounds", "2", "--duration", "200ms", "--warmup", "100ms")
     assert_match(/^ *hybrid\b.*[1-9]/, out)
     assert_match(/^ *q1\b/, command("cuttle", "study"))
   end

@@ -104,7 +104,8 @@ module Runner
       result = Minitest::Result.new(hand.test || "(its end)")
       result.klass = hand.suite.to_s
       result.time = hand.seconds
-      result.failures << Minitest::UnexpectedError.new(Broken.new("#{why}\n#{said}").tap { |error| error.set_backtrace([]) })
+      error = Broken.new("#{why}\n#{said}").tap { |broken| broken.set_backtrace([]) }
+      result.failures << Minitest::UnexpectedError.new(error)
       puts "", result
       @reporter.record(result)
     end
@@ -113,7 +114,7 @@ module Runner
     def dismiss
       trap("INT", "IGNORE")
       @hands.each(&:interrupt)
-      @hands.each { |hand| hand.finish }
+      @hands.each(&:finish)
     ensure
       trap("INT", "DEFAULT")
     end

@@ -6,9 +6,9 @@ require "tempfile"
 require "tmpdir"
 
 module Runner
-  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see Work).
-  # The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first), and
-  # whether it may go on with another suite; it gets the test, or nil for the end.
+  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see
+  # Work). The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first),
+  # and whether it may go on with another suite; it gets the test, or nil for the end.
   class Hand
     attr_reader :suite, :test
 

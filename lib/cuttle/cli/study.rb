@@ -61,15 +61,19 @@ module Cuttle
       end
 
       def measuring(parser)
-        parser.on("--scale N", Float, "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") do |factor|
+        parser.on("--scale N", Float,
+                  "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") do |factor|
           @scale = factor
         end
-        parser.on("--rounds N", OptionParser::DecimalInteger, "of starts (each study's own)") { |number| @rounds = number }
+        parser.on("--rounds N", OptionParser::DecimalInteger, "of starts (each study's own)") do |number|
+          @rounds = number
+        end
         parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
       end
 
       def writing(parser)
-        parser.on("--directory DIR", "where results go (#{DIRECTORY}); report: on these, and not on what is kept") do |path|
+        parser.on("--directory DIR",
+                  "where results go (#{DIRECTORY}); report: on these, and not on what is kept") do |path|
           @directory = path
         end
         parser.on("--keep", "take the results for those of the study, as keep does") { @keep = true }
@@ -123,6 +127,7 @@ module Cuttle
 
       def resume(words)
         raise UsageError, "--resume takes no names: they are in the results" if words.any?
+
         kept = File.expand_path(@resume).start_with?("#{Studies::ROOT}/")
         raise UsageError, "--resume: what is kept came to its end" if kept
 

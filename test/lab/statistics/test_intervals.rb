@@ -93,7 +93,7 @@ class TestLabIntervals < Minitest::Test
 
   def test_one_value_has_no_interval
     assert_equal [7, nil, nil, 1], Statistics.median_interval([7]).to_a
-    refute Statistics::Bootstrap.estimate([7]) { |blocks| blocks.sum }.interval?
+    refute Statistics::Bootstrap.estimate([7], &:sum).interval?
   end
 
   def test_values_that_are_no_ratio
