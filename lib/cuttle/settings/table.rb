@@ -46,12 +46,11 @@ module Cuttle
           help: "requests at once in a process of engine fibers" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
           default: "native",
-          help: "one of the parsers below",
-          readme: "`native` (C), `pure` (Ruby), `recognizer` (regular expressions, for study only)" },
+          help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser, see below" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
-          tells: "on; off for engine single",
+          tells: "on; off if a process serves one at a time",
           help: "let connections persist" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
           help: "that server's model and habits, see below" }
