@@ -64,7 +64,9 @@ module Cuttle
         parser.on("--scale N", Float, "multiply times or numbers of requests by N, 0.01 to 1 (1)") do |factor|
           @scale = factor
         end
-        parser.on("--rounds N", OptionParser::DecimalInteger, "rounds (each study's own number)") { |number| @rounds = number }
+        parser.on("--rounds N", OptionParser::DecimalInteger, "rounds (each study's own number)") do |number|
+          @rounds = number
+        end
         parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order (printed)") { |number| @seed = number }
       end
 

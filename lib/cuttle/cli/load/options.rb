@@ -77,7 +77,7 @@ module Cuttle
         end
 
         def length(parser)
-          time(parser, :duration, "-d", "--duration TIME", "length of the run (10s, or that of --steps, --ramp or --trace)")
+          time(parser, :duration, "-d", "--duration TIME", "length (10s, or that of --steps, --ramp or --trace)")
           count(parser, :requests, "-n", "--requests N", "end the run after N requests")
           time(parser, :warmup, "--warmup TIME", "run the load without measuring first (none)")
           time(parser, :timeout, "--timeout TIME", "limit for a response, from the intended time of its request (10s)")
@@ -86,7 +86,9 @@ module Cuttle
 
         def requests(parser)
           keep(parser, :method, "-X", "--method NAME", "method (GET; POST if there is a body)")
-          parser.on("-H", "--header 'NAME: VALUE'", "add a field; may be repeated") { |text| @plan[:headers] << header(text) }
+          parser.on("-H", "--header 'NAME: VALUE'", "add a field; may be repeated") do |text|
+            @plan[:headers] << header(text)
+          end
           keep(parser, :body, "--body TEXT", "body of the request")
           parser.on("--body-file FILE", "file with the body") { |path| @plan[:body] = read(path, "--body-file") }
           count(parser, :expect, "--expect STATUS", "expected status (any below 400)")
