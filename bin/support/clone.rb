@@ -89,7 +89,7 @@ module Clone
 
     # What a compiled extension depends on.
     def sources
-      files = Dir["#{ROOT}/{ext/**/*.{c,h,rb},rakelib/compile.rake,tmp/belongs/*}"].sort
+      files = Dir["#{ROOT}/{ext/**/*.{c,h,rb},rakelib/compile.rake,tmp/belongs/*}"]
       [RUBY_DESCRIPTION, *files.map { |file| "#{file} #{File.mtime(file).to_f} #{File.size(file)}" }].join("\n")
     end
   end

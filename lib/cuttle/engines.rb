@@ -27,7 +27,7 @@ module Cuttle
 
     list "engine", "cuttle/engines", {
       "single" => ["Single", "one connection at a time: CPU-bound apps, with -w N behind a buffering proxy"],
-      "threads" => ["Threads", "a thread per connection (-t 0) or a pool (-t N), blocking I/O: few clients, apps that wait a lot"],
+      "threads" => ["Threads", "blocking I/O, a thread per connection (-t 0) or a pool: few clients, apps that wait"],
       "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait"],
       "hybrid" => ["Hybrid", "evented I/O, the app on N threads: Rails and most apps; the default"],
       "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait"]

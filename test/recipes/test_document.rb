@@ -13,7 +13,7 @@ class TestRecipeDocument < Minitest::Test
 
   def test_every_recipe_has_a_section
     sections = DOCUMENT.scan(/^## (.+)$/).flatten.map { |title| title.downcase.delete("'").tr(" ", "-") }
-    assert_equal sections, ROWS.map { |_, anchor| anchor }
+    assert_equal(sections, ROWS.map { |_, anchor| anchor })
   end
 
   def test_every_recipe_touches_few_files

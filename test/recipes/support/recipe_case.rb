@@ -68,7 +68,8 @@ module RecipeCase
 
   # `cuttle serve` of the copy.
   def serve(*flags, env: {})
-    command = ["#{@directory}/exe/cuttle", "serve", "#{@directory}/examples/hello.ru", "-b", "tcp://127.0.0.1:0", *flags]
+    program, app = %w[exe/cuttle examples/hello.ru].map { |path| "#{@directory}/#{path}" }
+    command = [program, "serve", app, "-b", "tcp://127.0.0.1:0", *flags]
     process = ServingProcess.new(command, env: env, paths: ["#{@directory}/lib"])
     process.wait_until_ready
     yield process
