@@ -31,12 +31,12 @@ module EngineContract
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
-    Cuttle::Engines.traits(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
+    Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
   end
 
   # Under sanitizers, clustered suites run the C of the same suite alone once more, whatever the back end.
   def self.told?(workers, backend)
-    ENV["CUTTLE_SANITIZE"] && workers.positive? && backend == "poll" && RUBY_PLATFORM.include?("linux")
+    ENV["CUTTLE_SANITIZE"] && workers.positive? && backend && backend != Cuttle::Poller.backends.first
   end
 
   # Every way to run +engine+, as suites.
