@@ -14,7 +14,8 @@ if ENV["CUTTLE_SANITIZE"]
   $LDFLAGS << " -fsanitize=address,undefined"
 end
 
-# Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go through.
+# Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go
+# through.
 create_makefile("cuttle/core") do |makefile|
   objects = Dir["#{$srcdir}/rb_*.c"].map { |file| File.basename(file, ".c") + ".#{$OBJEXT}" }
   makefile << "\n#{objects.join(" ")}: CFLAGS += --param asan-stack=0\n" if ENV["CUTTLE_SANITIZE"]

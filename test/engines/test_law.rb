@@ -29,7 +29,7 @@ class TestLaw < Minitest::Test
     end
 
     def disturb(random)
-      return @thread.raise(Interruption) unless (@killed = @killed || random.rand(3).zero?)
+      return @thread.raise(Interruption) unless @killed ||= random.rand(3).zero?
 
       @thread.kill
     end

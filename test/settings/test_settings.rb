@@ -91,7 +91,7 @@ class TestSettings < Minitest::Test
       assert_equal File.realpath(directory), File.realpath(build({}, spool_directory: directory).spool_directory)
       Dir.chdir(directory) { assert_equal Dir.pwd, build({}, spool_directory: ".").spool_directory }
       File.write("#{directory}/file", "")
-      [directory + "/file", directory + "/nowhere"].each { |path| assert_no_spool(path) }
+      ["#{directory}/file", "#{directory}/nowhere"].each { |path| assert_no_spool(path) }
       File.chmod(0o500, directory)
       assert_no_spool(directory) unless Process.euid.zero? # who may write everywhere
     end

@@ -18,7 +18,7 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          if (arguments & %w[-h --help]).any?
+          if arguments.intersect?(%w[-h --help])
             @out.puts USAGE
             return 0
           end

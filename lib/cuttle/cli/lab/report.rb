@@ -24,7 +24,7 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          return help if (arguments & %w[-h --help]).any?
+          return help if arguments.intersect?(%w[-h --help])
 
           results = Cuttle::Lab::Results.read(directory(arguments - ["--json"]))
           analysis = Cuttle::Lab::Analysis.new(results)

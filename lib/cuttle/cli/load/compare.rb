@@ -17,7 +17,7 @@ module Cuttle
         end
 
         def run(arguments)
-          if (arguments & %w[-h --help]).any?
+          if arguments.intersect?(%w[-h --help])
             @out.puts USAGE
             return 0
           end
