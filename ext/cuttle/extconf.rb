@@ -4,7 +4,6 @@
 require "mkmf"
 
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
-have_header("sys/epoll.h")
 have_func("accept4", "sys/socket.h")
 have_func("pthread_getcpuclockid", "pthread.h")
 have_func("rb_hash_new_capa", "ruby.h")

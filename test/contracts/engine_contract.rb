@@ -31,13 +31,13 @@ module EngineContract
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
-    Cuttle::Engines.traits(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
+    Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
   end
 
   # A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled engines do most.
   # Under sanitizers, clustered suites run the C of the same suite alone once more.
   def self.told?(engine, workers, backend)
-    return false unless workers.positive? && backend == "poll" && RUBY_PLATFORM.include?("linux")
+    return false unless workers.positive? && backend && backend != Cuttle::Poller.backends.first
 
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end
