@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
-$LOAD_PATH.unshift ENV["CUTTLE_CORE"] if ENV["CUTTLE_CORE"] # another build of the extension: see rakelib/sanitize.rake
+$LOAD_PATH.unshift ENV["CUTTLE_EXTENSION"] if ENV["CUTTLE_EXTENSION"] # another build of the extension: see rakelib/sanitize.rake
 require "minitest/autorun"
 require "cuttle"
 

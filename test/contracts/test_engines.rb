@@ -13,7 +13,7 @@ class TestEngines < Minitest::Test
       assert_predicate traits, :frozen?
       refute traits.pooled? && traits.fibers?, name
       assert traits.pooled? || !traits.thread_per_connection?, name
-      assert_equal traits.evented?, Cuttle::Engines.fetch(name).source([], env: {}).is_a?(Cuttle::Poller), name
+      assert_equal traits.evented?, Cuttle::Engines.fetch(name).source([], core: Cuttle::Cores::Native, env: {}).is_a?(Cuttle::Poller), name
     end
   end
 
