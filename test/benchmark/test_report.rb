@@ -8,7 +8,8 @@ class TestBenchmarkReport < Minitest::Test
   def setup
     @directory = Dir.mktmpdir
     @journal = Bench::Journal.new(File.join(@directory, "hello.jsonl"))
-    @journal.add("benchmark", name: "hello", title: "Hello", columns: %w[rate rate_ratio p99], rounds: 3, seconds: 1, seed: 1,
+    @journal.add("benchmark", name: "hello", title: "Hello", columns: %w[rate rate_ratio p99], rounds: 3, seconds: 1,
+                 seed: 1,
                               machine: { cpu: "a 6502" })
     @journal.add("subject", name: "base", versus: "base", version: nil)
     @journal.add("subject", name: "other", versus: "base", version: "1.2")

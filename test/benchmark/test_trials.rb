@@ -6,7 +6,8 @@ require_relative "../../benchmark/support/bench"
 # The trials of benchmark/hostile and benchmark/overload, small, on this checkout.
 class TestBenchmarkTrials < Minitest::Test
   ENVIRONMENT = Bench::Work.environment("0:2", 1000)
-  PATIENT = %w[--header-timeout 120 --min-rate 0].freeze # a trial takes almost the 10 s after which slow clients are ended
+  # A trial takes almost the 10 s after which slow clients are ended.
+  PATIENT = %w[--header-timeout 120 --min-rate 0].freeze
 
   def test_slow_clients_come_are_counted_and_go
     skip "gcc is not installed" unless Bench::Program.path("gcc")

@@ -25,7 +25,9 @@ class TestBenchmarkWrk < Minitest::Test
   end
 
   def test_output_without_figures_says_why
-    error = assert_raises(Bench::Wrk::Failed) { Bench::Wrk.parse("unable to connect to 127.0.0.1:1 Connection refused\n") }
+    error = assert_raises(Bench::Wrk::Failed) do
+      Bench::Wrk.parse("unable to connect to 127.0.0.1:1 Connection refused\n")
+    end
     assert_match(/Connection refused/, error.message)
     assert_raises(Bench::Wrk::Failed) { Bench::Wrk.parse("") }
   end

@@ -92,7 +92,7 @@ module Cuttle
       def measure(start, loads, server, routes)
         until loads.empty? || !go_on?(start.configuration)
           trial = Trial.new(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
-                          speed: @speed, generator: method(:generate))
+                            speed: @speed, generator: method(:generate))
           run = trial.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
@@ -101,8 +101,13 @@ module Cuttle
 
       # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
-        @interruption.watch(tester ? Testers.find(tester).new(url, **options)
-                                   : Load::Generator.new(Load::Plan.build(url, **options)))
+        @interruption.watch(generator(url, tester, options))
+      end
+
+      def generator(url, tester, options)
+        return Testers.find(tester).new(url, **options) if tester
+
+        Load::Generator.new(Load::Plan.build(url, **options))
       end
 
       def keep(start, load, run)

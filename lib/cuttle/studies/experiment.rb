@@ -47,15 +47,17 @@ module Cuttle
 
       def options
         @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
-                         seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
-                         warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
-                         notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
+                                      seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
+                                      warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
+                                      notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end
 
       # The Lab::Plan: configurations and loads of the conditions, and which belong together.
       def plan
         specs = loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) }
-        pairs = numbered.to_h { |id, conditions| [id, conditions.map { |condition| loads.key(condition.load(@scale)) }] }
+        pairs = numbered.to_h do |id, conditions|
+          [id, conditions.map { |condition| loads.key(condition.load(@scale)) }]
+        end
         Lab::Plan.new(configurations: configurations, loads: specs, pairs: pairs, missing: missing, seed: options.seed,
                       rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
       end
@@ -83,13 +85,13 @@ module Cuttle
       # Configuration id => its Conditions.
       def numbered
         @numbered ||= conditions.group_by(&:configuration).values
-                            .map.with_index(1).to_h { |conditions, number| ["c#{number}", conditions] }
+                                .map.with_index(1).to_h { |conditions, number| ["c#{number}", conditions] }
       end
 
       # Load id => Hash.
       def loads
         @loads ||= conditions.map { |condition| condition.load(@scale) }.uniq
-                         .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
+                             .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
       end
 
       def configurations

@@ -40,7 +40,8 @@ class TestLabMachine < Minitest::Test
     assert_equal %w[name text advice], text.keys
     assert_match(/2\.5%/, text["text"])
     slow = Warnings.during(others: 0, steal: 0, speed: 0.6, load_cpu: 0)
-    assert_equal [["slow", "a core of the servers' was 60% as fast as it usually is here"]], slow.map { |each| [each.name, each.text] }
+    assert_equal [["slow", "a core of the servers' was 60% as fast as it usually is here"]],
+                 slow.map { |each| [each.name, each.text] }
     assert_empty Warnings.during(others: 0, steal: 0, speed: 0.9, load_cpu: 0)
   end
 
@@ -67,7 +68,9 @@ class TestLabMachine < Minitest::Test
       order = Queue.new
       told = Queue.new
       Cuttle::Lab::Runner::Lock.hold(path) do
-        other = Thread.new { Cuttle::Lab::Runner::Lock.hold(path, waiting: ->(pid) { told << pid }) { order << :other } }
+        other = Thread.new do
+          Cuttle::Lab::Runner::Lock.hold(path, waiting: ->(pid) { told << pid }) { order << :other }
+        end
         assert_equal Process.pid.to_s, told.pop
         order << :first
         @other = other

@@ -112,7 +112,8 @@ class TestTesterReports < Minitest::Test
     assert_equal [503.62, 60, 68_100, 0.119], said.values_at(:rate, :responses, :octets, :elapsed)
     assert_equal({ connect: 0, reset: 0, status_unexpected: 12 }, said[:errors])
     assert_equal [0.005, 0.006, 0.012], said.values_at(:min, :mean, :max)
-    assert_equal [[50, 66, 75, 80, 90, 95, 98, 99], 0.007, 0.009], [said[:percentiles].keys, *said[:percentiles].values_at(95, 99)]
+    assert_equal [[50, 66, 75, 80, 90, 95, 98, 99], 0.007, 0.009],
+                 [said[:percentiles].keys, *said[:percentiles].values_at(95, 99)]
   end
 
   def test_ab_counts_a_reset_connection_twice
@@ -137,7 +138,8 @@ class TestTesterReports < Minitest::Test
     assert_equal [529.01, 530, 595_190, 1.0], said.values_at(:rate, :responses, :octets, :elapsed)
     assert_equal({ connect: 1, reset: 5, timeout: 4, status_unexpected: 5 }, said[:errors])
     assert_equal [nil, 0.00563, 0.01379], said.values_at(:min, :mean, :max).map { |each| each&.round(9) }
-    assert_equal({ 50 => 0.000545, 75 => 0.00553, 90 => 0.0058, 99 => 1.07 }, said[:percentiles].transform_values { |each| each.round(9) })
+    assert_equal({ 50 => 0.000545, 75 => 0.00553, 90 => 0.0058, 99 => 1.07 },
+                 said[:percentiles].transform_values { |each| each.round(9) })
   end
 
   def test_wrk_without_an_answer

@@ -38,7 +38,7 @@ module Cuttle
           raise Failure, "the server died: #{last_words}" unless @server.running?
 
           record(result, figures, steady).merge("lost" => figures.lost, "speed" => figures.speed&.round(3),
-                                                      "repeated" => measured.length > 1)
+                                                "repeated" => measured.length > 1)
         end
 
         private
