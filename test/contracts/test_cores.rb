@@ -32,7 +32,7 @@ class TestCores < Minitest::Test
     not_modified: -> { [304, { "etag" => '"x"', "content-length" => "5" }, []] },
     empty: -> { [200, {}, []] },
     parts: -> { [200, {}, ["a", "", "b" * 70_000, "c"]] },
-    many_parts: -> { [200, {}, Array.new(200) { |number| number.to_s }] },
+    many_parts: -> { [200, {}, Array.new(200, &:to_s)] },
     part_no_string: -> { [200, {}, ["a", 1]] },
     body_nil: -> { [200, {}, nil] },
     length_right: -> { [200, { "content-length" => "5" }, ["hello"]] },

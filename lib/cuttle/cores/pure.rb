@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "io/wait"
 require "socket"
 require "stringio"
 
@@ -29,5 +30,6 @@ end
 
 # All at once: a process that has no descriptors left can load no file.
 require "cuttle/http/parsers/pure"
-%w[limits meter reasons request_start spool body outbox response_head framing env responses exchange wire forks source
-   watches poller acceptor connection beneath scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }
+%w[limits meter reasons request_start spool body outbox response_head framing env responses exchange wire_input
+   wire_output wire forks source watches poller_thread poller acceptor connection beneath
+   scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }

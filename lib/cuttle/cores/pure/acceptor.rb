@@ -8,9 +8,8 @@ module Cuttle
         RECOVERY = 0.1 # seconds before the next accept after a shortage
 
         # Takes what Poller takes; shared, scoreboard, max_queue, queue_timeout and app_timeout have no effect.
-        def initialize(listeners, shared: false, scoreboard: nil, max_queue: nil, queue_timeout: nil, app_timeout: nil,
-                       **options)
-          super(listeners, **options)
+        def initialize(listeners, **options)
+          super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
           @wires = ObjectSpace::WeakMap.new
         end
 
@@ -70,7 +69,7 @@ module Cuttle
         # Sends what is queued until at most +most+ octets are left, or the client has gone.
         def wait_for_client(wire, most)
           until wire.out.queued <= most || wire.broken?
-            ready = IO.select(nil, [wire.socket], nil, @limits.write_timeout)
+            ready = wire.socket.wait_writable(@limits.write_timeout)
             wire.guard { ready ? wire.send_queued : close_wire(wire) }
           end
         rescue IOError, SystemCallError

@@ -39,7 +39,8 @@ module Cuttle
           # Identifies the file's state, as hexadecimal digits and "-".
           def stamp
             changed = status.ctime
-            [status.ino, status.size, changed.to_i * 1_000_000_000 + changed.nsec].map { |number| number.to_s(16) }.join("-")
+            numbers = [status.ino, status.size, changed.to_i * 1_000_000_000 + changed.nsec]
+            numbers.map { |number| number.to_s(16) }.join("-")
           end
 
           # Whether the last change is old enough that another one would change the stamp.
@@ -86,6 +87,11 @@ module Cuttle
         OPEN_DIRECTORIES = "/proc/self/fd"
         CLIMBS = 64
 
+        # One walk from the root, name by name, never through a link: a link's text is walked in its place. A ".."
+        # starts again with one name less, because a directory may be moved out while it is open.
+        Walk = Struct.new(:left, :done, :at, :links, :climbs, keyword_init: true)
+        private_constant :Walk
+
         # Raises SystemCallError if +root+ can't be opened. +_portable+: there is only one way here.
         def initialize(root, _portable = true)
           @root = File.realpath(root)
@@ -113,10 +119,6 @@ module Cuttle
         end
 
         private
-
-        # One walk from the root, name by name, never through a link: a link's text is walked in its place. A ".." starts
-        # again with one name less, because a directory may be moved out while it is open.
-        Walk = Struct.new(:left, :done, :at, :links, :climbs, keyword_init: true)
 
         def walk(path)
           walk = Walk.new(left: path.split("/", -1), done: [], at: File.open(@root), links: 0, climbs: 0)

@@ -74,7 +74,8 @@ module Cuttle
 
           # They could pass for others: X_Remote_User for X-Remote-User, which goes first.
           added = {}
-          underscored.each { |name, value| field(added, name, value) unless SPECIAL.include?(name.downcase.tr("_", "-")) }
+          underscored.reject! { |name, _| SPECIAL.include?(name.downcase.tr("_", "-")) }
+          underscored.each { |name, value| field(added, name, value) }
           env.update(added) { |_, before, _| before }
         end
 
@@ -96,11 +97,12 @@ module Cuttle
         end
 
         def body(env, head, input)
-          return env["CONTENT_LENGTH"] = +"0" if !input && head.fields.any? { |name, _| name.casecmp?("content-length") }
-          return unless input
-
-          env["rack.input"] = input.first
-          env["CONTENT_LENGTH"] = input.last.to_s
+          if input
+            env["rack.input"] = input.first
+            env["CONTENT_LENGTH"] = input.last.to_s
+          elsif head.fields.any? { |name, _| name.casecmp?("content-length") }
+            env["CONTENT_LENGTH"] = +"0"
+          end
         end
       end
     end

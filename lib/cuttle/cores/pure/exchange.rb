@@ -12,7 +12,7 @@ module Cuttle
         TIMES = %i[accepted first_octet complete taken returned last_octet].freeze
 
         attr_accessor :head, :body, :keep_alive, :thread, :fiber
-        attr_reader :status, :times
+        attr_reader :status
 
         def initialize(wire, now)
           @wire = wire

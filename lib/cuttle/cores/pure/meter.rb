@@ -25,7 +25,7 @@ module Cuttle
           @slack = [@slack + earned - (now - @looked), CREDIT].min
           @looked = now
           @octets = octets
-          (rate && @slack.negative?) || (stall && now - @moved >= stall) ? true : false
+          (!rate.nil? && @slack.negative?) || (!stall.nil? && now - @moved >= stall)
         end
       end
     end

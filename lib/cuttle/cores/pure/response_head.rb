@@ -8,10 +8,10 @@ module Cuttle
       # out.
       class ResponseHead
         Syntax = Http::Parsers::Syntax
-        NAME = /\A[#{Syntax::TOKEN}]+\z/n.freeze
-        VALUE = /\A[#{Syntax::VALUE}]*\z/n.freeze
-        LENGTH = /\A\d{1,18}\z/n.freeze
-        CLOSE = /(?:\A|,)[ \t]*close[ \t]*(?:,|\z)/in.freeze
+        NAME = /\A[#{Syntax::TOKEN}]+\z/n
+        VALUE = /\A[#{Syntax::VALUE}]*\z/n
+        LENGTH = /\A\d{1,18}\z/n
+        CLOSE = /(?:\A|,)[ \t]*close[ \t]*(?:,|\z)/in
 
         # content_length: the app's, nil without one
         attr_reader :content_length

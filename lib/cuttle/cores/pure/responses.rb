@@ -24,7 +24,8 @@ module Cuttle
         # exchange that is over.
         def answer(status, headers, body)
           live if @wire&.stuck?
-          return false if !body.instance_of?(Array) || body.respond_to?(:close) || status == 101 || !@wire || forked? || callbacks?
+          return false unless body.instance_of?(Array) && !body.respond_to?(:close) && status != 101
+          return false if !@wire || forked? || callbacks?
 
           status = ResponseHead.status(status)
           pairs, hijack = ResponseHead.gather(headers)
@@ -252,11 +253,13 @@ module Cuttle
         def send_piece(octets)
           parts = [@unsent].compact
           @unsent = nil
-          if octets.empty? then nil
-          elsif @framing.chunked? then parts.push("#{octets.bytesize.to_s(16)}\r\n", octets, "\r\n")
-          else parts << octets
-          end
+          parts.concat(@framing.chunked? ? chunk(octets) : [octets]) unless octets.empty?
           transmit(*parts) unless parts.empty?
+        end
+
+        # RFC 9112, 7.1.
+        def chunk(octets)
+          ["#{octets.bytesize.to_s(16)}\r\n", octets, "\r\n"]
         end
 
         # Sends octets now as far as the client takes them, and queues the rest.

@@ -64,12 +64,12 @@ module Cuttle
           { **@counters.to_h, spooled: @spool.used }
         end
 
-        # Writes a line to $stderr at the first failure of the temporary files, and once more after each recovery.
+        # Writes a line to $stderr when temporary files begin to fail in a new way.
         def complain_of_spool(error)
           return if @spool_failed == error.class
 
           @spool_failed = error.class
-          Thread.new { $stderr.puts("cuttle: temporary files: #{error.message}: requests with a large body get 503") }
+          complain("temporary files: #{error.message}: requests with a large body get 503")
         end
 
         private
@@ -106,17 +106,22 @@ module Cuttle
           !@limits.max_connections || @counters[:connections] < @limits.max_connections
         end
 
-        # One line for a shortage of descriptors or memory. Another thread writes it: $stderr may block.
+        # One line for a shortage of descriptors or memory.
         def complain_of_shortage
           now = Pure.now
           news = @shortage.nil? || now - @shortage >= EPISODE
           @shortage = now
           return unless news
 
-          $stderr.write_nonblock("cuttle: no connection can be accepted: the process or the system has no descriptors " \
-                                 "or memory left (see ulimit -n); clients wait\n")
+          complain("no connection can be accepted: the process or the system has no descriptors or memory left " \
+                   "(see ulimit -n); clients wait")
+        end
+
+        # Writes a line to $stderr, without waiting: the lock may be held.
+        def complain(text)
+          $stderr.write_nonblock("cuttle: #{text}\n")
         rescue SystemCallError, IOError
-          nil
+          nil # nobody reads it
         end
 
         def close_listeners
