@@ -150,6 +150,7 @@ module Cuttle
             begin_io unless @thread
             @room = room
             @asked = true
+            shed(Pure.now) if room
             loop do
               now = Pure.now
               found = look(now, room)
