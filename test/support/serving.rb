@@ -74,7 +74,7 @@ module Serving
     attr_reader :pid, :status
 
     # Where this clone's library is.
-    PATHS = [ENV["CUTTLE_CORE"], "#{ROOT}/lib"].compact.freeze
+    PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS)
       @directory = Dir.mktmpdir("cuttle")

@@ -125,6 +125,7 @@ module Cuttle
 
       def resume(words)
         raise UsageError, "--resume takes no names: they are in the results" if words.any?
+
         kept = File.expand_path(@resume).start_with?("#{Studies::ROOT}/")
         raise UsageError, "--resume: what is kept came to its end" if kept
 
