@@ -23,3 +23,16 @@ tests "test:peers", PEERS
 
 desc "Run the tests of everything that knows Rack (bin/test runs them under Rack 2.2 as well)"
 tests "test:rack", FileList["test/{rack/**/test_*,test_server}.rb"]
+
+# What differs from one Ruby to another: everything that goes through the extension, and each command once.
+RUBY4 = FileList["test/{contracts,engines,rack,cluster,load}/**/test_*.rb", "test/architecture/test_warnings.rb"]
+
+desc "Run the tests of the extension with Ruby 4 and YJIT (CUTTLE_RUBY4: an archive or a directory)"
+task "test:ruby4" do
+  require_relative "../bin/support/ruby4"
+  if Ruby4.missing?
+    puts "not tested with Ruby 4: there is no #{Ruby4.source} (CUTTLE_RUBY4 names another)"
+  else
+    Ruby4.test(RUBY4) || abort("Tests fail with Ruby 4")
+  end
+end

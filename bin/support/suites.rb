@@ -23,7 +23,8 @@ module Suites
       tests = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
                ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
       others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
-                ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"]]
+                ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"],
+                ["tests with Ruby 4", {}, "test:ruby4"]]
       Clone.outside do
         output = StringIO.new
         lanes = { tests => $stdout, others => output }.map { |suites, out| Thread.new { lane(suites, out) } }
@@ -36,7 +37,7 @@ module Suites
     # The tests in +files+.
     def only(files)
       loads = files.map { |file| "load #{File.expand_path(file).inspect}" }
-      system(RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
+      exec(RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
     end
 
     private

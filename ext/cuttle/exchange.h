@@ -42,7 +42,7 @@ struct cuttle_exchange {
 	struct cuttle_body *body;     /* NULL without one */
 	struct cuttle_outbox out;
 	struct cuttle_meter meter;    /* of the body as it arrives, then of the response as it leaves */
-	uint64_t body_left;           /* octets of a body of known length that have not come; 1 while a chunked one goes on */
+	uint64_t body_left;           /* octets of a body of known length still to come; of a chunked one 1 */
 	uint64_t bytes_sent;          /* of the response, with its head */
 	uint64_t times[CUTTLE_TIMES];
 	struct cuttle_framing framing;

@@ -22,7 +22,7 @@ struct cuttle_extras {
  * A third object per request among the slots of 160 made the collector run nearly twice as often. What only a live
  * exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
-	struct cuttle_exchange *live; /* NULL: it is over, or not begun; a live one makes this object an owner of the core */
+	struct cuttle_exchange *live; /* NULL: over, or not begun; a live one makes this object an owner of the core */
 	VALUE self;      /* the object around this; not marked */
 	VALUE owner;     /* keeps source and connection alive: a Poller or a Connection */
 	VALUE env;       /* nil until it is asked for */

@@ -333,9 +333,10 @@ static VALUE exchange_respond(VALUE self, VALUE status, VALUE headers, VALUE par
 
 /* call-seq: answer(status, headers, body) -> true or false
  *
- * Responds and disposes, if there is nothing else to do. Returns false, with nothing sent, if the response needs more: a
- * body other than a plain Array, a status of 101, rack.hijack among the headers, callbacks, or an exchange that is over.
- * Raises IOError if the request was answered because it was stuck, and Cuttle::InvalidResponse before anything was sent. */
+ * Responds and disposes, if there is nothing else to do. Returns false, with nothing sent, if the response needs more:
+ * a body other than a plain Array, a status of 101, rack.hijack among the headers, callbacks, or an exchange that is
+ * over. Raises IOError if the request was answered because it was stuck, and Cuttle::InvalidResponse before anything
+ * was sent. */
 static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body)
 {
 	struct cuttle_held *held = cuttle_held_of(self);

@@ -73,7 +73,6 @@ module TesterContract
   def test_a_time_ends_it
     result = load_app(requests: nil, duration: 0.4) { [200, {}, ["timed"]] }
     assert_operator result.responses, :>, CONNECTIONS
-    assert_operator result.elapsed, :<, 5
   rescue Cuttle::Lab::Failure => error
     assert_match(/\A#{tester::PROGRAM} needs a number of requests/, error.message)
   end
