@@ -12,6 +12,12 @@ module Cuttle
   # A wrong option, value or combination: exit code 2.
   class UsageError < Error; end
 
+  # A response that can't be sent as the app returned it.
+  class InvalidResponse < Error; end
+
+  # The client has gone.
+  class Disconnected < IOError; end
+
   autoload :VERSION, "cuttle/version"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
@@ -26,6 +32,7 @@ module Cuttle
   autoload :Http, "cuttle/http"
   autoload :Rack, "cuttle/rack"
   autoload :Report, "cuttle/report"
+  autoload :Cores, "cuttle/cores"
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
   autoload :Load, "cuttle/load"
@@ -41,6 +48,4 @@ module Cuttle
   autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
-  autoload :Disconnected, "cuttle/core"
-  autoload :InvalidResponse, "cuttle/core"
 end

@@ -28,7 +28,7 @@ task "sanitize:core" => "sanitize:compile" do
   abort "sanitize: #{RbConfig::CONFIG["CC"]} has no AddressSanitizer" unless File.exist?(runtime)
 
   environment = {
-    "LD_PRELOAD" => runtime, "CUTTLE_CORE" => File.expand_path(SANITIZED), "CUTTLE_SANITIZE" => "1",
+    "LD_PRELOAD" => runtime, "CUTTLE_EXTENSION" => File.expand_path(SANITIZED), "CUTTLE_SANITIZE" => "1",
     "ASAN_OPTIONS" => "detect_leaks=0:detect_stack_use_after_return=0:use_sigaltstack=0:abort_on_error=1",
     "UBSAN_OPTIONS" => "print_stacktrace=1"
   }

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
-$LOAD_PATH.unshift ENV["CUTTLE_CORE"] if ENV["CUTTLE_CORE"] # another build of the extension: see rakelib/sanitize.rake
+# Another build of the extension: see rakelib/sanitize.rake.
+$LOAD_PATH.unshift ENV["CUTTLE_EXTENSION"] if ENV["CUTTLE_EXTENSION"]
 require "minitest/autorun"
 require "cuttle"
 

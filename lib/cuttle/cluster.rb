@@ -22,7 +22,8 @@ module Cuttle
 
     # +report+ takes one line for the user.
     def initialize(app, settings:, listeners:, report:)
-      @scoreboard = Scoreboard.new([settings.workers + ADDED, Scoreboard::MOST].min)
+      scoreboard = Cores.fetch(settings.core)::Scoreboard
+      @scoreboard = scoreboard.new([settings.workers + ADDED, scoreboard::MOST].min)
       @server = Server.new(app, settings: settings, listeners: listeners, scoreboard: @scoreboard)
       @settings = settings
       @listeners = listeners

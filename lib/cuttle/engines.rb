@@ -2,10 +2,12 @@
 
 module Cuttle
   # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave.
-  # Everything else is in its source (Cuttle::Poller or Cuttle::Acceptor) and its service. The contract of every engine:
+  # Everything else is in its source (a core's Poller or Acceptor, see Cores) and its service.
+  # The contract of every engine:
   #
   #   Engine::TRAITS                       its Traits: all that other code knows about an engine
-  #   Engine.source(listeners, **options)  its source; made in the process that serves
+  #   Engine.source(listeners, core:, **options)
+  #           its source; made in the process that serves
   #   Engine.new(source:, service:, threads:, max_fibers:)
   #   #run    serves; returns when it was stopped and has answered every request that it took
   #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor

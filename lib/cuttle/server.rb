@@ -144,7 +144,8 @@ module Cuttle
     end
 
     def source(model)
-      model.source(listeners.sockets, env: env, parser: parser, scoreboard: @scoreboard, **settings.for_source)
+      model.source(listeners.sockets, core: core, env: env, parser: parser, scoreboard: @scoreboard,
+                                      **settings.for_source)
     end
 
     def service
@@ -160,12 +161,16 @@ module Cuttle
       settings.traits.capacity(**settings.for_engine) > 1
     end
 
+    def core
+      Cores.fetch(settings.core)
+    end
+
     def parser
-      Http::Parsers.fetch(settings.parser) unless settings.parser == "native"
+      core.parser(settings.parser)
     end
 
     def static
-      settings.docroot && Static.new(settings.docroot, content_types: Rack::ContentTypes,
+      settings.docroot && Static.new(settings.docroot, beneath: core::Beneath, content_types: Rack::ContentTypes,
                                                        final: @app.equal?(Rack::Loader::NOT_FOUND))
     end
 

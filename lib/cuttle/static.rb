@@ -20,6 +20,7 @@ module Cuttle
   #
   #   request path --Path--> name --Beneath--> open file --Representation--> headers --Delivery--> response
   class Static
+    # beneath::       a core's Beneath, which opens the files
     # root::          the directory; a relative name starts from the current directory
     # content_types:: call(".html") → "text/html", nil for an unknown extension
     # index::         the file that is served for its directory; nil: none
@@ -29,9 +30,9 @@ module Cuttle
     # portable::      open files the portable way even if the kernel has a better one
     #
     # Raises UsageError if +root+ is not a readable directory.
-    def initialize(root, content_types:, index: "index.html", charset: "utf-8", precompressed: true, final: false,
-                   portable: false)
-      @tree = Tree.new(Beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
+    def initialize(root, beneath:, content_types:, index: "index.html", charset: "utf-8", precompressed: true,
+                   final: false, portable: false)
+      @tree = Tree.new(beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
       @final = final
     rescue SystemCallError => error
       raise UsageError, "can't serve files from #{root}: #{error.message}"

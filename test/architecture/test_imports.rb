@@ -11,8 +11,8 @@ class TestImports < Minitest::Test
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are
   # everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack],
-    "static" => %w[Static],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "cores" => %w[Cores], "http" => %w[Http],
+    "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker],
@@ -22,9 +22,10 @@ class TestImports < Minitest::Test
 
   # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
   MAY = {
-    "engines" => %w[core],
+    "cores" => %w[core http],
+    "engines" => [],
     "http" => %w[core], # the native parser
-    "static" => %w[core],
+    "static" => [],
     "telemetry" => [],
     "listeners" => [],
     "catalogue" => [],
@@ -37,17 +38,17 @@ class TestImports < Minitest::Test
     "rack" => %w[core http],
     "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[engines http listeners cluster], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster], # names to check, CPUs to count
     "watchdog" => [],
-    "server" => %w[settings listeners engines http rack service static telemetry watchdog],
+    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
     "worker" => %w[signals],
-    "cluster" => %w[core server worker signals],
+    "cluster" => %w[cores server worker signals],
     "launcher" => %w[settings listeners rack server worker cluster],
     "cli" => ROOMS.keys
   }.freeze
 
   # Constants that a room has of its own, by the name of another's: a server of the lab is a process.
-  OWN = { "lab" => %w[Server Listeners] }.freeze
+  OWN = { "lab" => %w[Server Listeners Cores], "cores" => %w[Connection Poller Acceptor Scoreboard Beneath] }.freeze
 
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
   HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze

@@ -42,11 +42,16 @@ module EngineContract
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end
 
-  # Every way to run +engine+, as suites.
+  # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the other cores alone.
   def self.suites(engine)
     further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
-    [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }.map do |workers, backend|
-      Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY)
-    end
+    ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
+    ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
+      other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further, core: core) }
+  end
+
+  # Cores without C have nothing for sanitizers.
+  def self.other_cores
+    ENV["CUTTLE_SANITIZE"] ? [] : Cuttle::Cores.names - ["native"]
   end
 end

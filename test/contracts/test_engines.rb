@@ -13,7 +13,10 @@ class TestEngines < Minitest::Test
       assert_predicate traits, :frozen?
       refute traits.pooled? && traits.fibers?, name
       assert traits.pooled? || !traits.thread_per_connection?, name
-      assert_equal traits.evented?, Cuttle::Engines.fetch(name).source([], env: {}).is_a?(Cuttle::Poller), name
+      Cuttle::Cores.names.map { |core| Cuttle::Cores.fetch(core) }.each do |core|
+        source = Cuttle::Engines.fetch(name).source([], core: core, env: {})
+        assert_equal traits.evented?, source.is_a?(core::Poller), name
+      end
     end
   end
 

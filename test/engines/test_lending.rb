@@ -97,7 +97,7 @@ class TestLending < Minitest::Test
     engine = SOURCES.fetch(name)
     listener = TCPServer.new("127.0.0.1", 0)
     @port = listener.local_address.ip_port
-    @source = engine.source([listener], env: {})
+    @source = engine.source([listener], core: Cuttle::Cores::Native, env: {})
     @engine = engine.new(source: @source, service: @service = Service.new, threads: 2..2)
     thread = Thread.new { @engine.run }
     yield

@@ -11,7 +11,7 @@ class TestMisuse < Minitest::Test
     require "socket"
     listener = TCPServer.new("127.0.0.1", 0)
     model = Cuttle::Engines.fetch(ARGV[0])
-    source = model.source([listener], env: {})
+    source = model.source([listener], core: Cuttle::Cores::Native, env: {})
     service = Object.new
     service.define_singleton_method(:call) do |exchange|
       exchange.respond(200, {}, ["hi"]) unless exchange.answer(200, {}, ["hi"])

@@ -407,7 +407,7 @@ class TestSpoolAccount < Minitest::Test
   def setup
     @listener = TCPServer.new("127.0.0.1", 0)
     @port = @listener.local_address.ip_port
-    @source = Cuttle::Engines::Hybrid.source([@listener], env: {}, write_timeout: 600)
+    @source = Cuttle::Engines::Hybrid.source([@listener], core: Cuttle::Cores::Native, env: {}, write_timeout: 600)
     @engine = Cuttle::Engines::Hybrid.new(source: @source, service: Service.new, threads: 2..2)
     @thread = Thread.new { @engine.run }
     @clients = []

@@ -10,7 +10,9 @@ module BodyLimit
   MOST = 100_000
 
   def self.included(suite)
-    suite.define_singleton_method(:server_options) { { max_body: MOST, parser: suite::PARSER } }
+    suite.define_singleton_method(:server_options) do
+      { max_body: MOST, parser: core == "native" ? suite::PARSER : core }
+    end
   end
 
   def announced(size, *lines, body: "") = request("POST / HTTP/1.1", "Content-Length: #{size}", *lines, body: body)
@@ -103,7 +105,9 @@ end
 
 module Underscores
   def self.included(suite)
-    suite.define_singleton_method(:server_options) { { underscore_headers: true, parser: suite::PARSER } }
+    suite.define_singleton_method(:server_options) do
+      { underscore_headers: true, parser: core == "native" ? suite::PARSER : core }
+    end
   end
 
   def seen_for(*lines, start: "GET / HTTP/1.1", body: "") = assert_served(request(start, *lines, body: body)).first

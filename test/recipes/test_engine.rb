@@ -34,12 +34,14 @@ class TestEngineRecipe < Minitest::Test
     assert_equal ["toy", "toy -w 2"], ruby("-rcuttle", "-e", CONFIGURATIONS).lines(chomp: true).grep(/toy/)
   end
 
-  # Suites alone and clustered, over each back end, one test of each.
+  # Suites over each back end alone, over one clustered, and over the other core, one test of each.
   def test_the_contract_suite_has_it
     env = { "CUTTLE_ENGINE" => "toy" }
     out = ruby("test/contracts/test_engines.rb", "-v", "-n", "/TestEngine\\(toy.*#test_serves$/", env: env)
-    suites = %w[alone clustered].product(Cuttle::Poller.backends).map { |suite| "TestEngine(toy, #{suite.join(", ")})" }
-    assert_equal suites.sort, out.scan(/^(TestEngine\(toy, .*?\))#test_serves = .* \.$/).flatten.sort
+    backends = Cuttle::Poller.backends
+    ways = [*backends.map { |name| "alone, native, #{name}" }, "clustered, native, #{backends.first}", "alone, pure"]
+    passed = out.scan(/^TestEngine\(toy, (.*?)\)#test_serves = .* \.$/).flatten
+    assert_equal ways.sort, passed.sort
   end
 
   # The tests of the settings and of the rooms pass with one more engine.

@@ -5,6 +5,8 @@ require "socket"
 
 # One suite for both ways of opening a file beneath a root: they keep the same law.
 module BeneathContract
+  def kind = Cuttle::Beneath
+
   include DocumentRoot
   include Eventually
 
@@ -212,20 +214,20 @@ module BeneathContract
   def test_the_root_may_be_a_link
     put "file", "content"
     File.symlink(@root, "#{@outside}/current")
-    assert_equal "content", Cuttle::Beneath.new("#{@outside}/current", portable).open("file").read(0, 9)
+    assert_equal "content", kind.new("#{@outside}/current", portable).open("file").read(0, 9)
   end
 
   def test_a_relative_root_stays_what_it_was
     put "file", "content"
-    relative = Dir.chdir(@outside) { Cuttle::Beneath.new("root", portable) }
+    relative = Dir.chdir(@outside) { kind.new("root", portable) }
     assert_equal "content", relative.open("file").read(0, 9)
   end
 
   def test_the_root_must_be_a_directory
-    assert_raises(Errno::ENOENT) { Cuttle::Beneath.new("#{@outside}/none", portable) }
-    assert_raises(Errno::ENOTDIR) { Cuttle::Beneath.new("#{@outside}/secret", portable) }
-    assert_raises(TypeError) { Cuttle::Beneath.new(nil, portable) }
-    assert_raises(ArgumentError) { Cuttle::Beneath.allocate.open("file") }
+    assert_raises(Errno::ENOENT) { kind.new("#{@outside}/none", portable) }
+    assert_raises(Errno::ENOTDIR) { kind.new("#{@outside}/secret", portable) }
+    assert_raises(TypeError) { kind.new(nil, portable) }
+    assert_raises(ArgumentError) { kind.allocate.open("file") }
   end
 
   # A swap of names between a check and an opening is the classic way out.
@@ -286,7 +288,7 @@ module BeneathContract
   end
 
   def beneath
-    @beneath ||= Cuttle::Beneath.new(@root, portable)
+    @beneath ||= kind.new(@root, portable)
   end
 
   # The entry at +path+, closed when the test ends.
@@ -334,4 +336,12 @@ class TestBeneathOpenat2 < Minitest::Test
   def portable
     false
   end
+end
+
+# The core in Ruby.
+class TestBeneathPure < Minitest::Test
+  include BeneathContract
+
+  def kind = Cuttle::Cores::Pure::Beneath
+  def portable = true
 end

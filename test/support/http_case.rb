@@ -7,36 +7,41 @@ require_relative "eventually"
 require_relative "wire_client"
 require_relative "recorder"
 
-# Tests of what a server does on the wire. Each suite runs twice, over one engine of each kind of source, for the two
-# sides of the core read requests and write responses on their own; it starts one server a suite and engine, in this
+# Tests of what a server does on the wire. Each suite runs over each core, and over one engine of each kind of source,
+# for the two sides of a core read requests and write responses on their own. It starts one server for each, in this
 # process, whose app each test chooses.
 class HttpCase < Minitest::Test
   include Eventually
 
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
+  # Cores without C have nothing for sanitizers.
+  CORES = ENV["CUTTLE_SANITIZE"] ? %w[native] : Cuttle::Cores.names
+  WAYS = CORES.product(ENGINES).freeze
   LOCK = Monitor.new
 
   class << self
-    attr_accessor :engine
+    attr_accessor :way
 
-    # A suite becomes one class an engine; each inherits the tests that the suite is about to define.
+    # A suite becomes one class for each way; each inherits the tests that the suite is about to define.
     def inherited(suite)
       super
       return unless suite.superclass == HttpCase
 
-      suite.engine, *others = ENGINES
-      others.each { |name| Class.new(suite).engine = name }
+      suite.way, *others = WAYS
+      others.each { |way| Class.new(suite).way = way }
     end
 
     def name = superclass == HttpCase || self == HttpCase ? super : superclass.name
-    def to_s = self == HttpCase ? super : "#{name}(#{engine})"
+    def to_s = self == HttpCase ? super : "#{name}(#{way.join(", ")})"
+    def core = way.first
+    def engine = way.last
     def inspect = to_s
 
     # The server of this suite: started by the first test that asks, stopped when all have run.
     def server
       LOCK.synchronize do
         @server ||= begin
-          server = Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options)
+          server = Cuttle::Server.new(->(env) { @app.call(env) }, core: core, engine: engine, **server_options)
           Minitest.after_run { server.stop }
           server.start
         end
@@ -123,6 +128,6 @@ class HttpCase < Minitest::Test
 
   def context(bytes, delivery = nil)
     shown = bytes.bytesize < 500 ? bytes : bytes[0, 200]
-    "#{self.class.engine}#{delivery && ", #{delivery}"}: #{shown.inspect}"
+    "#{self.class.way.join(", ")}#{delivery && ", #{delivery}"}: #{shown.inspect}"
   end
 end

@@ -74,7 +74,7 @@ module Serving
     attr_reader :pid, :status
 
     # Where this clone's library is.
-    PATHS = [ENV["CUTTLE_CORE"], "#{ROOT}/lib"].compact.freeze
+    PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
     # Ruby 4 makes an IO::Buffer itself when a fiber reads or writes, and then warns of it.
     RUBY = [RbConfig.ruby, "-W:no-experimental"].freeze

@@ -11,8 +11,8 @@ module Cuttle
 
       TRAITS = Traits.new(evented: true, fibers: true)
 
-      def self.source(listeners, **options)
-        Poller.new(listeners, **options)
+      def self.source(listeners, core:, **options)
+        core::Poller.new(listeners, **options)
       end
 
       def initialize(source:, service:, max_fibers:, **)
@@ -47,8 +47,9 @@ module Cuttle
       def work
         until (found = @source.next(@scheduler.patience, @max - @fibers)).nil?
           case found
-          when Exchange then start(found)
+          when false then nil
           when Scheduler::Wait then @scheduler.ready(found)
+          else start(found)
           end
           @scheduler.turn(found ? 1 : nil)
         end

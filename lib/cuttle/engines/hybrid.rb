@@ -14,8 +14,8 @@ module Cuttle
       # A thread beyond the minimum ends after this many seconds without work.
       IDLE = 30
 
-      def self.source(listeners, **options)
-        Poller.new(listeners, shared: true, **options)
+      def self.source(listeners, core:, **options)
+        core::Poller.new(listeners, shared: true, **options)
       end
 
       def initialize(source:, service:, threads:, **)

@@ -6,8 +6,8 @@ module Cuttle
     class Reactor
       TRAITS = Traits.new(evented: true)
 
-      def self.source(listeners, **options)
-        Poller.new(listeners, **options)
+      def self.source(listeners, core:, **options)
+        core::Poller.new(listeners, **options)
       end
 
       def initialize(source:, service:, **)

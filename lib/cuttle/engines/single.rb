@@ -10,8 +10,8 @@ module Cuttle
       # An idle keep-alive connection gives way to a waiting connection after this many seconds.
       GRACE = 0.1
 
-      def self.source(listeners, **options)
-        Acceptor.new(listeners, **options)
+      def self.source(listeners, core:, **options)
+        core::Acceptor.new(listeners, **options)
       end
 
       def initialize(source:, service:, **)

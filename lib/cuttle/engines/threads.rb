@@ -11,8 +11,8 @@ module Cuttle
       # In a pool, an idle keep-alive connection gives its thread to a waiting connection after this many seconds.
       GRACE = 0.1
 
-      def self.source(listeners, **options)
-        Acceptor.new(listeners, **options)
+      def self.source(listeners, core:, **options)
+        core::Acceptor.new(listeners, **options)
       end
 
       def initialize(source:, service:, threads:, **)

@@ -10,6 +10,7 @@ module Cuttle
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
+          native_parser(settings)
           queue(settings)
           app(settings)
           drain(settings)
@@ -36,6 +37,12 @@ module Cuttle
           return unless Http::Parsers.fetch(settings.parser).study_only?
 
           raise UsageError, "parser #{settings.parser} is for study only: it does not serve in production"
+        end
+
+        def native_parser(settings)
+          return unless settings.parser == "native" && settings.core != "native"
+
+          raise UsageError, "parser native is part of the native core: leave out --parser, or take --core native"
         end
 
         # A blocking engine reads a request when it has a thread for it.

@@ -44,8 +44,12 @@ module Cuttle
         { name: :max_fibers, kind: [:whole, 1..1_000_000, "a number of fibers above 0"], flags: ["--max-fibers N"],
           default: 1024, engine: true,
           help: "requests at once in a process of engine fibers" },
+        { name: :core, kind: [:name, "core", -> { Cores.names }], flags: ["--core NAME"], variables: %w[CUTTLE_CORE],
+          default: ->(_settings) { Cores.default }, tells: "native",
+          help: "what moves octets: native (C) or pure (Ruby, slow)",
+          readme: "what moves octets: `native` (C), or `pure` (Ruby, slow: for Rubies without C extensions)" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
-          default: "native",
+          default: ->(settings) { settings.core }, tells: "native; pure for core pure",
           help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser, see below" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
           # A process that serves one connection at a time serves no other client while it keeps one open.

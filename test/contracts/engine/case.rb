@@ -19,8 +19,8 @@ module EngineContract
   # Seconds that anything may take; only what hangs takes as long.
   DEADLINE = Eventually::PATIENCE
 
-  # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one poller back end. Most
-  # tests share a server, which the first of them starts.
+  # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one core and one poller
+  # back end. Most tests share a server, which the first of them starts.
   class Case < Minitest::Test
     include Eventually
 
@@ -28,12 +28,13 @@ module EngineContract
     LOCK = Monitor.new
 
     class << self
-      attr_reader :engine, :workers, :backend
+      attr_reader :engine, :workers, :backend, :core
 
       # A suite of +contracts+ (modules of tests) for one way to run an engine.
-      def for(engine, workers, backend, contracts)
+      def for(engine, workers, backend, contracts, core: "native")
         Class.new(self) do
           @engine = engine
+          @core = core
           @workers = workers
           @backend = backend
           contracts.each { |contract| include contract }
@@ -45,7 +46,7 @@ module EngineContract
       def name
         return super unless engine
 
-        "TestEngine(#{[engine, workers.zero? ? "alone" : "clustered", backend].compact.join(", ")})"
+        "TestEngine(#{[engine, workers.zero? ? "alone" : "clustered", core, backend].compact.join(", ")})"
       end
       alias to_s name
 
@@ -56,7 +57,7 @@ module EngineContract
 
       # A server of its own: the command line's with +flags+, or +script+ with its arguments; +env+ are variables.
       def start(*flags, script: serve(flags), env: {})
-        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend }.compact.merge(env)
+        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core }.compact.merge(env)
         Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
       end
 

@@ -8,7 +8,8 @@ require "rack"
 $stdout.sync = true
 app = Rack::Builder.parse_file("#{__dir__}/app.ru")
 app = app.first if app.is_a?(Array) # Rack 2
-server = Cuttle::Server.new(app, engine: ARGV.fetch(0), keep_alive: true, drain_grace: 0.5)
+server = Cuttle::Server.new(app, engine: ARGV.fetch(0), core: ENV.fetch("CUTTLE_CORE"), keep_alive: true,
+                                 drain_grace: 0.5)
 trap("TERM") do
   server.stop_soon
   $stdout.syswrite("stopping\n")

@@ -1,0 +1,35 @@
+# frozen_string_literal: true
+
+require "io/wait"
+require "socket"
+require "stringio"
+
+module Cuttle
+  module Cores
+    # The core in Ruby. It follows the native one in HTTP, limits and deadlines, and is much slower. One thread for each
+    # Poller moves all octets; the engine's threads take complete requests from it.
+    #
+    #   Poller    many connections, driven by its thread       Acceptor    connections whose threads wait for them
+    #   Wire      one connection: a state machine              Connection  a Wire and its thread
+    #   Exchange  one request and its response, for engines    Body, Outbox, ResponseHead, Env: its parts
+    module Pure
+      class << self
+        # There is no parser in this core.
+        def parser(name)
+          Http::Parsers.fetch(name)
+        end
+
+        # Seconds on the monotonic clock.
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+      end
+    end
+  end
+end
+
+# All at once: a process that has no descriptors left can load no file.
+require "cuttle/http/parsers/pure"
+%w[limits meter reasons request_start spool body outbox response_head framing env responses exchange wire_input
+   wire_output wire forks source watches poller_thread poller acceptor connection beneath
+   scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }

@@ -1,0 +1,120 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # Hands out connections, for engines that give each a thread or serve one after the other.
+      class Acceptor < Source
+        RECOVERY = 0.1 # seconds before the next accept after a shortage
+
+        # Takes what Poller takes; shared, scoreboard, max_queue, queue_timeout and app_timeout have no effect.
+        def initialize(listeners, **options)
+          super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
+          @wires = ObjectSpace::WeakMap.new
+        end
+
+        def evented? = false
+
+        # Waits for a connection. After stop it returns one that waits already; if none does, it closes the listeners
+        # and returns nil.
+        def accept
+          loop do
+            stopping = stopping?
+            socket = accept_any if !@closed && (stopping || room_for_another?)
+            return welcome(socket) if socket
+            return close if stopping || @closed
+
+            await_connection
+          end
+        end
+
+        # Whether a connection waits to be accepted.
+        def waiting?
+          !@closed && !IO.select(@listeners, nil, nil, 0).nil?
+        rescue IOError, SystemCallError
+          false
+        end
+
+        # Accepts no more, and lets each open connection end after its request. A trap handler may call it.
+        def stop
+          @stopping = true
+          signal
+          nil
+        end
+
+        # What becomes readable, and stays so, when #stop is called.
+        def stop_io
+          @stop_reader
+        end
+
+        # The sockets that a connection waits in front of.
+        def listeners
+          @closed ? [] : @listeners
+        end
+
+        # Wire's and Exchange's side
+
+        def changed(_wire); end
+
+        def left(wire, complete)
+          step = complete ? wire.finish(Pure.now) : :close
+          close_wire(wire) if step == :close
+        end
+
+        def release(wire)
+          @counters.add(:connections, -1)
+          wire.release
+        end
+
+        # Sends what is queued until at most +most+ octets are left, or the client has gone.
+        def wait_for_client(wire, most)
+          until wire.out.queued <= most || wire.broken?
+            ready = wire.socket.wait_writable(@limits.write_timeout)
+            wire.guard { ready ? wire.send_queued : close_wire(wire) }
+          end
+        rescue IOError, SystemCallError
+          wire.guard { close_wire(wire) }
+        end
+
+        # Ends a connection.
+        def close_connection(wire)
+          close_wire(wire)
+        end
+
+        # The client of a connection's first request went away while it was in the backlog.
+        def drop(wire)
+          @counters.add(:dropped)
+          close_wire(wire)
+        end
+
+        # In a forked child: closes what belongs to the parent.
+        def abandon
+          @closed = true
+          [*@listeners, @stop_reader, @stop_writer, *@wires.keys.map(&:socket)].each(&:close)
+        end
+
+        private
+
+        def welcome(socket)
+          wire = Wire.new(self, socket, Mutex.new, Pure.now)
+          @wires[wire] = true
+          Connection.new(self, wire)
+        end
+
+        # If there is no room for a connection it waits a fixed time, since the listeners would be ready without end.
+        def await_connection
+          room = !@short && room_for_another?
+          IO.select([@stop_reader, *(listeners if room)], nil, nil, room ? nil : RECOVERY)
+        rescue IOError, SystemCallError
+          nil # the listeners were closed
+        end
+
+        def close
+          @closed = true
+          close_listeners
+          nil
+        end
+      end
+    end
+  end
+end

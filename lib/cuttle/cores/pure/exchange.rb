@@ -1,0 +1,190 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # One request and its response, as engines, the service and the app see them. It belongs to the thread or fiber
+      # that took it until its response is finished. Then it is over: it answers questions about the past, and
+      # everything else raises.
+      class Exchange
+        include Responses
+
+        TIMES = %i[accepted first_octet complete taken returned last_octet].freeze
+
+        attr_accessor :head, :body, :keep_alive, :thread, :fiber
+        attr_reader :status
+
+        def initialize(wire, now)
+          @wire = wire
+          @process = Process.pid
+          @times = { accepted: wire.accepted, first_octet: now }
+          @keep_alive = false
+        end
+
+        # Engines and the service
+
+        # The request as a Rack env. Each call makes a new one, so call it once. Raises IOError if the exchange is over.
+        def env
+          wire = live
+          @fiber = Fiber.current if wire.limits.app_timeout && Fiber.current_scheduler
+          @input ||= @body && [@body.input, @body.total]
+          @env = wire.source.env.build(self, head, remote_address, time_in_queue(wire), @input)
+        end
+
+        def request_method
+          live && head.http_method
+        end
+
+        # The path of the request's target as it was sent: percent-encoded, binary.
+        def path
+          live && head.path.dup
+        end
+
+        # The value of the fields of that name (lower case); nil without one. Several form one list (RFC 9110, 5.3).
+        def header(name)
+          live
+          values = head.fields.filter_map { |field, value| value if field.casecmp?(name) }
+          values.join(", ") unless values.empty?
+        end
+
+        def head?
+          head.http_method == "HEAD"
+        end
+
+        # Whether a final status line was written, by the app or for it.
+        def responded?
+          (status && !@unsent) || finished? ? true : false
+        end
+
+        # Whether the response is complete or its connection gone.
+        def finished?
+          @wire.nil? || @wire.stuck?
+        end
+
+        # Whether a poller drives the connection instead of a thread of its own.
+        def evented?
+          @wire ? @wire.source.evented? : false
+        end
+
+        # Whether this process is a child that the app forked after it got this exchange.
+        def forked?
+          Process.pid != @process
+        end
+
+        def keep_alive?
+          @wire ? @keep_alive : false
+        end
+
+        # Makes the coming response the connection's last.
+        def close_after
+          live
+          @keep_alive = false
+          nil
+        end
+
+        # Makes bytes_sent, times and remote_address available after the exchange is over, which a log needs.
+        def keep_record
+          live
+          remote_address
+          @recorded = true
+          nil
+        end
+
+        # Octets of the response that the system has taken; nil without a record once the exchange is over.
+        def bytes_sent
+          return @wire.out.sent if @wire
+
+          @bytes_sent if @recorded
+        end
+
+        # When the request reached each of TIMES, in seconds on the monotonic clock; nil for one not reached, or without
+        # a record once the exchange is over.
+        def times
+          @times.values_at(*TIMES) if @wire || @recorded
+        end
+
+        # When the request reached that stage.
+        def mark(stage, now)
+          @times[stage] = now
+        end
+
+        def time(stage)
+          @times[stage]
+        end
+
+        def remote_address
+          return @wire.remote_address.tap { |address| @address = address } if @wire
+
+          @address if @recorded
+        end
+
+        # Closes the request's input once the exchange is over.
+        def dispose
+          return if @wire
+
+          @env = nil
+          input, = @input
+          @input = nil
+          input.close if input && !input.closed?
+          drop_body
+        end
+
+        def drop_body
+          @body&.close
+          @body = nil
+        end
+
+        # Ends the response. The connection goes on to the next request, or closes if the response is incomplete.
+        def leave(complete)
+          wire = @wire or return
+          wire.guard do
+            next unless @wire # another thread was quicker
+
+            complete, @status = true, 503 if wire.stuck?
+            mark(:last_octet, Pure.now) if complete && wire.out.empty?
+            @bytes_sent = wire.out.sent
+            @wire = nil
+            wire.source.left(wire, complete)
+          end
+          nil
+        end
+
+        # Lets the env use the exchange as rack.hijack, without arguments, and as rack.early_hints, with headers.
+        def call(*headers)
+          raise ArgumentError, "wrong number of arguments" if headers.size > 1
+
+          headers.empty? ? hijack : early_hints(*headers)
+        end
+
+        # Separates the exchange from its connection, which goes on or ends without it.
+        def part
+          @bytes_sent = @wire&.out&.sent
+          @wire = nil
+        end
+
+        private
+
+        # The connection of a live exchange. Raises IOError if it is over or was answered because it was stuck.
+        def live
+          raise IOError, "the exchange is over" unless @wire
+
+          come_too_late if @wire.stuck?
+          @wire
+        end
+
+        def come_too_late
+          leave(false)
+          raise IOError, "the request was answered with 503: the app did not answer in time (app_timeout)"
+        end
+
+        # How long the request waited for a thread, in seconds: for a connection's first one also from accept to its
+        # first octet.
+        def time_in_queue(wire)
+          waited = @times[:taken] - @times[:complete]
+          waited += @times[:first_octet] - @times[:accepted] if wire.served == 1
+          waited
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,302 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # The sending half of an Exchange. An app's mistake is found before the first octet leaves, or ends the
+      # connection: a message is never completed differently from what its head announced.
+      module Responses
+        JOINED = 262_144 # octets of a response that are copied into one String
+        HIGH_WATER = 262_144 # octets queued before the thread of a blocking connection waits
+
+        # Sends the whole response, +parts+ being an Array of Strings. Raises InvalidResponse before anything was sent.
+        def respond(status, headers, parts)
+          status = ResponseHead.status(status)
+          pairs, hijack = ResponseHead.gather(headers)
+          raise InvalidResponse, "rack.hijack among the headers, and a body" if hijack
+
+          unanswered
+          send_whole(status, pairs, parts)
+        end
+
+        # Responds and disposes, if there is nothing else to do. Returns false, with nothing sent, if the response needs
+        # more: a body other than a plain Array, a status of 101, rack.hijack among the headers, callbacks, or an
+        # exchange that is over.
+        def answer(status, headers, body)
+          live if @wire&.stuck?
+          return false unless body.instance_of?(Array) && !body.respond_to?(:close) && status != 101
+          return false if !@wire || forked? || callbacks?
+
+          status = ResponseHead.status(status)
+          pairs, hijack = ResponseHead.gather(headers)
+          return false if hijack
+
+          unanswered
+          send_whole(status, pairs, body)
+          dispose
+          true
+        end
+
+        # Begins a response whose body comes by #write and ends by #finish or #abort. The head leaves with the first
+        # piece.
+        def start(status, headers)
+          status = ResponseHead.status(status)
+          pairs, = ResponseHead.gather(headers)
+          unanswered
+          @unsent = begin_response(status, pairs, nil).to_s
+          nil
+        end
+
+        # Sends a piece of the body at once; waits while the client is too far behind (write_ahead). Octets beyond the
+        # announced length are not sent, and end the connection. Raises Disconnected when the client has gone.
+        def write(string)
+          wire = @wire
+          raise Disconnected, "no response is under way" unless wire && @status
+          raise InvalidResponse, "a part of the body is no String: #{string.class}" unless string.is_a?(String)
+
+          octets = @framing.bodiless? ? "" : cut(string)
+          send_piece(octets)
+          wait_for_client(wire)
+          raise Disconnected, "the client has gone" if @wire.nil? || wire.broken?
+
+          octets.bytesize
+        end
+
+        # Completes the response. One that is shorter than it announced ends the connection instead.
+        def finish
+          return unless @wire && @status
+
+          send_piece("")
+          @keep_alive = false if @framing.left&.positive? || (@framing.encoded? && !@framing.whole?)
+          transmit("0\r\n\r\n") if @framing.chunked?
+          leave(true)
+        end
+
+        # Ends the connection without completing the response, so that the client sees that it is cut short.
+        def abort
+          leave(false)
+        end
+
+        # Sends +length+ octets of +file+ from +offset+, and closes it. A file that has become shorter ends the
+        # connection.
+        def send_file(status, headers, file, offset, length)
+          status = ResponseHead.status(status)
+          pairs, = ResponseHead.gather(headers)
+          unanswered
+          head = begin_response(status, pairs, length)
+          invalid("transfer-encoding: chunked, but the body is not in chunks") if @framing.encoded?
+          count = @framing.bodiless? ? 0 : [length, @framing.left || length].min
+          settle_length(length)
+          transmit(head.to_s, file: [file, offset, count])
+          leave(true)
+        end
+
+        # Sends a 103 (RFC 8297); nothing on HTTP/1.0, or when the final response has begun.
+        def early_hints(headers)
+          pairs, = ResponseHead.gather(headers)
+          live
+          return if @status || @head.minor.zero?
+
+          transmit((ResponseHead.new(103, pairs) << "\r\n").to_s)
+          nil
+        end
+
+        # Sends a head as the app gives it, and gives the socket to the caller (Rack SPEC, partial hijack). The status
+        # may be 101.
+        def upgrade(status, headers)
+          status = ResponseHead.status(status) unless status == 101
+          pairs, = ResponseHead.gather(headers)
+          unanswered
+          head = ResponseHead.new(status, pairs)
+          @keep_alive = status == 101 # no "connection: close" beside the app's "upgrade"
+          keep_framing(head) unless status == 204
+          conclude(head)
+          @status = status
+          transmit(head.to_s)
+          hijack
+        end
+
+        # Gives the socket to the caller, which owns it from now on (Rack SPEC, Hijacking).
+        def hijack
+          wire = live
+          raise IOError, "the exchange is the parent process's" if forked?
+
+          wire.guard { wire.begin_response } || come_too_late
+          flush_fully(wire)
+          env = @env
+          socket = wire.guard { release(wire) }
+          env["rack.hijack_io"] = socket if env
+          @env = @input = nil
+          socket
+        end
+
+        private
+
+        # Makes sure that the response has not begun. Nobody answers for the app after this.
+        def unanswered
+          live
+          raise IOError, "the request has its response already" if @status && !@unsent
+
+          @wire.guard { @wire.begin_response } || come_too_late
+          @unsent = @status = nil
+        end
+
+        def callbacks?
+          @env && (!@env["rack.response_finished"].to_a.empty? || !@env["rack.after_reply"].to_a.empty?)
+        end
+
+        def send_whole(status, pairs, parts)
+          parts.each do |part|
+            raise InvalidResponse, "a part of the body is no String: #{part.class}" unless part.is_a?(String)
+          end
+          length = parts.sum(&:bytesize)
+          head = begin_response(status, pairs, length)
+          check_encoded(parts) if @framing.encoded?
+          parts = @framing.bodiless? ? [] : cut_all(parts)
+          settle_length(length)
+          transmit(head.to_s, *parts)
+          leave(true)
+        end
+
+        # The response's head, complete. +length+: the body's octets, nil where they are not known yet.
+        def begin_response(status, pairs, length)
+          head = ResponseHead.new(status, pairs)
+          invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
+          frame(head, status, length)
+          conclude(head)
+          mark(:returned, Pure.now)
+          @status = status
+          head
+        end
+
+        # How the message says where it ends (RFC 9112, 6.3).
+        def frame(head, status, length)
+          @framing = Framing.new(bodiless: head? || status == 204 || status == 304)
+          @keep_alive = false if head.close? || @wire.source.stopping?
+          return if status == 204 # has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1)
+          return frame_chunks(head) if head.chunked?
+
+          length = head.content_length || (length unless @framing.bodiless?)
+          if length
+            @framing.left = length unless @framing.bodiless?
+            head.add_length(length)
+          elsif @framing.bodiless? then nil
+          elsif @head.minor.zero? then @keep_alive = false # the end of the connection is the end of the body
+          else
+            @framing.chunk!
+            head << "transfer-encoding: chunked\r\n"
+          end
+        end
+
+        def frame_chunks(head)
+          @framing.encoded! unless @framing.bodiless?
+          head << "transfer-encoding: chunked\r\n"
+        end
+
+        def conclude(head)
+          if !@keep_alive then head << "connection: close\r\n"
+          elsif @head.minor.zero? then head << "connection: keep-alive\r\n"
+          end
+          head << ResponseHead.date_line unless head.date?
+          head << "\r\n"
+        end
+
+        # What the app says of its message's framing, as it says it.
+        def keep_framing(head)
+          length, chunked = head.content_length, head.chunked?
+          head << "transfer-encoding: chunked\r\n" if chunked
+          head.add_length(length) if length
+        end
+
+        # No octet of the response has left, and none will.
+        def invalid(why)
+          @status = nil
+          raise InvalidResponse, why
+        end
+
+        def check_encoded(parts)
+          return if parts.all? { |part| @framing.check(part) } && @framing.whole?
+
+          invalid("transfer-encoding: chunked, but the body is not in chunks")
+        end
+
+        # The parts without what exceeds the announced length.
+        def cut_all(parts)
+          left = @framing.left or return parts
+          parts.filter_map do |part|
+            piece = part.byteslice(0, left)
+            left -= piece.bytesize
+            piece unless piece.empty?
+          end
+        end
+
+        # A body whose length is not the announced one can't be followed by another message.
+        def settle_length(length)
+          @keep_alive = false if @framing.left && length != @framing.left
+          @framing.left = 0 if @framing.left
+        end
+
+        # A piece without what exceeds the announced length.
+        def cut(string)
+          if @framing.encoded? && !@framing.check(string)
+            raise InvalidResponse, "transfer-encoding: chunked, but the body is not in chunks"
+          end
+          return string unless @framing.left
+
+          @keep_alive = false if string.bytesize > @framing.left
+          string = string.byteslice(0, @framing.left)
+          @framing.left -= string.bytesize
+          string
+        end
+
+        # Sends octets of the body as the framing wants them, behind the head if that has not left yet.
+        def send_piece(octets)
+          parts = [@unsent].compact
+          @unsent = nil
+          parts.concat(@framing.chunked? ? chunk(octets) : [octets]) unless octets.empty?
+          transmit(*parts) unless parts.empty?
+        end
+
+        # RFC 9112, 7.1.
+        def chunk(octets)
+          ["#{octets.bytesize.to_s(16)}\r\n", octets, "\r\n"]
+        end
+
+        # Sends octets now as far as the client takes them, and queues the rest.
+        def transmit(*parts, file: nil)
+          wire = @wire
+          parts = [parts.inject("".b) { |all, part| all << part.b }] if parts.sum(&:bytesize) <= JOINED
+          wire.guard do
+            next file&.first&.close if wire.stuck? || wire.closed?
+
+            parts.each { |part| wire.out.add(part) }
+            wire.out.add_file(*file) if file
+            wire.send_queued
+          end
+        end
+
+        # Waits until most of what is queued is sent, or the client has gone. Other threads may end the exchange
+        # meanwhile.
+        def wait_for_client(wire)
+          most = evented? ? wire.limits.write_ahead : HIGH_WATER
+          wire.source.wait_for_client(wire, most - most / 4) if most && wire.out.queued > most
+        end
+
+        # Sends what is queued. Raises IOError if the client does not take it.
+        def flush_fully(wire)
+          wire.source.wait_for_client(wire, 0) unless wire.out.empty?
+          raise IOError, "the connection is broken" if wire.broken? || !wire.out.empty?
+        end
+
+        # Gives up the connection. Returns its socket, with unused input pushed back.
+        def release(wire)
+          part
+          socket, rest = wire.source.release(wire)
+          socket.sync = true
+          socket.ungetbyte(rest) unless rest.empty?
+          socket
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,29 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # What the workers of a server know of each other: nothing. A worker of this core accepts only while it has a free
+      # thread, and shows nobody how many connections it has.
+      class Scoreboard
+        MOST = 4_096
+
+        def initialize(room)
+          raise ArgumentError, "a scoreboard has 1 to #{MOST} places" unless room.between?(1, MOST)
+        end
+
+        def take(_number)
+          false
+        end
+
+        def clear(_number)
+          self
+        end
+
+        def to_a
+          []
+        end
+      end
+    end
+  end
+end

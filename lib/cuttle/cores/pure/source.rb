@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # What Poller and Acceptor share: options, listeners, counters, and the end of an exchange.
+      #
+      # A source tells a Wire its limits, spool and parser. A Wire and its Exchange tell their source what happens:
+      # #changed, #left, #release and #wait_for_client.
+      class Source
+        KEYWORDS = (Limits::NAMES + %i[spool_directory env parser shared scoreboard]).freeze
+        EPISODE = 60.0 # seconds without a shortage after which the next one is reported
+        SHORTAGES = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS].freeze
+        GONE = [Errno::EINTR, Errno::ECONNABORTED, Errno::EPROTO].freeze
+
+        # Counts for #stats, from any thread.
+        class Counters
+          def initialize(*names)
+            @counts = names.to_h { |name| [name, 0] }
+            @lock = Mutex.new
+          end
+
+          def add(name, number = 1)
+            @lock.synchronize { @counts[name] += number }
+          end
+
+          def [](name)
+            @counts[name]
+          end
+
+          def to_h
+            @counts.dup
+          end
+        end
+
+        attr_reader :limits, :counters, :spool, :env, :parser
+
+        # See Poller. Raises ArgumentError.
+        def initialize(listeners, env: {}, parser: nil, spool_directory: nil, **options)
+          unknown = options.keys - KEYWORDS
+          raise ArgumentError, "unknown option: #{unknown.first.inspect}" unless unknown.empty?
+
+          @listeners = listeners.dup
+          @process = Process.pid
+          @limits = Limits.new(**options.slice(*Limits::NAMES).compact)
+          @spool = Spool.new(spool_directory, @limits.max_spool)
+          @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers)
+          @parser = parser || Http::Parsers::Pure
+          @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck)
+          @stop_reader, @stop_writer = IO.pipe
+          Forks.note(self)
+        end
+
+        # Whether this process is a forked child of the one that made and owns the source.
+        def forked?
+          Process.pid != @process
+        end
+
+        def stopping?
+          @stopping ? true : false
+        end
+
+        def stats
+          { **@counters.to_h, spooled: @spool.used }
+        end
+
+        # Writes a line to $stderr when temporary files begin to fail in a new way.
+        def complain_of_spool(error)
+          return if @spool_failed == error.class
+
+          @spool_failed = error.class
+          complain("temporary files: #{error.message}: requests with a large body get 503")
+        end
+
+        private
+
+        # Accepts a connection of any listener. Returns its socket, or nil if none waits or none can be had.
+        def accept_any
+          @listeners.each do |listener|
+            socket = accept_one(listener)
+            return socket if socket
+          end
+          @short = false
+          nil
+        rescue *SHORTAGES
+          complain_of_shortage
+          @short = true
+          nil
+        end
+
+        def accept_one(listener)
+          return if listener.closed?
+
+          socket = listener.accept_nonblock(exception: false)
+          return if socket.is_a?(Symbol)
+
+          socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1) if socket.is_a?(TCPSocket)
+          @counters.add(:accepted)
+          @counters.add(:connections)
+          socket
+        rescue *GONE
+          retry
+        end
+
+        def room_for_another?
+          !@limits.max_connections || @counters[:connections] < @limits.max_connections
+        end
+
+        # One line for a shortage of descriptors or memory.
+        def complain_of_shortage
+          now = Pure.now
+          news = @shortage.nil? || now - @shortage >= EPISODE
+          @shortage = now
+          return unless news
+
+          complain("no connection can be accepted: the process or the system has no descriptors or memory left " \
+                   "(see ulimit -n); clients wait")
+        end
+
+        # Writes a line to $stderr, without waiting: the lock may be held.
+        def complain(text)
+          $stderr.write_nonblock("cuttle: #{text}\n")
+        rescue SystemCallError, IOError
+          nil # nobody reads it
+        end
+
+        def close_listeners
+          @listeners.each(&:close)
+        end
+
+        def close_wire(wire)
+          return if wire.closed?
+
+          wire.close
+          @counters.add(:connections, -1)
+        end
+
+        # Wakes whoever waits for the stop. A trap handler may call it.
+        def signal
+          @stop_writer.write_nonblock(".", exception: false)
+        rescue IOError, SystemCallError
+          nil # the source has ended
+        end
+      end
+    end
+  end
+end

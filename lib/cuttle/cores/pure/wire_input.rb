@@ -1,0 +1,154 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # What a Wire reads, and what it makes of it: a head, a body, a complete request.
+      module WireInput
+        READ = 16_384 # octets
+
+        private
+
+        def receive(now)
+          octets = @socket.read_nonblock(READ, exception: false)
+          return :wait if octets.is_a?(Symbol)
+
+          octets ? @input << octets : @eof = true
+          advance(now)
+        rescue SystemCallError, IOError
+          :close
+        end
+
+        # Makes of the input what it is: a head, a body, a complete request.
+        def advance(now)
+          return take_body(now) if @state == :body
+          return hungry(now) if @input.empty?
+
+          take_head(now)
+        end
+
+        # More octets are needed. A request that the peer left unfinished never reaches the app.
+        def hungry(now)
+          return :wait unless @eof
+
+          @state == :idle ? :close : refuse(400, now)
+        end
+
+        # An empty line before a request does not begin one (RFC 9112, 2.2).
+        def take_head(now)
+          if @state == :idle
+            return hungry(now) if "\r\n".start_with?(@input)
+
+            begin_head(now)
+          end
+          head = parse { @parser.head(@input) }
+          return refuse(head, now) if head.is_a?(Integer)
+
+          head ? begin_body(head, now) : hungry(now)
+        end
+
+        def begin_head(now)
+          @exchange = Exchange.new(self, now)
+          @out.restart
+          @state = :head
+          expect(:head, now)
+        end
+
+        # What the parser returns, or the status to answer. Anything but a ParseError is the parser's own fault.
+        def parse
+          yield
+        rescue Http::ParseError => error
+          error.status
+        rescue StandardError
+          500
+        end
+
+        def begin_body(head, now)
+          @exchange.head = head
+          @input = @input.byteslice(head.bytesize..)
+          @left = head.content_length
+          return complete(now) if @left&.zero?
+
+          @state = :body
+          return refuse(413, now) if @left && @limits.max_body && @left > @limits.max_body
+          return refuse(503, now) if @left && @left > Body::MEMORY && !@source.spool.room?(@left)
+
+          @exchange.body = Body.new(@source.spool)
+          return :close if head.expect_continue && @input.empty? && !send_continue
+
+          @meter = Meter.new(0, now)
+          expect(:look, now)
+          take_body(now)
+        end
+
+        # RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way.
+        def send_continue
+          @out.add("HTTP/1.1 100 Continue\r\n\r\n")
+          @out.flush != :broken
+        end
+
+        def take_body(now)
+          @left ? take_known_length(now) : take_chunks(now)
+        end
+
+        def take_known_length(now)
+          piece = @input.byteslice(0, @left)
+          @input = @input.byteslice(piece.bytesize..)
+          @left -= piece.bytesize
+          status = keep(piece)
+          return refuse(status, now) if status
+
+          @left.zero? ? complete(now) : hungry(now)
+        end
+
+        def take_chunks(now)
+          result = parse { @parser.chunks(@input) }
+          return refuse(result, now) if result.is_a?(Integer)
+
+          consumed, data, done = result
+          @input = @input.byteslice(consumed..)
+          status = keep(data)
+          return refuse(status, now) if status
+          return complete(now) if done
+
+          consumed.zero? || @input.empty? ? hungry(now) : take_chunks(now)
+        end
+
+        # Appends octets to the body. Returns the status that ends the request if it can't keep them.
+        def keep(octets)
+          return 413 if @limits.max_body && @exchange.body.total + octets.bytesize > @limits.max_body
+
+          @exchange.body.append(octets)
+          nil
+        rescue Spool::Full, SystemCallError => error
+          @source.complain_of_spool(error)
+          503
+        end
+
+        def complete(now)
+          @state = :ready
+          @served += 1
+          @exchange.mark(:complete, now)
+          @exchange.keep_alive = @exchange.head.keep_alive && @limits.keep_alive &&
+                                 !(@limits.max_requests && @served >= @limits.max_requests)
+          expect(:taken, now)
+          @source.counters.add(:requests)
+          :complete
+        end
+
+        def throw_away
+          octets = @socket.read_nonblock(READ, exception: false)
+          octets.nil? ? :close : :wait
+        rescue SystemCallError, IOError
+          :close
+        end
+
+        def body_late?(now)
+          return true if @limits.body_timeout && now - @meter.began >= @limits.body_timeout
+
+          @meter.late?(@exchange.body.total, @limits.min_rate, nil, now)
+        end
+      end
+    end
+  end
+end
