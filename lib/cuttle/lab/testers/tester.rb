@@ -21,10 +21,7 @@ module Cuttle
         class << self
           # Why it can't run here and what to do, or nil.
           def unavailable
-            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
-            return if directories.any? { |path| File.executable?("#{path}/#{self::PROGRAM}") }
-
-            "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}"
+            "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}" unless Machine.program(self::PROGRAM)
           end
         end
 

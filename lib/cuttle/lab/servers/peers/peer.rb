@@ -10,6 +10,7 @@ module Cuttle
         #
         #   gems              gems to install, "name" or "name:requirement", the server's first (Peers::TESTED has the
         #                     versions); or package and program, for a Debian package
+        #   build_flags       further words for `gem install`
         #   models            names of its concurrency models, if it has several
         #   variants          names of models that are measured only if they are named, because they do more than
         #                     serve the app
@@ -31,6 +32,7 @@ module Cuttle
           end
 
           def gems = nil
+          def build_flags = []
           def package = nil
           def program = name
           def models = []
@@ -107,7 +109,7 @@ module Cuttle
 
           # The directory of its gems.
           def gem_directory
-            @gem_directory ||= GemDirectory.new(name, Peers.pin(gems))
+            @gem_directory ||= GemDirectory.new(name, Peers.pin(gems), build_flags)
           end
 
           private
@@ -136,8 +138,7 @@ module Cuttle
           end
 
           def executable
-            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) | %w[/usr/sbin /sbin]
-            directories.map { |directory| "#{directory}/#{program}" }.find { |path| File.executable?(path) }
+            Machine.program(program)
           end
 
           def address(setup)
