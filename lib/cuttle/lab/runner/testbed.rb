@@ -53,6 +53,7 @@ module Cuttle
         # data. Raises Failure.
         def serve(configuration, loads)
           @app.reset(@services)
+          Machine::Warnings.await_quiet(@options.patience)
           peer = peers.find(configuration.server)
           setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
           Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|

@@ -25,6 +25,10 @@ module Cuttle
           "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
           "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
           "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
+          "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
+          "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
+          "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
+          "uwsgi" => ["Uwsgi", "a server in C, the app in forked processes"],
           "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
         }
 
@@ -40,6 +44,11 @@ module Cuttle
         }.freeze
 
         class << self
+          # Adds a Peer that a program has beside the table.
+          def add(peer)
+            (@peers ||= {})[peer.name] = peer
+          end
+
           # The Peer of that name. Raises UsageError for an unknown one.
           def find(name)
             (@peers ||= {})[name.to_s] ||= fetch(name).new(name.to_s)

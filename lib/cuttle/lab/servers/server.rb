@@ -66,6 +66,13 @@ module Cuttle
           stop unless up # also after an Interrupt
         end
 
+        # The Probe::Response to a GET on a connection of its own. Raises Failure.
+        def get(path)
+          Probe.connect(port) { |socket| Probe.exchange(socket, path) }
+        rescue SystemCallError, EOFError, Probe::Silent => error
+          raise Failure, "#{@peer.name} does not answer GET #{path}: #{error.message}"
+        end
+
         # Checks that each setting took effect: an Array of Proof. The server must be running.
         def proof
           @peer.proofs(self)
@@ -103,8 +110,7 @@ module Cuttle
         end
 
         def command
-          cores = setup.cores ? ["taskset", "-c", setup.cores.join(",")] : []
-          [*cores, *@peer.command(setup)]
+          Machine::Cores.pinned(setup.cores, @peer.command(setup))
         end
 
         def wait_until_ready(deadline)
@@ -154,17 +160,19 @@ module Cuttle
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # A minimal HTTP client. It checks whether a server is up, and whether connections persist.
+        # A minimal HTTP client. It checks whether a server is up, what it answers, and whether connections persist.
         module Probe
           PATIENCE = 10 # seconds
 
           Silent = Class.new(StandardError)
+          # head: as it came, with the empty line.
+          Response = Struct.new(:status, :head, :body)
 
           module_function
 
           # Whether GET / is answered without a server error.
           def answer?(port)
-            connect(port) { |socket| exchange(socket) < 500 }
+            connect(port) { |socket| exchange(socket).status < 500 }
           rescue SystemCallError, EOFError, Silent
             false
           end
@@ -182,13 +190,13 @@ module Cuttle
             Socket.tcp("127.0.0.1", port, connect_timeout: PATIENCE, &block)
           end
 
-          # Sends one GET, reads the response to its end and returns the status.
-          def exchange(socket)
-            socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+          # Sends one GET, reads the Response to its end and returns it.
+          def exchange(socket, path = "/")
+            socket.write("GET #{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             received = +""
             received << more(socket) until (head = received[/\A.*?\r\n\r\n/m])
-            read_body(socket, head, received.byteslice(head.bytesize..))
-            head[%r{\AHTTP/1\.[01] (\d{3})}, 1].to_i
+            body = read_body(socket, head, received.byteslice(head.bytesize..))
+            Response.new(head[%r{\AHTTP/1\.[01] (\d{3})}, 1].to_i, head, body)
           end
 
           def read_body(socket, head, body)
@@ -197,10 +205,11 @@ module Cuttle
             elsif head.match?(/^transfer-encoding:\s*chunked/i)
               body << more(socket) until body.end_with?("0\r\n\r\n")
             end
+            body
           end
 
           def more(socket)
-            socket.wait_readable(PATIENCE) or raise Silent
+            socket.wait_readable(PATIENCE) or raise Silent, "silent for #{PATIENCE} s"
             socket.readpartial(65_536).b
           end
         end
