@@ -34,6 +34,12 @@ module Cuttle
         paths.find { |path| File.file?(path) && File.executable?(path) }
       end
 
+      # CPU seconds of the children that this process waited for, by getrusage (microseconds).
+      def children_cpu
+        times = Process.times
+        times.cutime + times.cstime
+      end
+
       # Total memory in octets, or nil.
       def memory
         File.read("/proc/meminfo")[/^MemTotal:\s*(\d+)/, 1].to_i * 1024

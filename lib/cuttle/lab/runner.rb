@@ -152,7 +152,7 @@ module Cuttle
         FAR = 1.25 # times the budget
 
         # budget: seconds, or nil for no limit.
-        def initialize(budget, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+        def initialize(budget, clock: Load.method(:now))
           @budget = budget
           @clock = clock
           @began = clock.call

@@ -69,6 +69,28 @@ class TestLabPlan < Minitest::Test
     refute_equal orders[0], orders[2]
   end
 
+  def test_those_that_are_compared_start_one_after_the_other
+    load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
+    pairs = Array.new(20) { |pair| %w[single hybrid].map { |model| [compared("#{model} #{pair}", model, "pair #{pair}"), load] } }
+    plan = Cuttle::Lab::Plan::Declared.new(pairs.flatten(1), peers: LabFakes::Peers.new)
+                                      .plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
+    order = plan.round(0).map(&:configuration)
+    assert_equal plan.configurations.map(&:id).sort, order.map(&:id).sort
+    refute_equal plan.configurations, order
+    assert(order.each_slice(2).all? { |one, other| one.base == other.base })
+    assert_equal 2, order.each_slice(2).map { |one, _| one.model }.uniq.length
+  end
+
+  def test_what_is_declared_twice_is_one
+    load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
+    fast, absent = compared("a", "hybrid", nil), compared("b", nil, nil).merge("server" => "falcon")
+    plan = Cuttle::Lab::Plan::Declared.new([[fast, load], [fast, load.merge("path" => "/x")], [absent, load]],
+                                           peers: LabFakes::Peers.new).plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
+    assert_equal [%w[c1 c2], { "c1" => %w[l1 l2], "c2" => %w[l1] }], [plan.configurations.map(&:id), plan.pairs]
+    assert_equal({ "c2" => "falcon is not installed" }, plan.missing)
+    assert_equal ["1.0", 5, RUBY_VERSION], plan.configurations.first.then { |each| [each.version, each.slots, each.ruby] }
+  end
+
   def test_it_is_the_same_when_read_back
     plan = plan(rounds: 3)
     header = { "type" => "lab", "schema" => "cuttle-lab/1", **plan.to_h }
@@ -111,6 +133,11 @@ class TestLabPlan < Minitest::Test
   end
 
   private
+
+  def compared(name, model, base)
+    { "name" => name, "server" => "cuttle", "model" => model, "workers" => 0, "threads" => model == "hybrid" ? 5 : 1,
+      "base" => base }
+  end
 
   def plan(**options)
     Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, **options), peers: LabFakes::Peers.new)

@@ -133,6 +133,19 @@ class TestTesterReports < Minitest::Test
     assert_equal [0, 3168, nil, nil], [said[:responses], said[:errors][:reset], said[:mean], said[:percentiles]]
   end
 
+  def test_wrk_here
+    wrk = Testers.find("wrk")
+    skip wrk.unavailable if wrk.unavailable
+
+    Cuttle::Load::TestServers.open(:failing) do |failing|
+      run = wrk.new("http://127.0.0.1:#{failing.port}/", connections: 1, duration: 1, keep_alive: true).run
+      assert_operator run.responses, :>, 0
+      assert_equal run.responses, run.errors[:status_unexpected]
+      assert_operator run.percentile(99), :>=, run.percentile(50)
+      assert_operator run.client_cpu, :>, 0
+    end
+  end
+
   def test_what_is_no_report
     Testers.names.each { |name| ["", "usage: #{name}", "{ torn"].each { |text| assert_nil read(name, text), name } }
   end

@@ -39,9 +39,9 @@ module Cuttle
           (0...Etc.nprocessors).to_a
         end
 
-        # The command line pinned to cores; nil: to none.
+        # The command line pinned to cores; nil or none: as it is.
         def self.pinned(cores, command)
-          cores ? ["taskset", "-c", cores.join(","), *command] : command
+          cores&.any? ? ["taskset", "-c", cores.join(","), *command] : command
         end
 
         # Cores that are not named are chosen from the allowed ones: the last for the load, the others for the servers.

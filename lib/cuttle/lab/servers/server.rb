@@ -51,14 +51,14 @@ module Cuttle
 
         # Starts the server, and waits for its first answer (boot: seconds until then) and for all its processes.
         def start
-          began = now
+          began = Load.now
           @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
                                pgroup: true, chdir: setup.directory || Dir.tmpdir,
                                in: File::NULL, out: setup.log, err: %i[child out])
           @tree = ProcessTree.new(@pid)
           wait_until_ready(began + START_TIMEOUT)
-          @boot = now - began
-          wait_until_complete(now + COMPLETE_TIMEOUT)
+          @boot = Load.now - began
+          wait_until_complete(Load.now + COMPLETE_TIMEOUT)
           up = true
         rescue SystemCallError => error
           raise Failure, "#{@peer.name} does not start: #{error.message}"
@@ -116,14 +116,14 @@ module Cuttle
         def wait_until_ready(deadline)
           until Probe.answer?(port)
             raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
-            raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if now > deadline
+            raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if Load.now > deadline
 
             sleep 0.02
           end
         end
 
         def wait_until_complete(deadline)
-          sleep 0.02 until @peer.complete?(self) || now > deadline || ended?
+          sleep 0.02 until @peer.complete?(self) || Load.now > deadline || ended?
         end
 
         def last_words
@@ -135,8 +135,8 @@ module Cuttle
         end
 
         def await_end
-          deadline = now + STOP_TIMEOUT
-          sleep 0.01 until ended? || now > deadline
+          deadline = Load.now + STOP_TIMEOUT
+          sleep 0.01 until ended? || Load.now > deadline
         end
 
         # Reaps its processes that became our children (see Load::Orphans).
@@ -154,10 +154,6 @@ module Cuttle
           rescue Errno::ESRCH
             next # it has ended
           end
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
         # A minimal HTTP client. It checks whether a server is up, what it answers, and whether connections persist.

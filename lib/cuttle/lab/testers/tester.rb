@@ -95,18 +95,9 @@ module Cuttle
 
         # The CPU time of each of its threads per second while the block runs, 0 to 1.
         def cpu_share
-          cpu, wall = children_cpu, now
+          cpu, wall = Machine.children_cpu, Load.now
           yield
-          (children_cpu - cpu) / ((now - wall) * threads)
-        end
-
-        def children_cpu
-          times = Process.times
-          times.cutime + times.cstime
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          (Machine.children_cpu - cpu) / ((Load.now - wall) * threads)
         end
 
         # Whole seconds: none of the programs takes fractions.

@@ -8,6 +8,7 @@ module Cuttle
         class Mongrel < Webrick
           # Its extension is older than its compiler's warnings.
           def gems = %w[mongrel:1.2.0.pre2 rack:<2]
+          def bundled? = false
           def build_flags = %w[-- --with-cflags=-O2\ -Wno-error=format-security]
           def keeps_alive = [false]
 

@@ -7,6 +7,7 @@ module Cuttle
         # Puma before it changed how it takes connections. Its keep-alive can't be turned off.
         class Puma56 < Puma
           def gems = %w[puma:5.6.9 rack:<3]
+          def bundled? = false
           def workers = (0..0)
           def keeps_alive = [true]
           def thread_name = /\Apuma threadpoo\z|\Apuma srv tp/

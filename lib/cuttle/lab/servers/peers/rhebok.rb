@@ -6,6 +6,7 @@ module Cuttle
       module Peers
         class Rhebok < Peer
           def gems = %w[rhebok rack:<3]
+          def bundled? = false
           def workers = ANY
           def keeps_alive = [false]
 

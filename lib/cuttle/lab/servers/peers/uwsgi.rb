@@ -7,6 +7,7 @@ module Cuttle
         # Debian's, with a Rack of its own.
         class Uwsgi < Peer
           def gems = %w[rack:<3]
+          def bundled? = false
           def package = "uwsgi-core and uwsgi-plugin-rack-ruby3.1"
           def keeps_alive = [false]
           def unavailable = super || ("not installed: the Debian packages #{package} have it" unless executable)
