@@ -12,6 +12,11 @@ module Cuttle
   # A wrong option, value or combination: exit code 2.
   class UsageError < Error; end
 
+  # Seconds, of time that only goes forward.
+  def self.now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
   autoload :VERSION, "cuttle/version"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"

@@ -123,17 +123,11 @@ module Bench
     # Runs a command on the load's core; returns [its output, its CPU seconds].
     def run(command, cores, &while_running)
       before = Lab::Machine.children_cpu
-      reader, writer = IO.pipe
-      command = Lab::Machine::Cores.pinned(cores.load, command)
-      pid = Process.spawn(*command, out: writer, err: File::NULL, in: File::NULL)
-      writer.close
       thread = while_running && Thread.new(&while_running)
-      output = reader.read
-      Process.wait(pid)
+      command = Lab::Machine::Cores.pinned(cores.load, command)
+      output = IO.popen([*command, { in: File::NULL, err: File::NULL }], &:read)
       thread&.join
       [output, Lab::Machine.children_cpu - before]
-    ensure
-      reader&.close
     end
 
     # Rows of cells as a Markdown table.

@@ -18,7 +18,7 @@ module Bench
     def unavailable = ("gcc is not installed" unless Lab::Machine.program("gcc"))
 
     def command(setup)
-      [Bench.compile(SOURCE), setup.port.to_s, *("--edge" if setup.model == EDGE), file(setup)]
+      [Bench.compile(SOURCE), setup.port.to_s, file(setup), *("--edge" if setup.model == EDGE)]
     end
 
     private

@@ -8,7 +8,6 @@ require "json"
 require "open3"
 require "optparse"
 require "rbconfig"
-require "socket"
 require "tempfile"
 
 $LOAD_PATH.unshift File.expand_path("../../lib", __dir__)
@@ -52,11 +51,6 @@ module Bench
     done or raise Lab::Failure, "bin/cuttle could not make itself ready (see #{log})"
   end
 
-  # Runs the block while nothing else is measured on this machine; waits for it if need be.
-  def self.alone(&block)
-    Lab::Runner::Lock.hold(waiting: ->(pid) { warn "waiting for another benchmark (pid #{pid}) to end" }, &block)
-  end
-
   # One core for the server, and one for the load: the first two that this process may use, where none are named.
   def self.cores(server: nil, load: nil, allowed: Lab::Machine::Cores.allowed)
     server ||= (allowed - [load]).first
@@ -75,19 +69,10 @@ module Bench
   # A Servers::Setup; its log is kept in LOGS.
   def self.setup(peer, cores, **settings)
     FileUtils.mkdir_p(LOGS)
-    numbers = { model: peer.models.first, workers: peer.workers.begin, threads: 1, keep_alive: peer.keeps_alive.first }
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
-    Lab::Servers::Setup.new(**numbers, port: port, cores: cores, env: {}, log: "#{LOGS}/#{peer.name}.log",
-                                       backlog: Lab::Plan::Configurations::BACKLOG, **settings)
-  end
-
-  # Lets this process, and the servers it starts, have so many connections. Raises Failure where it may not.
-  def self.allow(connections)
-    wanted = connections + 1_000 # descriptors for everything else
-    soft, hard = Process.getrlimit(:NOFILE)
-    Process.setrlimit(:NOFILE, wanted, [hard, wanted].max) if soft < wanted
-  rescue Errno::EPERM
-    raise Lab::Failure, "may have #{hard} open files only (ulimit -n), and needs #{wanted}"
+    numbers = { model: peer.models.first, workers: peer.workers.begin, threads: 1, keep_alive: peer.keeps_alive.first,
+                backlog: Lab::Plan::Configurations::BACKLOG }
+    Lab::Servers::Setup.new(**numbers, port: Lab::Servers::Server.free_port, cores: cores, env: {},
+                                       log: "#{LOGS}/#{peer.name}.log", **settings)
   end
 
   # Compiles one of the benchmarks' own C programs into tmp/, when its source is newer. Returns the program's path.

@@ -6,7 +6,6 @@ module Bench
     def call(**parts)
       kind.new(*arguments, **parts)
     end
-    alias_method :to_s, :name
   end
 
   # A trial: what a crowd costs the active clients of a server. It is loaded without the crowd, among it, and without it
@@ -14,7 +13,6 @@ module Bench
   #   among                       the figures of a phase among the crowd (see with_crowd), and more
   #   figures(among, rate, p99)   what the run has beside the lab's, where without the crowd rate and p99 were these
   class Beside < Lab::Runner::Trial
-    INTERRUPTED = :interrupted
     PATIENCE = 30 # seconds for the server to be rid of the crowd
 
     # crowd: SlowClients or SlowHttpTest.
@@ -25,12 +23,12 @@ module Bench
 
     def run(configuration, route, **)
       prepare(configuration, route)
-      catch(INTERRUPTED) do
+      catch(:interrupted) do
         phases = [phase(outer), among, phase(outer)]
         rate, p99 = %i[rate p99].map { |name| (phases.first[name] + phases.last[name]) / 2.0 }
         run = record(*phases.first.values_at(:result, :meter), nil)
-        run.merge("rate" => rate, "ms" => run["ms"].merge("p99" => p99), "errors" => errors(phases),
-                  "figures" => figures(phases[1], rate, p99).transform_keys(&:to_s))
+        run.merge("rate" => rate, "ms" => run["ms"].merge("p99" => p99), "figures" => figures(phases[1], rate, p99),
+                  "errors" => Results.sum(phases.map { |phase| phase[:result].errors }))
       end
     end
 
@@ -43,10 +41,10 @@ module Bench
     def phase(seconds = @plan.duration, warm: true)
       warm_up if warm
       result, meter = measure(duration: seconds)
-      throw INTERRUPTED if result.interrupted?
+      throw :interrupted if result.interrupted?
       raise Lab::Failure, "nothing was answered" if result.responses.zero?
 
-      p99 = (result.percentile(99) || result.latency.max) / 1e6
+      p99 = (result.percentile(99) || result.latency.value_at(99)) / 1e6
       { result: result, meter: meter, rate: result.rate, p99: p99, cpu: meter.server["cpu_us"] }
     end
 
@@ -61,13 +59,8 @@ module Bench
       yield
     ensure
       @crowd.close
-      deadline = Cuttle::Load.now + PATIENCE
-      sleep 0.1 until before.nil? || @server.tree.descriptors <= before || Cuttle::Load.now > deadline
-    end
-
-    def errors(phases)
-      phases.map { |phase| phase[:result].errors }.reduce { |sum, more| sum.merge(more) { |_kind, a, b| a + b } }
-            .transform_keys(&:to_s)
+      deadline = Cuttle.now + PATIENCE
+      sleep 0.1 until before.nil? || @server.tree.descriptors <= before || Cuttle.now > deadline
     end
   end
 end

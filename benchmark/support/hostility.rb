@@ -24,9 +24,9 @@ module Bench
 
     # Of its core, while nobody but the slow ones asks anything of it.
     def cpu_share
-      before = [@server.tree.cpu_seconds, Cuttle::Load.now]
+      before = [@server.tree.cpu_seconds, Cuttle.now]
       sleep ALONE
-      cpu, wall = [@server.tree.cpu_seconds, Cuttle::Load.now].zip(before).map { |late, early| late - early }
+      cpu, wall = [@server.tree.cpu_seconds, Cuttle.now].zip(before).map { |late, early| late - early }
       cpu / wall
     end
 

@@ -27,12 +27,12 @@ module Bench
     # Kilobytes, after garbage collection, when they have stopped changing.
     def settled_memory
       2.times { @server.get("/settle") }
-      deadline = Cuttle::Load.now + SETTLE_TIMEOUT
+      deadline = Cuttle.now + SETTLE_TIMEOUT
       before = @server.tree.anonymous
       loop do
         sleep SETTLE_INTERVAL
         memory = @server.tree.anonymous
-        return memory if (memory - before).abs <= STEADY || Cuttle::Load.now > deadline
+        return memory if (memory - before).abs <= STEADY || Cuttle.now > deadline
 
         before = memory
       end

@@ -33,8 +33,9 @@ module Bench
 
       run = record(capacity, meter, nil)
       memory, (load, probes) = watch { offer(capacity.rate * @factor) }
-      run.merge("figures" => figures(capacity.rate, load, probes, memory), "errors" => errors(capacity, load)) unless
-        load.interrupted?
+      errors = Results.sum([capacity.errors, load.errors.except(:status_5xx)]) # a 503 is what it is for
+      figures = figures(capacity.rate, load, probes, memory)
+      run.merge("figures" => figures, "errors" => errors) unless load.interrupted?
     end
 
     private
@@ -58,10 +59,10 @@ module Bench
 
     def figures(capacity, load, probes, memory)
       goodput = (good(load) + probes[200].size) / load.elapsed
-      { "offered" => load.sent / load.elapsed + PROBES, "goodput" => goodput, "goodput_share" => goodput / capacity,
-        "accepted_p50" => percentile(probes[200], 0.5), "accepted_p99" => percentile(probes[200], 0.99),
-        "shed_p99" => percentile(probes[503], 0.99), "shed" => load.errors[:status_5xx].fdiv([load.responses, 1].max),
-        "growth" => (memory.last - memory[memory.size / 3]) / 1024.0 }
+      { offered: load.sent / load.elapsed + PROBES, goodput: goodput, goodput_share: goodput / capacity,
+        accepted_p50: percentile(probes[200], 0.5), accepted_p99: percentile(probes[200], 0.99),
+        shed_p99: percentile(probes[503], 0.99), shed: load.errors[:status_5xx].fdiv([load.responses, 1].max),
+        growth: (memory.last - memory[memory.size / 3]) / 1024.0 }
     end
 
     # Responses with the right status while requests were sent.
@@ -69,11 +70,6 @@ module Bench
       load.windows.reject(&:draining?).sum do |window|
         window.responses - window.errors.sum { |kind, count| kind.start_with?("status") ? count : 0 }
       end
-    end
-
-    # A 503 is what it is for.
-    def errors(capacity, load)
-      capacity.errors.merge(load.errors.except(:status_5xx)) { |_kind, a, b| a + b }.transform_keys(&:to_s)
     end
 
     # Milliseconds, or nil.

@@ -4,14 +4,15 @@ module Bench
   # What a benchmark measures, declared as a study's is: subjects (a server of its own under one load each), the columns
   # that tell of them, and the figures to reach.
   class Plan
-    WARM_UP = 1 # seconds
+    WARM_UP = 2 # seconds; half of them are enough where the rate is steady
+    SPARE = 1_000 # descriptors of a server beside those of connections
     TIMEOUT = 30 # seconds; wrk drops what takes longer, so it is far above what any sane server needs
 
     # app: of Lab::Options. environment: of every server. connections: how many there will be, where they are many.
     attr_accessor :app, :environment, :connections
     attr_reader :trials
 
-    # columns: names from Columns.
+    # columns: names of Columns.
     def initialize(name, title, columns)
       @name = name
       @title = title
@@ -23,9 +24,9 @@ module Bench
     end
 
     # A load for subjects. tester: "wrk", or nil for `cuttle load`. rate: requests per second of an open loop. octets:
-    # of a right response's body, nil for any. trial: what runs it, where that is not the lab's: called as Trial.new.
+    # of a right response's body, nil for any. trial: a Trial, where the lab's own is not meant.
     def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, trial: nil)
-      name = ["#{connections} connections", path, ("#{rate}/s" if rate), tester, trial].compact.join(" ")
+      name = ["#{connections} connections", path, ("#{rate}/s" if rate), tester, trial&.name].compact.join(" ")
       @trials[name] = trial if trial
       { "name" => name, "loop" => rate ? "open" : "closed", "connections" => connections, "rate" => rate,
         "keep_alive" => true, "path" => path, "octets" => octets, "tester" => tester, "trial" => (name if trial) }
@@ -62,7 +63,7 @@ module Bench
 
     # The lab's plan, of the subjects that are wanted.
     def lab(options)
-      Bench.allow(connections) if connections
+      Cuttle::Load::Plan::Checks.allow_files(connections + SPARE) if connections
       wanted = @pairs.select { |configuration, _| options.wants?(configuration["name"]) }
       Lab::Plan::Declared.new(wanted).plan(seed: options.seed, rounds: options.rounds, duration: options.seconds,
                                            warmup: WARM_UP)

@@ -19,6 +19,7 @@ module Bench
     def initialize(lab)
       @lab = lab
       @note = lab.header[NOTE] or raise Lab::Failure, "#{lab.path}: a lab, but not of a benchmark"
+      @view = Lab::Report::View.new(lab, Lab::Analysis.new(lab))
       @results = Results.new(lab)
     end
 
@@ -32,8 +33,8 @@ module Bench
     def markdown
       heading, *rows = table.map { |cells| "| #{cells.join(" | ")} |" }
       rule = "|---|#{"---:|" * (table.first.size - 2)}---|"
-      ["### #{@note["name"]}", @note["title"], [heading, rule, *rows].join("\n"), figures.gsub(/^/, "- "), conditions,
-       remarks].reject(&:empty?).join("\n\n")
+      ["### #{@note["name"]}", @note["title"], [heading, rule, *rows].join("\n"), figures.gsub(/^/, "- "),
+       "#{@view.scope.join(", ")}; interleaved; medians.", remarks].reject(&:empty?).join("\n\n")
     end
 
     # The machine, as one line; the same for all benchmarks of a day.
@@ -47,7 +48,7 @@ module Bench
 
     def table
       @table ||= begin
-        columns = @note["columns"].map { |name| Columns::ALL.fetch(name) }
+        columns = @note["columns"].map { |name| Columns.fetch(name) }
         rows = measured.map do |each|
           [title(each), *columns.map { |column| column.text(@results, each.name, each.base) }, notes(each)]
         end
@@ -86,14 +87,10 @@ module Bench
       "#{reached ? "reached" : "NOT reached"}: #{figure["text"]}: #{value.round(3)} (#{sense.tr("_", " ")} #{bound})"
     end
 
-    def conditions
-      "#{@lab.rounds} rounds of #{format("%g", @lab.duration)} s, interleaved, seed #{@lab.seed}; medians."
-    end
-
     # What a reader should doubt: the lab's warnings, and what it could not measure.
     def remarks
       few = "Only #{@lab.rounds} of the #{FEW_ROUNDS} rounds that a published figure needs." if @lab.rounds < FEW_ROUNDS
-      [few, Lab::Report::Text.troubles(Lab::Report::View.new(@lab, nil))].compact.join("\n")
+      [few, Lab::Report::Text.troubles(@view)].compact.join("\n")
     end
   end
 end

@@ -31,6 +31,11 @@ module Bench
       median(rounds.map { |round| values[round].fdiv(others[round]) })
     end
 
+    # The sums of Hashes of kind => count.
+    def self.sum(counts)
+      counts.reduce({}) { |sum, more| sum.merge(more) { |_kind, a, b| a + b } }
+    end
+
     # lab: a Lab::Results.
     def initialize(lab)
       @runs = lab.runs.group_by { |run| lab.configuration(run.configuration).name }
@@ -85,8 +90,7 @@ module Bench
 
     # Kind of error => count, over all rounds.
     def errors(name)
-      runs(name).map(&:errors).reduce({}) { |sum, errors| sum.merge(errors) { |_kind, a, b| a + b } }
-                .select { |_kind, count| count.positive? }
+      Results.sum(runs(name).map(&:errors)).select { |_kind, count| count.positive? }
     end
 
     private

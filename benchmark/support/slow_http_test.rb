@@ -28,7 +28,7 @@ module Bench
 
     # seconds: that the load among them will take.
     def open(port, seconds:)
-      Bench.allow(@count)
+      Cuttle::Load::Plan::Checks.allow_files(@count)
       FileUtils.rm_f("#{@report}.csv")
       words = [*MODES.fetch(@mode), @interval.ceil.to_s, "-c", @count.to_s, "-r", RATE.to_s,
                "-l", (seconds.ceil + AFTER).to_s, "-p", PROBE_TIMEOUT.to_s,

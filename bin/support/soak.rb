@@ -30,7 +30,7 @@ module Soak
     # Returns whether every engine passed.
     def run(arguments)
       seconds, engines = parse(arguments)
-      Bench.alone do
+      Bench::Lab::Runner::Lock.hold do
         trials = engines.map { |engine| Trial.new(engine, seconds).run.tap { |trial| tell(trial) } }
         puts "", table(trials)
         trials.all? { |trial| trial.verdict.faults.empty? }

@@ -44,11 +44,6 @@ module Cuttle
     autoload :TLS_AVAILABLE, "cuttle/load/core"
     autoload :TLS_LIBRARY, "cuttle/load/core"
 
-    # Seconds, of time that only goes forward.
-    def self.now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    end
-
     # The message of a system call's error, without the call and its arguments.
     def self.reason(error)
       error.class.new.message

@@ -53,7 +53,7 @@ class TestBenchmarkServer < Minitest::Test
     text = Dir.mktmpdir { |directory| in_a_process { told(directory) } }
     assert_match(/^canned +[\d,]+$/, text)
     assert_match(/^reached: it answers: /, text)
-    assert_match(%r{^! failed: wrong, .*: answered 404 to GET /$}, text)
+    assert_match(%r{^! failed: wrong, .*: answered 404 with 0 octets to GET /, and not 200 with 13$}, text)
   end
 
   private

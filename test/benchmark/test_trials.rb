@@ -62,7 +62,7 @@ class TestBenchmarkTrials < Minitest::Test
                  speed: Cuttle::Lab::Machine::CoreSpeed.new(cores, look: ->(_core) {}))
            .run(nil, Cuttle::Lab::Network::Routes::Route.new(server.url))
     end
-    { "configuration" => "c1", "load" => "l1", "block" => 0, **run }
+    JSON.parse(JSON.generate("configuration" => "c1", "load" => "l1", "block" => 0, **run))
   end
 
   def assert_right(run)

@@ -82,8 +82,8 @@ module Soak
 
     # Until the time is over, or the server is.
     def observe
-      deadline = Cuttle::Load.now + @seconds
-      while Cuttle::Load.now < deadline && @server.running?
+      deadline = Cuttle.now + @seconds
+      while Cuttle.now < deadline && @server.running?
         sleep((@seconds / LOOKS).clamp(0.05, 5))
         collect_garbage # so that RSS tells of what is kept
         @watch.look(answers)
@@ -109,10 +109,10 @@ module Soak
       @threads.each(&:join) # raises what a client did not expect of itself
       @slow&.close
       @death ||= "the server is there, but silent once all clients have left" unless collect_garbage
-      deadline = Cuttle::Load.now + SETTLE
+      deadline = Cuttle.now + SETTLE
       loop do
         @last = @watch.look(answers)
-        break if Verdict.settled?(@first, @last) || Cuttle::Load.now > deadline
+        break if Verdict.settled?(@first, @last) || Cuttle.now > deadline
 
         sleep 0.2
       end
@@ -131,10 +131,10 @@ module Soak
 
       kept = Array.new(3) { WireClient.new(@server.port).write("GET / HTTP/1.1\r\nHost: soak\r\n\r\n") }
       slow = slow_clients("heads:10", "bodies:10")
-      began = Cuttle::Load.now
+      began = Cuttle.now
       Process.kill(:TERM, @server.tree.leader)
-      sleep 0.02 while @server.running? && Cuttle::Load.now - began < END_TIMEOUT
-      Cuttle::Load.now - began unless @server.running?
+      sleep 0.02 while @server.running? && Cuttle.now - began < END_TIMEOUT
+      Cuttle.now - began unless @server.running?
     ensure
       kept&.each(&:close)
       slow&.close

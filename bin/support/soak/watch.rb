@@ -12,13 +12,13 @@ module Soak
 
     def initialize(tree)
       @tree = tree
-      @began = Cuttle::Load.now
+      @began = Cuttle.now
       @samples = []
     end
 
     # Looks once.
     def look(answers = 0)
-      at = Cuttle::Load.now - @began
+      at = Cuttle.now - @began
       @samples << Sample.new(at, @tree.rss, @tree.descriptors, @tree.threads.values.sum(&:size), answers)
       @samples.last
     end

@@ -152,7 +152,7 @@ module Cuttle
         FAR = 1.25 # times the budget
 
         # budget: seconds, or nil for no limit.
-        def initialize(budget, clock: Load.method(:now))
+        def initialize(budget, clock: Cuttle.method(:now))
           @budget = budget
           @clock = clock
           @began = clock.call

@@ -73,13 +73,13 @@ module Cuttle
         @windows = Array.new(@wires.length) { [] }
         @drained = []
         @live = Array.new(@wires.length) { [0, 0, 0, 0, 0] }
-        heard = Array.new(@wires.length) { Load.now }
-        started = Load.now
+        heard = Array.new(@wires.length) { Cuttle.now }
+        started = Cuttle.now
         until @results.all?
           pass_on_interrupt
           listen(heard)
           emit(on_window)
-          on_tick&.call(Load.now - started, @live.transpose.map(&:sum))
+          on_tick&.call(Cuttle.now - started, @live.transpose.map(&:sum))
         end
       end
 
@@ -95,10 +95,10 @@ module Cuttle
           next if @results[index]
 
           while (message = @results[index] ? nil : wire.get(timeout: TICK / @wires.length))
-            heard[index] = Load.now
+            heard[index] = Cuttle.now
             take(wire, index, message)
           end
-          raise Failure, "#{wire.name}: silent for #{SILENCE} s" if Load.now - heard[index] > SILENCE
+          raise Failure, "#{wire.name}: silent for #{SILENCE} s" if Cuttle.now - heard[index] > SILENCE
         end
       end
 

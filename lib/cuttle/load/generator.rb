@@ -22,7 +22,7 @@ module Cuttle
         start
         until @core.wait(TICK)
           collect(on_window)
-          on_tick&.call(Load.now - @started, @core.live)
+          on_tick&.call(Cuttle.now - @started, @core.live)
         end
         finish(on_window)
       ensure
@@ -53,7 +53,7 @@ module Cuttle
       def start
         prepare
         @started_at = Time.now
-        @started = Load.now
+        @started = Cuttle.now
         @core.start
         @core.stop if @interrupted
       rescue SystemCallError => error

@@ -97,8 +97,8 @@ module Cuttle
 
         # Returns when no other process wants a core, or after +patience+ seconds.
         def await_quiet(patience)
-          deadline = Load.now + patience
-          nil while Load.now < deadline && runnable.to_f >= RUNNABLE
+          deadline = Cuttle.now + patience
+          nil while Cuttle.now < deadline && runnable.to_f >= RUNNABLE
         end
 
         # Finds Ruby servers that listen already. Servers of a lab that was killed take time and memory from the next

@@ -32,10 +32,9 @@ module Cuttle
 
         def configuration(id, hash)
           peer = @peers.find(hash["server"])
-          Results::Configuration.new(
-            hash.merge("id" => id, "ruby" => hash["series"] || RUBY_VERSION, "slots" => peer.slots(setup(hash)),
-                       "version" => (peer.version unless peer.unavailable))
-          )
+          version = peer.version unless peer.unavailable
+          Results::Configuration.new(hash.merge("id" => id, "ruby" => hash["series"] || RUBY_VERSION,
+                                                "slots" => peer.slots(Configurations.setup(hash)), "version" => version))
         end
 
         # Configuration id => why it can't be measured here.
@@ -47,11 +46,7 @@ module Cuttle
           peer = @peers.find(hash["server"])
           return "Ruby #{hash["series"]} is not here: name it in RUBIES" if hash["series"] && !hash["ruby_path"]
 
-          peer.unavailable || peer.supports?(setup(hash))
-        end
-
-        def setup(hash)
-          Configurations.setup(hash, port: 0, app: "config.ru", env: {})
+          peer.unavailable || peer.supports?(Configurations.setup(hash))
         end
       end
     end

@@ -20,7 +20,7 @@ module Cuttle
 
         # Returns the directory of the results.
         def run
-          Lock.hold(waiting: method(:say_waiting)) { @interruption.during { measure } }
+          Lock.hold(out: @out) { @interruption.during { measure } }
           @directory
         rescue Failure => error
           interrupted_early(error)
@@ -126,10 +126,6 @@ module Cuttle
           @plan.missing.each do |id, reason|
             @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
           end
-        end
-
-        def say_waiting(pid)
-          @out.puts "waiting for another lab or benchmark (pid #{pid}) to end"
         end
       end
 

@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "socket"
 require "tmpdir"
 
 module Cuttle
@@ -85,19 +84,13 @@ module Cuttle
         def setup(configuration, environment)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})
-          Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, directory: @app.directory,
-                                                         env: env, cores: @cores.server, log: log(configuration))
+          Plan::Configurations.setup(configuration.to_h, port: Servers::Server.free_port, app: @app.rackup,
+                                                         directory: @app.directory, env: env, cores: @cores.server,
+                                                         log: log(configuration))
         end
 
         def log(configuration)
           File.join(@directory, "#{configuration.id}.log")
-        end
-
-        def free_port
-          server = TCPServer.new("127.0.0.1", 0)
-          server.addr[1]
-        ensure
-          server&.close
         end
       end
     end

@@ -49,10 +49,10 @@ module Cuttle
         def check_answer
           path = @load.path || "/"
           answer = @server.get(path)
-          raise Failure, "answered #{answer.status} to GET #{path}" unless answer.status == 200
-          return if answer.body.bytesize == @load.octets
+          found = [answer.status, answer.body.bytesize]
+          return if found == [200, @load.octets]
 
-          raise Failure, "answered #{answer.body.bytesize} octets to GET #{path} instead of #{@load.octets}"
+          raise Failure, format("answered %d with %d octets to GET #{path}, and not 200 with #{@load.octets}", *found)
         end
 
         # Whether its rate became steady (see WarmUp).

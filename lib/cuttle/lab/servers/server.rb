@@ -30,6 +30,11 @@ module Cuttle
           said.last(lines).join(" / ")[0, 300]
         end
 
+        # A TCP port that nobody listens on at the moment.
+        def self.free_port
+          TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+        end
+
         # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.
         def self.start(peer, setup)
           Load::Orphans.adopt # helpers that a server daemonizes still count as its processes
@@ -51,14 +56,14 @@ module Cuttle
 
         # Starts the server, and waits for its first answer (boot: seconds until then) and for all its processes.
         def start
-          began = Load.now
+          began = Cuttle.now
           @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
                                pgroup: true, chdir: setup.directory || Dir.tmpdir,
                                in: File::NULL, out: setup.log, err: %i[child out])
           @tree = ProcessTree.new(@pid)
           wait_until_ready(began + START_TIMEOUT)
-          @boot = Load.now - began
-          wait_until_complete(Load.now + COMPLETE_TIMEOUT)
+          @boot = Cuttle.now - began
+          wait_until_complete(Cuttle.now + COMPLETE_TIMEOUT)
           up = true
         rescue SystemCallError => error
           raise Failure, "#{@peer.name} does not start: #{error.message}"
@@ -116,14 +121,16 @@ module Cuttle
         def wait_until_ready(deadline)
           until Probe.answer?(port)
             raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
-            raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if Load.now > deadline
+            if Cuttle.now > deadline
+              raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
+            end
 
             sleep 0.02
           end
         end
 
         def wait_until_complete(deadline)
-          sleep 0.02 until @peer.complete?(self) || Load.now > deadline || ended?
+          sleep 0.02 until @peer.complete?(self) || Cuttle.now > deadline || ended?
         end
 
         def last_words
@@ -135,8 +142,8 @@ module Cuttle
         end
 
         def await_end
-          deadline = Load.now + STOP_TIMEOUT
-          sleep 0.01 until ended? || Load.now > deadline
+          deadline = Cuttle.now + STOP_TIMEOUT
+          sleep 0.01 until ended? || Cuttle.now > deadline
         end
 
         # Reaps its processes that became our children (see Load::Orphans).

@@ -95,9 +95,9 @@ module Cuttle
 
         # The CPU time of each of its threads per second while the block runs, 0 to 1.
         def cpu_share
-          cpu, wall = Machine.children_cpu, Load.now
+          cpu, wall = Machine.children_cpu, Cuttle.now
           yield
-          (Machine.children_cpu - cpu) / ((Load.now - wall) * threads)
+          (Machine.children_cpu - cpu) / ((Cuttle.now - wall) * threads)
         end
 
         # Whole seconds: none of the programs takes fractions.

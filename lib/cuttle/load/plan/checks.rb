@@ -55,8 +55,13 @@ module Cuttle
           raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
         end
 
-        # Every connection is a file.
         def check_files
+          Checks.allow_files(connections)
+        end
+
+        # Lets this process, and those that it starts, have so many connections, for each of which is a file. Raises
+        # UsageError.
+        def self.allow_files(connections)
           soft, hard = Process.getrlimit(:NOFILE)
           needed = connections + SPARE_FILES
           return if needed <= soft

@@ -56,10 +56,10 @@ module Cuttle
 
         # The server's, once it has seen the end of each connection, which ends the last cycle there.
         def times(server)
-          deadline = Load.now + PATIENCE
+          deadline = Cuttle.now + PATIENCE
           loop do
             held, cycle = server.times
-            return [held, cycle] if held.count == cycle.count || Load.now > deadline
+            return [held, cycle] if held.count == cycle.count || Cuttle.now > deadline
 
             sleep 0.001
           end

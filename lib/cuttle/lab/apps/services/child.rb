@@ -85,8 +85,8 @@ module Cuttle
           end
 
           def finish(seconds)
-            deadline = Load.now + seconds
-            sleep 0.005 while running? && Load.now < deadline
+            deadline = Cuttle.now + seconds
+            sleep 0.005 while running? && Cuttle.now < deadline
           end
         end
       end
