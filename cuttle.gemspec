@@ -8,9 +8,9 @@ Gem::Specification.new do |spec|
   spec.version = Cuttle::VERSION
   spec.summary = "A Ruby web server with every concurrency model on one native core"
   spec.description = <<~TEXT
-    Cuttle serves any Rack app under the concurrency model of your choice (single, threads, reactor, hybrid, fibers;
-    each alone or in forked workers) on one shared native core, so that a difference between two models is the models'.
-    The gem cuttle-lab measures which one your app should have.
+    Cuttle serves any Rack app under the concurrency model of your choice, alone or in forked workers. All models share
+    one native core, so a difference between two of them comes from the model. The gem cuttle-lab measures which one
+    your app should have.
   TEXT
   spec.authors = ["The Cuttle team"]
   spec.license = "MIT"

@@ -135,7 +135,8 @@ static bool skip_white_space(struct reader *reader)
 	return any;
 }
 
-/* *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): no white space that leads to neither (RFC 9112, 7.1.1) */
+/* *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): no white space that leads to neither
+ * (RFC 9112, 7.1.1) */
 static void read_extensions(struct reader *reader)
 {
 	bool dangling;

@@ -160,15 +160,18 @@ static bool read_answer(struct conversation *conversation)
 		return false;
 	}
 	require(conversation, !conversation->closing, "nothing follows the last response");
-	require(conversation, sequence < conversation->sent || conversation->round->lenient, "nobody is answered twice");
+	require(conversation, sequence < conversation->sent || conversation->round->lenient,
+		"nobody is answered twice");
 	conversation->closing = strstr(head, "connection: close") != NULL;
 	if (strncmp(head, "HTTP/1.1 200 ", 13) != 0) {
 		require(conversation, conversation->round->lenient, "an honest request is not refused");
 		conversation->closing = true;
 		return false;
 	}
-	require(conversation, sscanf(strstr(head, "\r\n"), " x-request: %u/%u content-length: %zu", &connection, &number,
-				     &length) == 3, "a response has our fields");
+	require(conversation,
+		3 == sscanf(strstr(head, "\r\n"), " x-request: %u/%u content-length: %zu", &connection, &number,
+			    &length),
+		"a response has our fields");
 	require(conversation, connection == conversation->connection && number == sequence,
 		"answers come in the order of their requests");
 	if (!read_body(conversation, sequence, length))
@@ -194,8 +197,8 @@ static size_t make_request(struct conversation *conversation, unsigned sequence,
 	else if (body > 0)
 		snprintf(framing, sizeof framing, "Content-Length: %zu\r\n", body);
 	length = snprintf(into, room, "%s /%u/%u/%c/%zu/%zu HTTP/1.1\r\nHost: a\r\n%s\r\n", body > 0 ? "POST" : "GET",
-			  conversation->connection, sequence, modes[below(conversation, sizeof modes - 1)], answer, body,
-			  framing);
+			  conversation->connection, sequence, modes[below(conversation, sizeof modes - 1)], answer,
+			  body, framing);
 	if (chunked)
 		length += sprintf(into + length, "%zx\r\n", body);
 	memset(into + length, 'x', body);
@@ -279,7 +282,8 @@ static void converse(struct client *client)
 	}
 	conversation.fd = connect_to(client->round, check_random(&client->random, 3) == 0);
 	if (conversation.fd < 0) {
-		require(&conversation, atomic_load(&client->round->stopped) || errno == EAGAIN, "who connects is let in");
+		require(&conversation, atomic_load(&client->round->stopped) || errno == EAGAIN,
+			"who connects is let in");
 		return;
 	}
 	conversation.slow = check_random(&client->random, 8) == 0;

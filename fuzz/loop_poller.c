@@ -40,7 +40,8 @@ static int length_of(const struct cuttle_link *list)
 
 static void describe_connections(const struct cuttle_loop *loop)
 {
-	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections; link = link->next) {
+	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections;
+	     link = link->next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
 		fprintf(stderr,
@@ -63,7 +64,8 @@ __attribute__((no_sanitize("thread"))) static void describe(const struct poller 
 	fprintf(stderr,
 		"leader %p, in the kernel %d, summoned %d, standing by %d, parked %u, woken %d\n"
 		"pending %d, ready %d, unparsed %d, fired %d, listeners ready %d, away %d, full %d, exhausted %d\n"
-		"busy %u, open %u, polls %llu, shut %d, stopping %d, round %u, back end %s, foreign parser %d, shared %d\n",
+		"busy %u, open %u, polls %llu, shut %d, stopping %d, round %u, back end %s, foreign parser %d, "
+		"shared %d\n",
 		(void *)followers->leader, followers->leader_in_kernel,
 		followers->leader ? followers->leader->summoned : -1, followers->standing_by, followers->parked_count,
 		atomic_load(&followers->woken), length_of(&loop->pending), length_of(&loop->ready),
@@ -97,8 +99,8 @@ void assert_law(const struct poller *poller)
 	demand(followers->leader || !followers->standing_by, poller, "who stands by leads");
 }
 
-/* What a Ruby parser's chunks returns: what octets hold is moved to their front. Returns 1 where the body is done, 0 where
- * it goes on, or -status. */
+/* What a Ruby parser's chunks returns: what octets hold is moved to their front. Returns 1 where the body is done, 0
+ * where it goes on, or -status. */
 static int parse_chunks(struct cuttle_chunk_state *state, char *octets, size_t length, size_t *taken, size_t *decoded)
 {
 	struct cuttle_slice data;

@@ -2,8 +2,8 @@
  * io_thread.h). rake sanitize:threads builds it with ThreadSanitizer, and with AddressSanitizer.
  *
  * A round is one loop, with random limits and one of the back ends, from its first connection to its last. Threads play
- * Ruby's: they take requests as rb_poller_next.c does, compute with the GVL or wait without it, answer themselves or let
- * another thread do it, are interrupted, and are elsewhere for a while. What must hold:
+ * Ruby's: they take requests as rb_poller_next.c does, compute with the GVL or wait without it, answer themselves or
+ * let another thread do it, are interrupted, and are elsewhere for a while. What must hold:
  *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
  *   - nothing hangs for HANG seconds, while the round goes on or at its end;
  *   - the law of followers.h, whenever a thread leaves with work, answers, or gives up waiting (assert_law);
@@ -329,9 +329,11 @@ static void choose_limits(struct stage *stage)
 		limits.write_timeout = (check_random(random, 100) + 50) * CUTTLE_MILLISECOND;
 		limits.drop_half_closed = check_random(random, 2);
 		limits.max_queue = check_random(random, 2) ? check_random(random, 4) + 1 : 0;
-		limits.queue_timeout = check_random(random, 2) ? (check_random(random, 20) + 1) * CUTTLE_MILLISECOND : 0;
+		limits.queue_timeout = check_random(random, 2) ? (check_random(random, 20) + 1) * CUTTLE_MILLISECOND
+							       : 0;
 	} else {
-		limits.header_timeout = limits.body_timeout = limits.idle_timeout = limits.write_timeout = 2 * HANG * CUTTLE_SECOND;
+		limits.header_timeout = limits.body_timeout = limits.idle_timeout = limits.write_timeout =
+			2 * HANG * CUTTLE_SECOND;
 	}
 	round->graceful = check_random(random, 2);
 	limits.drain_grace = round->graceful ? 2 * CUTTLE_SECOND : 0;
@@ -398,7 +400,8 @@ static void start(struct stage *stage)
 {
 	must(pthread_create(&stage->assistant, NULL, assist, stage) == 0, "pthread_create");
 	for (int index = 0; index < stage->worker_count; index++)
-		must(pthread_create(&stage->workers[index].id, NULL, work, &stage->workers[index]) == 0, "pthread_create");
+		must(pthread_create(&stage->workers[index].id, NULL, work, &stage->workers[index]) == 0,
+		     "pthread_create");
 	for (int index = 0; index < stage->client_count; index++)
 		must(pthread_create(&stage->clients[index].thread, NULL, client_run, &stage->clients[index]) == 0,
 		     "pthread_create");
@@ -505,7 +508,8 @@ int main(int argc, char **argv)
 		struct stage *stage = set_up(&random);
 
 		if (verbose)
-			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count, stage->client_count);
+			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count,
+				stage->client_count);
 		start(stage);
 		disturb(stage, cuttle_now() + (check_random(&random, 500) + 50) * CUTTLE_MILLISECOND);
 		finish(stage, check_random(&random, 3) > 0);
@@ -516,8 +520,8 @@ int main(int argc, char **argv)
 		left += atomic_load(&stage->round.left);
 		tear_down(stage);
 	}
-	printf("loop_threads, seed %u: %llu rounds, %llu connections (%llu left early), %llu requests asked, %llu taken, "
-	       "%llu answered; stood by %llu times, disturbed %llu times\n",
+	printf("loop_threads, seed %u: %llu rounds, %llu connections (%llu left early), %llu requests asked, %llu "
+	       "taken, %llu answered; stood by %llu times, disturbed %llu times\n",
 	       seed, rounds, connections, left, asked, (unsigned long long)requests, answered,
 	       (unsigned long long)stood_by, (unsigned long long)disturbances);
 	return 0;

@@ -99,7 +99,7 @@ module Fuzz
       private
 
       def fuzz(mutator, directories, options)
-        directories.flat_map { |directory| Dir["#{directory}/*"].sort }
+        directories.flat_map { |directory| Dir["#{directory}/*"] }
                    .each { |file| mutator.try(File.binread(file), write: false) }
         ends = now + options.fetch("max_total_time", 60).to_i
         runs = options["runs"]&.to_i

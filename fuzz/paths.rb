@@ -32,6 +32,7 @@ module Fuzz
       tree = DocumentTree.instance
       target = octets.b
       return [] if target.empty? # no request has none
+
       path = target.split("?", 2).first.to_s
       demand_name(path)
       answers = tree.sites.map { |site| ask(site, target) }

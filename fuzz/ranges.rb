@@ -50,7 +50,7 @@ module Fuzz
     def demand_bounds(answer, size)
       return if answer.nil?
 
-      Fuzz.demand(answer.all? { |range| range.begin >= 0 && range.begin <= range.end && range.end < size },
+      Fuzz.demand(answer.all? { |range| range.begin.between?(0, range.end) && range.end < size },
                   "each range lies inside") { answer.inspect }
       Fuzz.demand(answer.size <= 32, "parts are few") { answer.size }
       apart = answer.sort_by(&:begin).each_cons(2).all? { |one, next_one| next_one.begin > one.end + 128 }
@@ -68,7 +68,7 @@ module Fuzz
       specs = set.split(",").map { |spec| trim(spec) }.reject(&:empty?)
       return if specs.empty? || specs.size > 32
 
-      specs.map { |spec| pair(spec, size) || (return) }.reject { |first, last| first > last }
+      specs.map { |spec| pair(spec, size) || return }.reject { |first, last| first > last }
     end
 
     def trim(text)

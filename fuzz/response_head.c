@@ -1,5 +1,5 @@
-/* The serialiser of response heads: fields that an app returned, as an input of names and values by turns, each ended by
- * a NUL. What comes out is what a slow reference writes, octet for octet, or both refuse the same field. */
+/* The serialiser of response heads: fields that an app returned, as an input of names and values by turns, each ended
+ * by a NUL. What comes out is what a slow reference writes, octet for octet, or both refuse the same field. */
 #include "check.h"
 #include "targets.h"
 
@@ -28,7 +28,8 @@ static void add(struct text *text, const char *octets, size_t length)
 static bool is_token(const char *octets, size_t length)
 {
 	for (size_t at = 0; at < length; at++)
-		if (!strchr("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", octets[at]))
+		if (!strchr("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+			    octets[at]))
 			return false;
 	return length > 0;
 }

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "zlib"
 
 # The fuzz targets in Ruby, each a module in the file of its name with
@@ -50,7 +51,7 @@ module Fuzz
     # Writes directory/NAME/ with a file a seed, and directory/NAME.dict, libFuzzer's dictionary.
     def write_seeds(name, directory)
       target = load_target(name)
-      Dir.mkdir("#{directory}/#{name}") unless Dir.exist?("#{directory}/#{name}")
+      FileUtils.mkdir_p("#{directory}/#{name}")
       target::SEEDS.each_with_index { |seed, index| File.binwrite(format("%s/%s/%03d", directory, name, index), seed) }
       words = target::WORDS.map { |word| "\"#{word.bytes.map { |octet| format("\\x%02x", octet) }.join}\"\n" }
       File.write("#{directory}/#{name}.dict", words.join)

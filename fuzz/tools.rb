@@ -30,6 +30,8 @@ module Fuzzing
 
       # Installs what is missing, as far as it may.
       def set_up
+        return unless Packages.install?
+
         install_clang unless clang?
         install_ruzzy if clang? && !ruzzy?
       end

@@ -22,7 +22,8 @@ def extension(target, source, variant = nil)
   end
 end
 
-# A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was another.
+# A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was
+# another.
 def belongs(target)
   path = "tmp/belongs/#{target.tr("/", "-")}"
   task = file path do

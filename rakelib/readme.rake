@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-desc "Write the table of options into README.md"
+desc "Write the tables of options, engines, parsers and presets into README.md"
 task :readme do
   $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
   require "cuttle"

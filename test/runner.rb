@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
 require "minitest"
-require_relative "runner/crew"
+require_relative "runner/pool"
 
-# Runs minitest's tests in several processes at once, for most of them wait: `ruby -Itest -Ilib -rrunner FILE...`. Rake's
-# tasks and bin/test do that; without -rrunner the same files run one test after the other in one process, for a
+# Runs minitest's tests in several processes at once, for most of them wait: `ruby -Itest -Ilib -rrunner FILE...`.
+# Rake's tasks and bin/test do that; without -rrunner the same files run one test after the other in one process, for a
 # debugger. Minitest keeps its options, its reporters and its exit code.
 #
 # CUTTLE_PROCESSES says how many tests run at once (three for each core). Where one finds its core taken by two others,
@@ -22,7 +22,7 @@ module Runner
     def __run(reporter, options)
       queue = Queue.new(Timings.load)
       Minitest::Runnable.runnables.shuffle.each { |suite| suite.run(queue, options) }
-      Crew.new(queue, reporter).run
+      Pool.new(queue, reporter).run
     end
   end
 

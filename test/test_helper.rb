@@ -14,7 +14,7 @@ if ENV["RUBYOPT"]&.include?("bundler/setup")
   ENV["RUBYLIB"] = [*gems.flat_map(&:full_require_paths), ENV["RUBYLIB"]].compact.join(File::PATH_SEPARATOR)
 end
 
-Dir[File.expand_path("support/*.rb", __dir__)].sort.each { |file| require file }
+Dir[File.expand_path("support/*.rb", __dir__)].each { |file| require file }
 
 # A test that hangs says where, instead of stopping the run.
 Thread.abort_on_exception = false

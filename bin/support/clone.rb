@@ -4,26 +4,30 @@ require "fileutils"
 require "rbconfig"
 require_relative "packages"
 
-# A clone of the repository that makes itself ready: gems, then the compiled extension. Says each step that it takes in
-# one line on standard error; where nothing is to do, it is silent and quick. What it leaves is below tmp/ and vendor/,
-# and beside the files in lib/ that load it: nothing that git would see.
+# A clone of the repository, for the programs in bin/: whether it is ready, and how to load it. bin/setup makes it ready
+# (setup.rb). When nothing is missing, #make_ready is silent and quick.
 module Clone
   ROOT = File.expand_path("../..", __dir__)
   STAMP = "#{ROOT}/tmp/setup/compiled"
 
   class << self
-    # Loads the bundle into this process and compiles what has changed. Ends the process where that can't be.
+    # Loads the bundle into this process. If gems or the compiled extensions are missing, runs bin/setup first and
+    # starts the process again, because Bundler looks for gems only once. Ends the process if bin/setup fails.
     def make_ready
       choose_bundle
-      FileUtils.mkdir_p(File.dirname(STAMP))
-      File.open("#{STAMP}.lock", File::CREAT | File::RDWR) do |lock| # two starts at once: the second one waits
-        lock.flock(File::LOCK_EX)
-        load_bundle
-        compile unless compiled?
-      end
+      again = ENV.delete("CUTTLE_AGAIN")
+      return if bundle_loaded? && compiled?
+
+      exit 1 if again || !set_up("--serve")
+      exec({ "CUTTLE_AGAIN" => "1" }, RbConfig.ruby, $PROGRAM_NAME, *ARGV)
     end
 
-    # Whether the bundle of +gemfile+ is there, if need be after installing it.
+    # Runs bin/setup. Returns whether it succeeded.
+    def set_up(*arguments)
+      outside { system(RbConfig.ruby, "#{ROOT}/bin/setup", *arguments) }
+    end
+
+    # Whether the gems of +gemfile+ are there. Installs them if it may.
     def bundle(gemfile)
       outside do
         environment = { "BUNDLE_GEMFILE" => gemfile }
@@ -31,12 +35,30 @@ module Clone
       end
     end
 
-    # Without this process's bundle, so that commands in the block can have another.
+    # Runs the block without this process's bundle, so that its commands can have another.
     def outside
+      return yield unless defined?(Bundler)
+
       Bundler.with_unbundled_env do
         choose_bundle
         yield
       end
+    end
+
+    # Whether the compiled extensions belong to this Ruby and to the sources as they are.
+    def compiled?
+      File.exist?(STAMP) && File.read(STAMP) == sources && Dir["#{ROOT}/lib/cuttle/*.#{RbConfig::CONFIG["DLEXT"]}"].any?
+    end
+
+    # Records that the extensions are compiled.
+    def compiled!
+      File.write(STAMP, sources)
+    end
+
+    # Uses our bundle, unless the caller's environment names another. Debian's directory of gems belongs to root.
+    def choose_bundle
+      ENV["BUNDLE_GEMFILE"] ||= "#{ROOT}/Gemfile"
+      ENV["BUNDLE_PATH"] ||= "#{ROOT}/vendor/bundle" unless File.writable?(Gem.dir)
     end
 
     def say(line)
@@ -45,47 +67,29 @@ module Clone
 
     private
 
-    # Ours, unless the caller's environment names another. Debian's directory of gems belongs to root.
-    def choose_bundle
-      ENV["BUNDLE_GEMFILE"] ||= "#{ROOT}/Gemfile"
-      ENV["BUNDLE_PATH"] ||= "#{ROOT}/vendor/bundle" unless File.writable?(Gem.dir)
-    end
-
-    def load_bundle
+    def bundle_loaded?
       require "bundler"
       Bundler.ui.silence { Bundler.setup }
-      ENV.delete("CUTTLE_BUNDLED")
-    rescue Bundler::BundlerError => error
-      abort "cuttle: #{error.message}" if ENV["CUTTLE_BUNDLED"] || !install
-      # Bundler does not look twice in one process.
-      exec({ "CUTTLE_BUNDLED" => "1" }, RbConfig.ruby, $PROGRAM_NAME, *ARGV)
+      true
+    rescue Bundler::BundlerError
+      false
     rescue LoadError
       abort "cuttle: Bundler is missing: gem install bundler"
     end
 
-    def install(environment = {})
-      say "installing gems (bundle install)"
+    def install(environment)
+      gemfile = environment.fetch("BUNDLE_GEMFILE").delete_prefix("#{ROOT}/")
+      unless Packages.install?
+        say "missing: gems of #{gemfile} (bundle install)"
+        return false
+      end
+      say "installing the gems of #{gemfile} (bundle install)"
       system({ "BUNDLE_SILENCE_ROOT_WARNING" => "1" }.merge(environment), "bundle", "install", "--quiet", chdir: ROOT)
-    end
-
-    def compile
-      missing = Packages.install(Packages::BUILD)
-      abort "cuttle: to compile the extension, install #{missing.map(&:package).uniq.join(", ")}" if missing.any?
-
-      say "compiling the extension (rake compile)"
-      log = "#{STAMP}.log"
-      done = system("bundle", "exec", "rake", "compile", "--silent", chdir: ROOT, out: log, err: %i[child out])
-      abort "#{File.read(log)}cuttle: the extension does not compile" unless done
-      File.write(STAMP, sources)
-    end
-
-    def compiled?
-      File.exist?(STAMP) && File.read(STAMP) == sources && Dir["#{ROOT}/lib/cuttle/*.#{RbConfig::CONFIG["DLEXT"]}"].any?
     end
 
     # What a compiled extension depends on.
     def sources
-      files = Dir["#{ROOT}/{ext/**/*.{c,h,rb},rakelib/compile.rake,tmp/belongs/*}"].sort
+      files = Dir["#{ROOT}/{ext/**/*.{c,h,rb},rakelib/compile.rake,tmp/belongs/*}"]
       [RUBY_DESCRIPTION, *files.map { |file| "#{file} #{File.mtime(file).to_f} #{File.size(file)}" }].join("\n")
     end
   end

@@ -2,8 +2,8 @@
 
 require "rbconfig"
 
-# Programs and headers from the operating system, by the Debian package that brings them. Installs what is missing where
-# it may: on Debian and its kin, as root or by a sudo that asks for no password.
+# Programs and headers from the operating system, by the Debian package that has them. Installs what is missing if it
+# may: on Debian and its relatives, as root or by a sudo that asks for no password.
 module Packages
   # +purpose+ goes into the line that says it is missing.
   Package = Struct.new(:package, :purpose, :present) do
@@ -22,10 +22,15 @@ module Packages
       Package.new(package, purpose, -> { File.exist?("/usr/include/#{path}") })
     end
 
-    # Tries to install what of +packages+ is missing; returns what still is.
+    # Whether the environment allows us to install anything.
+    def install?
+      ENV["CUTTLE_SETUP"] != "no"
+    end
+
+    # Tries to install those of +packages+ that are missing. Returns those that are still missing.
     def install(packages)
       missing = packages.select(&:missing?)
-      return missing if missing.empty? || (apt = apt_get).nil?
+      return missing if missing.empty? || !install? || (apt = apt_get).nil?
 
       names = missing.map(&:package).uniq
       warn "cuttle: installing #{names.join(", ")} (apt-get)"
@@ -35,7 +40,7 @@ module Packages
 
     private
 
-    # The command, as far as we may use it.
+    # The command, or nil if we may not use it.
     def apt_get
       return unless File.executable?("/usr/bin/apt-get")
       return ["apt-get"] if Process.euid.zero?

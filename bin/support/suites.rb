@@ -3,9 +3,9 @@
 require "stringio"
 require_relative "clone"
 
-# The runs that make up "all tests", and a summary of them: what failed, in full, and one closing line. Two lanes run side
-# by side: tests, which run in several processes that mostly wait (test/runner.rb), and what takes a core for itself. The
-# first one's output is shown as it comes, the second one's when it ends.
+# The runs that make up "all tests", and a summary of them: what failed, in full, and one closing line. Two lanes run
+# side by side: tests, which run in several processes that mostly wait (test/runner.rb), and what takes a core for
+# itself. The first one's output is shown as it comes, the second one's when it ends.
 module Suites
   # Minitest's closing line.
   TALLY = /^(\d+) runs, (\d+) assertions, (\d+) failures, (\d+) errors, (\d+) skips/
@@ -22,8 +22,8 @@ module Suites
       prepare
       tests = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
                ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
-      others = [["parsers under sanitizers", {}, "sanitize:parser"], ["fuzz targets", {}, "fuzz:smoke"],
-                ["threads under sanitizers", {}, "sanitize:threads"]]
+      others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
+                ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"]]
       Clone.outside do
         output = StringIO.new
         lanes = { tests => $stdout, others => output }.map { |suites, out| Thread.new { lane(suites, out) } }

@@ -47,12 +47,10 @@ struct cuttle_backend_type {
 	void (*wake)(struct cuttle_backend *); /* async-signal-safe */
 };
 
-extern const struct cuttle_backend_type cuttle_poll_backend;
-#ifdef __linux__
-extern const struct cuttle_backend_type cuttle_epoll_backend;
-#endif
-
 /* Returns the back end of that name, the best one for NULL, or NULL if this system has none of that name. */
 const struct cuttle_backend_type *cuttle_backend_named(const char *name);
+
+/* Returns this system's back ends, the best one first; NULL ends the array. */
+const struct cuttle_backend_type *const *cuttle_backends(void);
 
 #endif

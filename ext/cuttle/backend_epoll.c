@@ -97,7 +97,8 @@ static uint32_t readiness(uint32_t events)
 static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
 {
 	struct epoll_event found[128];
-	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
+	int64_t milliseconds = timeout < 0 ? -1
+					   : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
 	int wait = milliseconds > 60000 ? 60000 : (int)milliseconds;
 	int count = epoll_wait(backend->epoll, found, room < 128 ? room : 128, wait);
 	int index, kept = 0;

@@ -239,14 +239,16 @@ static int collect(struct cuttle_backend *backend, const struct copy *copy, stru
 		events[kept].token = backend->entries[slot].token;
 		events[kept++].ready = readiness(found);
 		if (!(backend->entries[slot].flags & PERMANENT))
-			wanted->events = (short)((found & (POLLHUP | POLLERR | POLLNVAL)) ? 0 : wanted->events & ~found);
+			wanted->events =
+				(short)((found & (POLLHUP | POLLERR | POLLNVAL)) ? 0 : wanted->events & ~found);
 	}
 	return kept;
 }
 
 static int poll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
 {
-	int64_t milliseconds = timeout < 0 ? -1 : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
+	int64_t milliseconds = timeout < 0 ? -1
+					   : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
 	struct copy copy;
 	int kept = 0;
 	bool interrupted;

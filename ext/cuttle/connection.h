@@ -80,6 +80,8 @@ struct cuttle_limits {
 
 /* What all connections of one source share. */
 struct cuttle_core {
+	struct cuttle_loop *loop; /* which this core is part of; NULL on the blocking side */
+	void *source;             /* the Ruby side's structure (rb_source.h), NULL: none */
 	struct cuttle_limits limits;
 	uint64_t timeouts[CUTTLE_DEADLINES]; /* nanoseconds; 0: never */
 	bool foreign_parser;                 /* a Ruby object parses the octets */

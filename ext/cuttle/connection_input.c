@@ -35,7 +35,8 @@ static struct cuttle_inbox *inbox_with_room(struct cuttle_connection *connection
 static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t now)
 {
 	if (connection->eof)
-		return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE : cuttle_connection_fail(connection, 400, now);
+		return connection->state == CUTTLE_IDLE ? CUTTLE_STEP_CLOSE
+							: cuttle_connection_fail(connection, 400, now);
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
@@ -290,7 +291,8 @@ enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connect
 
 enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
 {
-	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : begin_body(connection, size, now);
+	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now)
+				       : begin_body(connection, size, now);
 }
 
 enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,

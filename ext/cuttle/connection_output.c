@@ -1,4 +1,4 @@
-/* What a connection sends: the app's response to its last octet, and answers in the app's place. */
+/* The output of a connection: the app's response, and responses that the server makes itself. */
 #include "connection_parts.h"
 
 #include <stdio.h>
@@ -23,8 +23,8 @@ static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t no
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
-/* Our last response is out. What the peer still sent would make the system reset the connection, and the peer lose
- * the response, if it were not read (RFC 9112, 9.6). */
+/* The last response was sent. Reads what the peer still sends: unread input would make the system reset the
+ * connection, and the peer could lose the response (RFC 9112, 9.6). */
 static enum cuttle_step end_connection(struct cuttle_connection *connection, uint64_t now)
 {
 	bool unread = connection->inbox && cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
@@ -34,8 +34,8 @@ static enum cuttle_step end_connection(struct cuttle_connection *connection, uin
 	return CUTTLE_STEP_CLOSE;
 }
 
-/* The response is out: the next request, or the end. After stop a connection that was promised to persist may still
- * carry one request: it may be on its way. */
+/* The response was sent: begins the next request, or ends the connection. After stop, a connection that was promised
+ * to persist may carry one more request, because that may already be on its way. */
 static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;
@@ -98,7 +98,7 @@ enum cuttle_step cuttle_connection_flush_early(struct cuttle_connection *connect
 	}
 }
 
-/* In the app's place */
+/* Responses without the app */
 
 static void close_body(struct cuttle_exchange *exchange)
 {
@@ -106,7 +106,7 @@ static void close_body(struct cuttle_exchange *exchange)
 	exchange->body = NULL;
 }
 
-/* Whether the request is known to be a HEAD, whose response has no body. */
+/* Returns whether the request is known to be a HEAD. Its response has no body. */
 static bool asks_for_head(const struct cuttle_exchange *exchange)
 {
 	struct cuttle_slice method;
@@ -117,7 +117,7 @@ static bool asks_for_head(const struct cuttle_exchange *exchange)
 	return method.length == 4 && memcmp(cuttle_exchange_at(exchange, method), "HEAD", 4) == 0;
 }
 
-/* The Connection field that says what becomes of the connection. */
+/* Returns the Connection field of the response. */
 static const char *persistence(const struct cuttle_exchange *exchange)
 {
 	if (!exchange->keep_alive)
@@ -125,8 +125,8 @@ static const char *persistence(const struct cuttle_exchange *exchange)
 	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
 }
 
-/* Sends a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3), 0: unsaid. Returns 0, or
- * -1 when the connection is broken. */
+/* Sends a whole response without the app. retry_after is in seconds (RFC 9110, 10.2.3); 0 leaves the field out.
+ * Returns 0, or -1 if the connection is broken. */
 static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after)
 {
 	const char *reason = cuttle_reason(status), *date;
@@ -158,7 +158,7 @@ enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, in
 	return cuttle_connection_finish(connection, now);
 }
 
-/* A client pays for a new connection, and so do we, more than for a short answer: the connection persists. */
+/* The connection persists, because a new one costs client and server more than this short response. */
 enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection, bool may_persist, uint64_t now)
 {
 	struct cuttle_core *core = connection->core;
@@ -175,7 +175,7 @@ enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection,
 	return cuttle_connection_finish(connection, now);
 }
 
-/* What the thread that has the request may look at stays as it is; the peer has its answer. */
+/* Leaves everything as it is that the thread with the request may read. The peer has its response. */
 enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;

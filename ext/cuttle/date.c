@@ -21,9 +21,10 @@ size_t cuttle_date_render(int64_t time, char text[CUTTLE_DATE_ROOM])
 	const uint64_t month = (5 * day_of_year + 2) / 153;
 	const uint64_t year = day / ERA * 400 + year_of_era + (month >= 10);
 
-	return (size_t)snprintf(text, CUTTLE_DATE_ROOM, "date: %s, %02u %s %04llu %02u:%02u:%02u GMT\r\n", days[today % 7],
-				(unsigned)(day_of_year - (153 * month + 2) / 5 + 1), months[month], (unsigned long long)year,
-				(unsigned)(second / 3600), (unsigned)(second / 60 % 60), (unsigned)(second % 60));
+	return (size_t)snprintf(text, CUTTLE_DATE_ROOM, "date: %s, %02u %s %04llu %02u:%02u:%02u GMT\r\n",
+				days[today % 7], (unsigned)(day_of_year - (153 * month + 2) / 5 + 1), months[month],
+				(unsigned long long)year, (unsigned)(second / 3600), (unsigned)(second / 60 % 60),
+				(unsigned)(second % 60));
 }
 
 size_t cuttle_date_line(const char **line)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POOL_SIZE 64 /* exchanges kept for the next requests */
+#define POOL_SIZE 64 /* free exchanges that are kept for later requests */
 
 struct cuttle_exchange *cuttle_exchange_begin(struct cuttle_exchange_pool *pool, struct cuttle_connection *connection)
 {

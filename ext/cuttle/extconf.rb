@@ -4,7 +4,6 @@
 require "mkmf"
 
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
-have_header("sys/epoll.h")
 have_func("accept4", "sys/socket.h")
 have_func("pthread_getcpuclockid", "pthread.h")
 have_func("rb_hash_new_capa", "ruby.h")
@@ -15,7 +14,8 @@ if ENV["CUTTLE_SANITIZE"]
   $LDFLAGS << " -fsanitize=address,undefined"
 end
 
-# Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go through.
+# Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go
+# through.
 create_makefile("cuttle/core") do |makefile|
   objects = Dir["#{$srcdir}/rb_*.c"].map { |file| File.basename(file, ".c") + ".#{$OBJEXT}" }
   makefile << "\n#{objects.join(" ")}: CFLAGS += --param asan-stack=0\n" if ENV["CUTTLE_SANITIZE"]

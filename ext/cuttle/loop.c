@@ -98,6 +98,7 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 		return NULL;
 	}
 	cuttle_core_reset(&loop->core, destroy, around_fork);
+	loop->core.loop = loop;
 	memcpy(loop->listeners, listeners, (size_t)count * sizeof *listeners);
 	loop->listener_count = count;
 	loop->listeners_away = true;

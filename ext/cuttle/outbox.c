@@ -1,4 +1,4 @@
-/* The output queue of a connection. */
+/* The output queue of a connection; see outbox.h. */
 #include "outbox.h"
 
 #include <errno.h>
@@ -8,12 +8,12 @@
 
 #define FLUSH_PARTS 64
 
-/* Memory pieces keep their octets behind the header; the others have room 0. A spooled piece's octets are the stream's
- * next ones. */
+/* A piece of memory has its octets behind this header; other pieces have room 0. A spooled piece stands for the next
+ * octets of the stream. */
 struct cuttle_piece {
 	struct cuttle_piece *next;
-	struct cuttle_lent *lent; /* NULL: it is of another kind */
-	int file;        /* the app's, -1: none */
+	struct cuttle_lent *lent; /* NULL: another kind of piece */
+	int file;        /* the app's file, -1: none */
 	bool spooled;
 	uint64_t offset; /* of the first octet not sent */
 	uint64_t length; /* octets not sent */
@@ -109,7 +109,7 @@ static struct cuttle_piece *new_piece(int file, uint64_t offset, uint64_t length
 	return piece;
 }
 
-/* The memory piece at the end with room for some of count octets, made where there is none. */
+/* Returns the last piece of memory if it has room, otherwise a new one for up to count octets. NULL without memory. */
 static struct cuttle_piece *memory_piece(struct cuttle_outbox *outbox, size_t count)
 {
 	struct cuttle_piece *last = outbox->last;
@@ -142,7 +142,7 @@ static int append_memory(struct cuttle_outbox *outbox, const char *octets, size_
 	return 0;
 }
 
-/* Returns false where the spooler does not take them. */
+/* Returns false if the spooler refuses the octets. */
 static bool append_spooled(struct cuttle_outbox *outbox, const char *octets, size_t count)
 {
 	struct cuttle_piece *last = outbox->last;
@@ -172,13 +172,13 @@ static bool append_spooled(struct cuttle_outbox *outbox, const char *octets, siz
 	return true;
 }
 
-/* Whether octets go to the spooler, so that what is in memory stays little; what follows spooled ones does too. */
+/* Returns whether octets go to the spooler, to keep little in memory. Octets behind spooled ones always do. */
 static bool belongs_on_disk(const struct cuttle_outbox *outbox, size_t count)
 {
 	return outbox->spooled > 0 || outbox->memory + count > CUTTLE_OUTBOX_MEMORY;
 }
 
-/* Returns false where the whole part is not lent; of it, what begins at octets is queued. */
+/* Queues the octets of a lent part from octets on. Returns false if the part can't be lent as a whole. */
 static bool append_lent(struct cuttle_outbox *outbox, uintptr_t object, const struct iovec *part, const char *octets)
 {
 	uint64_t offset = (uint64_t)(octets - (const char *)part->iov_base);
@@ -235,7 +235,7 @@ int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t o
 	return 0;
 }
 
-/* Takes count sent octets off the front, with the pieces they finish. */
+/* Removes count sent octets from the front, and the pieces that are finished. */
 static void advance(struct cuttle_outbox *outbox, uint64_t count)
 {
 	outbox->queued -= count;
@@ -281,7 +281,7 @@ static ssize_t send_piece_of_file(struct cuttle_piece *piece, struct cuttle_tran
 	ssize_t sent = transport->type->send_file(transport, piece->file, piece->offset, count);
 
 	if (sent == 0)
-		errno = EPIPE; /* the file became shorter: the message can't be completed */
+		errno = EPIPE; /* the file became shorter, so the message can't be completed */
 	return sent == 0 ? -1 : sent;
 }
 

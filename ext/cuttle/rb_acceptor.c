@@ -54,7 +54,10 @@ static size_t acceptor_size(const void *data)
 
 static const rb_data_type_t acceptor_type = {
 	.wrap_struct_name = "Cuttle::Acceptor",
-	.function = {.dmark = acceptor_mark, .dfree = acceptor_free, .dsize = acceptor_size, .dcompact = acceptor_compact},
+	.function = {.dmark = acceptor_mark,
+		     .dfree = acceptor_free,
+		     .dsize = acceptor_size,
+		     .dcompact = acceptor_compact},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED,
 };
 
@@ -205,7 +208,8 @@ static VALUE acceptor_accept(VALUE self)
 		int fd = acceptor->closed || !(stopping || has_room(acceptor)) ? -1 : accept_any(acceptor);
 
 		if (fd >= 0) {
-			struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd, cuttle_now());
+			struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd,
+										    cuttle_now());
 
 			if (!accepted)
 				rb_memerror();
@@ -224,7 +228,8 @@ static VALUE acceptor_waiting_p(VALUE self)
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 	struct pollfd descriptors[CUTTLE_MOST_LISTENERS];
 
-	return RBOOL(!acceptor->closed && poll(descriptors, (nfds_t)cuttle_acceptor_listeners(acceptor, descriptors, 0), 0) > 0);
+	return RBOOL(!acceptor->closed &&
+		     poll(descriptors, (nfds_t)cuttle_acceptor_listeners(acceptor, descriptors, 0), 0) > 0);
 }
 
 /* call-seq: stop

@@ -204,7 +204,8 @@ static VALUE entry_stamp(VALUE self)
 	const struct stat *status = &entry_of(self)->status;
 	uint64_t changed = (uint64_t)CHANGE_TIME(status).tv_sec * 1000000000 + (uint64_t)CHANGE_TIME(status).tv_nsec;
 
-	return rb_sprintf("%" PRIx64 "-%" PRIx64 "-%" PRIx64, (uint64_t)status->st_ino, (uint64_t)status->st_size, changed);
+	return rb_sprintf("%" PRIx64 "-%" PRIx64 "-%" PRIx64, (uint64_t)status->st_ino, (uint64_t)status->st_size,
+			  changed);
 }
 
 /* call-seq: settled? -> true or false
@@ -228,7 +229,8 @@ static VALUE entry_equal(VALUE self, VALUE other)
 	b = &entry_of(other)->status;
 	return RBOOL(a->st_ino == b->st_ino && a->st_dev == b->st_dev && a->st_size == b->st_size &&
 		     a->st_mode == b->st_mode && a->st_mtime == b->st_mtime &&
-		     CHANGE_TIME(a).tv_sec == CHANGE_TIME(b).tv_sec && CHANGE_TIME(a).tv_nsec == CHANGE_TIME(b).tv_nsec);
+		     CHANGE_TIME(a).tv_sec == CHANGE_TIME(b).tv_sec &&
+		     CHANGE_TIME(a).tv_nsec == CHANGE_TIME(b).tv_nsec);
 }
 
 struct read_call {

@@ -302,18 +302,18 @@ static void use_local_authority(VALUE env, const struct cuttle_source *source)
 }
 
 /* Returns the file that a body was spooled to, as an IO of its own. The spool is charged for it until it is closed. */
-static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
+static VALUE spooled_input(struct cuttle_extras *extras, struct cuttle_body *body)
 {
 	uint64_t charged = 0;
 	int file;
 
-	if (held->spool) /* env was called before */
-		return held->input;
+	if (extras->spool) /* env was called before */
+		return extras->input;
 	file = cuttle_stream_take_file(body->stream, &charged);
 	if (file < 0)
 		rb_sys_fail("rack.input");
-	held->spool = cuttle_spool_share(body->spool);
-	held->charged = charged;
+	extras->spool = cuttle_spool_share(body->spool);
+	extras->charged = charged;
 	rb_update_max_fd(file);
 	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
 }
@@ -323,6 +323,7 @@ static VALUE spooled_input(struct cuttle_held *held, struct cuttle_body *body)
 static void add_input(VALUE env, struct cuttle_held *held)
 {
 	struct cuttle_body *body = held->live->body;
+	struct cuttle_extras *extras;
 	VALUE input;
 
 	if (!body) {
@@ -330,13 +331,14 @@ static void add_input(VALUE env, struct cuttle_held *held)
 			rb_hash_aset(env, content_length, rb_str_new_lit("0"));
 		return;
 	}
+	extras = cuttle_held_extras(held);
 	if (body->stream) {
-		input = spooled_input(held, body);
+		input = spooled_input(extras, body);
 	} else {
 		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
 		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
 	}
-	RB_OBJ_WRITE(held->self, &held->input, input);
+	RB_OBJ_WRITE(held->self, &extras->input, input);
 	rb_hash_aset(env, input_key, input);
 	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
 }
@@ -409,7 +411,7 @@ static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle
 
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
  * itself serves as rack.hijack and rack.early_hints. */
-static void introduce(VALUE env, struct cuttle_held *held)
+static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source)
 {
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
@@ -421,7 +423,7 @@ static void introduce(VALUE env, struct cuttle_held *held)
 	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
-	own.values[ADDRESS] = address == held->source->address ? Qundef : address;
+	own.values[ADDRESS] = address == source->address ? Qundef : address;
 	own.values[HIJACK] = own.values[HINTS] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
@@ -472,7 +474,7 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 
 VALUE cuttle_env(struct cuttle_held *held)
 {
-	struct cuttle_source *source = held->source;
+	struct cuttle_source *source = cuttle_held_core(held)->source;
 	const struct cuttle_head *head = cuttle_exchange_head(held->live);
 	bool authority = head->has_host && head->host.length > 0;
 	struct cuttle_slice start;
@@ -483,7 +485,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 	if (held->live->connection->address)
 		learn_address(source, held->live->connection);
 	env = rb_hash_dup(source->env);
-	introduce(env, held);
+	introduce(env, held, source);
 	if (!authority)
 		use_local_authority(env, source);
 	start = add_fields(env, held->live, source->core->limits.underscores);

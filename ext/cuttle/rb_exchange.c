@@ -15,20 +15,22 @@ static void held_mark(void *data)
 
 	rb_gc_mark(held->owner);
 	rb_gc_mark(held->env);
-	rb_gc_mark(held->input);
-	rb_gc_mark(held->address);
-	rb_gc_mark(held->text);
+	if (held->extras) {
+		rb_gc_mark(held->extras->input);
+		rb_gc_mark(held->extras->text);
+		rb_gc_mark(held->extras->address);
+	}
 }
 
 /* Ends the charge for the input's file, which is closed or goes with its object. */
-static void discharge(struct cuttle_held *held)
+static void discharge(struct cuttle_extras *extras)
 {
-	struct cuttle_spool *spool = held->spool;
+	struct cuttle_spool *spool = extras->spool;
 
 	if (!spool)
 		return;
-	held->spool = NULL;
-	cuttle_spool_discharge(spool, held->charged);
+	extras->spool = NULL;
+	cuttle_spool_discharge(spool, extras->charged);
 	cuttle_spool_disown(spool);
 }
 
@@ -37,8 +39,9 @@ static void held_free(void *data)
 	struct cuttle_held *held = data;
 
 	cuttle_held_leave(held, false);
-	discharge(held);
-	xfree(held->record);
+	if (held->extras)
+		discharge(held->extras);
+	xfree(held->extras);
 #ifndef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
 	xfree(held);
 #endif
@@ -47,12 +50,12 @@ static void held_free(void *data)
 static size_t held_size(const void *data)
 {
 	const struct cuttle_held *held = data;
-	size_t record = held->record ? sizeof *held->record : 0;
+	size_t extras = held->extras ? sizeof *held->extras : 0;
 
 #ifdef HAVE_CONST_RUBY_TYPED_EMBEDDABLE
-	return record;
+	return extras;
 #else
-	return sizeof *held + record;
+	return sizeof *held + extras;
 #endif
 }
 
@@ -81,7 +84,7 @@ VALUE cuttle_exchange_prepare(void)
 	VALUE self = TypedData_Make_Struct(cuttle_exchange_class, struct cuttle_held, &held_type, held);
 
 	held->self = self;
-	held->owner = held->env = held->input = held->address = held->text = Qnil;
+	held->owner = held->env = Qnil;
 	return self;
 }
 
@@ -91,6 +94,17 @@ struct cuttle_held *cuttle_held_of(VALUE exchange)
 
 	TypedData_Get_Struct(exchange, struct cuttle_held, &held_type, held);
 	return held;
+}
+
+struct cuttle_extras *cuttle_held_extras(struct cuttle_held *held)
+{
+	struct cuttle_extras *extras;
+
+	if (held->extras)
+		return held->extras;
+	extras = ZALLOC(struct cuttle_extras);
+	extras->input = extras->text = extras->address = Qnil;
+	return held->extras = extras;
 }
 
 bool cuttle_held_stuck(const struct cuttle_held *held)
@@ -120,7 +134,7 @@ void cuttle_held_begin(struct cuttle_held *held)
 {
 	bool in_time;
 
-	if (!held->core->limits.app_timeout)
+	if (!cuttle_held_core(held)->limits.app_timeout)
 		return;
 	cuttle_held_lock(held);
 	in_time = cuttle_connection_begin_response(held->live->connection);
@@ -135,15 +149,12 @@ void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner,
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 
 	held->live = exchange;
-	held->core = source->core;
-	held->loop = source->loop;
-	held->source = source;
 	held->generation = cuttle_core_generation();
 	RB_OBJ_WRITE(self, &held->owner, owner);
 	held->head_request = head->method.length == 4 &&
 			     memcmp(cuttle_exchange_at(exchange, head->method), "HEAD", 4) == 0;
 	exchange->holder = held;
-	held->core->owners++;
+	exchange->connection->core->owners++;
 }
 
 /* Saves what can be asked about the response once its connection may be at the next request. */
@@ -153,10 +164,10 @@ static void keep_record(struct cuttle_held *held, bool complete, uint64_t now)
 
 	if (complete && cuttle_outbox_empty(&exchange->out))
 		exchange->times[CUTTLE_LAST_OCTET] = now;
-	if (!held->record)
+	if (!held->extras || !held->extras->recorded)
 		return;
-	memcpy(held->record->times, exchange->times, sizeof exchange->times);
-	held->record->bytes_sent = exchange->bytes_sent;
+	memcpy(held->extras->times, exchange->times, sizeof exchange->times);
+	held->extras->bytes_sent = exchange->bytes_sent;
 }
 
 /* Separates the exchange from this object. Returns the connection, which the exchange may not outlive. */
@@ -170,24 +181,15 @@ static struct cuttle_connection *part(struct cuttle_held *held)
 	return connection;
 }
 
-static void disown(struct cuttle_held *held)
-{
-	struct cuttle_core *core = held->core;
-
-	held->core = NULL;
-	held->loop = NULL;
-	held->source = NULL;
-	cuttle_core_disown(core);
-}
-
 void cuttle_held_leave(struct cuttle_held *held, bool complete)
 {
-	struct cuttle_loop *loop = held->loop;
 	struct cuttle_connection *connection;
+	struct cuttle_core *core;
 	uint64_t now;
 
 	if (!held->live)
 		return;
+	core = cuttle_held_core(held);
 	now = cuttle_now();
 	cuttle_held_lock(held);
 	if (atomic_load(&held->live->connection->stuck)) { /* its response is complete, whatever the app did */
@@ -196,29 +198,34 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 	}
 	keep_record(held, complete, now);
 	connection = part(held);
-	if (loop) {
-		cuttle_loop_finish(loop, connection, complete, now);
-		pthread_mutex_unlock(&loop->lock);
+	if (core->loop) {
+		cuttle_loop_finish(core->loop, connection, complete, now);
+		pthread_mutex_unlock(&core->loop->lock);
 	} else {
 		connection->step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
 		if (connection->step == CUTTLE_STEP_CLOSE)
 			cuttle_connection_close(connection);
 	}
-	disown(held);
+	cuttle_core_disown(core);
 }
 
 void cuttle_held_dispose(struct cuttle_held *held)
 {
-	VALUE input = held->input;
+	struct cuttle_extras *extras = held->extras;
+	VALUE input;
 
 	if (held->live)
 		return;
-	held->input = held->env = Qnil;
+	held->env = Qnil;
+	if (!extras)
+		return;
+	input = extras->input;
+	extras->input = Qnil;
 	if (RB_TYPE_P(input, T_FILE))
 		rb_io_close(input);
 	else if (!NIL_P(input))
 		rb_funcall(input, rb_intern("close"), 0);
-	discharge(held);
+	discharge(extras);
 }
 
 /* call-seq: dispose -> nil
@@ -256,7 +263,7 @@ static VALUE exchange_env(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
 
-	if (held->core->limits.app_timeout)
+	if (cuttle_held_core(held)->limits.app_timeout)
 		remember_fiber(held);
 	RB_OBJ_WRITE(self, &held->env, cuttle_env(held));
 	return held->env;
@@ -313,7 +320,7 @@ static VALUE exchange_responded_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return RBOOL((held->status && NIL_P(held->text)) || !held->live || cuttle_held_stuck(held));
+	return RBOOL((held->status && !cuttle_held_unsent(held)) || !held->live || cuttle_held_stuck(held));
 }
 
 /* call-seq: finished? -> true or false, whether the response is complete or its connection gone */
@@ -329,7 +336,7 @@ static VALUE exchange_evented_p(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return RBOOL(held->loop);
+	return RBOOL(held->live && cuttle_held_core(held)->loop);
 }
 
 /* call-seq: forked? -> true or false
@@ -371,28 +378,28 @@ static VALUE exchange_status(VALUE self)
  * Makes bytes_sent, times and remote_address available after the exchange is over, which a log needs. */
 static VALUE exchange_keep_record(VALUE self)
 {
-	struct cuttle_record *record = ZALLOC(struct cuttle_record); /* may run the collector and with it other code */
-	struct cuttle_held *held = cuttle_held_of(self);
+	struct cuttle_extras *extras = cuttle_held_extras(cuttle_held_of(self));
+	struct cuttle_held *held = cuttle_held_live(self);
 
-	if (!held->live || held->record) {
-		xfree(record);
-		cuttle_held_live(self);
-		return Qnil;
-	}
-	held->record = record;
-	RB_OBJ_WRITE(self, &held->address, cuttle_env_remote_address(held));
+	RB_OBJ_WRITE(self, &extras->address, cuttle_env_remote_address(held));
+	extras->recorded = true;
 	return Qnil;
+}
+
+static bool has_record(const struct cuttle_held *held)
+{
+	return held->extras && held->extras->recorded;
 }
 
 /* call-seq: bytes_sent -> Integer, octets of the response that the system has taken; nil without a record once the
  * exchange is over */
 static VALUE exchange_bytes_sent(VALUE self)
 {
-	struct cuttle_held *held = cuttle_held_of(self);
+	const struct cuttle_held *held = cuttle_held_of(self);
 
-	if (!held->live && !held->record)
-		return Qnil;
-	return ULL2NUM(held->live ? held->live->bytes_sent : held->record->bytes_sent);
+	if (held->live)
+		return ULL2NUM(held->live->bytes_sent);
+	return has_record(held) ? ULL2NUM(held->extras->bytes_sent) : Qnil;
 }
 
 /* call-seq: times -> [accepted, first byte, complete, taken, returned, last byte]
@@ -402,12 +409,12 @@ static VALUE exchange_bytes_sent(VALUE self)
 static VALUE exchange_times(VALUE self)
 {
 	VALUE list = rb_ary_new_capa(CUTTLE_TIMES);
-	struct cuttle_held *held = cuttle_held_of(self);
+	const struct cuttle_held *held = cuttle_held_of(self);
 	uint64_t times[CUTTLE_TIMES];
 
-	if (!held->live && !held->record)
+	if (!held->live && !has_record(held))
 		return Qnil;
-	memcpy(times, held->live ? held->live->times : held->record->times, sizeof times);
+	memcpy(times, held->live ? held->live->times : held->extras->times, sizeof times);
 	for (int index = 0; index < CUTTLE_TIMES; index++)
 		rb_ary_push(list, times[index] ? DBL2NUM((double)times[index] / (double)CUTTLE_SECOND) : Qnil);
 	return list;
@@ -419,7 +426,9 @@ static VALUE exchange_remote_address(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
-	return held->live ? cuttle_env_remote_address(held) : held->address;
+	if (held->live)
+		return cuttle_env_remote_address(held);
+	return has_record(held) ? held->extras->address : Qnil;
 }
 
 /* Returns what was read after the request and not used. */
@@ -437,15 +446,20 @@ static VALUE unread(const struct cuttle_exchange *exchange)
 static VALUE release(struct cuttle_held *held)
 {
 	VALUE io, rest = unread(held->live);
+	struct cuttle_core *core = cuttle_held_core(held);
 	struct cuttle_connection *connection;
 	int fd;
 
 	cuttle_held_lock(held);
 	keep_record(held, false, 0);
 	connection = part(held);
-	fd = held->loop ? cuttle_loop_release(held->loop, connection) : cuttle_connection_release(connection);
-	cuttle_held_unlock(held);
-	disown(held);
+	if (core->loop) {
+		fd = cuttle_loop_release(core->loop, connection);
+		pthread_mutex_unlock(&core->loop->lock);
+	} else {
+		fd = cuttle_connection_release(connection);
+	}
+	cuttle_core_disown(core);
 	if (fd < 0)
 		rb_raise(rb_eIOError, "this connection has no socket to give");
 	io = rb_funcall(socket_class, rb_intern("for_fd"), 1, INT2NUM(fd));
@@ -470,7 +484,7 @@ static void flush_fully(VALUE self)
 		if (flush == CUTTLE_FLUSH_BROKEN)
 			rb_raise(rb_eIOError, "the connection is broken");
 		if (flush != CUTTLE_FLUSH_TURN &&
-		    !cuttle_wait_writable(held, held->core->limits.write_timeout))
+		    !cuttle_wait_writable(held, cuttle_held_core(held)->limits.write_timeout))
 			rb_raise(rb_eIOError, "the peer does not read");
 	}
 }
@@ -484,14 +498,16 @@ static VALUE exchange_hijack(VALUE self)
 	struct cuttle_held *held = cuttle_held_live(self);
 	VALUE env = held->env, io;
 
-	if (held->core->forked)
+	if (cuttle_held_core(held)->forked)
 		rb_raise(rb_eIOError, "the exchange is the parent process's");
 	cuttle_held_begin(held);
 	flush_fully(self);
 	io = release(held);
 	if (!NIL_P(env))
 		rb_hash_aset(env, hijack_io, io);
-	held->input = held->env = Qnil;
+	held->env = Qnil;
+	if (held->extras)
+		held->extras->input = Qnil;
 	return io;
 }
 

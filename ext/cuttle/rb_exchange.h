@@ -7,33 +7,32 @@
 
 #include "rb_source.h"
 
-/* What an exchange reports once it is over. It exists only if someone asked for it. */
-struct cuttle_record {
-	uint64_t bytes_sent, times[CUTTLE_TIMES];
+/* What only some exchanges need. */
+struct cuttle_extras {
+	VALUE input;   /* the request body's IO, nil without one */
+	VALUE text;    /* a response's head that has not been sent; nil: none */
+	VALUE address; /* the peer's, nil without a record */
+	struct cuttle_spool *spool; /* the spool that is charged for the input's file; NULL: none */
+	uint64_t charged;           /* octets */
+	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* the record: what the exchange reports once it is over */
+	bool recorded;              /* someone asked for the record */
 };
 
-/* With at most 128 octets, an object fits a slot of Ruby's heap and needs no memory of its own. Each request costs one.
- * What only a live exchange needs is in struct cuttle_exchange. */
+/* Each request costs one of these. With at most 48 octets it fits the second smallest slot of Ruby's heap (80 octets).
+ * A third object per request among the slots of 160 made the collector run nearly twice as often. What only a live
+ * exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
-	struct cuttle_exchange *live; /* NULL: it is over, or not begun */
-	struct cuttle_core *core;     /* NULL without a live exchange; a live one makes this object an owner */
-	struct cuttle_loop *loop;     /* NULL on the blocking side */
-	struct cuttle_source *source; /* of a live exchange; when Ruby exits it may be freed before this object */
+	struct cuttle_exchange *live; /* NULL: it is over, or not begun; a live one makes this object an owner of the core */
 	VALUE self;      /* the object around this; not marked */
 	VALUE owner;     /* keeps source and connection alive: a Poller or a Connection */
 	VALUE env;       /* nil until it is asked for */
-	VALUE input;     /* the request body's IO, nil without one */
-	VALUE address;   /* the peer's, nil without a record */
-	VALUE text;      /* a response's head that has not been sent; nil: none */
-	struct cuttle_record *record; /* NULL: nobody needs one */
-	struct cuttle_spool *spool;   /* the spool that is charged for the input's file; NULL: none */
-	uint64_t charged;    /* octets */
+	struct cuttle_extras *extras; /* NULL: none needed so far */
 	unsigned generation; /* of the process that handed it out (core.c) */
 	int16_t status;      /* of the final response; 0 before it begins */
 	bool head_request;
 };
 
-static_assert(sizeof(struct cuttle_held) <= 128, "an exchange's object costs memory of its own");
+static_assert(sizeof(struct cuttle_held) <= 48, "an exchange's object needs a larger slot");
 
 extern VALUE cuttle_exchange_class;
 
@@ -43,6 +42,8 @@ VALUE cuttle_exchange_prepare(void);
 void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner, struct cuttle_exchange *exchange);
 
 struct cuttle_held *cuttle_held_of(VALUE exchange);
+/* Returns the extras, which it makes if there are none. May run the collector; raises NoMemoryError. */
+struct cuttle_extras *cuttle_held_extras(struct cuttle_held *held);
 /* The same for a live exchange. Raises IOError if it is over or was answered because it was stuck. */
 struct cuttle_held *cuttle_held_live(VALUE exchange);
 /* Begins the app's response, or its use of the socket. Nobody answers for the app after this. Raises IOError if the
@@ -51,22 +52,38 @@ void cuttle_held_begin(struct cuttle_held *held);
 /* Whether a live exchange was answered because it was stuck in the app. Its contents stay until cuttle_held_leave. */
 bool cuttle_held_stuck(const struct cuttle_held *held);
 
+/* Whether the response has begun with a head that has not been sent. */
+static inline bool cuttle_held_unsent(const struct cuttle_held *held)
+{
+	return held->extras && !NIL_P(held->extras->text);
+}
+
 /* Ends the response. The connection goes on to the next request, or closes if the response is incomplete. */
 void cuttle_held_leave(struct cuttle_held *held, bool complete);
 /* Closes the request's input once the exchange is over. */
 void cuttle_held_dispose(struct cuttle_held *held);
 
-/* Takes the loop's lock, if there is a loop. */
+/* The core of a live exchange. */
+static inline struct cuttle_core *cuttle_held_core(const struct cuttle_held *held)
+{
+	return held->live->connection->core;
+}
+
+/* Takes the loop's lock, if there is a loop. The exchange must be live, also when the lock is given back. */
 static inline void cuttle_held_lock(const struct cuttle_held *held)
 {
-	if (held->loop)
-		pthread_mutex_lock(&held->loop->lock);
+	struct cuttle_loop *loop = cuttle_held_core(held)->loop;
+
+	if (loop)
+		pthread_mutex_lock(&loop->lock);
 }
 
 static inline void cuttle_held_unlock(const struct cuttle_held *held)
 {
-	if (held->loop)
-		pthread_mutex_unlock(&held->loop->lock);
+	struct cuttle_loop *loop = cuttle_held_core(held)->loop;
+
+	if (loop)
+		pthread_mutex_unlock(&loop->lock);
 }
 
 /* Makes the Hash that the env of each of a source's requests starts from: env, which the server gives, after the

@@ -103,8 +103,8 @@ void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct
 	cuttle_response_head_begin(head, status);
 	for (long index = 0; index < fields->count; index++) {
 		VALUE name = text_at(fields, index * 2), value = text_at(fields, index * 2 + 1);
-		enum cuttle_fault fault = cuttle_response_head_field(
-			head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), RSTRING_PTR(value), (size_t)RSTRING_LEN(value));
+		enum cuttle_fault fault = cuttle_response_head_field(head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name),
+								     RSTRING_PTR(value), (size_t)RSTRING_LEN(value));
 
 		if (fault) {
 			cuttle_response_head_free(head);

@@ -124,7 +124,7 @@ static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard
  *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),
  *              half_close ("answer" or "drop"), underscore_headers, max_queue (requests), queue_timeout, app_timeout
  *              (seconds). docs/security.md and docs/deployment.md explain them. A limit that isn't given is off.
- * The environment's CUTTLE_BACKEND (epoll, poll) replaces the best back end. Raises ArgumentError. */
+ * The environment's CUTTLE_BACKEND (a name of Poller.backends) replaces the best back end. Raises ArgumentError. */
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_poller *poller;
@@ -252,6 +252,17 @@ static VALUE poller_backend(VALUE self)
 	return rb_str_new_cstr(cuttle_poller_of(self)->source.loop->type->name);
 }
 
+/* call-seq: Poller.backends -> Array of the names of this system's back ends, the best one first */
+static VALUE poller_backends(VALUE class)
+{
+	const struct cuttle_backend_type *const *backend;
+	VALUE names = rb_ary_new();
+
+	for (backend = cuttle_backends(); *backend; backend++)
+		rb_ary_push(names, rb_str_new_cstr((*backend)->name));
+	return names;
+}
+
 void Init_cuttle_poller(void)
 {
 	VALUE class = rb_define_class_under(cuttle_module, "Poller", rb_cObject);
@@ -269,4 +280,5 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "stuck", cuttle_poller_stuck, 0);
 	rb_define_method(class, "stranded?", cuttle_poller_stranded_p, 0);
 	rb_define_method(class, "backend", poller_backend, 0);
+	rb_define_singleton_method(class, "backends", poller_backends, 0);
 }

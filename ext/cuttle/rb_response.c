@@ -11,17 +11,18 @@ struct cuttle_held *cuttle_response_unanswered(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_live(self);
 
-	if (held->status && NIL_P(held->text))
+	if (held->status && !cuttle_held_unsent(held))
 		rb_raise(rb_eIOError, "the request has its response already");
 	cuttle_held_begin(held);
-	held->text = Qnil; /* a head that never left gives way to another */
+	if (held->extras)
+		held->extras->text = Qnil; /* a head that never left gives way to another */
 	held->status = 0;
 	return held;
 }
 
 static bool stopping(const struct cuttle_held *held)
 {
-	return atomic_load_explicit(&held->core->stopping, memory_order_relaxed);
+	return atomic_load_explicit(&cuttle_held_core(held)->stopping, memory_order_relaxed);
 }
 
 static int minor_version(const struct cuttle_held *held)
@@ -136,12 +137,13 @@ static bool is_encoded(struct cuttle_framing *framing, const struct iovec *parts
 static void leave_to_loop(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
+	struct cuttle_loop *loop = connection->core->loop;
 
-	if (!held->loop || cuttle_outbox_empty(&held->live->out))
+	if (!loop || cuttle_outbox_empty(&held->live->out))
 		return;
 	if (!connection->deadline)
 		cuttle_connection_measure_output(connection, cuttle_now());
-	cuttle_loop_route(held->loop, connection, CUTTLE_STEP_WAIT);
+	cuttle_loop_route(loop, connection, CUTTLE_STEP_WAIT);
 }
 
 /* objects: the Strings that may be lent (outbox.h), NULL: none. */
@@ -344,7 +346,7 @@ static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body
 	if (cuttle_held_stuck(held))
 		cuttle_held_live(self); /* raises */
 	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) || !held->live ||
-	    held->core->forked || cuttle_env_has_callbacks(held))
+	    cuttle_held_core(held)->forked || cuttle_env_has_callbacks(held))
 		return Qfalse;
 	code = cuttle_status(status);
 	cuttle_fields_gather(&fields, headers);

@@ -24,13 +24,12 @@ static VALUE exchange_start(VALUE self, VALUE status, VALUE headers)
 {
 	struct cuttle_response_head head;
 	struct cuttle_fields fields;
-	struct cuttle_held *held;
+	struct cuttle_extras *extras = cuttle_held_extras(cuttle_held_of(self));
 	int code = cuttle_status(status);
 
 	cuttle_fields_gather(&fields, headers);
-	held = cuttle_response_unanswered(self);
-	cuttle_response_begin(held, &head, code, &fields, -1);
-	RB_OBJ_WRITE(self, &held->text, rb_str_new(head.at, (long)head.length));
+	cuttle_response_begin(cuttle_response_unanswered(self), &head, code, &fields, -1);
+	RB_OBJ_WRITE(self, &extras->text, rb_str_new(head.at, (long)head.length));
 	cuttle_response_head_free(&head);
 	return Qnil;
 }
@@ -39,7 +38,9 @@ static VALUE exchange_start(VALUE self, VALUE status, VALUE headers)
  * blocking connection has nobody else to send them. */
 static uint64_t most_queued(const struct cuttle_held *held)
 {
-	return held->loop ? held->core->limits.write_ahead : HIGH_WATER;
+	const struct cuttle_core *core = cuttle_held_core(held);
+
+	return core->loop ? core->limits.write_ahead : HIGH_WATER;
 }
 
 /* Whether the app is too far ahead of the client (write_ahead) or of the disk; with still: further than three
@@ -74,7 +75,7 @@ static bool gone(const struct cuttle_held *held)
 static void wait_for_client(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
-	uint64_t stall = held->core->limits.write_timeout;
+	uint64_t stall = cuttle_held_core(held)->limits.write_timeout;
 
 	while (held->live && ahead(held, true)) {
 		bool moves = cuttle_wait_for_outbox(held, stall ? stall : CUTTLE_FOREVER);
@@ -92,10 +93,10 @@ static void wait_for_client(VALUE self)
 
 static int add_head(struct cuttle_held *held, struct iovec *parts, VALUE *text)
 {
-	*text = held->text;
-	held->text = Qnil;
-	if (NIL_P(*text))
+	if (!cuttle_held_unsent(held))
 		return 0;
+	*text = held->extras->text;
+	held->extras->text = Qnil;
 	parts[0] = (struct iovec){.iov_base = RSTRING_PTR(*text), .iov_len = (size_t)RSTRING_LEN(*text)};
 	return 1;
 }
@@ -106,7 +107,7 @@ static void send_piece(struct cuttle_held *held, const char *octets, size_t leng
 	bool chunked = length > 0 && held->live->framing.chunked;
 	struct iovec parts[4];
 	char size[24];
-	VALUE text;
+	VALUE text = Qnil;
 	int count = add_head(held, parts, &text);
 
 	if (chunked) {

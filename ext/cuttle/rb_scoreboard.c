@@ -11,7 +11,9 @@ static size_t scoreboard_size(const void *data)
 {
 	const struct cuttle_scoreboard *scoreboard = data;
 
-	return scoreboard ? sizeof *scoreboard + sizeof *scoreboard->shared + scoreboard->room * sizeof *scoreboard->shared->at : 0;
+	return scoreboard ? sizeof *scoreboard + sizeof *scoreboard->shared +
+				    scoreboard->room * sizeof *scoreboard->shared->at
+			  : 0;
 }
 
 static const rb_data_type_t scoreboard_type = {

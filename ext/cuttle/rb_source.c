@@ -174,6 +174,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	if (NIL_P(env))
 		env = rb_hash_new();
 	Check_Type(env, T_HASH);
+	source->core->source = source;
 	read_limits(source, options);
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
@@ -233,8 +234,8 @@ void cuttle_source_close_listeners(struct cuttle_source *source)
 void cuttle_source_complain(void)
 {
 	rb_funcall(rb_stderr, rb_intern("puts"), 1,
-		   rb_str_new_cstr("cuttle: no connection can be accepted: the process or the system has no descriptors or "
-				   "memory left (see ulimit -n); clients wait"));
+		   rb_str_new_cstr("cuttle: no connection can be accepted: the process or the system has no "
+				   "descriptors or memory left (see ulimit -n); clients wait"));
 }
 
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error)
@@ -242,12 +243,12 @@ void cuttle_source_complain_of_spool(const struct cuttle_source *source, int err
 	VALUE line;
 
 	if (error == CUTTLE_SPOOL_FULL)
-		line = rb_sprintf("cuttle: temporary files have reached their limit of %llu octets (--max-spool): requests "
-				  "with a large body get 503, large responses wait for their clients",
+		line = rb_sprintf("cuttle: temporary files have reached their limit of %llu octets (--max-spool): "
+				  "requests with a large body get 503, large responses wait for their clients",
 				  (unsigned long long)source->core->limits.max_spool);
 	else
-		line = rb_sprintf("cuttle: temporary files in %s can't be written (%s): requests with a large body get 503, "
-				  "large responses wait for their clients in memory",
+		line = rb_sprintf("cuttle: temporary files in %s can't be written (%s): requests with a large body "
+				  "get 503, large responses wait for their clients in memory",
 				  cuttle_spool_directory(source->core->spool), strerror(error));
 	rb_funcall(rb_stderr, rb_intern("puts"), 1, line);
 }

@@ -65,5 +65,6 @@ bool cuttle_request_start(const char *value, size_t length, uint64_t *since)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	return cuttle_request_start_at(value, length, (uint64_t)now.tv_sec * CUTTLE_SECOND + (uint64_t)now.tv_nsec, since);
+	return cuttle_request_start_at(value, length, (uint64_t)now.tv_sec * CUTTLE_SECOND + (uint64_t)now.tv_nsec,
+				       since);
 }

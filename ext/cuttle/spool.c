@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUIET (60 * CUTTLE_SECOND) /* between two complaints of the limit */
+#define QUIET (60 * CUTTLE_SECOND) /* between two complaints about the limit */
 
 /* The spool */
 
@@ -82,7 +82,7 @@ void cuttle_spool_end(struct cuttle_spool *spool)
 	pthread_mutex_unlock(&spool->lock);
 }
 
-/* Only async-signal-safe calls. */
+/* Makes only async-signal-safe calls. */
 static void close_copies(struct cuttle_link *files)
 {
 	for (struct cuttle_link *link = files->next; link != files; link = link->next) {
@@ -122,7 +122,7 @@ void cuttle_spool_take_off(struct cuttle_spool *spool, uint64_t octets)
 	spool->used -= octets;
 }
 
-/* One complaint is enough for a while. Under the lock. */
+/* Records a complaint about the limit, at most one in a while. Called under the lock. */
 static void complain_of_limit(struct cuttle_spool *spool)
 {
 	uint64_t now = cuttle_now();
@@ -218,7 +218,7 @@ static int named_temporary_file(const char *directory)
 	return file;
 }
 
-/* A file without a name, which only we may read. */
+/* Makes a file without a name, which only this user may read. */
 static int temporary_file(const char *directory)
 {
 #ifdef O_TMPFILE
@@ -230,7 +230,7 @@ static int temporary_file(const char *directory)
 	return named_temporary_file(directory);
 }
 
-/* Without the lock. */
+/* Called without the lock. */
 static struct cuttle_spool_file *open_file(struct cuttle_spool *spool)
 {
 	struct cuttle_spool_file *file = calloc(1, sizeof *file);
@@ -245,7 +245,7 @@ static struct cuttle_spool_file *open_file(struct cuttle_spool *spool)
 	return NULL;
 }
 
-/* Closing a file frees its place on the disk, which may take as long as writing did. */
+/* Closing a file frees its space on the disk, which may take as long as writing it. */
 static void close_file(struct cuttle_spool *spool, struct cuttle_spool_file *file)
 {
 	cuttle_list_remove(&file->all);
@@ -282,7 +282,7 @@ void cuttle_stream_tell(const struct cuttle_stream *stream)
 	errno = saved;
 }
 
-/* Whether there is enough to write. */
+/* Returns whether there is enough to write. */
 static bool ripe(const struct cuttle_stream *stream)
 {
 	return stream->waiting >= CUTTLE_SPOOL_BLOCK || (stream->waiting > 0 && stream->awaited == 0);
@@ -304,7 +304,7 @@ static int write_fully(int file, const char *octets, size_t count, uint64_t at)
 	return 0;
 }
 
-/* The file that the stream writes to next. Without the lock, but for entering a new one. */
+/* Returns the file that the stream writes to next. Called without the lock; takes it to enter a new file. */
 static struct cuttle_spool_file *file_to_write(struct cuttle_stream *stream)
 {
 	struct cuttle_spool *spool = stream->spool;
@@ -324,7 +324,7 @@ static struct cuttle_spool_file *file_to_write(struct cuttle_stream *stream)
 	return file;
 }
 
-/* Writes octets of a WRITING block, without the lock. Returns the errno, 0: they are written. */
+/* Writes octets of a WRITING block, without the lock. Returns an errno, or 0 if they were written. */
 static int write_block(struct cuttle_stream *stream, struct cuttle_block *block, uint64_t from, uint64_t count)
 {
 	struct cuttle_spool_file *file;
@@ -336,7 +336,7 @@ static int write_block(struct cuttle_stream *stream, struct cuttle_block *block,
 		return errno ? errno : ENOMEM;
 	error = write_fully(file->fd, block->octets + from, (size_t)count, file->size);
 	if (error)
-		(void)!ftruncate(file->fd, (off_t)file->size); /* gives back what a short write took */
+		(void)!ftruncate(file->fd, (off_t)file->size); /* frees the space of a short write */
 	return error;
 }
 
@@ -347,7 +347,7 @@ static void note_outcome(struct cuttle_spool *spool, int error)
 	spool->ails = error != 0;
 }
 
-/* The block was written, or not. Under the lock. */
+/* Called after the attempt to write a block, under the lock. */
 static void settle_block(struct cuttle_stream *stream, struct cuttle_block *block, uint64_t from, uint64_t count,
 			 int error)
 {
@@ -389,7 +389,7 @@ void cuttle_stream_free(struct cuttle_stream *stream)
 	free(stream);
 }
 
-/* The owner's await may be over. */
+/* Checks whether the owner's await ended. */
 static bool report_if_due(struct cuttle_stream *stream)
 {
 	if (stream->awaited < 0 || (!stream->error && stream->in_memory > (uint64_t)stream->awaited))
@@ -400,8 +400,8 @@ static bool report_if_due(struct cuttle_stream *stream)
 	return true;
 }
 
-/* Writes one block of a stream that is in no queue and has one to write. Under the lock, which it releases meanwhile.
- * Returns whether the owner is to hear of it; the stream may be gone. */
+/* Writes one block of a stream that is in no queue and has a block to write. Called under the lock, and releases it
+ * meanwhile. Returns whether to report to the owner. The stream may have been freed. */
 static bool write_one(struct cuttle_stream *stream)
 {
 	struct cuttle_spool *spool = stream->spool;
@@ -439,7 +439,7 @@ static void tell(struct cuttle_spool *spool)
 	pthread_mutex_lock(&spool->lock);
 }
 
-/* After a burst, what it needed goes back to the system. Without the lock, for that takes its time. */
+/* Returns the memory of a burst to the system. Called without the lock, because this takes time. */
 static void free_spare(struct cuttle_spool *spool)
 {
 	char *octets = cuttle_spool_take_spare(spool);
@@ -474,7 +474,7 @@ static void *work(void *argument)
 	return NULL;
 }
 
-/* Starts the spooler unless it runs. Under the lock. Returns 0, or an errno. */
+/* Starts the spooler if it does not run. Called under the lock. Returns 0, or an errno. */
 static int start(struct cuttle_spool *spool)
 {
 	pthread_t thread;
@@ -485,14 +485,14 @@ static int start(struct cuttle_spool *spool)
 		return 0;
 	if (spool->ended)
 		return ECANCELED;
-	sigfillset(&all); /* signals are Ruby's */
+	sigfillset(&all); /* Ruby handles signals */
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	failed = pthread_create(&thread, NULL, work, spool);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	note_outcome(spool, failed);
 	if (failed)
 		return failed;
-	pthread_detach(thread); /* it owns what it needs: nobody waits for a disk at the end */
+	pthread_detach(thread); /* it owns what it needs, so that nobody has to wait for a disk at the end */
 	spool->running = true;
 	spool->owners++;
 	return 0;

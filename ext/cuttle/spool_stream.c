@@ -9,9 +9,9 @@
 
 #define SEND_MOST (2u << 20) /* octets of a file sent at once */
 
-/* Blocks; all under the lock */
+/* Blocks. All of this is called under the lock. */
 
-/* The pages go back to the system at once: a burst of responses would leave a heap of its size for good. */
+/* Returns the pages to the system at once. Otherwise the heap would keep the size of the largest burst. */
 void cuttle_octets_free(char *octets)
 {
 #ifdef __linux__
@@ -24,7 +24,7 @@ void cuttle_octets_free(char *octets)
 	free(octets);
 }
 
-/* Spare ones are linked by their first octets. */
+/* Spare buffers are linked by their first octets. */
 char *cuttle_spool_take_spare(struct cuttle_spool *spool)
 {
 	char *octets = spool->spare;
@@ -75,7 +75,7 @@ void cuttle_block_give_back(struct cuttle_spool *spool, struct cuttle_block *blo
 	free(block);
 }
 
-/* Octets of it that are in memory leave, by whatever way. */
+/* Called when octets of a stream leave memory in any way. */
 static void forget(struct cuttle_stream *stream, struct cuttle_block *block, uint64_t count)
 {
 	if (!block->octets || block->state == CUTTLE_ON_DISK)
@@ -161,7 +161,7 @@ void cuttle_stream_close(struct cuttle_stream *stream)
 	cuttle_spool_leave(spool);
 }
 
-/* Copies octets behind the last block's as far as it has room; the rest is the caller's. Under the lock. */
+/* Copies octets into the last block, as far as it has room. The caller handles the rest. Called under the lock. */
 static size_t fill_last(struct cuttle_stream *stream, const char *octets, size_t count)
 {
 	struct cuttle_block *last = cuttle_block_at(stream->blocks.previous);
@@ -179,7 +179,7 @@ static size_t fill_last(struct cuttle_stream *stream, const char *octets, size_t
 	return count;
 }
 
-/* Blocks with room for count octets, in a list of their own; false without memory. Under the lock. */
+/* Makes blocks with room for count octets, in a separate list. Returns false without memory. Called under the lock. */
 static bool make_blocks(struct cuttle_spool *spool, struct cuttle_link *blocks, size_t count)
 {
 	cuttle_list_reset(blocks);
@@ -199,7 +199,7 @@ static bool make_blocks(struct cuttle_spool *spool, struct cuttle_link *blocks, 
 	return true;
 }
 
-/* Under the lock. Returns the errno. */
+/* Called under the lock. Returns an errno, or 0. */
 static int append(struct cuttle_stream *stream, const char *octets, size_t count)
 {
 	struct cuttle_spool *spool = stream->spool;
@@ -242,7 +242,7 @@ int cuttle_stream_append(struct cuttle_stream *stream, const char *octets, size_
 	return error ? -1 : 0;
 }
 
-/* Takes count sent octets off the front. Under the lock. */
+/* Removes count sent octets from the front. Called under the lock. */
 static void shift(struct cuttle_stream *stream, uint64_t count)
 {
 	while (count > 0) {
@@ -271,7 +271,7 @@ static ssize_t send_from_file(struct cuttle_stream *stream, struct cuttle_block 
 	pthread_mutex_lock(&stream->spool->lock);
 	if (sent != 0)
 		return sent;
-	errno = EPIPE; /* the file is shorter than what was written */
+	errno = EPIPE; /* the file became shorter */
 	return CUTTLE_FAILED;
 }
 
@@ -371,7 +371,7 @@ int cuttle_stream_take_file(struct cuttle_stream *stream, uint64_t *charged)
 		*charged = file->charged;
 		file->fd = -1;
 		file->charged = 0;
-		cuttle_list_remove(&file->all); /* a forked child may read it as its parent does */
+		cuttle_list_remove(&file->all); /* a forked child may read it too */
 	}
 	pthread_mutex_unlock(&spool->lock);
 	if (fd < 0)

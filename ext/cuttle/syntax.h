@@ -43,7 +43,8 @@ static inline bool cuttle_all(const char *octets, size_t length, int class)
 
 	for (; length - at >= 4; at += 4)
 		if (!(cuttle_syntax[(unsigned char)octets[at]] & cuttle_syntax[(unsigned char)octets[at + 1]] &
-		      cuttle_syntax[(unsigned char)octets[at + 2]] & cuttle_syntax[(unsigned char)octets[at + 3]] & class))
+		      cuttle_syntax[(unsigned char)octets[at + 2]] & cuttle_syntax[(unsigned char)octets[at + 3]] &
+		      class))
 			return false;
 	return cuttle_span(octets + at, length - at, class) == length - at;
 }

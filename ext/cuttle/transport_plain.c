@@ -1,4 +1,4 @@
-/* Plain sockets. sendfile(2) is used where it is Linux's; elsewhere a file goes through a buffer. */
+/* Plain sockets. A file is sent with sendfile(2) on Linux, and through a buffer on other systems. */
 #include "transport.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/sendfile.h>
 #endif
 
-/* What a system call's result means to the caller, where "not now" means that direction. */
+/* Converts a system call's result. want is what to return if the call would block. */
 static ssize_t outcome(ssize_t count, int want)
 {
 	if (count >= 0)

@@ -59,8 +59,8 @@ static VALUE statuses(VALUE module, VALUE octets)
 	StringValue(octets);
 	while (at < (size_t)RSTRING_LEN(octets)) {
 		response_start(&response, false);
-		if (response_feed(&response, &memo, RSTRING_PTR(octets) + at, (size_t)RSTRING_LEN(octets) - at, &taken) !=
-		    RESPONSE_DONE)
+		if (response_feed(&response, &memo, RSTRING_PTR(octets) + at, (size_t)RSTRING_LEN(octets) - at,
+				  &taken) != RESPONSE_DONE)
 			break;
 		at += taken;
 		rb_ary_push(result, INT2NUM(response.head.status));

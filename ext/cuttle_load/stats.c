@@ -93,7 +93,8 @@ static void keep_gap(struct stats *stats, struct gap gap)
 		return;
 	}
 	for (at = 1; at < GAPS; at++)
-		if (stats->gaps[at].end - stats->gaps[at].begin < stats->gaps[shortest].end - stats->gaps[shortest].begin)
+		if (stats->gaps[at].end - stats->gaps[at].begin <
+		    stats->gaps[shortest].end - stats->gaps[shortest].begin)
 			shortest = at;
 	if (gap.end - gap.begin > stats->gaps[shortest].end - stats->gaps[shortest].begin)
 		stats->gaps[shortest] = gap;

@@ -50,7 +50,8 @@ int transport_connected(int descriptor)
 
 ssize_t transport_read(struct connection *connection, char *buffer, size_t size)
 {
-	return connection->tls ? tls_read(connection->tls, buffer, size) : recv(connection->descriptor, buffer, size, 0);
+	return connection->tls ? tls_read(connection->tls, buffer, size)
+			       : recv(connection->descriptor, buffer, size, 0);
 }
 
 static ssize_t write_pieces(int descriptor, const struct iovec *pieces, int count)

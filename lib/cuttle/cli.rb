@@ -15,8 +15,8 @@ module Cuttle
       Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),
       Command.new("lab", "cuttle/cli/lab", :Lab, "measure which concurrency model is right for an app"),
       Command.new("study", "cuttle/cli/study", :Study, "repeat the published experiments on Ruby servers"),
-      Command.new("help", "cuttle/cli/help", :Help, "what a command does"),
-      Command.new("version", "cuttle/cli/version", :Version, "this version, and Ruby's")
+      Command.new("help", "cuttle/cli/help", :Help, "describe a command"),
+      Command.new("version", "cuttle/cli/version", :Version, "print the versions of Cuttle and Ruby")
     ].freeze
 
     # Commands that are spelled like options.
@@ -46,7 +46,7 @@ module Cuttle
 
     # Adds --version, and its +short+ spellings, to the OptionParser of a command. The option ends the command.
     def self.tell_version(parser, *short)
-      parser.on(*short, "--version", "the version") { throw :version }
+      parser.on(*short, "--version", "print the version") { throw :version }
     end
 
     def initialize(out: $stdout, err: $stderr)

@@ -26,11 +26,11 @@ module Cuttle
     end
 
     list "engine", "cuttle/engines", {
-      "single" => ["Single", "one connection at a time: a Unicorn worker; with -w N behind a buffering proxy, or for CPU-bound apps"],
-      "threads" => ["Threads", "a thread per connection (-t 0) or from a pool: few clients, apps that wait a lot, blocking I/O throughout"],
-      "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait; the least overhead"],
-      "hybrid" => ["Hybrid", "evented I/O, the app on N threads: the default, right for Rails and most apps; -w N for more cores"],
-      "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait on sockets, sleep or other services"]
+      "single" => ["Single", "one connection at a time: CPU-bound apps, with -w N behind a buffering proxy"],
+      "threads" => ["Threads", "blocking I/O, a thread per connection (-t 0) or a pool: few clients, apps that wait"],
+      "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait"],
+      "hybrid" => ["Hybrid", "evented I/O, the app on N threads: Rails and most apps; the default"],
+      "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait"]
     }
   end
 end

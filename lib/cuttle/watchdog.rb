@@ -38,8 +38,8 @@ module Cuttle
     def description(thread, fiber, seconds, request)
       lines = fiber ? fiber.alive? && fiber.backtrace : thread.backtrace
       who = fiber ? "a fiber" : "thread #{thread.name || (thread == Thread.main ? "main" : thread.inspect)}"
-      first = "#{request.inspect} has been stuck in the app for #{format("%.1f", seconds)} s (--app-timeout #{@limit}) " \
-              "and was answered with 503; #{who} of process #{Process.pid} is at"
+      first = "#{request.inspect} has been stuck in the app for #{format("%.1f", seconds)} s " \
+              "(--app-timeout #{@limit}) and was answered with 503; #{who} of process #{Process.pid} is at"
       [first, *lines].join("\n\t")
     end
 

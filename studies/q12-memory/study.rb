@@ -2,8 +2,9 @@
 
 title "Processes against threads, in memory"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016, who published resident sizes of processes'
-question "What does a slot cost in memory: as a process that was forked from one that had loaded the app, or as a thread?
-          Resident sizes count a page that eight processes share eight times; the proportional set size (PSS) counts it once."
+question "What does a slot cost in memory: as a process that was forked from one that had loaded the app, or as a
+          thread? Resident sizes count a page that eight processes share eight times; the proportional set size (PSS)
+          counts it once."
 design "The forum (Rails) with 1 process, 8 processes, and 8 threads of one; 8 connections; memory after the load."
 
 app "forum"
@@ -11,7 +12,8 @@ cores 2
 
 servers = {
   "1 process" => { engine: "single", workers: 1 }, "8 processes" => { engine: "single", workers: 8 },
-  "8 threads" => { engine: "hybrid", workers: 1, threads: 8 }, "2 of 4 threads" => { engine: "hybrid", workers: 2, threads: 4 }
+  "8 threads" => { engine: "hybrid", workers: 1, threads: 8 },
+  "2 of 4 threads" => { engine: "hybrid", workers: 2, threads: 4 }
 }
 
 servers.each do |kind, server|
@@ -21,6 +23,8 @@ servers.each do |kind, server|
   end
 end
 
-claim "s4.6", "8 processes by 1: much less than 8 times" => [memory("q12", server: "8 processes"), memory("q12", server: "1 process"), ..6]
+claim "s4.6",
+      "8 processes by 1: much less than 8 times" => [memory("q12", server: "8 processes"),
+                                                     memory("q12", server: "1 process"), ..6]
 expect "q12.1", "threads are cheaper than processes",
        "8 processes by 8 threads" => [memory("q12", server: "8 processes"), memory("q12", server: "8 threads"), 2..]

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 title "Connections that are kept, and connections that are closed"
-source 'Left open by all five: ab opened a connection for each request'
+source "Left open by all five: ab opened a connection for each request"
 question "How much of a published rate is the opening of connections?"
 design "An app that answers at once, 4 connections, one core for the server; kept alive, and closed after each request."
 
@@ -25,9 +25,12 @@ end
 
 expect "q13.1", "keeping connections at least doubles the rate of a fast app",
        **servers.keys.to_h { |name|
-         ["#{name}: kept by closed", [rate("q13", server: name, connections: "kept"), rate("q13", server: name, connections: "closed"), 2..]]
+         ["#{name}: kept by closed",
+          [rate("q13", server: name, connections: "kept"), rate("q13", server: name, connections: "closed"), 2..]]
        }
 expect "q13.2", "closing hides half of what servers differ by",
-       "hybrid by reactor, kept" => [rate("q13", server: "hybrid", connections: "kept"), rate("q13", server: "reactor", connections: "kept"), 0.5..2],
+       "hybrid by reactor, kept" => [rate("q13", server: "hybrid", connections: "kept"),
+                                     rate("q13", server: "reactor", connections: "kept"), 0.5..2],
        "hybrid by reactor, closed" =>
-         [rate("q13", server: "hybrid", connections: "closed"), rate("q13", server: "reactor", connections: "closed"), 0.8..1.25]
+         [rate("q13", server: "hybrid", connections: "closed"), rate("q13", server: "reactor", connections: "closed"),
+          0.8..1.25]

@@ -3,13 +3,16 @@
 title "A pool of threads, and a thread for each connection"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016'
 question "His engine made a thread for each request. What would a pool have done?"
-design "Our core's threads engine, with a new thread for each connection and with a pool of 16; responses that take no time,
-        and responses that wait 1 s; 100 connections at once, each carrying one request."
+design "Our core's threads engine, with a new thread for each connection and with a pool of 16; responses that take no
+        time, and responses that wait 1 s; 100 connections at once, each carrying one request."
 
 app "scrawls.ru"
 
 pools = { "a thread each" => 0, "16 threads" => 16 }
-asked = { "fast" => [->(row) { row.get("/test.txt") }, 30_000], "slow" => [->(row) { row.work(iowait_ms: 1000, cpu_ms: 0) }, 300] }
+asked = {
+  "fast" => [->(row) { row.get("/test.txt") }, 30_000],
+  "slow" => [->(row) { row.work(iowait_ms: 1000, cpu_ms: 0) }, 300]
+}
 
 pools.each do |pool, threads|
   asked.each do |kind, (request, requests)|

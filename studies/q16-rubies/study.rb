@@ -3,8 +3,8 @@
 title "Versions of Ruby"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019): 25 to 40% from Ruby 2.0 to 2.6'
 question "What has a newer Ruby, or its just-in-time compiler, to do with the server's rate?"
-design "A page of a hundred rows, made by ERB, so that the app computes in Ruby; the Rubies that are on this machine, each
-        without and with YJIT; hybrid with 5 threads, 16 connections that are kept alive; one core for the server."
+design "A page of a hundred rows, made by ERB, so that the app computes in Ruby; the Rubies that are on this machine,
+        each without and with YJIT; hybrid with 5 threads, 16 connections that are kept alive; one core for the server."
 
 app "page.ru"
 rounds 5

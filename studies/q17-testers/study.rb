@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 title "Four load testers at the same servers"
-source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019), who found ab too coarse to rank fast servers; ab and
-        siege made most of the other publications as well'
+source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019), who found ab too coarse to rank fast servers;
+        ab and siege made most of the other publications as well'
 question "How much of a published number is the load tester's?"
-design "Fast: an app that answers at once, 20 connections, kept and closed; and one connection after the other, as then. Slow:
-        5 ms of computing and 20 of waiting on five threads, 5 connections. The same server is loaded by cuttle load, ab, siege
-        and wrk in the same block; wrk for a second, the others with a number of requests."
+design "Fast: an app that answers at once, 20 connections, kept and closed; and one connection after the other, as then.
+        Slow: 5 ms of computing and 20 of waiting on five threads, 5 connections. The same server is loaded by
+        cuttle load, ab, siege and wrk in the same block; wrk for a second, the others with a number of requests."
 
 rounds 4
 warmup 0.2
@@ -37,19 +37,28 @@ testers.each do |tester, program|
 end
 
 # One by the other: the figures of the two servers under the same tester.
-servers_by = ->(tester, **load) { servers.keys.map { |name| rate("q17", app: "fast", **load, server: name, tester: tester) } }
+servers_by = lambda do |tester, **load|
+  servers.keys.map { |name| rate("q17", app: "fast", **load, server: name, tester: tester) }
+end
 
 claim "s3.6",
-      "ours by puma, one connection at once, by cuttle load: they differ" => [*servers_by["cuttle load", at_once: 1], 1.2..],
+      "ours by puma, one connection at once, by cuttle load: they differ" => [*servers_by["cuttle load", at_once: 1],
+                                                                              1.2..],
       "the same by ab: they don't" => [*servers_by["ab", at_once: 1], 0.9..1.1]
 
 # What a tester says, by what cuttle load says of the same.
-by_ours = ->(metric, tester, **load) { [tester, "cuttle load"].map { |each| public_send(metric, "q17", **load, tester: each) } }
+by_ours = lambda do |metric, tester, **load|
+  [tester, "cuttle load"].map { |each| public_send(metric, "q17", **load, tester: each) }
+end
 kept = { at_once: 20, connections: "kept", server: "hybrid" }
 
 expect "q17.1", "of a slow app, all say the same",
-       **others.to_h { |tester| ["requests/s by #{tester}, by cuttle load", [*by_ours[:rate, tester, app: "slow"], 0.95..1.05]] },
-       **%w[ab wrk].to_h { |tester| ["p50 by #{tester}, by cuttle load", [*by_ours[:p50, tester, app: "slow"], 0.9..1.1]] }
+       **others.to_h { |tester|
+         ["requests/s by #{tester}, by cuttle load", [*by_ours[:rate, tester, app: "slow"], 0.95..1.05]]
+       },
+       **%w[ab wrk].to_h { |tester|
+         ["p50 by #{tester}, by cuttle load", [*by_ours[:p50, tester, app: "slow"], 0.9..1.1]]
+       }
 expect "q17.2", "ab, with its one thread, says less of a fast server than that can do",
        "requests/s by ab, by cuttle load, 20 connections kept" => [*by_ours[:rate, "ab", **kept], ..0.95]
 expect "q17.3", "siege says less than half of it",
@@ -57,6 +66,7 @@ expect "q17.3", "siege says less than half of it",
 expect "q17.4", "wrk says as much as cuttle load",
        "requests/s by wrk, by cuttle load, 20 connections kept" => [*by_ours[:rate, "wrk", **kept], 0.9..1.1]
 expect "q17.5", "siege hides the differences between fast servers, ab shows them",
-       "ours by puma, 20 connections closed, by cuttle load" => [*servers_by["cuttle load", at_once: 20, connections: "closed"], 2..],
+       "ours by puma, 20 connections closed, by cuttle load" => [*servers_by["cuttle load", at_once: 20,
+                                                                             connections: "closed"], 2..],
        "the same by ab" => [*servers_by["ab", at_once: 20, connections: "closed"], 2..],
        "the same by siege" => [*servers_by["siege", at_once: 20, connections: "closed"], ..1.5]

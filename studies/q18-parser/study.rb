@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 title "A parser, and a regular expression"
-source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016, whose servers took requests apart with a regular expression'
-question "What does a real HTTP parser cost beside that? (The regular expressions recognize requests and let through what
-          HTTP forbids: they are for this study alone, and don't serve in production.)"
-design "Our reactor with its three parsers: native (C), pure (Ruby) and recognizer (regular expressions); the smallest app,
-        16 connections that are kept alive; one core for the server."
+source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016, whose servers took requests apart with a
+        regular expression'
+question "What does a real HTTP parser cost beside that? (The regular expressions recognize requests and let through
+          what HTTP forbids: they are for this study alone, and don't serve in production.)"
+design "Our reactor with its three parsers: native (C), pure (Ruby) and recognizer (regular expressions); the smallest
+        app, 16 connections that are kept alive; one core for the server."
 
 app "hello"
 rounds 5
@@ -17,6 +18,8 @@ rounds 5
   end
 end
 
-claim "s4.19", "a parser in C by regular expressions" => [rate("q18", parser: "native"), rate("q18", parser: "recognizer"), 1..]
+claim "s4.19",
+      "a parser in C by regular expressions" => [rate("q18", parser: "native"), rate("q18", parser: "recognizer"), 1..]
 expect "q18.1", "a parser in Ruby is slower than regular expressions in Ruby",
-       "a parser in Ruby by regular expressions" => [rate("q18", parser: "pure"), rate("q18", parser: "recognizer"), ..1]
+       "a parser in Ruby by regular expressions" => [rate("q18", parser: "pure"), rate("q18", parser: "recognizer"),
+                                                     ..1]

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 title "Uneven arrivals"
-source 'Left open by all five: each asked in a closed loop, in which the next request waits until the last one is answered'
-question "People don't wait for each other. What do they wait for, when they come evenly and when they come by chance, and
-          what would a closed loop have said of the same rate?"
-design "50 ms of computing and 250 ms of waiting, eight slots as 8 processes or 2 of 4 threads, and fibers; 17 requests/s,
-        about two thirds of what eight slots can serve, at a constant rate and as a Poisson process."
+source "Left open by all five: each asked in a closed loop, in which the next request waits until the last one is
+        answered"
+question "People don't wait for each other. What do they wait for, when they come evenly and when they come by chance,
+          and what would a closed loop have said of the same rate?"
+design "50 ms of computing and 250 ms of waiting, eight slots as 8 processes or 2 of 4 threads, and fibers; 17
+        requests/s, about two thirds of what eight slots can serve, at a constant rate and as a Poisson process."
 
 cores 2
 rounds 5

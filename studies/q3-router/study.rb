@@ -1,14 +1,15 @@
 # frozen_string_literal: true
 
 title "Several servers behind a router"
-source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013): one dyno was measured, and
-        the platform has a router before several'
-question "A router that knows nothing of its servers gives requests out by chance or in turn. What does that cost, beside
-          one that sends each to whoever has fewest, and beside one server whose workers share a listening socket?"
-design "2 ms of computing and 60 ms of waiting in the mean, log-normal with a coefficient of variation of 1.5; four servers of
-        one slot, or two of five threads, behind HAProxy, which draws one at random, takes them in turn, or takes the one
-        with fewest connections; or as workers of one server. Requests at random times, at 70% of what the slots can serve,
-        and twice as many connections as slots in a closed loop."
+source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013): one dyno was measured,
+        and the platform has a router before several'
+question "A router that knows nothing of its servers gives requests out by chance or in turn. What does that cost,
+          beside one that sends each to whoever has fewest, and beside one server whose workers share a listening
+          socket?"
+design "2 ms of computing and 60 ms of waiting in the mean, log-normal with a coefficient of variation of 1.5; four
+        servers of one slot, or two of five threads, behind HAProxy, which draws one at random, takes them in turn,
+        or takes the one with fewest connections; or as workers of one server. Requests at random times, at 70% of what
+        the slots can serve, and twice as many connections as slots in a closed loop."
 flaw "HAProxy has its part of the servers' cores; the one server has them for itself."
 
 cores 2
@@ -21,7 +22,8 @@ balances = %w[random roundrobin leastconn shared]
 
 shapes.each do |shape, numbers|
   slots = numbers.values.inject(:*)
-  loads = { "open" => { connections: 200, rate: (slots * 0.7 / 0.062).round, poisson: true, requests: 150 + (45 * slots) },
+  loads = { "open" => { connections: 200, rate: (slots * 0.7 / 0.062).round, poisson: true,
+                        requests: 150 + (45 * slots) },
             "closed" => { connections: 2 * slots, requests: 80 + (45 * slots) } }
   balances.product(loads.to_a).each do |balance, (kind, load)|
     trial "q3", servers: shape, balance: balance, loop: kind do
@@ -38,7 +40,8 @@ end
 expect "q3.1", "requests that are given out at random wait longer than those that are sent to whoever has fewest",
        **shapes.keys.to_h { |shape|
          ["#{shape}: p99 at random by p99 by fewest connections",
-          [p99("q3", servers: shape, balance: "random", loop: "open"), p99("q3", servers: shape, balance: "leastconn", loop: "open"), 1.2..]]
+          [p99("q3", servers: shape, balance: "random", loop: "open"),
+           p99("q3", servers: shape, balance: "leastconn", loop: "open"), 1.2..]]
        }
 expect "q3.2", "taking them in turn does not mend that, where a server has one slot",
        "4 of 1 slot: p90 in turn by p90 by fewest connections" =>
@@ -47,7 +50,8 @@ expect "q3.2", "taking them in turn does not mend that, where a server has one s
 expect "q3.3", "a router that knows how many requests each server has is as good as one listening socket",
        **shapes.keys.to_h { |shape|
          ["#{shape}: p99 by fewest connections by p99 of one server",
-          [p99("q3", servers: shape, balance: "leastconn", loop: "open"), p99("q3", servers: shape, balance: "shared", loop: "open"), 0.8..1.25]]
+          [p99("q3", servers: shape, balance: "leastconn", loop: "open"),
+           p99("q3", servers: shape, balance: "shared", loop: "open"), 0.8..1.25]]
        }
 expect "q3.4", "requests at random cost throughput as well: some slots are idle, while others have a queue",
        "4 of 1 slot: rate at random by rate by fewest connections" =>

@@ -3,8 +3,8 @@
 title "An evented server with an evented app"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013): never run'
 question "What does an evented server serve, when the app gives way while it waits?"
-design "The same app, 50 ms of computing and 250 ms of waiting, on a reactor (where its waiting blocks), on fibers (where it
-        gives way, with not a line changed), and on threads; 1, 10 and 40 connections; one process."
+design "The same app, 50 ms of computing and 250 ms of waiting, on a reactor (where its waiting blocks), on fibers
+        (where it gives way, with not a line changed), and on threads; 1, 10 and 40 connections; one process."
 
 cores 2
 
@@ -20,8 +20,8 @@ servers.each do |kind, server|
     trial "q7", server: kind, connections: connections do
       serve(**server)
       other "falcon", workers: 1 if kind == "fibers"
-      ask work(cpu_ms: 50, iowait_ms: 250, response_chars: 20_091), connections: connections,
-                                                                    requests: kind == "reactor" ? 60 : 60 + (6 * connections)
+      ask work(cpu_ms: 50, iowait_ms: 250, response_chars: 20_091),
+          connections: connections, requests: kind == "reactor" ? 60 : 60 + (6 * connections)
     end
   end
 end

@@ -3,12 +3,13 @@
 title "Slow clients"
 source 'Left open by all five: the load was beside the server, but for one line of K. Haines, "Web Server Concurrency",
         RubyKaigi 2016'
-question "A client that is far away takes long to send its request and to take the response. Who waits for it: the server's
-          buffers, or the thread that runs the app?"
-design "Responses of 20,000 octets to 100 clients that are near, and to 100 that are 40 ms away and take 100 kB a second; of
-        4,000,000 octets, more than the system's buffers hold (of 1,000,000 they held enough to hide the difference), to 6 that are 40 ms away and take 5 MB a second. An app
-        that answers at once, a connection for each request, every model alone and with 2 workers; threads and hybrid have
-        5 threads in each process; one core for the server."
+question "A client that is far away takes long to send its request and to take the response. Who waits for it: the
+          server's buffers, or the thread that runs the app?"
+design "Responses of 20,000 octets to 100 clients that are near, and to 100 that are 40 ms away and take 100 kB a
+        second; of 4,000,000 octets, more than the system's buffers hold (of 1,000,000 they held enough to hide the
+        difference), to 6 that are 40 ms away and take 5 MB a second. An app that answers at once, a connection for each
+        request, every model alone and with 2 workers; threads and hybrid have 5 threads in each process; one core
+        for the server."
 
 rounds 3
 warmup 0.1
@@ -35,7 +36,8 @@ expect "q9.1", "who is near never sees it: the models differ little",
                                rate("q9", engine: "reactor", workers: 0, clients: "near"), 0.5..1.5]
 expect "q9.2", "a model that buffers serves slow clients as fast as these can ask and take",
        **%w[reactor hybrid fibers].to_h { |engine|
-         ["#{engine}: rate by #{possible.round}/s", [rate("q9", engine: engine, workers: 0, clients: "far"), possible, 0.85..1.05]]
+         ["#{engine}: rate by #{possible.round}/s",
+          [rate("q9", engine: engine, workers: 0, clients: "far"), possible, 0.85..1.05]]
        }
 expect "q9.3", "a model that blocks serves them as many at a time as it has threads",
        "single by reactor" => [rate("q9", engine: "single", workers: 0, clients: "far"),
@@ -48,4 +50,5 @@ expect "q9.4", "and all the more so where the response is larger than the system
        "single by reactor" => [rate("q9", engine: "single", workers: 0, clients: "large"),
                                rate("q9", engine: "reactor", workers: 0, clients: "large"), ..0.5],
        "hybrid by reactor: its threads are free while buffers drain" =>
-         [rate("q9", engine: "hybrid", workers: 0, clients: "large"), rate("q9", engine: "reactor", workers: 0, clients: "large"), 0.9..1.1]
+         [rate("q9", engine: "hybrid", workers: 0, clients: "large"),
+          rate("q9", engine: "reactor", workers: 0, clients: "large"), 0.9..1.1]

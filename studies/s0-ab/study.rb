@@ -6,9 +6,10 @@ question "Which server, with how many processes and threads, serves an app that 
 design "The original's app (its spin by the wall clock as well), each server's model on our core, and that server itself
         where it can be had; 1 or 10 connections, 500 requests, each on a connection of its own."
 flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
-flaw "The app spins by the clock on the wall, so a request that waits for Ruby's lock counts that as work done, and more is
-      served than the cores could compute."
-flaw "ab sends the next request when the last one is answered: what a person would have waited meanwhile is not counted."
+flaw "The app spins by the clock on the wall, so a request that waits for Ruby's lock counts that as work done, and more
+      is served than the cores could compute."
+flaw "ab sends the next request when the last one is answered: what a person would have waited meanwhile is not
+      counted."
 
 cores :all
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
@@ -22,7 +23,8 @@ published "s0_heroku_ab.csv" do |row|
   when "thin (threaded)" then serve like: "thin-threaded", engine: "hybrid", threads: 20, original: "thin:threaded"
   when "unicorn" then serve like: "unicorn", engine: "single", workers: workers, original: "unicorn"
   when "puma"
-    serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"), original: "puma"
+    serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"),
+          original: "puma"
   end
   ask work(fake_work), connections: row.number("concurrency"), requests: row.number("requests")
 end

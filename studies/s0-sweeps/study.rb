@@ -4,8 +4,8 @@ title "From 1 to 20 people, with three kinds of app"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); siege -b -t30s'
 question "Where does each server top out, as more people come at once, and how does that change as the app computes more
           and waits less?"
-design "Each server's model on our core, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50 and 50,
-        and 100 and 1."
+design "Each server's model on our core, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50
+        and 50, and 100 and 1."
 flaw "The app spins by the clock on the wall: see s0-ab."
 
 cores :all
@@ -24,19 +24,26 @@ published "s0_heroku_sweeps.csv" do |row|
 end
 
 claim "s0.11", "4x16 at 20 connections by that at 10: not topped out" =>
-                 [rate("s0.11", server: "puma", workers: 4, concurrency: 20), rate("s0.11", server: "puma", workers: 4, concurrency: 10), 1.2..],
+                 [rate("s0.11", server: "puma", workers: 4, concurrency: 20),
+                  rate("s0.11", server: "puma", workers: 4, concurrency: 10), 1.2..],
                "1x16 by 4 processes, at 10" =>
-                 [rate("s0.11", server: "puma", workers: 1, concurrency: 10), rate("s0.11", server: "unicorn", workers: 4, concurrency: 10), 1..]
+                 [rate("s0.11", server: "puma", workers: 1, concurrency: 10),
+                  rate("s0.11", server: "unicorn", workers: 4, concurrency: 10), 1..]
 claim "s0.12", cores: 2, "1x16 by 4 processes, at 10" =>
-                 [rate("s0.12", server: "puma", workers: 1, concurrency: 10), rate("s0.12", server: "unicorn", workers: 4, concurrency: 10), ..1],
+                 [rate("s0.12", server: "puma", workers: 1, concurrency: 10),
+                  rate("s0.12", server: "unicorn", workers: 4, concurrency: 10), ..1],
                "4x16 by 4 processes, at 10" =>
-                 [rate("s0.12", server: "puma", workers: 4, concurrency: 10), rate("s0.12", server: "unicorn", workers: 4, concurrency: 10), 1..]
+                 [rate("s0.12", server: "puma", workers: 4, concurrency: 10),
+                  rate("s0.12", server: "unicorn", workers: 4, concurrency: 10), 1..]
 claim "s0.13", cores: 2, "4x16 by 4 processes, at 10: no advantage" =>
-                 [rate("s0.13", server: "puma", workers: 4, concurrency: 10), rate("s0.13", server: "unicorn", workers: 4, concurrency: 10), 0.9..1.1]
+                 [rate("s0.13", server: "puma", workers: 4, concurrency: 10),
+                  rate("s0.13", server: "unicorn", workers: 4, concurrency: 10), 0.9..1.1]
 claim "s0.14", "p50 of 4x16 by that of 4 processes, at 10: alike" =>
-                 [p50("s0.13", server: "puma", workers: 4, concurrency: 10), p50("s0.13", server: "unicorn", workers: 4, concurrency: 10), 0.9..1.1],
+                 [p50("s0.13", server: "puma", workers: 4, concurrency: 10),
+                  p50("s0.13", server: "unicorn", workers: 4, concurrency: 10), 0.9..1.1],
                "p90 of 4x16 by that of 4 processes, at 10: theirs is better" =>
-                 [p90("s0.13", server: "puma", workers: 4, concurrency: 10), p90("s0.13", server: "unicorn", workers: 4, concurrency: 10), 1..]
+                 [p90("s0.13", server: "puma", workers: 4, concurrency: 10),
+                  p90("s0.13", server: "unicorn", workers: 4, concurrency: 10), 1..]
 
 # The same by the tester of then.
 profiles = { "s0.11" => [50, 250], "s0.12" => [50, 50], "s0.13" => [100, 1] }
@@ -44,7 +51,8 @@ profiles = { "s0.11" => [50, 250], "s0.12" => [50, 50], "s0.13" => [100, 1] }
 profiles.each do |id, (cpu_ms, iowait_ms)|
   trial "#{id}.siege" do
     serve like: "puma", engine: "hybrid", workers: 4, threads: 16
-    ask work(cpu_ms: cpu_ms, iowait_ms: iowait_ms, response_chars: 20_091, spin: "wall"), connections: 10, requests: 100,
+    ask work(cpu_ms: cpu_ms, iowait_ms: iowait_ms, response_chars: 20_091, spin: "wall"), connections: 10,
+        requests: 100,
         tester: "siege"
   end
 end

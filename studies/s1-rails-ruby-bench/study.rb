@@ -1,14 +1,18 @@
 # frozen_string_literal: true
 
 title "Rails Ruby Bench: a forum under Puma, with processes and threads"
-source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017); Discourse, 1,500 requests, a machine of 8 virtual cores'
-question "How many processes and threads should a real Rails app have, and how many requests at once does it take to see it?"
-design "The lab's forum in place of Discourse, with the same four actions, on a PostgreSQL of 100 connections (its default, and
-        the original's). Puma's model on our core with as many processes and threads as each row had, and Puma itself for
-        some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16 connections at one
-        process."
-flaw "Number of load threads, processes and threads change together from row to row: what made a difference can't be told."
-flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on fewer."
+source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017); Discourse, 1,500 requests, a machine of 8 virtual
+        cores'
+question "How many processes and threads should a real Rails app have, and how many requests at once does it take to see
+          it?"
+design "The lab's forum in place of Discourse, with the same four actions, on a PostgreSQL of 100 connections (its
+        default, and the original's). Puma's model on our core with as many processes and threads as each row had, and
+        Puma itself for some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16
+        connections at one process."
+flaw "Number of load threads, processes and threads change together from row to row: what made a difference can't be
+      told."
+flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on
+      fewer."
 flaw "Requests that waited were not counted from when they should have been sent."
 
 app "forum", profile: { connections: 100 }

@@ -2,15 +2,15 @@
 
 title "An album page: two queries, and a part that Node.js renders"
 source '"Puma vs. Unicorn - Performance" (2015); ab -n 100'
-question "Does a page of half a second come sooner, or more evenly, from workers with threads than from workers that have one
-          request each?"
-design "A page of two queries (10 ms each), 520 ms of rendering in a Node.js process that all workers share, and 10 ms in
-        Ruby: 550 ms, as it took. Two workers of one thread, or of up to 2 or 16, on our core by each server's habits and on
-        the server itself; 1, 10 and 30 connections, 100 requests."
-flaw "Medians grow with the connections, as 1 to 10 to 31 (552, 5,686, 17,332 ms): two workers served no more than one request
-      alone. Something was serial that no server could help, most likely the one Node.js process."
-flaw "Of 100 requests the 99th decides p99, so a single cold one does: with one connection Puma's is the time of two pages,
-      which a worker's first request may well take. Here servers are warm."
+question "Does a page of half a second come sooner, or more evenly, from workers with threads than from workers that
+          have one request each?"
+design "A page of two queries (10 ms each), 520 ms of rendering in a Node.js process that all workers share, and 10 ms
+        in Ruby: 550 ms, as it took. Two workers of one thread, or of up to 2 or 16, on our core by each server's habits
+        and on the server itself; 1, 10 and 30 connections, 100 requests."
+flaw "Medians grow with the connections, as 1 to 10 to 31 (552, 5,686, 17,332 ms): two workers served no more than one
+      request alone. Something was serial that no server could help, most likely the one Node.js process."
+flaw "Of 100 requests the 99th decides p99, so a single cold one does: with one connection Puma's is the time of two
+      pages, which a worker's first request may well take. Here servers are warm."
 flaw "Up to 2 or 16 threads (0:2, 0:16) means as many as there are requests; here they are there from the start."
 
 app "album"

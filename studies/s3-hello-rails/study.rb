@@ -4,12 +4,12 @@ title "Hello, world on Rails, from five servers, and Puma with more processes an
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019); ab -n 10000, later wrk'
 question "Does the server matter for the shortest page that Rails has? Do more threads serve more of it?"
 design "A Rails 7.2 app of one route and one controller. Five servers by their own defaults, as a model on our core and
-        themselves, at 1, 2 and 6 connections that are closed after each response, as ab does; Passenger with one process
-        for one connection, and six for more, which it starts by itself. Puma with up to 8 processes of up to 8 threads, at
-        100 connections that persist, as wrk's do."
+        themselves, at 1, 2 and 6 connections that are closed after each response, as ab does; Passenger with one
+        process for one connection, and six for more, which it starts by itself. Puma with up to 8 processes of up to 8
+        threads, at 100 connections that persist, as wrk's do."
 flaw "Only a chart was published for all servers, and in words an order and rough ratios."
-flaw "Passenger starts up to six processes where the others had one: that it gains most by more connections is no virtue of its
-      model."
+flaw "Passenger starts up to six processes where the others had one: that it gains most by more connections is no virtue
+      of its model."
 flaw "wrk and the server were on one machine, and what else they shared is not known."
 
 app "hello-rails"
@@ -23,7 +23,8 @@ published "s3_hello_servers.csv", only: /\As3\.[13457]\z/ do |row|
   next skip("published as an order (#{row["ordering"]}); measured server by server") if charts.key?(row.id)
 
   workers = row.number("workers")
-  serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"), keep_alive: true,
+  serve like: "puma", engine: "hybrid", workers: workers > 1 ? workers : 0, threads: row.number("threads"),
+        keep_alive: true,
         original: "puma"
   ask get("/"), connections: row.number("concurrency"), requests: 3000
 end

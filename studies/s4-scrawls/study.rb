@@ -34,7 +34,8 @@ published "s4_web_server_concurrency.csv" do |row|
   case row["app"]
   when "fast" then ask get("/test.txt"), connections: connections, requests: fast
   when "slow"
-    ask work(iowait_ms: 1000, cpu_ms: 0, response_chars: 16), connections: connections, requests: requests || [5 * connections, 10_000].min
+    ask work(iowait_ms: 1000, cpu_ms: 0, response_chars: 16), connections: connections,
+requests: requests || [5 * connections, 10_000].min
   else ask get("/small.txt"), connections: connections, requests: requests, delay: coast_to_coast
   end
 end
@@ -48,4 +49,5 @@ claim "s4.10", cores: 4, "8 processes by one, a thread per request in each" => [
 claim "s4.12", "a reactor by a blocking loop" => [rate("s4.12"), rate("s4.1"), 1..]
 claim "s4.13", "a reactor by a blocking loop" => [rate("s4.13"), rate("s4.2"), 0.97..1.03]
 claim "s4.15", "10,000 connections by 10" => [rate("s4.15", concurrency: 10_000), rate("s4.15", concurrency: 10), 0.7..]
-claim "s4.16", "a reactor with threads by one without, slow, 10 at once" => [rate("s4.16", concurrency: 10), rate("s4.13"), 5..]
+claim "s4.16",
+      "a reactor with threads by one without, slow, 10 at once" => [rate("s4.16", concurrency: 10), rate("s4.13"), 5..]

@@ -8,9 +8,11 @@ class TestImports < Minitest::Test
   LIB = File.expand_path("../../lib", __dir__)
   EXT = File.expand_path("../../ext", __dir__)
 
-  # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are everybody's.)
+  # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are
+  # everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack], "static" => %w[Static],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "http" => %w[Http], "rack" => %w[Rack],
+    "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker],
@@ -94,7 +96,8 @@ class TestImports < Minitest::Test
   end
 
   def test_the_checker_sees_constants_and_requires
-    code = Code.new("require 'rack'\nmodule Cuttle\n  class Http; X = Settings::Values; ::Rack::Builder; a.b(Foo::Bar) end\nend\n")
+    code = Code.new("require 'rack'\nmodule Cuttle\n  " \
+                    "class Http; X = Settings::Values; ::Rack::Builder; a.b(Foo::Bar) end\nend\n")
     assert_equal %w[Foo Settings], code.constants.sort
     assert_equal %w[Rack], code.top_level
     assert_equal %w[rack], code.requires
@@ -163,7 +166,7 @@ class TestImports < Minitest::Test
   # Rooms that a file of +room+ names or requires.
   def imports(code, room)
     names = code.constants - OWN.fetch(room, []) + code.top_level
-    named = ROOMS.select { |_, constants| (constants & names).any? }.keys
+    named = ROOMS.select { |_, constants| constants.intersect?(names) }.keys
     named | code.requires.filter_map { |name| name[%r{\Acuttle/(\w+)}, 1] if ROOMS.key?(name[%r{\Acuttle/(\w+)}, 1]) }
   end
 

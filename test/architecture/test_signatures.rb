@@ -17,7 +17,7 @@ class TestSignatures < Minitest::Test
     wrong = declared.filter_map do |owner, name, types|
       arity = found(owner, name)&.arity or next
       counts = types.map { |type| type.type.required_positionals.size + (type.type.required_keywords.any? ? 1 : 0) }
-      "#{owner}##{name}: #{arity}" unless arity == -1 || (counts.include?(arity.negative? ? -arity - 1 : arity))
+      "#{owner}##{name}: #{arity}" unless arity == -1 || counts.include?(arity.negative? ? -arity - 1 : arity)
     end
     assert_empty wrong
   end

@@ -49,7 +49,7 @@ class TestSoak < Minitest::Test
     watch = Soak::Watch.new(nil)
     random = Random.new(1)
     100.times do |index| # 60 KB a minute, beneath garbage that is a hundred times as much
-      watch.samples << sample(at: index * 10.0, rss: index * 10 + (index % 4 == 0 ? 0 : random.rand(6000)))
+      watch.samples << sample(at: index * 10.0, rss: index * 10 + ((index % 4).zero? ? 0 : random.rand(6000)))
     end
     assert_in_delta 60, watch.slope(300), 6
     assert_nil watch.slope(900)

@@ -65,6 +65,10 @@ class TestCLI < Minitest::Test
   end
 
   # What was typed => the line that it gets. The exit status is 2 each time, and the next line says where help is.
+  # The flag for the evented engines, as messages have it.
+  EVENTED = Cuttle::Engines.names.select { |name| Cuttle::Engines.traits(name).evented? }
+                           .then { |names| "--engine #{names[0...-1].join(", ")} or #{names.last}" }
+
   USAGE = {
     %w[paint] => "unknown command paint: #{Cuttle::CLI::COMMANDS.map(&:name).join(", ")}",
     %w[help paint] => "unknown command paint: #{Cuttle::CLI::COMMANDS.map(&:name).join(", ")}",
@@ -80,14 +84,14 @@ class TestCLI < Minitest::Test
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     %w[serve --engine single --app-timeout 3] =>
       "engine single leaves a connection to its thread, also where the app is stuck: leave out --app-timeout, " \
-      "or take --engine reactor, hybrid or fibers",
+      "or take #{EVENTED}",
     %w[serve --like webrick --app-timeout 3] =>
       "engine threads leaves a connection to its thread, also where the app is stuck: leave out --app-timeout, " \
-      "or take --engine reactor, hybrid or fibers",
+      "or take #{EVENTED}",
     %w[serve --app-timeout soon] => "--app-timeout soon: give seconds, or none",
     %w[serve --engine threads --max-queue 5] =>
       "engine threads accepts when a thread is free, so the kernel's backlog is the queue there: " \
-      "leave out --max-queue, or take --engine reactor, hybrid or fibers",
+      "leave out --max-queue, or take #{EVENTED}",
     %w[serve --spool-directory /nowhere] =>
       "--spool-directory /nowhere: give a directory that exists and that we may write to",
     %w[serve --engine jet] => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",

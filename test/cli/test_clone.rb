@@ -4,7 +4,7 @@ require "test_helper"
 require "open3"
 require_relative "../../bin/support/clone"
 
-# bin/cuttle, which makes a clone ready and then has nothing more to do.
+# bin/setup, and the programs that run it on a fresh clone and then have nothing more to do.
 class TestClone < Minitest::Test
   ROOT = Serving::ROOT
 
@@ -46,10 +46,52 @@ class TestClone < Minitest::Test
     assert_predicate Packages.header("no/such.h", "none", "nothing"), :missing?
   end
 
+  # A clone without gems: nothing is installed, and each program names what is missing.
+  def test_without_installing_what_is_missing_is_named
+    Dir.mktmpdir("cuttle-clone") do |directory|
+      bare_clone(directory)
+      variables = { "CUTTLE_SETUP" => "no", "BUNDLE_PATH" => "#{directory}/none" }
+      %w[bin/cuttle bin/test bin/setup bin/console].each do |program|
+        out, err, status = start("#{directory}/#{program}", variables: variables)
+        assert_equal ["", 1], [out, status.exitstatus], program
+        assert_equal "cuttle: missing: gems of Gemfile (bundle install)\n", err, program
+      end
+      refute_path_exists "#{directory}/none"
+    end
+  end
+
+  def test_without_installing_no_package_is_installed
+    before, ENV["CUTTLE_SETUP"] = ENV.fetch("CUTTLE_SETUP", nil), "no"
+    package = Packages.program("no-such-program", "no-such-package", "nothing")
+    assert_silent { assert_equal [package], Packages.install([package]) }
+  ensure
+    ENV["CUTTLE_SETUP"] = before
+  end
+
+  def test_the_console_has_the_server_the_load_generator_and_the_lab
+    cuttle
+    script = "puts [Cuttle::Server, Cuttle::Load, Cuttle::Lab].inspect + Cuttle::VERSION"
+    out, err, status = start("#{ROOT}/bin/console", variables: { "HOME" => Dir.tmpdir }, stdin_data: "#{script}\n")
+    skip "no irb" if err.include?("irb is missing: gem install irb")
+    assert status.success?, err
+    assert_includes out, "[Cuttle::Server, Cuttle::Load, Cuttle::Lab]#{Cuttle::VERSION}\n"
+  end
+
   private
 
-  def cuttle
+  def cuttle = start("#{ROOT}/bin/cuttle", "--version")
+
+  # A program as a user runs it, in an environment that nothing of this process is in.
+  def start(program, *arguments, variables: {}, stdin_data: "")
     environment = ENV.to_h.reject { |name, _| name.start_with?("BUNDLE", "RUBY", "CUTTLE", "LD_PRELOAD") }
-    Open3.capture3(environment, "#{ROOT}/bin/cuttle", "--version", unsetenv_others: true)
+    Open3.capture3(environment.merge(variables), program, *arguments, stdin_data: stdin_data, unsetenv_others: true)
+  end
+
+  # What git has of the programs and of what they load.
+  def bare_clone(directory)
+    %w[bin fuzz lib/cuttle/version.rb Gemfile cuttle.gemspec cuttle-lab.gemspec].each do |path|
+      FileUtils.mkdir_p(File.dirname("#{directory}/#{path}"))
+      FileUtils.cp_r("#{ROOT}/#{path}", "#{directory}/#{path}")
+    end
   end
 end

@@ -20,28 +20,12 @@ class TestGem < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  def test_the_server_installs_and_serves_without_the_lab
+  # One after the other in the same directory, because compiling takes long.
+  def test_they_install_and_work
     install(build("cuttle"))
-    assert_equal "cuttle #{Cuttle::VERSION}", command("cuttle", "--version")[/\A\S+ \S+/]
-    served { |process| assert_equal "from the gem", get(process).body }
-    %w[load lab study].each do |name|
-      out, status = outcome("cuttle", name, "--help")
-      assert_equal 1, status.exitstatus
-      assert_match(/\Acuttle: .*gem install cuttle-lab.*\n\z/, out)
-    end
-  end
-
-  def test_the_lab_installs_beside_the_server_and_measures
-    install(build("cuttle"))
+    assert_the_server_works_without_the_lab
     install(build("cuttle-lab"))
-    served do |process|
-      out = command("cuttle", "load", "#{process.uris.first}/", "-n", "20", "--json", "-")
-      assert_equal 20, JSON.parse(out[/^{.*}$/]).fetch("responses")
-    end
-    out = command("cuttle", "lab", "config.ru", "--engines", "hybrid,single", "--workers", "0", "--concurrency", "1",
-               "--rounds", "2", "--duration", "200ms", "--warmup", "100ms")
-    assert_match(/^ *hybrid\b.*[1-9]/, out)
-    assert_match(/^ *q1\b/, command("cuttle", "study"))
+    assert_the_lab_works
   end
 
   # Each source is in one of the gems, and nothing is that was only made here.
@@ -60,6 +44,27 @@ class TestGem < Minitest::Test
 
   private
 
+  def assert_the_server_works_without_the_lab
+    assert_equal "cuttle #{Cuttle::VERSION}", command("cuttle", "--version")[/\A\S+ \S+/]
+    served { |process| assert_equal "from the gem", get(process).body }
+    %w[load lab study].each do |name|
+      out, status = outcome("cuttle", name, "--help")
+      assert_equal 1, status.exitstatus
+      assert_match(/\Acuttle: .*gem install cuttle-lab.*\n\z/, out)
+    end
+  end
+
+  def assert_the_lab_works
+    served do |process|
+      out = command("cuttle", "load", "#{process.uris.first}/", "-n", "20", "--json", "-")
+      assert_equal 20, JSON.parse(out[/^{.*}$/]).fetch("responses")
+    end
+    out = command("cuttle", "lab", "config.ru", "--engines", "hybrid,single", "--workers", "0", "--concurrency", "1",
+                  "--rounds", "2", "--duration", "200ms", "--warmup", "100ms")
+    assert_match(/^ *hybrid\b.*[1-9]/, out)
+    assert_match(/^ *q1\b/, command("cuttle", "study"))
+  end
+
   def build(name)
     path = "#{@directory}/#{name}.gem"
     out = command("gem", "build", "#{name}.gemspec", "--output", path, chdir: ROOT)
@@ -71,7 +76,8 @@ class TestGem < Minitest::Test
   def install(gem)
     rack = Gem.loaded_specs.fetch("rack").cache_file
     files = [*(rack if File.exist?(rack)), gem]
-    command("gem", "install", "--no-document", *("--local" if files.length > 1), *files)
+    command("gem", "install", "--no-document", *("--local" if files.length > 1), *files, "--",
+            "--with-cflags=-O0")
   end
 
   # Environment without the clone's bundle.

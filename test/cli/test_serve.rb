@@ -188,7 +188,7 @@ class TestServe < Minitest::Test
       end
       eventually("the lines") { process.out.scan(%r{"GET /\d+ HTTP.*\n}).size == 40 }
       process.out.scan(%r{"GET /(\d+) HTTP/1.1" (\d+) (\d+)}) do |size, status, octets|
-        assert_equal size.to_i % 2_000 == 0 ? 200 : 404, status.to_i, process.out
+        assert_equal (size.to_i % 2_000).zero? ? 200 : 404, status.to_i, process.out
         assert_includes size.to_i..(size.to_i + 400), octets.to_i, process.out # its head may count
       end
     end

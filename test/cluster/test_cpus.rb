@@ -65,7 +65,7 @@ class TestCpus < Minitest::Test
   private
 
   def v2(cgroup, limits)
-    limits.to_h { |group, limit| ["sys/fs/cgroup#{group}/cpu.max", limit] }
+    limits.transform_keys { |group| "sys/fs/cgroup#{group}/cpu.max" }
           .merge("proc/self/cgroup" => cgroup, "proc/self/mountinfo" => V2)
   end
 

@@ -66,8 +66,10 @@ class TestOverload < Minitest::Test
         assert_equal 503, get(process, "/forever").status
         eventually("the next worker") { process.err.include?("the next one starts now") }
         eventually("two workers") { process.workers.length == 2 && process.workers != before }
-        assert_match(/^cuttle: "GET \/forever" has been stuck .* is at\n(\t.*\n)*\t.*config.ru:\d+:in .*\n/, process.err)
-        assert_match(/^cuttle: worker \d \(pid \d+\) ended for a request that was stuck, the next one starts now$/, process.err)
+        assert_match(/^cuttle: "GET \/forever" has been stuck .* is at\n(\t.*\n)*\t.*config.ru:\d+:in .*\n/,
+                     process.err)
+        assert_match(/^cuttle: worker \d \(pid \d+\) ended for a request that was stuck, the next one starts now$/,
+                     process.err)
         10.times { assert_equal 200, get(process).status }
         assert process.stop("TERM").success?
       end
@@ -101,7 +103,8 @@ class TestOverload < Minitest::Test
   private
 
   def cluster(*flags, &block)
-    serving_process("#{@directory}/config.ru", *flags, "--drain-grace", "0.5", env: { "CUTTLE_GATE" => @gate }) do |process|
+    serving_process("#{@directory}/config.ru", *flags, "--drain-grace", "0.5",
+                    env: { "CUTTLE_GATE" => @gate }) do |process|
       block.call(process)
     ensure
       FileUtils.touch(@gate)

@@ -35,7 +35,9 @@ class TestScoreboard < Minitest::Test
     Process.kill(:STOP, idle)
     assert scoreboard.take(0)
     with_poller(scoreboard) do |poller, port|
-      clients = Array.new(2) { Socket.tcp("127.0.0.1", port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") } }
+      clients = Array.new(2) do
+        Socket.tcp("127.0.0.1", port).tap { |client| client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+      end
       assert poller.next
       assert poller.next(5), "what it left to the other one came to nobody"
       assert_equal [2, false], scoreboard.to_a[0]

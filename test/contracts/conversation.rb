@@ -14,7 +14,8 @@ class Conversation
   # Octet by octet; between so many at both +ends+, in pieces.
   def self.bytewise(parser, octets, ends: octets.bytesize)
     inner = [*ends.step(octets.bytesize - ends, 97)]
-    cut(parser, octets, [*1...[ends, octets.bytesize].min, *inner, *[octets.bytesize - ends, 1].max...octets.bytesize].uniq.sort)
+    cut(parser, octets,
+        [*1...[ends, octets.bytesize].min, *inner, *[octets.bytesize - ends, 1].max...octets.bytesize].uniq.sort)
   end
 
   def initialize(parser)

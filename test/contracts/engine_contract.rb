@@ -31,18 +31,21 @@ module EngineContract
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
-    Cuttle::Engines.traits(engine).evented? ? ["poll", *("epoll" if RUBY_PLATFORM.include?("linux"))] : [nil]
+    Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
   end
 
-  # Under sanitizers, clustered suites run the C of the same suite alone once more, whatever the back end.
-  def self.told?(workers, backend)
-    ENV["CUTTLE_SANITIZE"] && workers.positive? && backend == "poll" && RUBY_PLATFORM.include?("linux")
+  # A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled engines do most.
+  # Under sanitizers, clustered suites run the C of the same suite alone once more.
+  def self.told?(engine, workers, backend)
+    return false unless workers.positive? && backend && backend != Cuttle::Poller.backends.first
+
+    ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end
 
   # Every way to run +engine+, as suites.
   def self.suites(engine)
     further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
-    [0, 2].product(backends(engine)).reject { |workers, backend| told?(workers, backend) }.map do |workers, backend|
+    [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }.map do |workers, backend|
       Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY)
     end
   end

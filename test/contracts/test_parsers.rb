@@ -3,19 +3,12 @@
 require "test_helper"
 require_relative "parser_contract"
 
-# The suite over the parsers that serve.
-class TestNativeParser < Minitest::Test
-  include ParserContract
+# The suite over the parsers that serve: TestNativeParser, TestPureParser, and so on.
+Cuttle::Http::Parsers.names.map { |name| Cuttle::Http::Parsers.fetch(name) }.reject(&:study_only?).each do |parser|
+  suite = Class.new(Minitest::Test) do
+    include ParserContract
 
-  def parser
-    Cuttle::Http::Parsers::Native
+    define_method(:parser) { parser }
   end
-end
-
-class TestPureParser < Minitest::Test
-  include ParserContract
-
-  def parser
-    Cuttle::Http::Parsers::Pure
-  end
+  Object.const_set("Test#{parser.name[/\w+\z/]}Parser", suite)
 end

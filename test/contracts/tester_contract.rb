@@ -44,7 +44,8 @@ module TesterContract
 
   def test_its_times_and_rates_are_the_servers
     result = load_app { sleep(WAIT) && [200, {}, [BODY]] }
-    times = [result.latency.min, result.latency.mean, result.percentile(50.0), result.percentile(99), result.latency.max].compact
+    times = [result.latency.min, result.latency.mean, result.percentile(50.0), result.percentile(99),
+             result.latency.max].compact
     assert_operator times.length, :>=, 2
     times.each { |time| assert_operator time, :>=, (WAIT - RESOLUTION) * 1e9 }
     assert_equal times.last, times.max
@@ -65,7 +66,8 @@ module TesterContract
 
   def test_the_target_is_asked_for_as_it_is
     load_app(path: "/work?cpu_ms=1.5&iowait_ms=0&spin=wall") { [200, {}, ["worked"]] }
-    assert_equal [["/work", "cpu_ms=1.5&iowait_ms=0&spin=wall"]], asked.map { |env| env.values_at("PATH_INFO", "QUERY_STRING") }.uniq
+    assert_equal [["/work", "cpu_ms=1.5&iowait_ms=0&spin=wall"]],
+                 asked.map { |env| env.values_at("PATH_INFO", "QUERY_STRING") }.uniq
   end
 
   def test_a_time_ends_it
@@ -120,7 +122,9 @@ module TesterContract
 
   def test_what_it_can_not_do_it_says
     { rate: 10, mix: "requests.json" }.each do |name, value|
-      error = assert_raises(Cuttle::Lab::Failure) { tester.new("http://a/", connections: 1, duration: 1, name => value) }
+      error = assert_raises(Cuttle::Lab::Failure) do
+        tester.new("http://a/", connections: 1, duration: 1, name => value)
+      end
       assert_match(/\A#{tester::PROGRAM} can't load at a rate, or with a mix/, error.message)
     end
   end
@@ -135,7 +139,8 @@ module TesterContract
   end
 
   def load_url(url, keep_alive: true, requests: REQUESTS, duration: 1)
-    tester.new(url, connections: CONNECTIONS, keep_alive: keep_alive, requests: requests, duration: duration, seed: 1).run
+    tester.new(url, connections: CONNECTIONS, keep_alive: keep_alive, requests: requests, duration: duration,
+seed: 1).run
   end
 
   def app

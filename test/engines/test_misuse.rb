@@ -25,7 +25,7 @@ class TestMisuse < Minitest::Test
     running.join
   RUBY
 
-  WATCHING = <<~'RUBY'
+  WATCHING = <<~RUBY
     require "cuttle"
     require "socket"
     poller = Cuttle::Poller.new([TCPServer.new("127.0.0.1", 0)], env: {})

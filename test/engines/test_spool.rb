@@ -176,7 +176,7 @@ module SpoolsAnywhere
         assert_equal 503, connect.ask(post_head(1_000_001)).status
         refused = connect.write(chunked(SpoolCase.octets(1_500_000), 50_000))
         assert_equal 503, refused.response.status
-        assert_equal :closed, refused.tap { |client| client.half_close }.ending
+        assert_equal :closed, refused.tap(&:half_close).ending
       end
       3.times do
         body = SpoolCase.octets(1_000_000)
@@ -304,7 +304,7 @@ module SpoolsAhead
     spooling do
       borrow_all
       actions = traits.inline? ? %w[large large] : %w[large stream]
-      readers = actions.map { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
+      actions.each { |action| connect(receive_buffer: 8_192).write(get("/#{action}?12000000")) }
       eventually("temporary files") { files.count(&:positive?) >= 2 }
       @clients.each(&:reset).clear
       assert_no_files
@@ -381,7 +381,8 @@ end
 class TestSpoolAccount < Minitest::Test
   include Eventually
 
-  # Answers /whole and /stream with 12 MB, /borrow with all that may be lent, and everything else with what its body was.
+  # Answers /whole and /stream with 12 MB, /borrow with all that may be lent, and everything else with what its body
+  # was.
   class Service
     def call(exchange)
       case exchange.path

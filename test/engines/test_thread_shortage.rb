@@ -66,8 +66,8 @@ class TestThreadShortage < Minitest::Test
 
   def assert_answered(clients)
     assert_equal(["done"] * clients.size, clients.map { |client| client.response.body }, @server.err)
-  rescue WireClient::Truncated, WireClient::Silence => e
-    flunk "#{e.message}: #{@server.err}"
+  rescue WireClient::Truncated, WireClient::Silence => error
+    flunk "#{error.message}: #{@server.err}"
   end
 
   def put(name) = FileUtils.touch("#{@directory}/#{name}")

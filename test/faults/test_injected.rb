@@ -13,7 +13,7 @@ class TestInjected < Minitest::Test
 
   ENGINES = { "hybrid" => %w[-t 2], "threads" => %w[-t 2] }.freeze
   CLIENTS = 6
-  CPU = 4       # seconds of processor time, most of them strace's doing
+  CPU = 4 # seconds of processor time, most of them strace's doing
   SHORTAGE = /no connection can be accepted/
 
   APP = <<~RUBY

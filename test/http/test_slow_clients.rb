@@ -84,7 +84,7 @@ class TestSlowClients < Minitest::Test
   # All at once, but for an engine that serves one connection at a time.
   def assert_cut_off(server, requests, within: PATIENCE)
     requests.each_slice(server.settings.engine == "single" ? 1 : requests.size) do |some|
-      clients = some.map { |bytes| WireClient.new(server.port, deadline: within) }
+      clients = some.map { WireClient.new(server.port, deadline: within) }
       drip(clients, some, within)
       clients.each { |client| assert_match(%r{\A(HTTP/1\.1 408 .*)?\z}m, client.rest) }
     ensure

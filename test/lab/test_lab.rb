@@ -148,7 +148,8 @@ class TestLab < Minitest::Test
   end
 
   def test_wrong_usage_begins_nothing
-    { %w[--engines warp] => /\Acuttle: unknown engine warp/, %w[--mix no.jsonl] => /\Acuttle: --mix: no.jsonl: No such/ }
+    { %w[--engines warp] => /\Acuttle: unknown engine warp/,
+      %w[--mix no.jsonl] => /\Acuttle: --mix: no.jsonl: No such/ }
       .each do |arguments, message|
       _, err, status = lab(app, *arguments)
       assert_equal 2, status

@@ -40,7 +40,8 @@ class TestLabOptions < Minitest::Test
   end
 
   def test_a_profile_has_sizes_and_names
-    assert_equal({ "cpu_ms" => "5", "iowait_ms" => "20", "response_chars" => "1000" }, parse("--profile", "5/20/1000").profile)
+    assert_equal({ "cpu_ms" => "5", "iowait_ms" => "20", "response_chars" => "1000" },
+                 parse("--profile", "5/20/1000").profile)
     assert_equal({ "cpu_ms" => "5", "cv" => "0.5" }, parse("--profile", "5,cv=0.5").profile)
     assert_equal({ "cpu_ms" => "5", "upstream" => true }, parse("--profile", "5,upstream").profile)
     assert_equal({ "upstream" => "http://localhost/" }, parse("--profile", "upstream=http://localhost/").profile)

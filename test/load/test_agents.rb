@@ -49,7 +49,9 @@ class TestLoadAgents < Minitest::Test
   def test_windows_are_merged_as_they_come
     seen = []
     agents(2) do |addresses|
-      Load::TestServers.open { |server| run_agents(addresses, server, rate: 200, duration: 2, on_window: ->(window) { seen << window }) }
+      Load::TestServers.open do |server|
+        run_agents(addresses, server, rate: 200, duration: 2, on_window: ->(window) { seen << window })
+      end
     end
 
     assert_equal [0.0, 1.0], seen.reject(&:draining?).map(&:from)
@@ -59,7 +61,8 @@ class TestLoadAgents < Minitest::Test
   def test_a_mix_travels
     agents(2) do |addresses|
       Load::TestServers.open do |server|
-        mix = [Load::Request.new(path: "/a", body: "\xFF\0".b, method: "POST", expect: 404), Load::Request.new(path: "/b", expect: 404)]
+        mix = [Load::Request.new(path: "/a", body: "\xFF\0".b, method: "POST", expect: 404),
+               Load::Request.new(path: "/b", expect: 404)]
 
         assert_equal 50, run_agents(addresses, server, requests: 50, mix: mix).errors[:status_unexpected]
       end
@@ -68,7 +71,9 @@ class TestLoadAgents < Minitest::Test
 
   # The same latencies, whether one histogram had them all or two were merged.
   def test_results_merge_exactly
-    results = Array.new(2) { Load::TestServers.open { |server| Load.run(server.url, rate: 200, duration: 1.5, threads: 1) } }
+    results = Array.new(2) do
+      Load::TestServers.open { |server| Load.run(server.url, rate: 200, duration: 1.5, threads: 1) }
+    end
     merged = Load::Result.merge(results, settings: results.first.settings)
 
     assert_equal Load::Histograms.sum(results.map(&:latency)).pairs, merged.latency.pairs
@@ -161,7 +166,8 @@ class TestLoadAgents < Minitest::Test
     wire = Load::Wire.new(nil, "test")
     {
       ["Jefe", "what do ya", "want for nothing?"] => "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
-      ["\xaa".b * 131, "Test Using Larger Than", "Block-Size Key - Hash Key First"] => "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
+      ["\xaa".b * 131, "Test Using Larger Than",
+       "Block-Size Key - Hash Key First"] => "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
     }.each { |(key, role, nonce), digest| assert_equal digest, wire.send(:proof, key, role, nonce) }
   end
 end

@@ -45,14 +45,17 @@ class TestLoadCommand < Minitest::Test
 
   def test_options_are_heard
     _, out, = with_server do |server|
-      cuttle(server.url, "--rate", "100", "--poisson", "-d", "500ms", "-c", "7", "-t", "1", "--warmup", "100ms", "--timeout", "2s",
-             "--no-keepalive", "--seed", "5", "-X", "PUT", "-H", "A: b", "--body", "c", "--expect", "200", "-q", "--json", "-")
+      cuttle(server.url, "--rate", "100", "--poisson", "-d", "500ms", "-c", "7", "-t", "1", "--warmup", "100ms",
+             "--timeout", "2s",
+             "--no-keepalive", "--seed", "5", "-X", "PUT", "-H", "A: b", "--body", "c", "--expect", "200", "-q",
+             "--json", "-")
     end
     result = JSON.parse(out)
 
-    assert_equal({ "load" => "Poisson, 100/s", "duration" => 0.5, "connections" => 7, "threads" => 1, "warmup" => 0.1, "timeout" => 2.0,
-                   "keep_alive" => false, "seed" => 5 },
-                 result["settings"].slice("load", "duration", "connections", "threads", "warmup", "timeout", "keep_alive", "seed"))
+    assert_equal({ "load" => "Poisson, 100/s", "duration" => 0.5, "connections" => 7, "threads" => 1, "warmup" => 0.1,
+                   "timeout" => 2.0, "keep_alive" => false, "seed" => 5 },
+                 result["settings"].slice("load", "duration", "connections", "threads", "warmup", "timeout",
+                                          "keep_alive", "seed"))
     assert_equal [{ "method" => "PUT", "path" => "/", "weight" => 1, "expect" => 200 }], result["settings"]["mix"]
   end
 
@@ -75,7 +78,8 @@ class TestLoadCommand < Minitest::Test
 
   def test_failures_are_one_line
     port = with_server(&:port)
-    { "http://127.0.0.1:#{port}/" => /\Acuttle: 127.0.0.1:#{port}: Connection refused\n\z/, "http://no.invalid/" => /\Acuttle: no.invalid: the name can't be resolved\n\z/,
+    { "http://127.0.0.1:#{port}/" => /\Acuttle: 127.0.0.1:#{port}: Connection refused\n\z/,
+      "http://no.invalid/" => /\Acuttle: no.invalid: the name can't be resolved\n\z/,
       "unix:///no/such" => %r{\Acuttle: /no/such: No such file or directory\n\z} }.each do |url, line|
       status, _, err = cuttle(url)
 
@@ -88,9 +92,12 @@ class TestLoadCommand < Minitest::Test
   end
 
   def test_wrong_usage
-    [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"], ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
-     ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"], ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
-     ["http://a/", "--mix", "/no/such"], ["http://a/", "--body-file", "/no/such"], ["compare"], ["compare", "/no/a", "/no/b"], ["self-test", "now"],
+    [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"],
+     ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
+     ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"],
+     ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
+     ["http://a/", "--mix", "/no/such"], ["http://a/", "--body-file", "/no/such"], ["compare"],
+     ["compare", "/no/a", "/no/b"], ["self-test", "now"],
      ["http://127.0.0.1:1/", "--token-file", "/no/such"]].each do |arguments|
       status, _, err = cuttle(*arguments)
 
@@ -147,7 +154,9 @@ class TestLoadCommand < Minitest::Test
       File.write(token, "secret\n")
       status, = process("--agent", "127.0.0.1:0", "--token-file", token, until_it_says: :out) do |pid, line|
         address = "127.0.0.1:#{line[/port (\d+)/, 1]}"
-        ran, out, err = with_server { |server| cuttle(server.url, "-n", "30", "-q", "--agents", address, "--token-file", token) }
+        ran, out, err = with_server do |server|
+          cuttle(server.url, "-n", "30", "-q", "--agents", address, "--token-file", token)
+        end
 
         assert_equal 0, ran, err
         assert_match(/^responses +30 of 30/, out)

@@ -40,7 +40,8 @@ class TestLoadHistogram < Minitest::Test
 
   def test_three_significant_digits_from_a_microsecond_to_an_hour
     random = Random.new(1)
-    values = (0..41).flat_map { |power| [2**power, 2**power - 1, 2**power + 1] } + Array.new(5000) { (10**(3 + random.rand * 9.55)).to_i }
+    values = (0..41).flat_map { |power| [2**power, 2**power - 1, 2**power + 1] } +
+             Array.new(5000) { (10**(3 + random.rand * 9.55)).to_i }
     values.select { |value| value.between?(MICROSECOND, Histogram::MAX) }.each do |value|
       index = Histogram.index(value)
       low = Histogram.lowest(index)
@@ -71,18 +72,24 @@ class TestLoadHistogram < Minitest::Test
   def test_ranks_are_not_lost_to_rounding
     histogram = (1..1000).each_with_object(Histogram.new) { |value, sum| sum.record(value) }
 
-    [0.1, 7, 14, 28, 29, 55, 56, 57, 58, 99.9].each { |percentile| assert_equal (percentile * 10).round, histogram.value_at(percentile) }
+    [0.1, 7, 14, 28, 29, 55, 56, 57, 58, 99.9].each do |percentile|
+      assert_equal (percentile * 10).round, histogram.value_at(percentile)
+    end
   end
 
   def test_merging_is_exact
     random = Random.new(3)
     values = Array.new(3000) { random.rand(10**10) }
     whole = values.each_with_object(Histogram.new) { |value, sum| sum.record(value) }
-    parts = values.each_slice(700).map { |slice| slice.each_with_object(Histogram.new) { |value, sum| sum.record(value) } }
+    parts = values.each_slice(700).map do |slice|
+      slice.each_with_object(Histogram.new) { |value, sum| sum.record(value) }
+    end
     merged = Cuttle::Load::Histograms.sum(parts.shuffle(random: random))
 
     assert_equal whole.pairs, merged.pairs
-    %i[count min max sum clipped].each { |figure| assert_equal whole.public_send(figure), merged.public_send(figure), figure }
+    %i[count min max sum clipped].each do |figure|
+      assert_equal whole.public_send(figure), merged.public_send(figure), figure
+    end
     assert_in_delta whole.deviation, merged.deviation, 1
   end
 

@@ -12,27 +12,32 @@ class TestLoadReports < Minitest::Test
   NO_ERRORS = Load::Result::ERRORS.to_h { |name| [name, 0] }.freeze
   SETTINGS = {
     "url" => "http://127.0.0.1:80/x", "schedule" => { "name" => "closed" }, "loop" => "closed", "load" => "closed loop",
-    "connections" => 4, "threads" => 1, "duration" => nil, "requests" => nil, "warmup" => 0, "think" => 0, "keep_alive" => true,
-    "pipeline" => 1, "timeout" => 10, "slow_read" => nil, "seed" => 1, "mix" => []
+    "connections" => 4, "threads" => 1, "duration" => nil, "requests" => nil, "warmup" => 0, "think" => 0,
+    "keep_alive" => true, "pipeline" => 1, "timeout" => 10, "slow_read" => nil, "seed" => 1, "mix" => []
   }.freeze
-  OPEN = { "loop" => "open", "load" => "1,000/s", "schedule" => { "name" => "constant", "pieces" => [[nil, 1000, 1000]], "poisson" => false } }.freeze
+  OPEN = { "loop" => "open", "load" => "1,000/s",
+           "schedule" => { "name" => "constant", "pieces" => [[nil, 1000, 1000]], "poisson" => false } }.freeze
 
   def window(second, latencies, errors: {}, draining: false)
     histogram = latencies.each_with_object(Load::Histogram.new) { |value, sum| sum.record(value) }
-    Load::Window.new(from: second * 10**9, to: (second + 1) * 10**9, draining: draining, sent: latencies.length, responses: latencies.length,
-                     octets: 100 * latencies.length, errors: NO_ERRORS.merge(errors), latency: Load::Histograms.to_h(histogram))
+    Load::Window.new(from: second * 10**9, to: (second + 1) * 10**9, draining: draining, sent: latencies.length,
+                     responses: latencies.length, octets: 100 * latencies.length, errors: NO_ERRORS.merge(errors),
+                     latency: Load::Histograms.to_h(histogram))
   end
 
   # seconds: for each the latencies of its responses, in nanoseconds.
   def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false)
-    windows = seconds.each_with_index.map { |latencies, second| window(second, latencies, errors: second.zero? ? errors : {}) }
+    windows = seconds.each_with_index.map do |latencies, second|
+      window(second, latencies, errors: second.zero? ? errors : {})
+    end
     histograms = Load::Result::HISTOGRAMS.to_h { |name| [name, Load::Histogram.new] }
     lag.each { |value| histograms[:lag].record(value) }
     length = seconds.length * 10**9
     Load::Result.new(
-      settings: SETTINGS.merge("duration" => seconds.length).merge(settings), environment: {}, started_at: Time.at(0), interrupted: interrupted,
-      offered: nil, windows: windows, histograms: histograms,
-      threads: [{ cpu: (cpu * length).round, wall: length, gaps: gaps, last_response: length, opened: opened, unfinished: 0, late: 0 }]
+      settings: SETTINGS.merge("duration" => seconds.length).merge(settings), environment: {}, started_at: Time.at(0),
+      interrupted: interrupted, offered: nil, windows: windows, histograms: histograms,
+      threads: [{ cpu: (cpu * length).round, wall: length, gaps: gaps, last_response: length, opened: opened,
+                  unfinished: 0, late: 0 }]
     )
   end
 
@@ -95,7 +100,8 @@ class TestLoadReports < Minitest::Test
   def test_a_gap_of_one_thread_is_no_freeze
     one = { gaps: [[0, 400], [600, 900]], cpu: 0, wall: 1 }
     other = { gaps: [[300, 700]], cpu: 0, wall: 1 }
-    both = Load::Result.new(settings: SETTINGS, environment: {}, started_at: Time.at(0), interrupted: false, offered: nil, windows: [], threads: [one, other], histograms: {})
+    both = Load::Result.new(settings: SETTINGS, environment: {}, started_at: Time.at(0), interrupted: false,
+                            offered: nil, windows: [], threads: [one, other], histograms: {})
 
     assert_equal [300 / 1e9, 400 / 1e9], both.longest_gap
   end
@@ -131,22 +137,26 @@ class TestLoadReports < Minitest::Test
   end
 
   def test_assertions_that_hold
-    assert_empty unmet("p99<50ms, errors=0,rate>1000 , max>=1us, errors<1%, timeout = 0, mean<2ms, p50!=0, responses==16000, p100<1s")
+    assert_empty unmet("p99<50ms, errors=0,rate>1000 , max>=1us, errors<1%, timeout = 0, mean<2ms, p50!=0, " \
+                       "responses==16000, p100<1s")
   end
 
   def test_assertions_that_do_not
     assert_equal ["rate>1000000: it is 2,000.0", "errors != 0: it is 0"], unmet("rate>1000000, p99<1h, errors != 0")
     assert_match(/\Ap99<1us: it is 4\.\d\d ms\z/, unmet("p99<1us").first)
     bad = result([[1000] * 1000], errors: { reset: 20 })
-    assert_equal ["errors<1%: it is 2.000%", "reset=0: it is 20"], unmet("errors<1%, errors<=2%, reset=0, timeout=0", bad)
+    assert_equal ["errors<1%: it is 2.000%", "reset=0: it is 20"],
+                 unmet("errors<1%, errors<=2%, reset=0, timeout=0", bad)
   end
 
   def test_assertions_that_can_not_be_told
-    assert_equal ["p99.99<1s: too few samples to tell", "lag.p99<1s: too few samples to tell"], unmet("p99.99<1s, lag.p99<1s")
+    assert_equal ["p99.99<1s: too few samples to tell", "lag.p99<1s: too few samples to tell"],
+                 unmet("p99.99<1s, lag.p99<1s")
   end
 
   def test_wrong_assertions_are_refused
-    ["", "p99", "p99<", "p101<1s", "speed>1", "p99<fast", "rate>1x", "errors<x%", "foo.p99<1s", "p99<50ms; rate>1"].each do |text|
+    ["", "p99", "p99<", "p101<1s", "speed>1", "p99<fast", "rate>1x", "errors<x%", "foo.p99<1s",
+     "p99<50ms; rate>1"].each do |text|
       assert_raises(Cuttle::UsageError, text) { Load::Assertions.new(text) }
     end
   end
@@ -182,7 +192,9 @@ class TestLoadReports < Minitest::Test
   end
 
   def test_other_settings_are_said
-    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, result([[1_000_000] * 2000] * 8, settings: { "connections" => 9 }))),
+    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet,
+                                                                    result([[1_000_000] * 2000] * 8,
+                                                                           settings: { "connections" => 9 }))),
                     "the runs differ in connections: 4 and 9"
   end
 
@@ -194,7 +206,9 @@ class TestLoadReports < Minitest::Test
 
     assert_equal %w[Value Percentile TotalCount 1/(1-Percentile)], lines.first
     assert_equal ["16000", "1.000000000000"], [rows.last[2], rows.last[1]]
-    [0, 1, 2].each { |column| assert_equal rows.map { |row| row[column].to_f }, rows.map { |row| row[column].to_f }.sort, column }
+    [0, 1, 2].each do |column|
+      assert_equal rows.map { |row| row[column].to_f }, rows.map { |row| row[column].to_f }.sort, column
+    end
     assert_includes rows.map { |row| row[1] }, "0.500000000000"
     assert_equal ["Total", "count", "=", "16000]"], lines[-2].last(4)
   end
@@ -215,7 +229,8 @@ class TestLoadReports < Minitest::Test
     assert_match(/^Complete requests: +16000$/, text)
     assert_match(/^Failed requests: +0$/, text)
     assert_match(/^ +99% +4\.\d+$/, text)
-    assert_match(/\(Connect: 0, Receive: 3, Length: 2, Exceptions: 0\)/, Reports::Ab.render(result([[1] * 5], errors: { reset: 3, length: 2 })))
+    assert_match(/\(Connect: 0, Receive: 3, Length: 2, Exceptions: 0\)/,
+                 Reports::Ab.render(result([[1] * 5], errors: { reset: 3, length: 2 })))
   end
 
   def test_chart_counts_everything
@@ -261,7 +276,10 @@ class TestLoadReports < Minitest::Test
     end
 
     assert_equal 2, text.lines.length
-    assert_match(/\A +1\.0 of 8 s  offered 2,000\/s  achieved 2,000\/s  p50 6\d\d us  p99 4\.\d\d ms  errors 0  in flight 3\n/, text)
+    assert_match(
+      /\A +1\.0 of 8 s  offered 2,000\/s  achieved 2,000\/s  p50 6\d\d us  p99 4\.\d\d ms  errors 0  in flight 3\n/,
+      text
+    )
   end
 
   def test_one_line_that_lives_on_a_terminal

@@ -19,16 +19,18 @@ class TestLoadRequests < Minitest::Test
 
   def test_octets
     assert_equal "GET / HTTP/1.1\r\nHost: a:1\r\n\r\n", Request.new.octets("a:1")
+    posted = Request.new(method: "POST", path: "/x", headers: [%w[host b], %w[A c]], body: "\xFF\0")
     assert_equal "POST /x HTTP/1.1\r\nHost: b\r\nA: c\r\nConnection: close\r\nContent-Length: 2\r\n\r\n\xFF\0".b,
-                 Request.new(method: "POST", path: "/x", headers: [%w[host b], %w[A c]], body: "\xFF\0").octets("a", close: true).sub("host", "Host")
+                 posted.octets("a", close: true).sub("host", "Host")
     assert_equal "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n", Request.new(method: "PUT").octets("a")
     assert_equal "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                  Request.new(method: "POST", headers: [%w[Transfer-Encoding chunked]], body: "0\r\n\r\n").octets("a")
   end
 
   def test_wrong_requests_are_refused
-    [{ method: "G T" }, { method: "CONNECT" }, { method: 5 }, { path: "x" }, { path: "/a b" }, { path: "/\r\nX: y" }, { headers: [["a b", "c"]] },
-     { headers: [["A", "b\r\nC: d"]] }, { expect: 99 }, { expect: "200" }, { weight: 0 }, { weight: "1" }].each do |options|
+    [{ method: "G T" }, { method: "CONNECT" }, { method: 5 }, { path: "x" }, { path: "/a b" }, { path: "/\r\nX: y" },
+     { headers: [["a b", "c"]] }, { headers: [["A", "b\r\nC: d"]] }, { expect: 99 }, { expect: "200" }, { weight: 0 },
+     { weight: "1" }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Request.new(**options) }
     end
   end
@@ -44,7 +46,8 @@ class TestLoadRequests < Minitest::Test
       front, post = Load::Mix.read(path)
 
       assert_equal ["GET", "/", 9, nil], [front.method, front.path, front.weight, front.expect]
-      assert_equal ["POST", "hello", 201, [%w[Accept a], %w[Accept b]]], [post.method, post.body, post.expect, post.headers]
+      assert_equal ["POST", "hello", 201, [%w[Accept a], %w[Accept b]]],
+                   [post.method, post.body, post.expect, post.headers]
     end
   end
 
@@ -57,9 +60,11 @@ class TestLoadRequests < Minitest::Test
   end
 
   def test_wrong_mixes_are_refused_by_their_line
-    { "{}\nnonsense" => "2: not JSON", "[1]" => "1: a JSON object", '{"pth": "/"}' => '1: no key "pth"', '{"status": 1}' => "1: expected status",
-      '{"body": "a", "body_file": "b"}' => "1: body or body_file", '{"body_file": "/no/such"}' => "1: body_file: /no/such: No such file",
-      '{"headers": 5}' => "1: headers", "# nothing\n" => "no requests", '{"path": "//x y"}' => "1: path", '{"weight": -1}' => "1: weight" }.each do |text, said|
+    { "{}\nnonsense" => "2: not JSON", "[1]" => "1: a JSON object", '{"pth": "/"}' => '1: no key "pth"',
+      '{"status": 1}' => "1: expected status", '{"body": "a", "body_file": "b"}' => "1: body or body_file",
+      '{"body_file": "/no/such"}' => "1: body_file: /no/such: No such file",
+      '{"headers": 5}' => "1: headers", "# nothing\n" => "no requests", '{"path": "//x y"}' => "1: path",
+      '{"weight": -1}' => "1: weight" }.each do |text, said|
       in_file(text) do |path|
         error = assert_raises(Cuttle::UsageError, text) { Load::Mix.read(path) }
         assert_includes error.message, said
@@ -73,22 +78,27 @@ class TestLoadRequests < Minitest::Test
   end
 
   def test_har
-    text = har({ "method" => "GET", "url" => "https://a.test/x?y=1", "headers" => [{ "name" => ":authority", "value" => "a" }, { "name" => "Accept", "value" => "b" },
-                                                                                     { "name" => "Connection", "value" => "c" }] },
+    text = har({ "method" => "GET", "url" => "https://a.test/x?y=1",
+                 "headers" => [{ "name" => ":authority", "value" => "a" }, { "name" => "Accept", "value" => "b" },
+                               { "name" => "Connection", "value" => "c" }] },
                { "method" => "GET", "url" => "https://cdn.test/lib.js", "headers" => [] },
-               { "method" => "POST", "url" => "https://A.test/form", "headers" => [], "postData" => { "params" => [{ "name" => "n", "value" => "v w" }] } },
-               { "method" => "POST", "url" => "https://a.test/json", "headers" => [], "postData" => { "text" => "{}" } })
+               { "method" => "POST", "url" => "https://A.test/form", "headers" => [],
+                 "postData" => { "params" => [{ "name" => "n", "value" => "v w" }] } },
+               { "method" => "POST", "url" => "https://a.test/json", "headers" => [],
+                 "postData" => { "text" => "{}" } })
     in_file(text) do |path|
       plan = Load::Plan.build("http://a.test:8080/", har: path)
 
       assert plan.in_order
-      assert_equal [["GET", "/x?y=1", nil], ["POST", "/form", "n=v+w"], ["POST", "/json", "{}"]], plan.requests.map { |request| [request.method, request.path, request.body] }
+      assert_equal [["GET", "/x?y=1", nil], ["POST", "/form", "n=v+w"], ["POST", "/json", "{}"]],
+                   plan.requests.map { |request| [request.method, request.path, request.body] }
       assert_equal [%w[Accept b]], plan.requests.first.headers
     end
   end
 
   def test_wrong_hars_are_refused
-    ["", "{}", "[]", '{"log": 5}', har, har({ "method" => "GET", "url" => "http://b/", "headers" => [] })].each do |text|
+    ["", "{}", "[]", '{"log": 5}', har,
+     har({ "method" => "GET", "url" => "http://b/", "headers" => [] })].each do |text|
       in_file(text) { |path| assert_raises(Cuttle::UsageError, text) { Load::Plan.build("http://a.test/", har: path) } }
     end
   end
@@ -122,30 +132,38 @@ class TestLoadRequests < Minitest::Test
   end
 
   def test_a_har_is_sent_in_its_order
-    in_file(har(*%w[/1 /2 /3].map { |path| { "method" => "GET", "url" => "http://127.0.0.1#{path}", "headers" => [] } })) do |path|
+    requests = %w[/1 /2 /3].map { |path| { "method" => "GET", "url" => "http://127.0.0.1#{path}", "headers" => [] } }
+    in_file(har(*requests)) do |path|
       assert_equal %w[/1 /2 /3 /1 /2], heard(har: path, requests: 5)
     end
   end
 
   def test_targets
-    assert_equal ["h", 80, "/", "h", false], Load::Target.new("http://h").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
-    assert_equal ["h", 443, "/p?q", "h", true], Load::Target.new("https://h/p?q#f").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
+    assert_equal ["h", 80, "/", "h", false],
+                 Load::Target.new("http://h").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
+    assert_equal ["h", 443, "/p?q", "h", true],
+                 Load::Target.new("https://h/p?q#f").then { |t| [t.host, t.port, t.path, t.authority, t.tls?] }
     assert_equal ["::1", "[::1]:8080"], Load::Target.new("http://[::1]:8080/").then { |t| [t.host, t.authority] }
     assert_equal ["h:81", "/"], Load::Target.new("h:81").then { |t| [t.authority, t.path] }
-    assert_equal ["localhost", "/uri?x"], Load::Target.new("unix:///run/s.sock:/uri?x").then { |t| [t.authority, t.path] }
+    assert_equal ["localhost", "/uri?x"],
+                 Load::Target.new("unix:///run/s.sock:/uri?x").then { |t| [t.authority, t.path] }
     assert_equal "/", Load::Target.new("unix:///run/s.sock").path
   end
 
   def test_wrong_targets_are_refused
-    ["", "ftp://h/", "http://", "http:///x", "http://h:x/", "http://a b/", "unix://", "unix:relative", "unix:///#{"s" * 108}", "mailto:a@b"].each do |url|
+    ["", "ftp://h/", "http://", "http:///x", "http://h:x/", "http://a b/", "unix://", "unix:relative",
+     "unix:///#{"s" * 108}", "mailto:a@b"].each do |url|
       assert_raises(Cuttle::UsageError, url.inspect) { Load::Target.new(url) }
     end
   end
 
   def test_wrong_plans_are_refused
-    [{ connections: 0 }, { connections: "many" }, { threads: 3, connections: 2 }, { duration: 0 }, { duration: -1 }, { requests: 0 }, { timeout: 0 }, { timeout: 7200 },
-     { pipeline: 2, rate: 1 }, { pipeline: 2, keep_alive: false }, { think: 1, rate: 1 }, { think: -1 }, { pipeline: 4, think: 1 }, { warmup: -1 },
-     { warmup: 1, trace: [1] }, { seed: -1 }, { slow_read: 0 }, { connections: 10**8 }, { mix: [], har: "x" }, { mix: "x", body: "y" }, { speed: 1 },
+    [{ connections: 0 }, { connections: "many" }, { threads: 3, connections: 2 }, { duration: 0 }, { duration: -1 },
+     { requests: 0 }, { timeout: 0 }, { timeout: 7200 },
+     { pipeline: 2, rate: 1 }, { pipeline: 2, keep_alive: false }, { think: 1, rate: 1 }, { think: -1 },
+     { pipeline: 4, think: 1 }, { warmup: -1 },
+     { warmup: 1, trace: [1] }, { seed: -1 }, { slow_read: 0 }, { connections: 10**8 }, { mix: [], har: "x" },
+     { mix: "x", body: "y" }, { speed: 1 },
      { headers: [["a", "b\n"]] }, { method: "" }, { expect: 0 }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Load::Plan.build("http://127.0.0.1/", **options) }
     end
@@ -160,7 +178,8 @@ class TestLoadRequests < Minitest::Test
   end
 
   def test_plans_survive_a_journey
-    plan = Load::Plan.build("http://127.0.0.1/x", rate: 10, poisson: true, body: "\xFF", headers: [%w[A b]], timeout: 3, seed: 9)
+    plan = Load::Plan.build("http://127.0.0.1/x", rate: 10, poisson: true, body: "\xFF", headers: [%w[A b]],
+timeout: 3, seed: 9)
     copy = Load::Plan.from_wire(JSON.parse(JSON.generate(plan.to_wire)))
 
     assert_equal plan.to_core("address"), copy.to_core("address")
@@ -168,9 +187,11 @@ class TestLoadRequests < Minitest::Test
   end
 
   def test_units
-    assert_equal [10, 0.5, 120, 0.00025, 3, 1.5], %w[10s 500ms 2m 250us 3 1.5].map { |text| Load::Units.seconds(text, "x").round(9) }
+    assert_equal [10, 0.5, 120, 0.00025, 3, 1.5],
+                 %w[10s 500ms 2m 250us 3 1.5].map { |text| Load::Units.seconds(text, "x").round(9) }
     assert_equal [16_000, 1024, 5], %w[16k 1KiB 5].map { |text| Load::Units.octets(text, "x") }
     %w[s 10x -1 1e9y].each { |text| assert_raises(Cuttle::UsageError, text) { Load::Units.seconds(text, "x") } }
-    assert_equal ["999 ns", "1.00 us", "12.3 ms", "123 ms", "2.00 s", "3600 s"], [999, 1000, 12_345_678, 123_456_789, 2e9, 3600e9].map { |time| Load::Units.time(time) }
+    assert_equal ["999 ns", "1.00 us", "12.3 ms", "123 ms", "2.00 s", "3600 s"],
+                 [999, 1000, 12_345_678, 123_456_789, 2e9, 3600e9].map { |time| Load::Units.time(time) }
   end
 end

@@ -19,28 +19,37 @@ class TestLoadResponse < Minitest::Test
     "HTTP/1.1 204 No Content\r\nX: y\r\n\r\n" => [204, true],
     "HTTP/1.1 304 Not Modified\r\nContent-Length: 77\r\n\r\n" => [304, true],
     "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nContent-Length: 1\r\n\r\nx" => [201, true],
-    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 \r\n\r\nHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n" => [404, true],
+    "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 \r\n\r\nHTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n" =>
+      [404, true],
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" => [101, false],
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" => [200, true],
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n0a;a=\"b\"\r\n0123456789\r\n1\r\nx\r\n00\r\nA: b\r\nC: d\r\n\r\n" => [200, true],
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n" \
+    "0a;a=\"b\"\r\n0123456789\r\n1\r\nx\r\n00\r\nA: b\r\nC: d\r\n\r\n" => [200, true],
     "HTTP/1.1 503 \xC3\xA4\tb\r\nServer: \xFF\r\nContent-Length: 0\r\n\r\n".b => [503, true]
   }.freeze
 
   BAD = [
-    "SSH-2.0-OpenSSH\r\n", "http/1.1 200 OK\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n",
-    "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1 099 OK\r\n\r\n", "HTTP/1.1 600 OK\r\n\r\n", "HTTP/1.1 200\r\n\r\n",
-    "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 200 OK\rX", "HTTP/1.1 200 O\0K\r\n\r\n",
+    "SSH-2.0-OpenSSH\r\n", "http/1.1 200 OK\r\n\r\n", "HTTP/2 200 OK\r\n\r\n", "HTTP/1.2 200 OK\r\n\r\n",
+    "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n",
+    "HTTP/1.1 099 OK\r\n\r\n", "HTTP/1.1 600 OK\r\n\r\n",
+    "HTTP/1.1 200\r\n\r\n", "HTTP/1.1 200 OK\nContent-Length: 0\n\n", "HTTP/1.1 200 OK\rX", "HTTP/1.1 200 O\0K\r\n\r\n",
     "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "HTTP/1.1 200 OK\r\nName : x\r\n\r\n", "HTTP/1.1 200 OK\r\n: x\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\0\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-    "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: #{"0" * 200}1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\r\n folded\r\n\r\n", "HTTP/1.1 200 OK\r\nA: b\0\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nA: b\nC: d\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: \r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1x\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+    "HTTP/1.1 200 OK\r\nContent-Length: #{"0" * 200}1\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
     "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, chunked\r\n\r\n0\r\n\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nhello", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ng\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5 \r\nhello\r\n",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\nhello",
+    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n"
   ].freeze
 
@@ -64,7 +73,9 @@ class TestLoadResponse < Minitest::Test
 
   def test_good_responses
     GOOD.each do |text, (status, persists)|
-      every_split(text) { |pieces| assert_equal [status, persists, text.bytesize], Parts.parse(pieces, false), pieces.inspect }
+      every_split(text) do |pieces|
+        assert_equal [status, persists, text.bytesize], Parts.parse(pieces, false), pieces.inspect
+      end
     end
   end
 
@@ -73,11 +84,15 @@ class TestLoadResponse < Minitest::Test
   end
 
   def test_malformed_responses
-    BAD.each { |text| every_split(text) { |pieces| assert_equal :malformed, Parts.parse(pieces, false), pieces.inspect } }
+    BAD.each do |text|
+      every_split(text) { |pieces| assert_equal :malformed, Parts.parse(pieces, false), pieces.inspect }
+    end
   end
 
   def test_the_end_of_the_connection
-    ENDS.each { |text, meaning| every_split(text) { |pieces| assert_equal meaning, Parts.parse(pieces, false), pieces.inspect } }
+    ENDS.each do |text, meaning|
+      every_split(text) { |pieces| assert_equal meaning, Parts.parse(pieces, false), pieces.inspect }
+    end
   end
 
   def test_a_response_to_head_has_no_body
@@ -90,14 +105,21 @@ class TestLoadResponse < Minitest::Test
   def test_endless_heads_are_refused
     assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\n", *(["A: #{"b" * 1000}\r\n"] * 100)], false)
     assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\nA: ", "b" * 100_000], false)
-    assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "b" * 100_000], false)
-    assert_equal :malformed, Parts.parse(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", *(["A: #{"b" * 1000}\r\n"] * 100)], false)
+    assert_equal :malformed,
+                 Parts.parse(["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;", "b" * 100_000], false)
+    assert_equal :malformed,
+                 Parts.parse(
+                   ["HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n",
+                    *(["A: #{"b" * 1000}\r\n"] * 100)], false
+                 )
   end
 
   # The head that is remembered must not be taken for another one, nor keep what belonged to its own response.
   def test_heads_are_remembered_rightly
     texts = GOOD.keys.map(&:b)
-    persisting = texts.select { |text| GOOD.fetch(text.dup.force_encoding(GOOD.keys.find { |key| key.b == text }.encoding))[1] }
+    persisting = texts.select do |text|
+      GOOD.fetch(text.dup.force_encoding(GOOD.keys.find { |key| key.b == text }.encoding))[1]
+    end
     random = Random.new(1)
     100.times do
       sequence = Array.new(20) { persisting[random.rand(persisting.length)] }

@@ -145,9 +145,11 @@ class TestLoadRun < Minitest::Test
   def test_what_can_not_be_reached_is_said
     port = Servers.open(&:port)
 
-    assert_match(/127.0.0.1:#{port}: Connection refused/, assert_raises(Load::Failure) { Load.run("http://127.0.0.1:#{port}/") }.message)
+    assert_match(/127.0.0.1:#{port}: Connection refused/,
+                 assert_raises(Load::Failure) { Load.run("http://127.0.0.1:#{port}/") }.message)
     assert_match(/no.invalid: the name can't/, assert_raises(Load::Failure) { Load.run("http://no.invalid/") }.message)
-    assert_match(%r{/no/such/socket: No such file}, assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
+    assert_match(%r{/no/such/socket: No such file},
+                 assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
   end
 
   # A server that ends in the midst of a run: what came is told, and why the rest failed.
@@ -171,7 +173,9 @@ class TestLoadRun < Minitest::Test
   end
 
   def test_a_freeze_is_said_in_a_closed_loop
-    result = Servers.open(freeze_at: 0.5, freeze: 1) { |server| Load.run(server.url, connections: 4, threads: 2, duration: 2) }
+    result = Servers.open(freeze_at: 0.5, freeze: 1) do |server|
+      Load.run(server.url, connections: 4, threads: 2, duration: 2)
+    end
 
     assert_operator result.longest_gap.reverse.reduce(:-), :>=, 0.9
     assert_match(/stood still for \d/, result.marks.find { |mark| mark.name == :frozen }&.text)
@@ -183,7 +187,8 @@ class TestLoadRun < Minitest::Test
       Load.run(server.url, rate: 400, duration: 2.5, threads: 2, on_window: ->(window) { seen << window })
     end
 
-    assert_equal [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]], seen.reject(&:draining?).map { |window| [window.from, window.to] }
+    assert_equal [[0.0, 1.0], [1.0, 2.0], [2.0, 2.5]],
+                 seen.reject(&:draining?).map { |window| [window.from, window.to] }
     assert_equal 1000, seen.sum(&:responses)
     assert_equal result.latency.pairs, Load::Histograms.sum(seen.map(&:histogram)).pairs
   end
@@ -225,8 +230,8 @@ class TestLoadRun < Minitest::Test
 
   def test_damaged_results_are_refused
     good = JSON.parse(JSON.generate(load(requests: 5).to_h))
-    [nil, [], {}, good.merge("schema" => "x"), good.except("windows"), good.merge("windows" => [{}]), good.merge("histograms" => {}),
-     good.merge("started_at" => "yesterday")].each do |damaged|
+    [nil, [], {}, good.merge("schema" => "x"), good.except("windows"), good.merge("windows" => [{}]),
+     good.merge("histograms" => {}), good.merge("started_at" => "yesterday")].each do |damaged|
       assert_raises(Load::Failure) { Load::Result.load(damaged) }
     end
   end
@@ -235,7 +240,7 @@ class TestLoadRun < Minitest::Test
     Dir.mktmpdir do |directory|
       path = File.join(directory, "s")
       listener = UNIXServer.new(path)
-      thread = Thread.new { serve_one(listener.accept) while true }
+      thread = Thread.new { loop { serve_one(listener.accept) } }
       result = Load.run("unix://#{path}:/hello", requests: 3, connections: 1, threads: 1)
 
       assert_equal [3, 0], [result.responses, result.failures]

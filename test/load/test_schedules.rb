@@ -67,7 +67,8 @@ class TestLoadSchedules < Minitest::Test
   end
 
   def test_threads_together_send_what_one_would
-    [{ rate: 1000 }, { ramp: [10, 500, 4] }, { steps: [[50, 700], 1] }, { trace: (0..50).map { |index| index / 7.0 } }].each do |options|
+    [{ rate: 1000 }, { ramp: [10, 500, 4] }, { steps: [[50, 700], 1] },
+     { trace: (0..50).map { |index| index / 7.0 } }].each do |options|
       schedule = Schedules.build(**options)
       alone = arrivals(schedule, most: 600)
       together = (0..2).flat_map { |part| arrivals(schedule, part: part, parts: 3, most: 600) }.sort.first(alone.length)
@@ -78,7 +79,9 @@ class TestLoadSchedules < Minitest::Test
 
   def poisson_gaps(parts, seed: 5)
     schedule = Schedules.build(rate: 1000, poisson: true)
-    times = (0...parts).flat_map { |part| arrivals(schedule, seed: seed, part: part, parts: parts, most: 20_000 / parts + 1000) }
+    times = (0...parts).flat_map do |part|
+      arrivals(schedule, seed: seed, part: part, parts: parts, most: 20_000 / parts + 1000)
+    end
     times.sort.first(20_000).each_cons(2).map { |one, other| other - one }
   end
 
@@ -98,7 +101,7 @@ class TestLoadSchedules < Minitest::Test
   # 0.001 (NIST/SEMATECH e-Handbook, 1.3.6.7.4).
   def test_poisson_counts
     times = poisson_gaps(2).reduce([0.0]) { |sums, gap| sums << sums.last + gap }
-    counts = times.group_by { |time| time.floor }.select { |second,| second < 18 }.map { |_, group| group.length }
+    counts = times.group_by(&:floor).select { |second,| second < 18 }.map { |_, group| group.length }
 
     assert_equal 18, counts.length
     assert_operator counts.sum { |count| (count - 1000)**2 / 1000.0 }, :<, 40.790
@@ -119,9 +122,10 @@ class TestLoadSchedules < Minitest::Test
   end
 
   def test_wrong_schedules_are_refused
-    [{ rate: 0 }, { rate: "fast" }, { rate: -1 }, { rate: 1, ramp: [0, 1, 1] }, { poisson: true }, { steps: "100,200" }, { steps: "0:10s" },
-     { steps: ":10s" }, { ramp: "10:5s" }, { ramp: "0..0:5s" }, { ramp: "0..5:0s" }, { trace: [] }, { trace: [-1] }, { trace: "/no/such/file" },
-     { trace: [1], poisson: true }].each do |options|
+    [{ rate: 0 }, { rate: "fast" }, { rate: -1 }, { rate: 1, ramp: [0, 1, 1] }, { poisson: true }, { steps: "100,200" },
+     { steps: "0:10s" },
+     { steps: ":10s" }, { ramp: "10:5s" }, { ramp: "0..0:5s" }, { ramp: "0..5:0s" }, { trace: [] }, { trace: [-1] },
+     { trace: "/no/such/file" }, { trace: [1], poisson: true }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Schedules.build(**options) }
     end
   end
@@ -135,7 +139,8 @@ class TestLoadSchedules < Minitest::Test
   end
 
   def test_they_survive_a_journey
-    [Schedules.build, Schedules.build(rate: 5, poisson: true), Schedules.build(ramp: [1, 2, 3]), Schedules.build(trace: [1, 2])].each do |schedule|
+    [Schedules.build, Schedules.build(rate: 5, poisson: true), Schedules.build(ramp: [1, 2, 3]),
+     Schedules.build(trace: [1, 2])].each do |schedule|
       copy = Schedules.load(JSON.parse(JSON.generate(schedule.to_h)))
 
       assert_equal schedule.to_s, copy.to_s

@@ -44,7 +44,9 @@ class TestLoadSelfTest < Minitest::Test
   end
 
   def histogram_of(factor)
-    Delays::WANTED.each_with_object(Cuttle::Load::Histogram.new) { |delay, sum| sum.record((factor * delay * 1e9).round) }
+    Delays::WANTED.each_with_object(Cuttle::Load::Histogram.new) do |delay, sum|
+      sum.record((factor * delay * 1e9).round)
+    end
   end
 
   def result_of(factor)

@@ -8,7 +8,9 @@ class TestLoadSlowRead < Minitest::Test
   ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: #{BODY.bytesize}\r\n\r\n#{BODY}"
 
   def load(**options)
-    Cuttle::Load::TestServers.open(:null, answer: ANSWER) { |server| Cuttle::Load.run(server.url, threads: 1, **options) }
+    Cuttle::Load::TestServers.open(:null, answer: ANSWER) do |server|
+      Cuttle::Load.run(server.url, threads: 1, **options)
+    end
   end
 
   def test_it_takes_as_long_as_its_line_is_thin

@@ -32,7 +32,8 @@ class TestLoadStatistics < Minitest::Test
   def test_mean_and_deviation
     assert_in_delta 9, Statistics.mean([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]), 1e-12
     assert_in_delta Math.sqrt(11), Statistics.deviation([10, 8, 13, 9, 11, 14, 6, 4, 12, 7, 5]), 1e-12
-    assert_in_delta 2.031568, Statistics.deviation([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]), 1e-5
+    assert_in_delta 2.031568,
+                    Statistics.deviation([8.04, 6.95, 7.58, 8.81, 8.33, 9.96, 7.24, 4.26, 10.84, 4.82, 5.68]), 1e-5
   end
 
   # As R's quantile(c(1, 2, 4, 8)) says.

@@ -83,7 +83,8 @@ class TestLoadTls < Minitest::Test
 
   def test_large_requests
     serving do |port|
-      result = Load.run("https://127.0.0.1:#{port}/", requests: 3, connections: 1, insecure: true, keep_alive: false, body: "y" * 8000)
+      result = Load.run("https://127.0.0.1:#{port}/", requests: 3, connections: 1, insecure: true, keep_alive: false,
+body: "y" * 8000)
 
       assert_equal 3, result.responses
     end
@@ -114,7 +115,9 @@ class TestLoadTls < Minitest::Test
     serving do |port|
       authorities do |path|
         ["localhost", "127.0.0.1"].each do |host|
-          error = assert_raises(Load::Failure) { Load.run("https://#{host}:#{port}/", requests: 1, connections: 1, authorities: path) }
+          error = assert_raises(Load::Failure) do
+            Load.run("https://#{host}:#{port}/", requests: 1, connections: 1, authorities: path)
+          end
 
           assert_match(/TLS: certificate: (hostname|IP address) mismatch/, error.message)
         end
@@ -124,8 +127,16 @@ class TestLoadTls < Minitest::Test
 
   def test_a_server_without_tls
     listener = TCPServer.new("127.0.0.1", 0)
-    thread = Thread.new { loop { listener.accept.tap { |socket| socket.write("HTTP/1.1 400 Bad Request\r\n\r\n") if socket.wait_readable(1) }.close } }
-    error = assert_raises(Load::Failure) { Load.run("https://127.0.0.1:#{listener.local_address.ip_port}/", requests: 1, connections: 1) }
+    thread = Thread.new do
+      loop do
+        socket = listener.accept
+        socket.write("HTTP/1.1 400 Bad Request\r\n\r\n") if socket.wait_readable(1)
+        socket.close
+      end
+    end
+    error = assert_raises(Load::Failure) do
+      Load.run("https://127.0.0.1:#{listener.local_address.ip_port}/", requests: 1, connections: 1)
+    end
 
     assert_match(/TLS: handshake failed: wrong version/, error.message)
   ensure
@@ -134,7 +145,9 @@ class TestLoadTls < Minitest::Test
   end
 
   def test_authorities_that_are_none
-    error = assert_raises(Load::Failure) { serving { |port| Load.run("https://127.0.0.1:#{port}/", authorities: "/no/such/file") } }
+    error = assert_raises(Load::Failure) do
+      serving { |port| Load.run("https://127.0.0.1:#{port}/", authorities: "/no/such/file") }
+    end
 
     assert_match(/certificate authorities/, error.message)
   end

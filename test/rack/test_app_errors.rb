@@ -287,8 +287,8 @@ class TestAppErrors < HttpCase
   # The connection carries on with a whole response, or has ended; nothing else.
   def assert_next_or_end(client)
     assert_equal "next", client.ask(request).body
-  rescue WireClient::Truncated => e
-    assert_empty e.received
+  rescue WireClient::Truncated => error
+    assert_empty error.received
   end
 
   # A 500, or a 200 without what was wrong in its fields.

@@ -35,9 +35,9 @@ class TestChangingResponses < Minitest::Test
       assert_includes [200, 500], response.status, target
       assert_includes [:closed], client.ending, target
     end
-  rescue WireClient::Truncated, WireClient::Silence, ResponseReader::Malformed, SystemCallError => e
-    return if e.is_a?(WireClient::Truncated) && process.running? && target.match?(%r{\A/length/(empty|shorten)})
+  rescue WireClient::Truncated, WireClient::Silence, ResponseReader::Malformed, SystemCallError => error
+    return if error.is_a?(WireClient::Truncated) && process.running? && target.match?(%r{\A/length/(empty|shorten)})
 
-    flunk "#{target}: #{e.message} #{process.err.lines.grep(/BUG|smash|abort/i).first}"
+    flunk "#{target}: #{error.message} #{process.err.lines.grep(/BUG|smash|abort/i).first}"
   end
 end

@@ -8,7 +8,8 @@ class TestHandler < Minitest::Test
   include Serving
 
   # What rackup passes whatever was asked for.
-  ALWAYS = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [], config: "config.ru" }.freeze
+  ALWAYS = { environment: "development", pid: nil, Port: 9292, Host: "localhost", AccessLog: [],
+             config: "config.ru" }.freeze
 
   def test_host_and_port
     assert_equal ["tcp://localhost:9292"], settings.binds
@@ -18,7 +19,8 @@ class TestHandler < Minitest::Test
   end
 
   def test_our_options_in_rackups_spelling
-    said = settings(Engine: "fibers", MaxFibers: "9", Workers: "2", KeepAlive: "off", Silent: true, environment: "staging")
+    said = settings(Engine: "fibers", MaxFibers: "9", Workers: "2", KeepAlive: "off", Silent: true,
+                    environment: "staging")
     assert_equal ["fibers", 9, 2, false, true, "staging"],
                  [said.engine, said.max_fibers, said.workers, said.keep_alive, said.quiet, said.environment]
     assert_equal 1..5, settings(Threads: "1:5").threads

@@ -15,7 +15,9 @@ class TestLoader < Minitest::Test
   end
 
   def test_a_directory_of_files_has_an_app_that_finds_nothing
-    in_directory("index.html" => "hi") { |directory| assert_equal 404, Cuttle::Rack::Loader.load(directory).call({}).first }
+    in_directory("index.html" => "hi") do |directory|
+      assert_equal 404, Cuttle::Rack::Loader.load(directory).call({}).first
+    end
   end
 
   def test_an_apps_directory_is_not_served_as_files

@@ -30,15 +30,19 @@ class TestQueueTime < HttpCase
   def test_the_first_router_counts
     first, second = [2 * AGO, AGO].map { |age| format("t=%.3f", Time.now.to_f - age) }
     assert_operator waited_since("#{first}, #{second}"), :>, 1.5 * AGO
-    open_client { |client| assert_operator waited(client, "X-Request-Start: #{first}", "X-Request-Start: #{second}"), :>, 1.5 * AGO }
+    open_client do |client|
+      assert_operator waited(client, "X-Request-Start: #{first}", "X-Request-Start: #{second}"), :>, 1.5 * AGO
+    end
   end
 
   # More than an hour old, in the future, or no time at all: our own measure.
   def test_what_nobody_believes
     now = Time.now.to_f
     [
-      now - 4_000, now + 100, (now * 1_000).to_i + 60_000, 0, 1, -now, "", "t=", "t", "x", "t=x", "t=t=#{now}", "#{now - AGO}x",
-      "0x#{now.to_i.to_s(16)}", "1e9", "9" * 18, "9" * 19, "9" * 20, "9" * 400, "t=.5", "#{(now - AGO).to_i}.5.5", "NaN", "t= #{now - AGO}"
+      now - 4_000, now + 100, (now * 1_000).to_i + 60_000, 0, 1, -now, "", "t=", "t", "x", "t=x", "t=t=#{now}",
+      "#{now - AGO}x",
+      "0x#{now.to_i.to_s(16)}", "1e9", "9" * 18, "9" * 19, "9" * 20, "9" * 400, "t=.5", "#{(now - AGO).to_i}.5.5",
+      "NaN", "t= #{now - AGO}"
     ].each { |value| assert_operator waited_since(value), :<, AGO / 2, value.to_s }
   end
 

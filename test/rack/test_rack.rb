@@ -98,7 +98,9 @@ class TestRackRequest < HttpCase
 
     define_method("test_input_#{kind}_by_lines") do
       body = text(size)
-      with_input(body) { |input| assert_equal body.lines, Array.new(body.lines.size) { input.gets } + [input.gets].compact }
+      with_input(body) do |input|
+        assert_equal body.lines, Array.new(body.lines.size) { input.gets } + [input.gets].compact
+      end
       with_input(body) { |input| assert_equal body, [].tap { |all| input.each { |line| all << line } }.join }
     end
 
@@ -112,7 +114,8 @@ class TestRackRequest < HttpCase
 
     define_method("test_input_#{kind}_in_chunks") do
       body = text(size)
-      seen = seen_for(chunked("#{body.scan(/.{1,5000}/m).map { |part| "#{part.bytesize.to_s(16)}\r\n#{part}\r\n" }.join}0\r\n\r\n"))
+      chunks = body.scan(/.{1,5000}/m).map { |part| "#{part.bytesize.to_s(16)}\r\n#{part}\r\n" }
+      seen = seen_for(chunked("#{chunks.join}0\r\n\r\n"))
       assert_equal body, seen.body
     end
   end
@@ -130,7 +133,8 @@ class TestRackRequest < HttpCase
   def test_a_large_body_left_unread
     open_client do |client|
       body = (request * 10_000)[0, 300_000]
-      client.write(request("POST /unread HTTP/1.1", "Content-Length: 300000", body: body) + request("GET /next HTTP/1.1"))
+      client.write(request("POST /unread HTTP/1.1", "Content-Length: 300000",
+                           body: body) + request("GET /next HTTP/1.1"))
       assert_equal ["POST /unread ", "GET /next "], [client.response.body, client.response.body]
     end
   end
@@ -141,8 +145,8 @@ class TestRackRequest < HttpCase
       upload = Rack::Request.new(env).params["f"]
       [200, { "content-type" => "text/plain" }, ["#{upload[:filename]} #{upload[:tempfile].size}"]]
     end
-    bytes = request("POST / HTTP/1.1", "Content-Type: multipart/form-data; boundary=b", "Content-Length: #{form.bytesize}",
-                    body: form)
+    bytes = request("POST / HTTP/1.1", "Content-Type: multipart/form-data; boundary=b",
+                    "Content-Length: #{form.bytesize}", body: form)
     assert_equal "a.bin 200000", open_client { |client| client.ask(bytes) }.body
   end
 
@@ -179,8 +183,8 @@ class TestRackRequest < HttpCase
       yield env["rack.input"]
       ran = true
       [200, { "content-type" => "text/plain" }, []]
-    rescue Minitest::Assertion, StandardError => e
-      failure = e
+    rescue Minitest::Assertion, StandardError => error
+      failure = error
       raise
     end
     open_client { |client| client.ask(request("POST / HTTP/1.1", *fields, body: body)) }

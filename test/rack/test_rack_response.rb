@@ -25,7 +25,8 @@ class TestRackResponse < HttpCase
     lint { [201, PLAIN.merge("x-foo" => "bar", "x-empty" => ""), %w[a b c]] }
     response = answer
     assert_equal [201, "Created", "abc"], [response.status, response.reason, response.body]
-    assert_equal ["text/plain", "bar", "", known("3")], %w[content-type x-foo x-empty content-length].map { |name| response[name] }
+    assert_equal ["text/plain", "bar", "", known("3")],
+                 %w[content-type x-foo x-empty content-length].map { |name| response[name] }
   end
 
   def test_a_date_once
@@ -75,7 +76,7 @@ class TestRackResponse < HttpCase
   end
 
   def test_what_is_frozen_is_left_alone
-    app { [200, { "x-foo" => "bar".freeze, "set-cookie" => %w[a=1 b=2].freeze }.freeze, ["hello".freeze].freeze].freeze }
+    app { [200, { "x-foo" => "bar", "set-cookie" => %w[a=1 b=2].freeze }.freeze, ["hello"].freeze].freeze }
     response = answer
     assert_equal ["hello", %w[a=1 b=2]], [response.body, response.all("set-cookie")]
   end
@@ -160,7 +161,10 @@ class TestRackResponse < HttpCase
   # A part of a file, as Rack::Files gives for a Range: the body knows which, the path doesn't.
   def test_to_path_of_a_part
     with_file("hello world") do |path|
-      app { [206, PLAIN.merge("content-length" => "5", "content-range" => "bytes 6-10/11"), Bodies::OfFile.new(path, "world")] }
+      app do
+        [206, PLAIN.merge("content-length" => "5", "content-range" => "bytes 6-10/11"),
+         Bodies::OfFile.new(path, "world")]
+      end
       assert_equal "world", answer.body
     end
   end
@@ -221,7 +225,9 @@ class TestRackResponse < HttpCase
     end
 
     def test_a_stream_reads_the_requests_body
-      app { |_env| [200, PLAIN.dup, Bodies::Streaming.new { |stream| stream.write(stream.read.upcase) && stream.close }] }
+      app do |_env|
+        [200, PLAIN.dup, Bodies::Streaming.new { |stream| stream.write(stream.read.upcase) && stream.close }]
+      end
       assert_equal "HELLO", answer(request("POST / HTTP/1.1", "Content-Length: 5", body: "hello")).body
     end
 
@@ -334,7 +340,7 @@ class TestRackResponse < HttpCase
 
   # RFC 9112, 6.1 and RFC 9110, 8.6: neither may be there.
   def test_204_has_no_framing_fields
-    hijack = ->(io) { io.close }
+    hijack = :close.to_proc
     [{}, { "transfer-encoding" => "chunked" }, { "content-length" => "0" }, { "rack.hijack" => hijack },
      { "transfer-encoding" => "chunked", "rack.hijack" => hijack }].each do |headers|
       [[], Bodies::Parts.new, Bodies::Streaming.new(&:close)].each do |body|

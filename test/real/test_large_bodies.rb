@@ -5,10 +5,10 @@ require "tmpdir"
 require "zlib"
 require_relative "real"
 
-# A gigabyte: pieces to send or to expect, and a file.
-module Gigabyte
+# 256 MB, more than a server may take: pieces to send or to expect, and a file.
+module Large
   PIECE = 1 << 20
-  PIECES = 1024
+  PIECES = 256
   SIZE = PIECE * PIECES
 
   # One piece again and again; Net::HTTP reads it as it would a file.
@@ -29,7 +29,7 @@ module Gigabyte
 
   # A directory with a file in it that takes no room on the disk, but for a mark at its end.
   def self.directory
-    @directory ||= Dir.mktmpdir("gigabyte").tap do |directory|
+    @directory ||= Dir.mktmpdir("large").tap do |directory|
       Minitest.after_run { FileUtils.rm_rf(directory) }
       File.open("#{directory}/file", "wb") do |file|
         file.truncate(SIZE)
@@ -57,26 +57,26 @@ module Gigabyte
   end
 end
 
-# A gigabyte in and a gigabyte out, on every engine, and the server's memory stays what a few megabytes would take.
+# 256 MB in and 256 MB out, on every engine, and the server's memory stays what a few megabytes would take.
 module LargeBodyChecks
   LARGEST_PROCESS = 100 << 20
 
-  def test_a_gigabyte_is_uploaded
-    piece = Random.new(2).bytes(Gigabyte::PIECE)
+  def test_an_upload
+    piece = Random.new(2).bytes(Large::PIECE)
     post = Net::HTTP::Post.new("/sum", "content-type" => "application/octet-stream")
-    post.content_length = Gigabyte::SIZE
-    post.body_stream = Gigabyte::Stream.new(piece)
-    assert_equal "#{Gigabyte::SIZE} #{Gigabyte.crc_of(piece)}", request(post).body
+    post.content_length = Large::SIZE
+    post.body_stream = Large::Stream.new(piece)
+    assert_equal "#{Large::SIZE} #{Large.crc_of(piece)}", request(post).body
     assert_bounded_memory
   end
 
-  def test_a_gigabyte_is_downloaded_in_pieces
-    assert_equal [Gigabyte::SIZE, Gigabyte.crc_of(Random.new(1).bytes(Gigabyte::PIECE))], download("/pieces")
+  def test_a_download_in_pieces
+    assert_equal [Large::SIZE, Large.crc_of(Random.new(1).bytes(Large::PIECE))], download("/pieces")
     assert_bounded_memory
   end
 
-  def test_a_gigabyte_is_downloaded_from_a_file
-    assert_equal [Gigabyte::SIZE, Gigabyte.crc_of_file], download("/files/file")
+  def test_a_download_of_a_file
+    assert_equal [Large::SIZE, Large.crc_of_file], download("/files/file")
     assert_bounded_memory
   end
 
@@ -100,7 +100,7 @@ end
 
 class LargeBodiesTest < Real::ServedTest
   def self.environment
-    { "FILES" => Gigabyte.directory }
+    { "FILES" => Large.directory, "PIECES" => Large::PIECES.to_s }
   end
 
   for_each Real::ALONE, Real::BODIES, LargeBodyChecks

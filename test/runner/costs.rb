@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Runner
-  # What tests cost, in seconds of the clock and of processor time: CUTTLE_SLOWEST=40 prints the 40 that take longest, and
-  # the 40 suites that take most processor time.
+  # What tests cost, in seconds of the clock and of processor time: CUTTLE_SLOWEST=40 prints the 40 that take longest,
+  # and the 40 suites that take most processor time.
   class Costs
     COUNT = Integer(ENV.fetch("CUTTLE_SLOWEST", 0))
 

@@ -3,9 +3,9 @@
 require_relative "timings"
 
 module Runner
-  # The tests that have not begun, by suite. A process stays with a suite, as it has the suite's servers; a new one starts
-  # with the suite that takes longest, and in the end shares one that others are at. A suite whose tests have an order
-  # keeps it, in one process.
+  # The tests that have not begun, by suite. A process stays with a suite, as it has the suite's servers; a new one
+  # starts with the suite that takes longest, and in the end shares one that others are at. A suite whose tests have an
+  # order keeps it, in one process.
   class Queue
     # To begin with a suite takes a process, and often a server: with less than so many seconds left it doesn't pay.
     WORTH_SHARING = 3

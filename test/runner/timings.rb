@@ -4,7 +4,8 @@ require "fileutils"
 require "json"
 
 module Runner
-  # How long each test took when it last ran, in seconds. Kept in tmp/, so a fresh clone knows only what is written here.
+  # How long each test took when it last ran, in seconds. Kept in tmp/, so a fresh clone knows only what is written
+  # here.
   class Timings
     PATH = File.expand_path("../../tmp/test-seconds.json", __dir__)
 

@@ -91,7 +91,7 @@ class TestSettings < Minitest::Test
       assert_equal File.realpath(directory), File.realpath(build({}, spool_directory: directory).spool_directory)
       Dir.chdir(directory) { assert_equal Dir.pwd, build({}, spool_directory: ".").spool_directory }
       File.write("#{directory}/file", "")
-      [directory + "/file", directory + "/nowhere"].each { |path| assert_no_spool(path) }
+      ["#{directory}/file", "#{directory}/nowhere"].each { |path| assert_no_spool(path) }
       File.chmod(0o500, directory)
       assert_no_spool(directory) unless Process.euid.zero? # who may write everywhere
     end
@@ -106,7 +106,7 @@ class TestSettings < Minitest::Test
           error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, name => value) }
           flag = "--#{name.to_s.tr("_", "-")}"
           assert_equal "engine #{engine} accepts when a thread is free, so the kernel's backlog is the queue there: " \
-                       "leave out #{flag}, or take --engine reactor, hybrid or fibers", error.message
+                       "leave out #{flag}, or take #{evented}", error.message
         end
         assert_nil build({}, engine: engine, name => "none").public_send(name)
       end
@@ -121,7 +121,7 @@ class TestSettings < Minitest::Test
       else
         error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, app_timeout: 3) }
         assert_equal "engine #{engine} leaves a connection to its thread, also where the app is stuck: " \
-                     "leave out --app-timeout, or take --engine reactor, hybrid or fibers", error.message
+                     "leave out --app-timeout, or take #{evented}", error.message
       end
     end
   end
@@ -177,11 +177,12 @@ class TestSettings < Minitest::Test
     assert_equal [1..1, :flag], [settings.threads, settings.origin(:threads)]
   end
 
-  def test_keep_alive_is_off_for_single_only
-    kept = Cuttle::Engines.names.select { |engine| build({}, engine: engine).keep_alive }
-    assert_equal Cuttle::Engines.names - ["single"], kept
-    others = (Cuttle::Engines.names - kept).join(" and ")
-    assert_equal "on; off for engine #{others}", Cuttle::Settings.row(:keep_alive).tells
+  def test_keep_alive_is_off_for_an_engine_that_serves_one_connection_at_a_time
+    refute build({}, engine: "single").keep_alive
+    Cuttle::Engines.names.each do |engine|
+      traits = Cuttle::Engines.traits(engine)
+      assert_equal traits.evented? || traits.pooled?, build({}, engine: engine).keep_alive, engine
+    end
   end
 
   def test_environments_names_in_pumas_order
@@ -289,6 +290,12 @@ class TestSettings < Minitest::Test
   end
 
   private
+
+  # The flag for the evented engines, as messages have it.
+  def evented
+    names = Cuttle::Engines.names.select { |engine| Cuttle::Engines.traits(engine).evented? }
+    "--engine #{names[0...-1].join(", ")} or #{names.last}"
+  end
 
   def head_and_body(**flags)
     origins(build({}, **flags))

@@ -15,7 +15,7 @@ class TestTable < Minitest::Test
   end
 
   def test_readmes_table_tells_every_option
-    lines = Cuttle::Settings::Readme.table.lines.drop(2)
+    lines = Cuttle::Settings::Readme.options.lines.drop(2)
     assert_equal OPTIONS.length, lines.length
     OPTIONS.zip(lines) do |row, line|
       row.flags.each { |flag| assert_includes line, "`#{flag.gsub("|", "\\|")}`" }
@@ -27,6 +27,21 @@ class TestTable < Minitest::Test
   def test_readme_without_a_place_for_the_table
     error = assert_raises(Cuttle::Error) { Cuttle::Settings::Readme.update("# X\n") }
     assert_match(/no place for the options/, error.message)
+  end
+
+  def test_readmes_table_tells_every_engine_and_the_presets_that_select_it
+    lines = Cuttle::Settings::Readme.engines.lines.drop(2)
+    assert_equal(Cuttle::Engines.names.map { |name| "`#{name}`" }, lines.map { |line| line[/`\w+`/] })
+    assert_match(/^\| `fibers` \| .*thousands of requests that wait \| falcon, goliath \|$/, lines.last)
+  end
+
+  def test_readmes_table_tells_every_preset
+    lines = Cuttle::Settings::Readme.presets.lines.map(&:chomp)
+    assert_includes lines, "| puma | hybrid | | 1:5 | on |"
+    assert_includes lines, "| unicorn, pitchfork | single | 1 | | off |"
+    assert_includes lines, "| webrick | threads | | one per connection | on, 30 s |"
+    names = lines.drop(2).flat_map { |line| line[/[^|]+/].strip.split(", ") }
+    assert_equal Cuttle::Settings::LIKES.keys.sort, names.sort
   end
 
   def test_help_tells_every_option

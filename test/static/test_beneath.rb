@@ -271,8 +271,8 @@ module BeneathContract
       Process::UID.change_privilege(65_534)
       block.call
       exit!(0)
-    rescue Minitest::Assertion => e
-      warn e.message
+    rescue Minitest::Assertion => error
+      warn error.message
       exit!(1)
     end
     assert_predicate Process.wait2(pid).last, :success?

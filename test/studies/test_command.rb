@@ -33,7 +33,8 @@ class TestStudyCommand < Minitest::Test
   end
 
   def test_an_interrupted_one_is_gone_on_with
-    command = [environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", "s4.13", "--scale", "0.02", "--rounds", "20"]
+    command = [environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", "s4.13", "--scale", "0.02",
+               "--rounds", "20"]
     Open3.popen3(*command, chdir: @directory) do |_in, out, err, thread|
       reader = Thread.new { err.read }
       Eventually.eventually("a run") { results.any? { |path| File.read(path).include?('"type":"run"') } }
@@ -51,8 +52,8 @@ class TestStudyCommand < Minitest::Test
   end
 
   def test_wrong_usage
-    { %w[s9.9] => /no study "s9\.9"/, %w[s4.13 --scale 2] => /--scale/, %w[show] => /one directory/, %w[--frob] => /frob/,
-      %w[s4.13 --rounds 0] => /rounds/ }.each do |arguments, message|
+    { %w[s9.9] => /no study "s9\.9"/, %w[s4.13 --scale 2] => /--scale/, %w[show] => /one directory/,
+      %w[--frob] => /frob/, %w[s4.13 --rounds 0] => /rounds/ }.each do |arguments, message|
       _, err, status = study(*arguments)
       assert_equal 2, status, arguments.inspect
       assert_match message, err.lines.first
@@ -68,7 +69,8 @@ class TestStudyCommand < Minitest::Test
   private
 
   def study(*arguments)
-    *texts, status = Open3.capture3(environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", *arguments, chdir: @directory)
+    *texts, status = Open3.capture3(environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study",
+                                    *arguments, chdir: @directory)
     [*texts, status.exitstatus]
   end
 

@@ -11,7 +11,8 @@ class TestStudyDeclarations < Minitest::Test
   def setup
     @root = Dir.mktmpdir
     FileUtils.mkdir_p("#{@root}/published")
-    File.write("#{@root}/published/x.csv", "id,server,concurrency,rps,p50_ms\nx.1,slow,1,10,100\nx.2,fast,1,20,50\nx.3,odd,1,1,\n")
+    File.write("#{@root}/published/x.csv",
+               "id,server,concurrency,rps,p50_ms\nx.1,slow,1,10,100\nx.2,fast,1,20,50\nx.3,odd,1,1,\n")
     File.write("#{@root}/published/claims.csv", "study,claim\nx.2,the fast one is faster\n")
   end
 
@@ -53,7 +54,8 @@ class TestStudyDeclarations < Minitest::Test
     study = declare
     assert_equal ["s-x", "X", %w[x.1 x.2 x.3]], [study.name, study.title, study.ids]
     slow, fast, odd = study.entries
-    assert_equal ["single", "unicorn", 2], slow.conditions.first.then { |condition| [condition.model, condition.like, condition.workers] }
+    assert_equal ["single", "unicorn", 2],
+                 slow.conditions.first.then { |condition| [condition.model, condition.like, condition.workers] }
     assert_equal %w[cuttle puma], fast.conditions.map(&:server)
     assert_equal "can't be had", odd.reason
     assert_equal({ "rate" => 20.0, "p50" => 50.0 }, fast.row.values)
@@ -72,7 +74,8 @@ class TestStudyDeclarations < Minitest::Test
 
   def test_an_app_has_a_profile
     study = declare("app \"work\", profile: { cpu_ms: 1 }\n#{body}")
-    options = Studies::Experiment.new(study, scale: Studies::Scale.new(1), directory: @root, seed: 1, command: []).options
+    options = Studies::Experiment.new(study, scale: Studies::Scale.new(1), directory: @root, seed: 1,
+command: []).options
     assert_equal ["work", { cpu_ms: 1 }], [options.app, options.profile]
   end
 
@@ -96,8 +99,11 @@ class TestStudyDeclarations < Minitest::Test
   def test_what_is_wrong_is_said_in_one_line
     { 'published("y.csv") { |_| }' => /y\.csv: No such file/, 'published("x.csv", only: /z/) { |_| }' => /no row is/,
       'published("x.csv") { |_| }' => /x\.csv, line 2: neither/,
-      "claim \"x.2\" =>" => /study\.rb: .*syntax error/, "frob 1" => /study\.rb: undefined method `?'?frob/, 'claim "x.9", "?" => [rate("x.1"), rate("x.2"), 1..]' => /no x\.9/,
-      "#{body}\nclaim \"x.2\", \"?\" => [rate(\"x.1\"), rate(\"x.3\"), 1..]" => /about rate of x\.3, which is not measured/ }
+      "claim \"x.2\" =>" => /study\.rb: .*syntax error/,
+      "frob 1" => /study\.rb: undefined method `?'?frob/,
+      'claim "x.9", "?" => [rate("x.1"), rate("x.2"), 1..]' => /no x\.9/,
+      "#{body}\nclaim \"x.2\", \"?\" => [rate(\"x.1\"), rate(\"x.3\"), 1..]" =>
+        /about rate of x\.3, which is not measured/ }
       .each { |text, message| assert_match message, assert_raises(Studies::Failure, text) { declare(text) }.message }
   end
 
@@ -115,7 +121,8 @@ class TestStudyDeclarations < Minitest::Test
       published "x.csv" do |row|
         next skip("can't be had") if row["server"] == "odd"
 
-        serve(**(row["server"] == "slow" ? { like: "unicorn", engine: "single", workers: 2 } : { engine: "hybrid", original: "puma" }))
+        serve(**(row["server"] == "slow" ? { like: "unicorn", engine: "single", workers: 2 } : { engine: "hybrid",
+                                                                                                 original: "puma" }))
         ask work(cpu_ms: 5, iowait_ms: 20), connections: row.number("concurrency"), requests: 50
       end
     RUBY

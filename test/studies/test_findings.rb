@@ -14,8 +14,10 @@ class TestStudyFindings < Minitest::Test
   # A lab in which a configuration serves what its published row says, less or more by what the block adds.
   def lab(scale: 1, cores: 2, **rates)
     StudiedLab.new(study, scale: scale, cores: cores) do |configuration, load, block|
-      rate = rates.fetch(configuration["like"]&.to_sym, 10.0) * configuration["workers"].clamp(1, 9) * (1 + (0.01 * block))
-      [rate / scale, { "p50" => 1000.0 * load["connections"] / rate * scale, "p90" => 1100.0 * load["connections"] / rate * scale }]
+      rate = rates.fetch(configuration["like"]&.to_sym,
+                         10.0) * configuration["workers"].clamp(1, 9) * (1 + (0.01 * block))
+      [rate / scale,
+       { "p50" => 1000.0 * load["connections"] / rate * scale, "p90" => 1100.0 * load["connections"] / rate * scale }]
     end
   end
 
@@ -25,7 +27,9 @@ class TestStudyFindings < Minitest::Test
 
   def test_published_numbers_stand_beside_ours
     findings = lab(puma: 32.06).findings
-    found = findings.reproductions.find { |each| each.entry.row.id == "s0.8" && each.metric == "rate" && each.condition.server == "cuttle" }
+    found = findings.reproductions.find do |each|
+      each.entry.row.id == "s0.8" && each.metric == "rate" && each.condition.server == "cuttle"
+    end
     assert_equal 16.03, found.published
     assert_in_delta 32.06 * 1.01, found.ours.value, 0.001
     assert_in_delta 2.02, found.ratio, 0.001
@@ -35,7 +39,9 @@ class TestStudyFindings < Minitest::Test
   def test_a_scaled_study_is_told_at_full_length
     full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
     %w[rate p50].each do |metric|
-      values = [full, scaled].map { |each| each.reproductions.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value }
+      values = [full, scaled].map do |each|
+        each.reproductions.find { |found| found.entry.row.id == "s0.8" && found.metric == metric }.ours.value
+      end
       assert_in_delta(*values, 1e-6, metric)
     end
   end
@@ -46,7 +52,9 @@ class TestStudyFindings < Minitest::Test
   end
 
   def test_what_the_interval_leaves_open_is_not_decided
-    noisy = StudiedLab.new(study) { |configuration, _, block| [configuration["like"] == "puma" ? [10, 20, 10][block] : [20, 10, 11][block], {}] }
+    noisy = StudiedLab.new(study) do |configuration, _, block|
+      [configuration["like"] == "puma" ? [10, 20, 10][block] : [20, 10, 11][block], {}]
+    end
     assert_equal :undecided, verdict("s0.8", noisy.findings).verdict
     one = StudiedLab.new(study, blocks: 1) { |configuration, *| [configuration["like"] == "puma" ? 50 : 1, {}] }
     assert_equal :undecided, verdict("s0.8", one.findings).verdict
@@ -76,7 +84,9 @@ class TestStudyFindings < Minitest::Test
 
   # A server's numbers are known by its columns; a claim is tried on the servers that it is about.
   def test_questions_have_figures_of_their_own
-    found = asked { |configuration, load, block| [configuration["workers"] * 10.0 + (load["rate"] || 0) + block, { "p99" => 5.0 + block }] }
+    found = asked do |configuration, load, block|
+      [configuration["workers"] * 10.0 + (load["rate"] || 0) + block, { "p99" => 5.0 + block }]
+    end
     by, others = found.verdicts
     assert_equal ["our core and puma", :confirmed], [by.by, by.verdict]
     assert_equal ["our core", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
@@ -90,7 +100,8 @@ class TestStudyFindings < Minitest::Test
 
   # A server that errs is no measure of speed, but one of errors.
   def test_errors_are_told_of_runs_that_are_invalid_for_them
-    lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"], "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
+    lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"],
+                       "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
     condition = lab.study.conditions.first
     assert_nil lab.estimate(condition, "rate")
     assert_in_delta 0.1, lab.estimate(condition, "errors").value
@@ -116,8 +127,12 @@ class TestStudyFindings < Minitest::Test
       expect "ours", "with us", on: :ours, "2 by 1" => two_by_one
       expect "theirs", "with Puma", on: :originals, "2 by 1" => two_by_one
     RUBY
-    found = StudiedLab.new(declared(text)) { |configuration, *| [configuration["server"] == "puma" ? 1 : configuration["workers"], {}] }.findings
-    assert_equal [["both", "our core", :confirmed], ["both", "puma", :refuted], ["ours", "our core", :confirmed], ["theirs", "puma", :refuted]],
+    lab = StudiedLab.new(declared(text)) do |configuration, *|
+      [configuration["server"] == "puma" ? 1 : configuration["workers"], {}]
+    end
+    found = lab.findings
+    assert_equal [["both", "our core", :confirmed], ["both", "puma", :refuted], ["ours", "our core", :confirmed],
+                  ["theirs", "puma", :refuted]],
                  found.verdicts.map { |each| [each.claim.id, each.by, each.verdict] }
     assert_match(/on: :all is none of/, assert_raises(Studies::Failure) { declared(text.sub(":ours", ":all")) }.message)
   end

@@ -2,8 +2,8 @@
 
 # Time in tests: waiting until something is so, never for a fixed time; and how long something took.
 module Eventually
-  # Seconds that anything may take. Only what hangs takes as long: a loaded machine takes its time, and no test fails for
-  # that.
+  # Seconds that anything may take. Only what hangs takes as long: a loaded machine takes its time, and no test fails
+  # for that.
   PATIENCE = 60
 
   module_function

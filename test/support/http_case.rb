@@ -35,8 +35,10 @@ class HttpCase < Minitest::Test
     # The server of this suite: started by the first test that asks, stopped when all have run.
     def server
       LOCK.synchronize do
-        @server ||= Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options).start.tap do |server|
+        @server ||= begin
+          server = Cuttle::Server.new(->(env) { @app.call(env) }, engine: engine, **server_options)
           Minitest.after_run { server.stop }
+          server.start
         end
       end
     end
@@ -120,6 +122,7 @@ class HttpCase < Minitest::Test
   end
 
   def context(bytes, delivery = nil)
-    "#{self.class.engine}#{delivery && ", #{delivery}"}: #{bytes.bytesize < 500 ? bytes.inspect : bytes[0, 200].inspect}"
+    shown = bytes.bytesize < 500 ? bytes : bytes[0, 200]
+    "#{self.class.engine}#{delivery && ", #{delivery}"}: #{shown.inspect}"
   end
 end

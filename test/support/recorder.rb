@@ -22,8 +22,8 @@ class Recorder
     seen.body = read(env)
     text = "#{env["REQUEST_METHOD"]} #{env["PATH_INFO"]} #{seen.body}"
     [200, { "content-type" => "text/plain", "content-length" => text.bytesize.to_s }, [text]]
-  rescue StandardError => e
-    seen.error = e
+  rescue StandardError => error
+    seen.error = error
     raise
   end
 

@@ -42,8 +42,8 @@ module Soak
       @id = "#{@number}-#{@answers}"
       send(kind)
       @answers += 1
-    rescue Wrong, WireClient::Silence, WireClient::Truncated, ResponseReader::Malformed, SystemCallError => e
-      @errors << "#{kind} #{@id}: #{e.class}: #{e.message[0, 300]}"
+    rescue Wrong, WireClient::Silence, WireClient::Truncated, ResponseReader::Malformed, SystemCallError => error
+      @errors << "#{kind} #{@id}: #{error.class}: #{error.message[0, 300]}"
       leave
       sleep 0.1 # a server that is gone is not asked a thousand times
     end
@@ -66,6 +66,7 @@ module Soak
 
     def check(response, wanted, status = 200)
       raise Wrong, "answered #{response.status}" unless response.status == status
+
       body = response.body
       raise Wrong, "#{body.bytesize} octets: #{body[0, 60].inspect}" if wanted && body != wanted
 

@@ -33,10 +33,12 @@ module Soak
     end
 
     def verdict
-      @verdict ||= Verdict.new(Verdict::Seen.new(
-        seconds: @seconds, first: @first, last: @last, slope: slope, pace: @pace, answers: answers, errors: errors,
-        ended: @ended, others: @others, death: @death
-      ))
+      @verdict ||= Verdict.new(seen)
+    end
+
+    def seen
+      Verdict::Seen.new(seconds: @seconds, first: @first, last: @last, slope: slope, pace: @pace, answers: answers,
+                        errors: errors, ended: @ended, others: @others, death: @death)
     end
 
     # Cells of the table.

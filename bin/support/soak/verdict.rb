@@ -11,9 +11,9 @@ module Soak
     TOLD = 5 # errors in full
 
     # seconds: of the run; first, last: Watch::Samples before the crowds came and after they went; slope: of RSS,
-    # kilobytes per minute, or nil; pace: Watch#pace; answers, errors: of honest clients; ended: seconds from TERM to the
-    # end, nil where it did not end; others: share of the server's core; death: a line, where the server ended by itself
-    # or is dead to the world, or nil.
+    # kilobytes per minute, or nil; pace: Watch#pace; answers, errors: of honest clients; ended: seconds from TERM to
+    # the end, nil where it did not end; others: share of the server's core; death: a line, where the server ended by
+    # itself or is dead to the world, or nil.
     Seen = Struct.new(:seconds, :first, :last, :slope, :pace, :answers, :errors, :ended, :others, :death,
                       keyword_init: true)
 

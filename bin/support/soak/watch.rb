@@ -29,9 +29,9 @@ module Soak
       late / before if before&.positive? && late
     end
 
-    # Kilobytes per minute by which the floor of RSS rises from +from+ (seconds) on: of the least in each of WINDOWS parts
-    # of the time, the median of the slopes between any two (Theil and Sen). A heap swings by far more than a leak adds
-    # in a minute; what a leak does is to lift the least. nil of too few looks.
+    # Kilobytes per minute by which the floor of RSS rises from +from+ (seconds) on: of the least in each of WINDOWS
+    # parts of the time, the median of the slopes between any two (Theil and Sen). A heap swings by far more than a leak
+    # adds in a minute; what a leak does is to lift the least. nil of too few looks.
     def slope(from)
       late = samples.select { |sample| sample.at >= from }
       return if late.size < 2 * WINDOWS

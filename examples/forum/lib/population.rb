@@ -4,8 +4,8 @@ require_relative "babble"
 
 # Fills an empty forum with topics for a load test: the same ones, with the same ids and times, for the same seed.
 class Population
-  POSTS = (1..40).freeze # in a topic
-  LENGTH = (100..2000).freeze # characters of a post
+  POSTS = (1..40) # in a topic
+  LENGTH = (100..2000) # characters of a post
   BEGIN_AT = Time.utc(2026, 1, 1)
   PORTION = 50 # topics that are written at once
 

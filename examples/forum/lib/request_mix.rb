@@ -11,7 +11,7 @@ class RequestMix
   TOPICS = 10
   TEXTS = 20 # different replies, and different new topics
   FORM = "application/x-www-form-urlencoded"
-  LENGTH = (800..4000).freeze # characters of what is posted
+  LENGTH = (800..4000) # characters of what is posted
 
   # topics: ids; cookie, token: of a session; not a form's token, which is good for that form only.
   def initialize(seed, topics, cookie, token)

@@ -21,7 +21,7 @@ module Cuttle
       def overview
         @out.puts "Usage: cuttle COMMAND [OPTION …]", ""
         COMMANDS.each { |command| @out.puts "  #{command.name.ljust(10)} #{command.summary}" }
-        @out.puts "", "cuttle COMMAND --help tells more."
+        @out.puts "", "cuttle COMMAND --help describes a command."
         0
       end
     end

@@ -39,7 +39,7 @@ module Cuttle
       def options(flags)
         OptionParser.new do |options|
           options.banner = "Usage: cuttle serve [PATH] [OPTION …]"
-          options.separator "PATH is a rackup file, or a directory of files; without it, config.ru here."
+          options.separator "PATH is a rackup file or a directory of files. The default is config.ru in this directory."
           Settings::Help.add(options, flags)
           questions(options)
           options.separator "\n#{catalogue}"
@@ -48,7 +48,7 @@ module Cuttle
 
       def questions(options)
         CLI.tell_version(options, "-V")
-        options.on("-h", "--help", "this") do
+        options.on("-h", "--help", "print this help") do
           @out.puts(options)
           throw :answered, 0
         end
@@ -57,10 +57,10 @@ module Cuttle
       # The list of engines, parsers and servers.
       def catalogue
         [
-          "0 or none turns a limit or a time off (a --shutdown-timeout of 0 waits for nobody).",
+          "0 or none turns a limit or a timeout off, except that --shutdown-timeout 0 means: do not wait.",
           "SIZE is in octets: 512, 64K, 16M, 1G.", "",
           "Engines:", *lines(Engines), "", "Parsers:", *lines(Http::Parsers), "", "Servers for --like:", *likes, "",
-          "Environment variables, which options overrule; the first that is set counts:", *Settings::Help.variables
+          "Environment variables; options override them, the first one that is set counts:", *Settings::Help.variables
         ].join("\n")
       end
 

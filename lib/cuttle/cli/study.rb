@@ -12,14 +12,14 @@ module Cuttle
 
       DIRECTORY = "study-results"
       BANNER = <<~TEXT.chomp
-        Usage: cuttle study                        the studies there are
-               cuttle study NAME … [OPTION …]      make them: s0-ab, s4, s0.10 (one published row), all
-               cuttle study --resume DIR           go on with one that did not come to its end
-               cuttle study show DIR               what a study found that ran, or runs still
-               cuttle study keep DIR …             take these results for those of their studies
-               cuttle study report [-o FILE]       all that is kept: one HTML page, docs/studies.md, the READMEs
-        Published experiments on the concurrency of Ruby servers, again: the same app, model and load, the published
-        numbers beside ours, and what becomes of each claim. Kept results are beside the declarations, in studies/NAME.
+        Usage: cuttle study                        list the studies
+               cuttle study NAME … [OPTION …]      make studies: s0-ab, s4, s0.10 (one published row), all
+               cuttle study --resume DIR           continue an interrupted study
+               cuttle study show DIR               print the findings of a study, also while it runs
+               cuttle study keep DIR …             keep these results as those of their studies
+               cuttle study report [-o FILE]       write one HTML page of all kept results, docs/studies.md, READMEs
+        Repeats published experiments on the concurrency of Ruby servers: the same app, model and load. Prints the
+        published numbers beside the new ones, and a verdict on each claim. Kept results are in studies/NAME.
       TEXT
 
       def initialize(out:, err:)
@@ -53,27 +53,29 @@ module Cuttle
           parser.separator ""
           measuring(parser)
           writing(parser)
-          parser.on("--resume DIR", "go on with a study that did not come to its end") { |path| @resume = path }
-          parser.on("--debug", "backtraces of what goes wrong") { nil }
+          parser.on("--resume DIR", "continue an interrupted study") { |path| @resume = path }
+          parser.on("--debug", "print backtraces of errors") { nil }
           CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
+          parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
         end
       end
 
       def measuring(parser)
-        parser.on("--scale N", Float, "waits, computing and numbers of requests by that factor, 0.01 to 1 (1)") do |factor|
+        parser.on("--scale N", Float, "multiply times or numbers of requests by N, 0.01 to 1 (1)") do |factor|
           @scale = factor
         end
-        parser.on("--rounds N", OptionParser::DecimalInteger, "of starts (each study's own)") { |number| @rounds = number }
-        parser.on("--seed N", OptionParser::DecimalInteger, "of the order (printed)") { |number| @seed = number }
+        parser.on("--rounds N", OptionParser::DecimalInteger, "rounds (each study's own number)") do |number|
+          @rounds = number
+        end
+        parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order (printed)") { |number| @seed = number }
       end
 
       def writing(parser)
-        parser.on("--directory DIR", "where results go (#{DIRECTORY}); report: on these, and not on what is kept") do |path|
+        parser.on("--directory DIR", "results (#{DIRECTORY}); report: use these, not the kept ones") do |path|
           @directory = path
         end
-        parser.on("--keep", "take the results for those of the study, as keep does") { @keep = true }
-        parser.on("-o", "--output FILE", "report: where the page goes (studies/report.html)") { |path| @output = path }
+        parser.on("--keep", "keep the results, as cuttle study keep does") { @keep = true }
+        parser.on("-o", "--output FILE", "report: file for the page (studies/report.html)") { |path| @output = path }
       end
 
       def list

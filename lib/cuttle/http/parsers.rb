@@ -15,7 +15,8 @@ module Cuttle
       list "parser", "cuttle/http/parsers", {
         "native" => ["Native", "C, strict, complete: the default"],
         "pure" => ["Pure", "Ruby, with the same verdicts: to read, to compare, to debug"],
-        "recognizer" => ["Recognizer", "a few regular expressions, as small servers have them: for study, not for production"]
+        "recognizer" => ["Recognizer",
+                         "a few regular expressions, as small servers have them: for study, not for production"]
       }
     end
   end

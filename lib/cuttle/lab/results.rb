@@ -26,8 +26,8 @@ module Cuttle
         new(lines, path)
       rescue Errno::ENOENT
         raise Failure, "no results in #{directory}: #{Store::FILE} is missing"
-      rescue SystemCallError => e
-        raise Failure, "can't read #{path}: #{Load.reason(e)}"
+      rescue SystemCallError => error
+        raise Failure, "can't read #{path}: #{Load.reason(error)}"
       end
 
       attr_reader :path, :header, :configurations, :loads, :missing, :failures, :warnings, :damages

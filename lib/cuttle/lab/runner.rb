@@ -105,8 +105,13 @@ module Cuttle
 
       # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
-        @interruption.watch(tester ? Testers.find(tester).new(url, **options)
-                                   : Load::Generator.new(Load::Plan.build(url, **options)))
+        @interruption.watch(generator(url, tester, options))
+      end
+
+      def generator(url, tester, options)
+        return Testers.find(tester).new(url, **options) if tester
+
+        Load::Generator.new(Load::Plan.build(url, **options))
       end
 
       def keep(start, load, run)

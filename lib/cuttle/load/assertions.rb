@@ -11,7 +11,7 @@ module Cuttle
     # second), responses, errors, and each class of error. Errors may be said in % of the requests sent.
     class Assertions
       OPERATORS = { "<=" => :<=, ">=" => :>=, "!=" => :!=, "==" => :==, "<" => :<, ">" => :>, "=" => :== }.freeze
-      PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/.freeze
+      PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/
       TIMES = { "min" => :min, "mean" => :mean, "sd" => :deviation, "max" => :max }.freeze
       COUNTS = %w[rate responses errors].freeze
 

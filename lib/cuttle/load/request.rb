@@ -5,9 +5,9 @@ module Cuttle
     # One request, as the octets that are sent. expect: the status that is right (nil: any below 400); weight: its share
     # in a mix.
     class Request
-      TOKEN = /\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/.freeze
-      VALUE = /\A[^\0\r\n]*\z/n.freeze
-      PATH = %r{\A(?:/[!-~]*|\*)\z}.freeze
+      TOKEN = /\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/
+      VALUE = /\A[^\0\r\n]*\z/n
+      PATH = %r{\A(?:/[!-~]*|\*)\z}
       BODIED = %w[POST PUT PATCH].freeze
 
       attr_reader :method, :path, :headers, :body, :expect, :weight

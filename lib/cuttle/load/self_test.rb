@@ -3,7 +3,8 @@
 module Cuttle
   module Load
     # The generator proves itself on this machine, against servers whose every fault is known: `cuttle load self-test`.
-    # A machine that is busy with other things fails it too, and should, for it would bend measurements: that is told apart.
+    # A machine that is busy with other things fails it too, and should, for it would bend measurements: that is told
+    # apart.
     class SelfTest
       # about: whether it is the generator or the machine that a failure speaks of.
       Check = Struct.new(:name, :passed, :detail, :about) do

@@ -42,7 +42,7 @@ module Cuttle
       end
 
       def split(text)
-        match = /\A\s*(\d+(?:\.\d+)?|\.\d+)\s*([[:alpha:]µ]*)\s*\z/.match(text.to_s) or return
+        match = /\A\s*(\d+(?:\.\d+)?|\.\d+)\s*([[:alpha:]]*)\s*\z/.match(text.to_s) or return
         [match[1].to_f, match[2]]
       end
     end

@@ -76,7 +76,7 @@ module Cuttle
 
       def fill
         @buffer << @socket.readpartial(1 << 20)
-      rescue EOFError, SystemCallError, IOError
+      rescue SystemCallError, IOError
         raise Lost, "#{name}: the connection is closed"
       end
 

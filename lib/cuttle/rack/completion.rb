@@ -45,10 +45,10 @@ module Cuttle
 
         def attempt(exchange, env)
           yield
-        rescue Exception => failure # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
-          raise if Adapter.pass?(exchange, failure)
+        rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+          raise if Adapter.pass?(exchange, error)
 
-          report(env, failure)
+          report(env, error)
         end
       end
     end

@@ -20,7 +20,7 @@ module Cuttle
 
       # Loads the files and returns { name => part }, in the order of positions.
       def to_h
-        Dir["#{@folder}/*.rb"].sort.each { |path| require path }
+        Dir["#{@folder}/*.rb"].each { |path| require path }
         @parts.sort_by { |name, (at, _)| [at, name] }.to_h { |name, (_, part)| [name, part] }
       end
     end

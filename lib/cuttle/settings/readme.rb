@@ -2,25 +2,62 @@
 
 module Cuttle
   class Settings
-    # The table as Markdown, for README.md, between two markers.
+    # README's tables of options, engines, parsers and presets as Markdown, each between two markers. `rake readme`
+    # writes them.
     module Readme
-      BEGINNING = "<!-- options: written by rake readme from lib/cuttle/settings/table.rb -->\n"
-      ENDING = "<!-- end of options -->\n"
+      # Each name is also the method that makes the table. The file is its source.
+      TABLES = { options: "lib/cuttle/settings/table.rb", engines: "lib/cuttle/engines.rb",
+                 parsers: "lib/cuttle/http/parsers.rb", presets: "lib/cuttle/settings/likes.rb" }.freeze
 
       module_function
 
-      # README's +text+ with the current table. Raises Error if the markers are missing.
+      # README's +text+ with the current tables. Raises Error if a marker is missing.
       def update(text)
-        before, _, rest = text.partition(BEGINNING)
-        _, ending, after = rest.partition(ENDING)
-        raise Error, "README.md has no place for the options: #{BEGINNING.chomp}" if ending.empty?
-
-        [before, BEGINNING, table, ENDING, after].join
+        TABLES.keys.reduce(text) { |updated, name| replace(updated, name) }
       end
 
-      def table
+      # The options of `cuttle serve`.
+      def options
         rows = TABLE.reject { |row| row.flags.empty? }.map { |row| [flags(row), row.readme || row.help, default(row)] }
-        [%w[option meaning default], %w[--- --- ---], *rows].map { |cells| "#{line(cells)}\n" }.join
+        table(%w[option meaning default], rows)
+      end
+
+      # The engines, each with the presets of --like that select it.
+      def engines
+        rows = Engines.names.map do |name|
+          [code(name), Engines.describe(name), LIKES.select { |_, preset| preset[:engine] == name }.keys.join(", ")]
+        end
+        table(["engine", "model, and what to use it for", "the model of"], rows)
+      end
+
+      # The HTTP parsers.
+      def parsers
+        table(%w[parser description], Http::Parsers.names.map { |name| [code(name), Http::Parsers.describe(name)] })
+      end
+
+      # The presets of --like. Those with the same values share a row.
+      def presets
+        rows = LIKES.keys.group_by { |name| LIKES.fetch(name) }.map do |preset, names|
+          [names.join(", "), preset[:engine], preset[:workers].to_s, threads(preset), keep_alive(preset)]
+        end
+        table(%w[server engine workers threads keep-alive], rows)
+      end
+
+      def replace(text, name)
+        beginning, ending = markers(name)
+        before, _, rest = text.partition(beginning)
+        _, found, after = rest.partition(ending)
+        raise Error, "README.md has no place for the #{name}: #{beginning.chomp}" if found.empty?
+
+        [before, beginning, public_send(name), ending, after].join
+      end
+
+      def markers(name)
+        ["<!-- #{name}: written by rake readme from #{TABLES.fetch(name)} -->\n", "<!-- end of #{name} -->\n"]
+      end
+
+      def table(head, rows)
+        [head, head.map { "---" }, *rows].map { |cells| "#{line(cells)}\n" }.join
       end
 
       def line(cells)
@@ -28,7 +65,7 @@ module Cuttle
       end
 
       def flags(row)
-        row.flags.map { |flag| "`#{flag}`" }.join(", ")
+        row.flags.map { |flag| code(flag) }.join(", ")
       end
 
       def default(row)
@@ -36,13 +73,31 @@ module Cuttle
       end
 
       def variables(row)
-        names = row.variables.map { |name| "`#{name}`" }
+        names = row.variables.map { |name| code(name) }
         return if names.empty?
-        return "`#{row.minimum}` to #{names.first}" if row.minimum
+        return "#{code(row.minimum)} to #{names.first}" if row.minimum
 
         names.one? ? names.first : "the first of #{names.join(", ")}"
       end
-      private_class_method :line, :flags, :default, :variables
+
+      def threads(preset)
+        range = preset[:threads] or return ""
+        return "one per connection" if range.max.zero?
+
+        range.minmax.uniq.join(":")
+      end
+
+      # "off", "on", or "on, 5 s" if the idle timeout is not the default.
+      def keep_alive(preset)
+        seconds = preset[:idle_timeout]
+        seconds = nil if seconds == Settings.row(:idle_timeout).default
+        [preset[:keep_alive] ? "on" : "off", ("#{seconds} s" if seconds)].compact.join(", ")
+      end
+
+      def code(text)
+        "`#{text}`"
+      end
+      private_class_method :replace, :markers, :table, :line, :flags, :default, :variables, :threads, :keep_alive, :code
     end
   end
 end

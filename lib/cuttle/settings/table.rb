@@ -34,7 +34,7 @@ module Cuttle
         { name: :engine, kind: [:name, "engine", -> { Engines.names }], flags: ["--engine NAME"], default: "hybrid",
           help: "the concurrency model: one of the engines below", readme: "the concurrency model, see below" },
         { name: :workers, kind: :workers, flags: ["-w", "--workers N"], default: 0, variables: %w[WEB_CONCURRENCY],
-          help: "processes to fork; auto: one per CPU we may use; 0: none",
+          help: "processes to fork; auto: one for each usable CPU; 0: none",
           readme: "processes to fork; `auto`: one for each CPU that affinity and cgroup quota allow; 0: none" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX"], default: 3, engine: true,
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
@@ -46,24 +46,23 @@ module Cuttle
           help: "requests at once in a process of engine fibers" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
           default: "native",
-          help: "one of the parsers below",
-          readme: "`native` (C), `pure` (Ruby), `recognizer` (regular expressions, for study only)" },
+          help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser, see below" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
-          tells: "on; off for engine single",
+          tells: "on; off if a process serves one at a time",
           help: "let connections persist" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
-          help: "that server's model and habits, see below" }
+          help: "use the model and the defaults of that server, see below" }
       ],
 
       "What to serve" => [
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
           default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
-          help: "serve DIR's files before the app is asked" },
+          help: "serve the files in DIR; the app gets the other requests" },
         { name: :environment, kind: :text, flags: ["-e", "--environment ENV"], default: "development",
           variables: %w[APP_ENV RACK_ENV RAILS_ENV],
-          help: "what the app finds in RACK_ENV" }
+          help: "the value of RACK_ENV for the app" }
       ],
 
       # 0 or "none" turns one off; then it is nil here and for the source. (--shutdown-timeout 0 means "do not wait".)
@@ -75,7 +74,7 @@ module Cuttle
           follows: :request_timeout,
           help: "seconds for a whole body to arrive" },
         { name: :request_timeout, kind: %i[optional seconds], flags: ["--request-timeout S"],
-          help: "seconds for each of those two, unless said by its own name" },
+          help: "sets each of these two timeouts that is not given" },
         { name: :min_rate, kind: %i[optional size], flags: ["--min-rate N"], default: 500, source: true,
           help: "octets per second that a client must send or take, after 10 s of grace",
           readme: "octets per second that a body must arrive at, or a streamed response be taken at, after 10 s of " \
@@ -83,16 +82,16 @@ module Cuttle
         { name: :idle_timeout, kind: %i[optional seconds], flags: ["--idle-timeout S"], default: 65, source: true,
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
-          help: "seconds in which a client takes nothing of a response" },
+          help: "seconds that a client may read nothing of a response" },
         # A grace longer than the shutdown would end every stop with status 1.
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
           tells: "5, at most half of --shutdown-timeout",
-          help: "seconds for kept connections at the end",
-          readme: "seconds that kept connections have for one more request when told to stop" },
+          help: "seconds for kept connections at a stop",
+          readme: "seconds that kept connections have for one more request after a stop signal" },
         # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
-          help: "seconds for requests under way when told to stop" },
+          help: "seconds to finish requests under way after a stop signal" },
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
           help: "seconds that a request may wait for a thread before 503" },
         { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
@@ -101,20 +100,20 @@ module Cuttle
                   "stuck is logged, and the worker replaced" }
       ],
 
-      "What to bear" => [
+      "Limits" => [
         { name: :max_body, kind: %i[optional size], flags: ["--max-body SIZE"], default: "1G", source: true,
           help: "octets of a request's body, before 413" },
         { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
-          help: "octets that all bodies and responses of a process may have on the disk" },
+          help: "octets on the disk for all bodies and responses of a process" },
         { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
           default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
-          help: "where large bodies and responses wait, in files without a name" },
+          help: "directory of the unnamed files for large bodies and responses" },
         { name: :write_ahead, kind: %i[optional size], flags: ["--write-ahead SIZE"], default: "16M", source: true,
           help: "octets that a streamed response may be ahead of its client",
           readme: "octets that a streamed response may be ahead of its client before its thread waits" },
         { name: :max_connections, kind: [:optional, :count, "connections"], flags: ["--max-connections N"],
           default: "none", source: true,
-          help: "connections of a process" },
+          help: "open connections of a process" },
         { name: :max_requests, kind: [:optional, :count, "requests"], flags: ["--max-requests N"], default: "none",
           source: true,
           help: "requests on one connection" },
@@ -123,20 +122,20 @@ module Cuttle
           help: "complete requests of a process that wait for a thread, before 503" },
         { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
           source: true,
-          help: "what a client gets that has closed its sending side" },
+          help: "whether to answer a client that closed its sending side" },
         { name: :underscore_headers, kind: :on_off, flags: ["--[no-]underscore-headers"], default: "off", source: true,
           help: "keep field names with an underscore",
           readme: "keep field names with an underscore; an app can't tell `X_Name` from `X-Name`" }
       ],
 
-      "What to say" => [
+      "Output" => [
         { name: :log_requests, kind: :on_off, flags: ["-v", "--log-requests"], default: "off",
-          help: "a line for each request on standard output",
+          help: "print a line for each request",
           readme: "a line for each request on standard output: Common Log Format and the seconds it took" },
         { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
-          help: "say nothing at the start" },
+          help: "print nothing at the start" },
         { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",
-          help: "backtraces of what goes wrong" }
+          help: "print backtraces of errors" }
       ]
     }.flat_map { |group, rows| rows.map { |row| Row.new(group: group, **row) } }.freeze
   end

@@ -10,7 +10,7 @@ module Cuttle
       # Answers with +status+, and with its reason as text.
       def self.text(exchange, status, headers = {})
         exchange.respond(status, { "content-type" => "text/plain; charset=utf-8" }.merge(headers),
-                           ["#{REASONS.fetch(status)}\n"])
+                         ["#{REASONS.fetch(status)}\n"])
       end
 
       # Redirects to the directory's own path, so that relative links in its pages work. +path+ is as sent. It begins

@@ -58,7 +58,8 @@ module Cuttle
         conditions = findings.study.conditions
         planned = conditions.count { |condition| findings.planned?(condition) }
         if planned < conditions.length
-          "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is kept"
+          "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is " \
+            "kept"
         elsif findings.results.interrupted?
           "did not come to its end: go on with it (cuttle study --resume), then keep it"
         end

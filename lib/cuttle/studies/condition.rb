@@ -45,7 +45,8 @@ module Cuttle
       # The lab's load, without its id.
       def load(scale)
         { "name" => load_name, "loop" => rate ? "open" : "closed", "connections" => connections,
-          "path" => request.target(scale), "requests" => request.scaled? ? requests : scale.count(requests, connections),
+          "path" => request.target(scale),
+          "requests" => request.scaled? ? requests : scale.count(requests, connections),
           "rate" => rate_at(scale), "poisson" => rate && poisson, "delay" => delay, "bandwidth" => bandwidth,
           "tester" => tester, "keep_alive" => keep_alive }
       end
@@ -56,13 +57,13 @@ module Cuttle
       end
 
       def name
-        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), *numbers, ("keep-alive" if keep_alive), *flags,
-         ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
+        [like ? "cuttle like #{like}" : [server, model].compact.join(" "), *numbers, ("keep-alive" if keep_alive),
+         *flags, ("Ruby #{ruby}" if ruby), ("copy #{copy}" if copy)].compact.join(" ")
       end
 
       def load_name
         [rate ? "#{format("%g", rate)}/s#{" poisson" if poisson}" : "#{connections} at once", slow_network,
-         (tester && "by #{tester}"), (request.path unless request.path == "/")]
+         tester && "by #{tester}", (request.path unless request.path == "/")]
           .compact.join(" ")
       end
 

@@ -63,7 +63,9 @@ module Cuttle
       def noise(metric)
         @noise[metric] ||= begin
           values = @findings.study.conditions.map { |condition| @findings.by_round(condition, metric) }.reject(&:empty?)
-          spreads = values.each_slice(2).filter_map { |one, other| Lab::Statistics::Paired.of(one, other).spread if other }
+          spreads = values.each_slice(2).filter_map do |one, other|
+            Lab::Statistics::Paired.of(one, other).spread if other
+          end
           Lab::Statistics::Noise.of(spreads, repeats: loads)
         end
       end

@@ -47,9 +47,9 @@ module Cuttle
 
       def options
         @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
-                         seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
-                         warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
-                         notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
+                                      seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
+                                      warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
+                                      notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
       end
 
       # The Lab::Plan: configurations and loads of the conditions, and which belong together.

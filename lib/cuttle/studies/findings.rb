@@ -105,8 +105,8 @@ module Cuttle
       end
 
       def lengthened(estimate, factor)
-        Lab::Statistics::Estimate.new(*[estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) },
-                                      estimate.count)
+        numbers = [estimate.value, estimate.low, estimate.high].map { |each| each && (each * factor) }
+        Lab::Statistics::Estimate.new(*numbers, estimate.count)
       end
 
       def factor(condition, metric)

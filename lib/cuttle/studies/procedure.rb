@@ -40,7 +40,8 @@ module Cuttle
       # The request, and the number of connections that send it. requests: how many, at full length. rate: of an open
       # loop, per second. delay, bandwidth: of a slow network, seconds and octets a second each way. tester: "ab",
       # "siege", "wrk"; nil for cuttle load.
-      def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil, tester: nil)
+      def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil,
+              tester: nil)
         @loads << { request: request, connections: connections, requests: requests || REQUESTS, rate: rate,
                     poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester }
       end

@@ -36,7 +36,9 @@ module Cuttle
 
         def values
           single = METRICS.to_h { |column, metric| [metric, Float(columns[column].to_s, exception: false)] }.compact
-          ranges = RANGES.to_h { |metric, names| [metric, names.map { |name| Float(columns[name].to_s, exception: false) }] }
+          ranges = RANGES.to_h do |metric, names|
+            [metric, names.map { |name| Float(columns[name].to_s, exception: false) }]
+          end
           single.merge(ranges.select { |_, range| range.all? })
         end
       end

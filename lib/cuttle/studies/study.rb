@@ -42,7 +42,9 @@ module Cuttle
 
         asked = claims.select { |claim| words.any? { |word| part?(claim.id, word) } }
         needed = asked.flat_map(&:ids)
-        kept = entries.select { |entry| needed.include?(entry.row.id) || words.any? { |word| part?(entry.row.id, word) } }
+        kept = entries.select do |entry|
+          needed.include?(entry.row.id) || words.any? { |word| part?(entry.row.id, word) }
+        end
         with(entries: kept, claims: asked)
       end
 
@@ -63,7 +65,9 @@ module Cuttle
 
       # Entries with this id and these columns.
       def entries_of(id, columns = {})
-        entries.select { |entry| entry.row.id == id && columns.all? { |name, value| entry.row[name.to_s] == value.to_s } }
+        entries.select do |entry|
+          entry.row.id == id && columns.all? { |name, value| entry.row[name.to_s] == value.to_s }
+        end
       end
 
       private

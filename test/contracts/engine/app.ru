@@ -197,8 +197,8 @@ class EngineApp
     [200, PLAIN.dup, Parts.new(->(part) { part.call("second ") && part.call(attempt { @kept.call("INTRUDER") }) })]
   end
 
-  # /fork?WAY,GATE answers from the parent, with the child's pid, which is in the file GATE.in too. The child goes on the
-  # way that it is told.
+  # /fork?WAY,GATE answers from the parent, with the child's pid, which is in the file GATE.in too. The child goes on
+  # the way that it is told.
   def fork(argument, _)
     way, gate = argument.split(",")
     child = way == "block" ? Process.fork { nil } : Process.fork

@@ -166,8 +166,8 @@ module EngineContract
     # The next answer on a connection that the server may have ended since the last one; then on a new one.
     def ask_again(client, bytes)
       client.ask(bytes)
-    rescue WireClient::Truncated => e
-      raise unless e.received.empty?
+    rescue WireClient::Truncated => error
+      raise unless error.received.empty?
 
       connect.ask(bytes)
     end

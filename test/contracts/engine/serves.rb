@@ -76,8 +76,8 @@ module EngineContract
 
     def assert_answered(client, body)
       assert_equal body, client.final_response.body
-    rescue WireClient::Truncated => e
-      assert_empty e.received
+    rescue WireClient::Truncated => error
+      assert_empty error.received
       refute traits.evented?, "a connection that was kept alive ended"
       assert_equal body, connect.ask(get("/echo?#{body}")).body
     end

@@ -34,7 +34,8 @@ module EngineContract
 
   # For engines whose threads share the GVL.
   module TakesTurns
-    # One waits for the GVL in the app when a thread comes for the next request: without its turn it would be answered last.
+    # One waits for the GVL in the app when a thread comes for the next request: without its turn it would be answered
+    # last.
     def test_requests_that_have_begun_go_before_new_ones
       with_server("-t", "2:2") do
         orders = Array.new(20) do

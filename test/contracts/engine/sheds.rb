@@ -9,7 +9,9 @@ module EngineContract
       with_server(*bounded, "--max-queue", QUEUE.to_s) do
         holders = hold_all
         clients = Array.new(QUEUE + 3) { connect.write(get("/")) }
-        refused = eventually("three refusals") { clients.select { |client| client.heard?(0) }.then { |all| all if all[2] } }
+        refused = eventually("three refusals") do
+          clients.select { |client| client.heard?(0) }.then { |all| all if all[2] }
+        end
         refused.each { |client| assert_refusal client.response }
         open_gates
         (holders + clients - refused).each { |client| assert_equal 200, client.response.status }

@@ -179,10 +179,10 @@ module EngineContract
       loop { answers << fetch("/") }
     rescue Errno::ECONNREFUSED
       nil
-    rescue WireClient::Truncated => e
-      e unless e.reset? && e.received.empty?
-    rescue StandardError => e
-      e
+    rescue WireClient::Truncated => error
+      error unless error.reset? && error.received.empty?
+    rescue StandardError => error
+      error
     end
   end
 end

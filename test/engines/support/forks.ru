@@ -16,14 +16,14 @@ class Forks
     return [200, PLAIN.dup, ["hello"]] unless way
 
     child = nil
-    inside(place, env) { (child = Process.fork) || go(way) }
+    inside(place) { (child = Process.fork) || go(way) }
     told(place, env) { child }
   end
 
   private
 
   # Runs the block there: in the app, a fiber of its own, a thread of its own or a callback.
-  def inside(place, env, &block)
+  def inside(place, &block)
     case place
     when "app" then block.call
     when "fiber" then Fiber.new { Fiber.new(&block).resume }.resume

@@ -7,7 +7,7 @@ require "cuttle"
 module Slowly
   %i[head chunks].each do |name|
     define_method(name) do |bytes|
-      $stderr.puts "entered twice" if @inside
+      warn "entered twice" if @inside
       @inside = true
       sleep 0.002
       super(bytes)

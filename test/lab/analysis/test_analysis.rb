@@ -82,7 +82,8 @@ class TestLabAnalysis < Minitest::Test
   end
 
   def test_control
-    assert_equal ["single again", "single"], analysis.control.then { |each| [each.configuration.name, each.baseline.name] }
+    assert_equal ["single again", "single"],
+                 analysis.control.then { |each| [each.configuration.name, each.baseline.name] }
     assert_equal 2, analysis(loads: 2).controls.length
     assert_nil SyntheticLab.new(%w[single]) { 100.0 }.analysis.control
   end

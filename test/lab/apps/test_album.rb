@@ -47,7 +47,9 @@ class TestAlbum < Minitest::Test
   end
 
   def test_rendering_does_not
-    serve("-w", "2", "-t", "4:4") { |server| assert_operator elapsed { four_pages(server, "query_ms=0&render_ms=150") }, :>=, 0.6 }
+    serve("-w", "2", "-t", "4:4") do |server|
+      assert_operator elapsed { four_pages(server, "query_ms=0&render_ms=150") }, :>=, 0.6
+    end
   end
 
   def test_computing_is_counted_by_the_thread

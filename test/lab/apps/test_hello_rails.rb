@@ -45,9 +45,10 @@ class TestHelloRails < Minitest::Test
 
   def serve(peer)
     port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
-    setup = Lab::Servers::Setup.new(model: peer.models.first, workers: peer.workers.begin, threads: 1, port: port, backlog: 512,
-                           keep_alive: peer.keeps_alive.first, app: @app.rackup, directory: @app.directory,
-                           env: @app.environment, log: "#{@directory}/#{port}.log")
+    setup = Lab::Servers::Setup.new(model: peer.models.first, workers: peer.workers.begin, threads: 1, port: port,
+                                    backlog: 512,
+                                    keep_alive: peer.keeps_alive.first, app: @app.rackup, directory: @app.directory,
+                                    env: @app.environment, log: "#{@directory}/#{port}.log")
     server = Lab::Servers::Server.start(peer, setup)
     yield server
   ensure

@@ -11,7 +11,8 @@ class TestLabCoreSpeed < Minitest::Test
   def speed(speeds, give_up: -> { false })
     @pauses = 0
     looks = ->(core) { speeds[core].length > 1 ? speeds[core].shift : speeds[core].first }
-    CoreSpeed.new(Cores.new(speeds.keys), give_up: give_up, look: looks, pause: ->(_) { @pauses += 1 }).tap { @pauses = 0 }
+    pause = ->(_) { @pauses += 1 }
+    CoreSpeed.new(Cores.new(speeds.keys), give_up: give_up, look: looks, pause: pause).tap { @pauses = 0 }
   end
 
   def usual(value)

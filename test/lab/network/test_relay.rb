@@ -38,7 +38,9 @@ class TestRelay < Minitest::Test
     client.write("ping")
     assert_equal "ping", server.readpartial(10)
     assert_operator now - started, :>=, 0.3 # the handshake's round trip, and one way
-    took = least_seconds(below: 1.0) { elapsed { server.write("pong") && assert_equal("pong", client.readpartial(10)) } }
+    took = least_seconds(below: 1.0) do
+      elapsed { server.write("pong") && assert_equal("pong", client.readpartial(10)) }
+    end
     assert_includes 0.1..1.0, took
   end
 

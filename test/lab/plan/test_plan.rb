@@ -32,13 +32,15 @@ class TestLabPlan < Minitest::Test
     peers.find("unicorn").instance_variable_set(:@supports, lambda do |setup|
       setup.threads > 1 ? "unicorn has no threads" : ("unicorn closes every connection" if setup.keep_alive)
     end)
-    options = Cuttle::Lab::Options.new(engines: %w[single], servers: %w[unicorn], workers: [2], keep_alive: [true], seed: 1)
+    options = Cuttle::Lab::Options.new(engines: %w[single], servers: %w[unicorn], workers: [2], keep_alive: [true],
+                                       seed: 1)
     assert_equal({ "c2" => "unicorn closes every connection" }, Cuttle::Lab::Plan.build(options, peers: peers).missing)
   end
 
   def test_equal_slots
     plan = plan(engines: %w[single hybrid], slots: 10)
-    assert_equal ["single -w 10", "hybrid -t 10", "hybrid -w 2 -t 5", "hybrid -t 10 (again)"], plan.configurations.map(&:name)
+    assert_equal ["single -w 10", "hybrid -t 10", "hybrid -w 2 -t 5", "hybrid -t 10 (again)"],
+                 plan.configurations.map(&:name)
     assert_equal [10], plan.configurations.map(&:slots).uniq
   end
 
@@ -64,7 +66,9 @@ class TestLabPlan < Minitest::Test
   end
 
   def test_the_seed_alone_decides_the_order
-    orders = [1, 1, 2].map { |seed| plan(seed: seed).round(3).map { |start| [start.configuration.id, start.loads.map(&:id)] } }
+    orders = [1, 1, 2].map do |seed|
+      plan(seed: seed).round(3).map { |start| [start.configuration.id, start.loads.map(&:id)] }
+    end
     assert_equal orders[0], orders[1]
     refute_equal orders[0], orders[2]
   end
@@ -105,7 +109,8 @@ class TestLabPlan < Minitest::Test
   # Of the servers that there are: what would be no fair comparison is not in a lab that nobody asked for it.
   def test_variants_are_measured_where_they_are_asked_for
     names = lambda do |*servers|
-      options = Cuttle::Lab::Options.new(engines: [], servers: servers, workers: [2], threads: [1], keep_alive: [true], seed: 1)
+      options = Cuttle::Lab::Options.new(engines: [], servers: servers, workers: [2], threads: [1], keep_alive: [true],
+                                         seed: 1)
       Cuttle::Lab::Plan.build(options).configurations.reject(&:control_of).map(&:name)
     end
     assert_equal ["passenger -w 2"], names.call("passenger")

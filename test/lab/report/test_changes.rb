@@ -67,7 +67,8 @@ class TestLabChanges < Minitest::Test
     one = ReportedLab.new
     other = ReportedLab.new(names: { "c1" => "alone" })
     other.header["environment"]["ruby"] = "4.0.5"
-    said = render(Cuttle::Lab::Analysis::Changes.new(*[one, other].map { |lab| read(directory(lines: lab.lines)).first }))
+    labs = [one, other].map { |lab| read(directory(lines: lab.lines)).first }
+    said = render(Cuttle::Lab::Analysis::Changes.new(*labs))
 
     assert_includes said, "! the labs differ in ruby: 3.1.2 and 4.0.5"
     assert_includes said, "! only A has single"

@@ -34,7 +34,7 @@ class TestLabReportDocument < Minitest::Test
     assert_equal 14 * 5, hash["rows"].length
     row = hash["rows"].find { |each| each.values_at("configuration", "load") == %w[c9 l3] }
     assert_operator row["rate"]["low"], :<, row["rate"]["value"]
-    assert_equal ["c15"], (hash["controls"].map { |each| each["configuration"] }.uniq)
+    assert_equal ["c15"], hash["controls"].map { |each| each["configuration"] }.uniq
     assert_includes [true, false], hash["comparisons"].first["different"]
     assert_equal "c14", hash["missing"].first["configuration"]
     refute_empty hash["verdict"]

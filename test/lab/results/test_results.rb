@@ -183,7 +183,7 @@ class TestLabResults < Minitest::Test
     results = Results.read(@directory)
     assert_operator results.runs.length, :<=, 13
     Cuttle::Lab::Analysis.new(results).verdict.each { |sentence| assert_kind_of String, sentence }
-  rescue Failure => e
-    refute_includes e.message, "\n"
+  rescue Failure => error
+    refute_includes error.message, "\n"
   end
 end

@@ -155,8 +155,8 @@ class TestLabStore < Minitest::Test
     trap("XFSZ", "IGNORE")
     Process.setrlimit(:FSIZE, size)
     yield
-  rescue Failure => e
-    writer.write(e.message)
+  rescue Failure => error
+    writer.write(error.message)
   ensure
     writer.close
     exit!

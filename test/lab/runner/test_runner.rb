@@ -75,7 +75,8 @@ class TestLabRunner < Minitest::Test
 
   def test_one_server_that_dies_never_ends_the_lab
     run_lab(rounds: 3) { |configuration| LabFakes::Server.new(@native.port, dies: configuration.model == "single") }
-    assert_equal ["the server died: undefined method `call' for nil"], @store.of("failure").map { |each| each["reason"] }.uniq
+    assert_equal ["the server died: undefined method `call' for nil"],
+                 @store.of("failure").map { |each| each["reason"] }.uniq
     assert_equal 2, @store.of("failure").length # then it is left out
     assert_equal 12, @store.of("run").length # of hybrid, and its control
   end
@@ -206,10 +207,10 @@ class TestLabRunner < Minitest::Test
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan
-    testbed = LabFakes::Testbed.new(&(made || ->(_) { LabFakes::Server.new(@native.port) }))
+    testbed = LabFakes::Testbed.new(&made || ->(_) { LabFakes::Server.new(@native.port) })
     runner = Cuttle::Lab::Runner.new(
-      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done, time: time,
-      progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+      plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done,
+      time: time, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish
@@ -224,7 +225,8 @@ class TestLabRunner < Minitest::Test
   def core_speed
     known = Cuttle::Lab::Machine::CoreSpeed::FIRST
     look = ->(_) { (known -= 1) >= 0 ? 100 : 100 * yield }
-    Cuttle::Lab::Machine::CoreSpeed.new(Cuttle::Lab::Machine::Cores.new(server: [Cuttle::Lab::Machine::Cores.allowed.first]), look: look, pause: ->(_) {})
+    cores = Cuttle::Lab::Machine::Cores.new(server: [Cuttle::Lab::Machine::Cores.allowed.first])
+    Cuttle::Lab::Machine::CoreSpeed.new(cores, look: look, pause: ->(_) {})
   end
 
   def changed(plan, changes)

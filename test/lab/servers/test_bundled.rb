@@ -140,9 +140,9 @@ class TestBundled < Minitest::Test
   def answer(peer)
     port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
     workers = peer.workers.begin
-    setup = Cuttle::Lab::Servers::Setup.new(model: peer.models.first, workers: workers, threads: 1, port: port, backlog: 512,
-                                   keep_alive: peer.keeps_alive.first, app: app.rackup, directory: app.directory,
-                                   env: {}, log: "#{@directory}/#{port}.log")
+    setup = Cuttle::Lab::Servers::Setup.new(model: peer.models.first, workers: workers, threads: 1, port: port,
+                                            backlog: 512, keep_alive: peer.keeps_alive.first, app: app.rackup,
+                                            directory: app.directory, env: {}, log: "#{@directory}/#{port}.log")
     server = Cuttle::Lab::Servers::Server.start(peer, setup)
     Net::HTTP.get(URI(server.url))
   ensure

@@ -10,7 +10,7 @@ class TestPassenger < Minitest::Test
   include ServedApp
 
   # How often it was asked so far; may be kept.
-  APP = <<~'RUBY'
+  APP = <<~RUBY
     count = 0
     run(lambda do |_env|
       text = (count += 1).to_s

@@ -61,7 +61,9 @@ class TestLabPeers < Minitest::Test
 
   def test_an_app_that_does_not_boot
     File.write("#{@directory}/config.ru", "raise 'not today'")
-    error = assert_raises(Cuttle::Lab::Failure) { start(Cuttle::Lab::Servers::Peers.find("cuttle"), make("reactor", 0, 1)) }
+    error = assert_raises(Cuttle::Lab::Failure) do
+      start(Cuttle::Lab::Servers::Peers.find("cuttle"), make("reactor", 0, 1))
+    end
     assert_match(/cuttle ended while it started: .*not today/, error.message)
   end
 
@@ -107,8 +109,9 @@ class TestLabPeers < Minitest::Test
 
   def make(model, workers, threads, keep_alive = true)
     port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
-    Cuttle::Lab::Servers::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive, port: port,
-                           app: "#{@directory}/config.ru", backlog: 512, env: {}, log: "#{@directory}/#{port}.log")
+    Cuttle::Lab::Servers::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive,
+                                    port: port, app: "#{@directory}/config.ru", backlog: 512, env: {},
+                                    log: "#{@directory}/#{port}.log")
   end
 
   def reason(name, model: nil, workers: 0, threads: 1, keep_alive: true, ruby: nil)

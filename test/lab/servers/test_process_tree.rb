@@ -4,7 +4,8 @@ require "test_helper"
 
 # CPU time, memory and switches of processes that do a known amount of each.
 class TestLabProcessTree < Minitest::Test
-  # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and waits.
+  # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and
+  # waits.
   BURN = <<~RUBY
     $stdout.sync = true
     burn = lambda do |seconds|
@@ -16,7 +17,8 @@ class TestLabProcessTree < Minitest::Test
   RUBY
 
   def test_cpu_time_of_threads_that_ended
-    with_ruby("#{BURN} burn[0.2]; puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID); gets") do |tree, output|
+    code = "#{BURN} burn[0.2]; puts Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID); gets"
+    with_ruby(code) do |tree, output|
       said = Float(output.gets)
       assert_operator said, :>=, 0.2
       assert_in_delta said, tree.cpu_seconds, 0.02
@@ -72,12 +74,15 @@ class TestLabProcessTree < Minitest::Test
   end
 
   def test_memory_that_was_written_to_counts
-    with_ruby("$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept") do |tree, output|
+    code = "$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept"
+    with_ruby(code) do |tree, output|
       output.gets
       before = [tree.anonymous, pss(tree), tree.rss]
       output.puts
       output.gets
-      [tree.anonymous, pss(tree), tree.rss].zip(before) { |now, then_| assert_in_delta 20_000_000 / 1024, now - then_, 2_000 }
+      [tree.anonymous, pss(tree), tree.rss].zip(before) do |now, then_|
+        assert_in_delta 20_000_000 / 1024, now - then_, 2_000
+      end
     end
   end
 

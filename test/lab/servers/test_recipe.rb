@@ -32,7 +32,8 @@ class TestLabPeerRecipe < Minitest::Test
     require "json"
     servers = Cuttle::Lab::Servers
     peer = servers::Peers.find("toy")
-    setup = servers::Setup.new(workers: 0, threads: 1, keep_alive: false, app: "config.ru", port: Integer(ARGV[0]), log: ARGV[1])
+    setup = servers::Setup.new(workers: 0, threads: 1, keep_alive: false, app: "config.ru", port: Integer(ARGV[0]),
+                               log: ARGV[1])
     server = servers::Server.start(peer, setup)
     begin
       puts JSON.generate(server.proof.to_h { |each| [each.setting, each.proved] })
@@ -43,7 +44,8 @@ class TestLabPeerRecipe < Minitest::Test
 
   def setup
     @directory = Dir.mktmpdir("cuttle-recipe")
-    own, row = File.read("#{ROOT}/docs/lab.md")[/^## To add a server\n.*?(?=^## )/m].scan(/^```ruby\n(.*?)^```/m).flatten
+    text = File.read("#{ROOT}/docs/lab.md")[/^## To add a server\n.*?(?=^## )/m]
+    own, row = text.scan(/^```ruby\n(.*?)^```/m).flatten
     put "#{PEERS}/toy.rb", own
     put "#{PEERS}.rb", File.read("#{ROOT}/lib/#{PEERS}.rb").sub(/^ +"cuttle" => \[/) { "#{row}#{$&}" }
     put "bin/toy", TOY
@@ -55,7 +57,7 @@ class TestLabPeerRecipe < Minitest::Test
   end
 
   def test_it_is_listed
-    out = ruby("-rcuttle", "-rcuttle/cli/lab", "-e", 'Cuttle::CLI::Lab.new(out: $stdout, err: $stderr).run(%w[peers])')
+    out = ruby("-rcuttle", "-rcuttle/cli/lab", "-e", "Cuttle::CLI::Lab.new(out: $stdout, err: $stderr).run(%w[peers])")
     assert_match(/^toy +1\.2\.3 +one process, one connection at a time$/, out)
   end
 

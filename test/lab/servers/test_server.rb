@@ -54,23 +54,26 @@ class TestLabServer < Minitest::Test
 
   # What tunes Ruby is the caller's to say; what loads a bundle is ours.
   def test_servers_get_the_callers_ruby_options_and_not_our_bundle
-    said = clean("RUBYOPT" => "-rbundler/setup -W1 -r/x/bundler/setup --yjit", "RUBYLIB" => "/y", "RUBY_YJIT_ENABLE" => "1",
-                 "BUNDLE_GEMFILE" => "/z", "GEM_HOME" => "/gems")
+    said = clean("RUBYOPT" => "-rbundler/setup -W1 -r/x/bundler/setup --yjit", "RUBYLIB" => "/y",
+                 "RUBY_YJIT_ENABLE" => "1", "BUNDLE_GEMFILE" => "/z", "GEM_HOME" => "/gems")
     assert_equal "-W1 --yjit", said["RUBYOPT"]
-    assert_equal({ "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil, "GEM_HOME" => nil }, said.slice("RUBYLIB", "BUNDLE_GEMFILE", "GEM_HOME"))
+    assert_equal({ "RUBYLIB" => nil, "BUNDLE_GEMFILE" => nil, "GEM_HOME" => nil },
+                 said.slice("RUBYLIB", "BUNDLE_GEMFILE", "GEM_HOME"))
     refute_includes said, "RUBY_YJIT_ENABLE"
     assert_equal "", clean("RUBYOPT" => nil)["RUBYOPT"]
   end
 
   # Server::CLEAN in a process that sees this environment.
   def clean(environment)
-    code = "ENV.update(#{environment.inspect}); require 'cuttle'; require 'json'; puts JSON.generate(Cuttle::Lab::Servers::Server::CLEAN)"
+    code = "ENV.update(#{environment.inspect}); require 'cuttle'; require 'json'; " \
+           "puts JSON.generate(Cuttle::Lab::Servers::Server::CLEAN)"
     JSON.parse(IO.popen([RbConfig.ruby, "-I#{File.expand_path("../../../lib", __dir__)}", "-e", code], &:read))
   end
 
   def test_last_words_are_what_went_wrong_and_not_where
     said = "Puma starting\nconfig.ru:1:in `load': no database (RuntimeError)\n\tfrom config.ru:2:in `<main>'\n\n"
-    assert_equal "Puma starting / config.ru:1:in `load': no database (RuntimeError)", Cuttle::Lab::Servers::Server.last_words(said)
+    assert_equal "Puma starting / config.ru:1:in `load': no database (RuntimeError)",
+                 Cuttle::Lab::Servers::Server.last_words(said)
     assert_equal "from here on", Cuttle::Lab::Servers::Server.last_words("from here on\n")
     assert_equal "", Cuttle::Lab::Servers::Server.last_words("")
   end
@@ -86,7 +89,9 @@ class TestLabServer < Minitest::Test
   def assert_interrupted(words)
     waiting = Thread.current
     interrupter = Thread.new do
-      Eventually.eventually(words) { File.exist?("#{@directory}/log") && File.read("#{@directory}/log").include?(words) }
+      Eventually.eventually(words) do
+        File.exist?("#{@directory}/log") && File.read("#{@directory}/log").include?(words)
+      end
       waiting.raise(Interrupt)
     end
     assert_raises(Interrupt) do

@@ -100,7 +100,8 @@ class TestTesterReports < Minitest::Test
     assert_equal [503.62, 60, 68_100, 0.119], said.values_at(:rate, :responses, :octets, :elapsed)
     assert_equal({ connect: 0, reset: 0, status_unexpected: 12 }, said[:errors])
     assert_equal [0.005, 0.006, 0.012], said.values_at(:min, :mean, :max)
-    assert_equal [[50, 66, 75, 80, 90, 95, 98, 99], 0.007, 0.009], [said[:percentiles].keys, *said[:percentiles].values_at(95, 99)]
+    assert_equal [[50, 66, 75, 80, 90, 95, 98, 99], 0.007, 0.009],
+                 [said[:percentiles].keys, *said[:percentiles].values_at(95, 99)]
   end
 
   def test_ab_counts_a_reset_connection_twice

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "bundler"
+require "fileutils"
 require "rbconfig"
 require "socket"
 require "tempfile"
@@ -61,14 +62,14 @@ module Real
     def kill
       [*pids.drop(1), pid].each { |pid| Process.kill("KILL", pid) } unless ended?
       _, @status = Process.wait2(pid) unless ended?
-      File.delete(@log) if File.exist?(@log)
+      FileUtils.rm_f(@log)
     end
 
     # Until the block's value is true.
     def wait_for(what, &block)
       eventually("waiting for #{self} to #{what}", within: PATIENCE, &block)
-    rescue RuntimeError => e
-      raise Failure, "#{e.message}; its last words:\n#{log.lines.last(20).join}"
+    rescue RuntimeError => error
+      raise Failure, "#{error.message}; its last words:\n#{log.lines.last(20).join}"
     end
 
     # The most memory that any process of the server has had, in bytes.

@@ -31,7 +31,9 @@ class TestStudiesPage < Minitest::Test
     findings = Studies::Archive.all(@root).first
     assert_equal findings.verdicts.map { |verdict| Studies::Findings::WORDS[verdict.verdict] },
                  list.scan(%r{<b class="word \w+">([^<]+)</b>}).flatten
-    findings.verdicts.flat_map(&:evidence).each { |_, found, _| assert_includes list, Studies::Report::Figures.ratio(found) }
+    findings.verdicts.flat_map(&:evidence).each do |_, found, _|
+      assert_includes list, Studies::Report::Figures.ratio(found)
+    end
     assert_equal findings.verdicts.flat_map(&:evidence).length, page.scan('class="claimed"').length
   end
 

@@ -59,7 +59,9 @@ class StudiedLab
   end
 
   def missing
-    (plan.configurations - here).map { |each| { "type" => "missing", "configuration" => each.id, "reason" => "not here" } }
+    (plan.configurations - here).map do |each|
+      { "type" => "missing", "configuration" => each.id, "reason" => "not here" }
+    end
   end
 
   def here

@@ -26,7 +26,8 @@ module StudiesCase
     end
     expect "q1.1", "more threads serve more", "8 threads by 1" =>
            [rate("q1", threads: 8, connections: 40), rate("q1", threads: 1, connections: 40), 2..],
-           "with the same tail" => [p99("q1", threads: 8, connections: 40), p99("q1", threads: 1, connections: 40), 0.9..1.1]
+           "with the same tail" => [p99("q1", threads: 8, connections: 40), p99("q1", threads: 1, connections: 40),
+                                    0.9..1.1]
     expect "q1.2", "on Puma as well", "8 threads by 1 of ours" =>
            [rate("q1.1", server: "puma"), rate("q1", threads: 1, connections: 40), 2..]
   RUBY
@@ -78,7 +79,8 @@ module StudiesCase
     few = times.merge([50, 90, 99].to_h { |each| ["p#{each}", percentile(histogram, each)] })
     [rate, few, { "windows" => windows, "proof" => [proof] * 5, "marks" => [{ "name" => "few", "text" => "too few" }],
                   "histogram" => Cuttle::Load::Histograms.to_h(histogram), "order" => 1, "at" => "2026-11-21T10:00:00Z",
-                  "server" => { "cpu_us" => 5123.456789, "pss" => [1, 2], "pss_total" => 3, "cpu_share" => 0.5, "switches" => 1.5 },
+                  "server" => { "cpu_us" => 5123.456789, "pss" => [1, 2], "pss_total" => 3, "cpu_share" => 0.5,
+                                "switches" => 1.5 },
                   "errors" => { "connect" => 0, "timeout" => block } }]
   end
 
@@ -87,11 +89,14 @@ module StudiesCase
   end
 
   def windows
-    Array.new(5) { |second| { "from" => second.to_f, "to" => second + 1.0, "rate" => 10.0, "p50_ms" => 5.0, "p99_ms" => nil, "errors" => 0 } }
+    Array.new(5) do |second|
+      { "from" => second.to_f, "to" => second + 1.0, "rate" => 10.0, "p50_ms" => 5.0, "p99_ms" => nil, "errors" => 0 }
+    end
   end
 
   def proof
-    { "setting" => "workers", "wanted" => 1, "found" => 1, "proved" => true, "how" => "children of the leader in /proc" }
+    { "setting" => "workers", "wanted" => 1, "found" => 1, "proved" => true,
+      "how" => "children of the leader in /proc" }
   end
 
   # Findings of the studies, kept.

@@ -1,6 +1,7 @@
 /* A disk in the hands of a test: preloaded into a server, it has pwrite fail or wait for files below CUTTLE_DISK. How,
  * says the first word of the file CUTTLE_DISK.mode, at each call: "hold" waits until it says something else, "full" and
- * "broken" fail, "short" writes at most 1,000 octets and reports a signal every other time, "unnamed" has no O_TMPFILE. */
+ * "broken" fail, "short" writes at most 1,000 octets and reports a signal every other time, "unnamed" has no
+ * O_TMPFILE. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

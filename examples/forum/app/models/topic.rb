@@ -27,8 +27,8 @@ class Topic < ApplicationRecord
       post.update!(topic: self)
     end
     true
-  rescue ActiveRecord::RecordInvalid => e
-    errors.merge!(e.record.errors) unless e.record.equal?(self)
+  rescue ActiveRecord::RecordInvalid => error
+    errors.merge!(error.record.errors) unless error.record.equal?(self)
     false
   end
 end

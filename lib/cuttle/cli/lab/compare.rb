@@ -7,8 +7,8 @@ module Cuttle
       class Compare
         USAGE = <<~TEXT
           Usage: cuttle lab compare DIR DIR
-          Rates of the second lab by those of the first, for each configuration and load that both have (by their
-          names), with 95% intervals and Holm's correction for all of them; and in what else the labs differ.
+          Prints the rates of the second lab divided by those of the first, for each configuration and load that both
+          have (by name), with 95% intervals and Holm's correction. Also prints the other differences of the labs.
         TEXT
 
         def initialize(out:, err:)
@@ -18,7 +18,7 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          if (arguments & %w[-h --help]).any?
+          if arguments.intersect?(%w[-h --help])
             @out.puts USAGE
             return 0
           end

@@ -6,15 +6,15 @@ require "optparse"
 module Cuttle
   class CLI
     class Lab
-      # The command line of `cuttle lab`, read: Cuttle::Lab::Options, and how the result is told.
+      # Reads the command line of `cuttle lab`: the options of Cuttle::Lab::Options, and the form of the report.
       class Options
         BANNER = <<~TEXT.chomp
           Usage: cuttle lab [APP.ru] [OPTION …]
                  cuttle lab peers [--install [NAME …]]
                  cuttle lab report DIR
                  cuttle lab compare DIR DIR
-          Which concurrency model is right for an app, measured: by default the built-in work app under every engine,
-          alone and with 2 workers, in about two minutes. Lists are separated by commas; times are 10s, 500ms, 2m …
+          Measures which concurrency model is right for an app. By default it runs the built-in work app under every
+          engine, alone and with 2 workers, in about two minutes. Separate lists by commas. Write times as 10s or 2m.
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or written, 2 wrong usage, 130 interrupted."
         SIZES = %w[cpu_ms iowait_ms response_chars].freeze
@@ -57,7 +57,7 @@ module Cuttle
           @lab[:app] = path
         end
 
-        # The header of a lab names its seed apart.
+        # A lab's header has its seed in a key of its own.
         def without_seed(arguments)
           skip = false
           arguments.reject do |word|
@@ -67,7 +67,7 @@ module Cuttle
           end
         end
 
-        # The options are those of the lab that is gone on with; only the budget is this one's.
+        # Takes the options of the interrupted lab. Only the budget may differ.
         def resume
           if @lab.keys - %i[resume budget command] != []
             raise UsageError, "--resume takes no other options: they are in the results"
@@ -88,8 +88,8 @@ module Cuttle
         def parser
           OptionParser.new do |parser|
             parser.banner = BANNER
-            { "The app" => :app, "Configurations: every combination of" => :configurations,
-              "Loads: every one of" => :loads, "How it is measured" => :method_of, "The result" => :result }
+            { "App" => :app, "Configurations (every combination of these)" => :configurations,
+              "Loads (each of these)" => :loads, "Measurement" => :method_of, "Results" => :result }
               .each do |title, group|
                 parser.separator "\n#{title}:"
                 send(group, parser)
@@ -99,24 +99,24 @@ module Cuttle
         end
 
         def app(parser)
-          keep(parser, :app, "--app NAME", "work (default), hello, hello-rails, forum, album, or the path of an app")
-          parser.on("--profile CPU/IO/SIZE", "of the work app: milliseconds of CPU time, of waiting, and characters",
-                    "(2/10/1000); more by name: 5/20/1000,cv=0.5,lock_ms=1,query=table or upstream") do |text|
+          keep(parser, :app, "--app NAME", "work (default), hello, hello-rails, forum, album, or a path")
+          parser.on("--profile CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets of the body",
+                    "(2/10/1000); other parameters by name: 5/20/1000,cv=0.5,lock_ms=1") do |text|
             @lab[:profile] = profile(text)
           end
-          keep(parser, :path, "--path PATH", "what is asked for (/)")
+          keep(parser, :path, "--path PATH", "path of the requests (/)")
           keep(parser, :mix, "--mix FILE", "several requests, as for cuttle load")
         end
 
         def configurations(parser)
-          names(parser, :engines, "--engines NAMES", "Cuttle's (all of them); none")
-          names(parser, :servers, "--servers NAMES", "other servers, see cuttle lab peers; all")
-          numbers(parser, :workers, "--workers N,…", "processes; 0 is one that does not fork (0,2)")
-          numbers(parser, :threads, "--threads N,…", "in each process, of models that have threads (5)")
-          number(parser, :slots, "--slots N", "equal slots: so many requests in the app at once, as processes,",
-                 "or as threads of them")
+          names(parser, :engines, "--engines NAMES", "Cuttle's engines, or none (all)")
+          names(parser, :servers, "--servers NAMES", "other servers (see cuttle lab peers), or all (none)")
+          numbers(parser, :workers, "--workers N,…", "worker processes; 0: one process that does not fork (0,2)")
+          numbers(parser, :threads, "--threads N,…", "threads in each process, if the model has threads (5)")
+          number(parser, :slots, "--slots N", "give every configuration N slots (requests in the app at once),",
+                 "as threads or as processes")
           parser.on("--keep-alive WHICH", KEEP_ALIVE.keys,
-                    "on, off or both (off: blocking models starve whom they don't hold)") do |which|
+                    "on, off or both (off)") do |which|
             @lab[:keep_alive] = KEEP_ALIVE.fetch(which)
           end
           parser.on("--ruby PATHS", "run servers under these Rubies (this one)") { |text| @lab[:rubies] = words(text) }
@@ -125,32 +125,32 @@ module Cuttle
         def loads(parser)
           numbers(parser, :concurrency, "--concurrency N,…", "connections in a closed loop (1,5,20)")
           parser.on("--rate R,…", "requests per second in an open loop") { |text| @lab[:rates] = rates(text) }
-          parser.on("--poisson", "at random times; --rate is the mean") { @lab[:poisson] = true }
-          time(parser, :timeout, "--timeout TIME", "for a response (10s)")
-          time(parser, :delay, "--delay TIME", "a slow network: so long each way (none)")
-          parser.on("--bandwidth RATE", "and so many octets per second, as 100k") do |text|
+          parser.on("--poisson", "send at random times; --rate is the mean") { @lab[:poisson] = true }
+          time(parser, :timeout, "--timeout TIME", "limit for a response (10s)")
+          time(parser, :delay, "--delay TIME", "delay of a slow network, each way (none)")
+          parser.on("--bandwidth RATE", "octets per second of a slow network: 100k (none)") do |text|
             @lab[:bandwidth] = Cuttle::Load::Units.octets(text, "--bandwidth")
           end
         end
 
         def method_of(parser)
-          number(parser, :rounds, "--rounds N", "each starts every server again (as many as the budget allows)")
-          time(parser, :duration, "-d", "--duration TIME", "of each run (1s, less where the budget asks for it)")
-          time(parser, :warmup, "--warmup TIME", "before each run at most, until its rate is steady (500ms)")
-          number(parser, :seed, "--seed N", "of the order, mixes and random times (printed)")
-          time(parser, :budget, "--budget TIME", "what it may take altogether (2m; none with --rounds or --duration)")
-          parser.on("--cpus CORES", "server:0 load:1, or server:0-2,load:3 (the last for the load)") do |text|
+          number(parser, :rounds, "--rounds N", "rounds; each starts every server again (as the budget allows)")
+          time(parser, :duration, "-d", "--duration TIME", "length of each run (1s, or less to stay within the budget)")
+          time(parser, :warmup, "--warmup TIME", "limit for the warm-up before each run (500ms)")
+          number(parser, :seed, "--seed N", "seed of the order, mixes and random times (printed)")
+          time(parser, :budget, "--budget TIME", "limit for the whole lab (2m; none with --rounds or --duration)")
+          parser.on("--cpus CORES", "server:0-2,load:3 (the last core for the load)") do |text|
             @lab[:cpus] = Cuttle::Lab::Machine::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
           end
-          keep(parser, :resume, "--resume DIR", "go on with a lab that did not come to its end")
+          keep(parser, :resume, "--resume DIR", "continue an interrupted lab")
         end
 
         def result(parser)
-          keep(parser, :directory, "--directory DIR", "where results go (lab-results)")
+          keep(parser, :directory, "--directory DIR", "directory for results (lab-results)")
           parser.on("--json", "print the report as JSON instead of the table") { @json = true }
-          parser.on("--debug", "backtraces of what goes wrong") { nil }
+          parser.on("--debug", "print backtraces of errors") { nil }
           CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "this") { @help = parser.help }
+          parser.on("-h", "--help", "print this help") { @help = parser.help }
         end
 
         def keep(parser, name, *definition)

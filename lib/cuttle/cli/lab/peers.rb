@@ -32,9 +32,9 @@ module Cuttle
         def parser
           OptionParser.new do |parser|
             parser.banner = USAGE
-            parser.on("--install", "install those that are named, or all, each in a gem directory of its own") { yield }
+            parser.on("--install", "install the named servers, or all, each in its own gem directory") { yield }
             CLI.tell_version(parser, "-V", "-v")
-            parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
+            parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
           end
         end
 

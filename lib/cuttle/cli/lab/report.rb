@@ -9,10 +9,10 @@ module Cuttle
       class Report
         USAGE = <<~TEXT
           Usage: cuttle lab report DIR [--json]
-          The table of the lab whose results are in DIR, and DIR/report.html again, one file with everything in it.
+          Prints the table of the lab in DIR and writes DIR/report.html again. The page is one file.
 
                   --json         print the report as JSON, with the raw data, and write nothing
-              -h, --help
+              -h, --help     print this help
         TEXT
 
         PAGE = "report.html"
@@ -24,7 +24,7 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          return help if (arguments & %w[-h --help]).any?
+          return help if arguments.intersect?(%w[-h --help])
 
           results = Cuttle::Lab::Results.read(directory(arguments - ["--json"]))
           analysis = Cuttle::Lab::Analysis.new(results)

@@ -7,8 +7,8 @@ module Cuttle
       class Compare
         USAGE = <<~TEXT
           Usage: cuttle load compare A.json B.json
-          Ratios of rates and percentiles (B / A) of two results of cuttle load --json, with 95% bootstrap intervals
-          over their seconds.
+          Prints the ratios B / A of the rates and percentiles of two results of cuttle load --json. The 95% intervals
+          are bootstrapped from the seconds of the runs.
         TEXT
 
         def initialize(out:, err:)
@@ -17,7 +17,7 @@ module Cuttle
         end
 
         def run(arguments)
-          if (arguments & %w[-h --help]).any?
+          if arguments.intersect?(%w[-h --help])
             @out.puts USAGE
             return 0
           end

@@ -11,7 +11,7 @@ module Cuttle
           Usage: cuttle load URL [OPTION …]
                  cuttle load compare A.json B.json
                  cuttle load self-test
-          URL is http://…, https://… or unix:///path/of/socket:/path. Times are 10s, 500ms, 2m …
+          URL is http://…, https://… or unix:///path/of/socket:/path. Write times as 10s, 500ms, 2m.
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured, 2 wrong usage, 3 an assertion failed, " \
                    "130 interrupted."
@@ -37,7 +37,7 @@ module Cuttle
           @url = rest.shift
           raise UsageError, "one URL only, not #{rest.join(" ")}" if rest.any?
           raise UsageError, "a URL is missing" unless url || listen
-          raise UsageError, "--agent takes no URL: the one who calls it says where to" if url && listen
+          raise UsageError, "--agent takes no URL: the caller names it" if url && listen
         rescue OptionParser::ParseError => error
           raise UsageError, error.message
         end
@@ -53,76 +53,78 @@ module Cuttle
         end
 
         def groups(parser)
-          { "How much, in a closed loop (a connection's next request follows its last response)" => :closed,
-            "How much, in an open loop (requests are sent at their times, whatever the server does)" => :open,
-            "How long" => :length, "The requests" => :requests, "The connections" => :connections,
-            "The result" => :results, "Several generators as one" => :machines }.each do |title, group|
+          { "Closed loop (a connection sends its next request after the last response)" => :closed,
+            "Open loop (requests are sent at their intended times, whatever the server does)" => :open,
+            "Length" => :length, "Requests" => :requests, "Connections" => :connections,
+            "Results" => :results, "Several generators" => :machines }.each do |title, group|
             parser.separator "\n#{title}:"
             send(group, parser)
           end
         end
 
         def closed(parser)
-          count(parser, :connections, "-c", "--connections N", "10; in an open loop the most there may be (1000)")
+          count(parser, :connections, "-c", "--connections N", "connections (10); in an open loop, the maximum (1000)")
           time(parser, :think, "--think TIME", "pause between a response and the next request (none)")
           count(parser, :pipeline, "--pipeline N", "requests at once on a connection (1)")
         end
 
         def open(parser)
-          keep(parser, :rate, "-r", "--rate R", "R requests per second, evenly spaced")
-          keep(parser, :steps, "--steps R,R,…:TIME", "each rate for TIME, as 100,200,400:10s")
-          keep(parser, :ramp, "--ramp R..R:TIME", "from one rate to the other, as 0..1000:60s")
-          keep(parser, :trace, "--trace FILE", "at the times in FILE: seconds, a line each")
-          parser.on("--poisson", "at random times: --rate, --steps or --ramp is the mean") { @plan[:poisson] = true }
+          keep(parser, :rate, "-r", "--rate R", "send R requests per second, evenly spaced")
+          keep(parser, :steps, "--steps R,R,…:TIME", "send at each rate for TIME: 100,200,400:10s")
+          keep(parser, :ramp, "--ramp R..R:TIME", "raise or lower the rate steadily: 0..1000:60s")
+          keep(parser, :trace, "--trace FILE", "send at the times in FILE: seconds, one per line")
+          parser.on("--poisson", "send at random times; --rate, --steps or --ramp: the mean") { @plan[:poisson] = true }
         end
 
         def length(parser)
-          time(parser, :duration, "-d", "--duration TIME", "10s; of --steps, --ramp and --trace their own")
-          count(parser, :requests, "-n", "--requests N", "until N requests are sent")
-          time(parser, :warmup, "--warmup TIME", "before measuring begins (none)")
-          time(parser, :timeout, "--timeout TIME", "for a response, from its request's intended time (10s)")
+          time(parser, :duration, "-d", "--duration TIME", "length (10s, or that of --steps, --ramp or --trace)")
+          count(parser, :requests, "-n", "--requests N", "end the run after N requests")
+          time(parser, :warmup, "--warmup TIME", "run the load without measuring first (none)")
+          time(parser, :timeout, "--timeout TIME", "limit for a response, from the intended time of its request (10s)")
           count(parser, :threads, "-t", "--threads N", "native threads (half of the processors, at most 4)")
         end
 
         def requests(parser)
-          keep(parser, :method, "-X", "--method NAME", "GET; POST where there is a body")
-          parser.on("-H", "--header 'NAME: VALUE'", "may be given again") { |text| @plan[:headers] << header(text) }
-          keep(parser, :body, "--body TEXT")
-          parser.on("--body-file FILE") { |path| @plan[:body] = read(path, "--body-file") }
-          count(parser, :expect, "--expect STATUS", "the right status (any below 400)")
-          keep(parser, :mix, "--mix FILE", "several requests, a JSON object a line: method, path,",
+          keep(parser, :method, "-X", "--method NAME", "method (GET; POST if there is a body)")
+          parser.on("-H", "--header 'NAME: VALUE'", "add a field; may be repeated") do |text|
+            @plan[:headers] << header(text)
+          end
+          keep(parser, :body, "--body TEXT", "body of the request")
+          parser.on("--body-file FILE", "file with the body") { |path| @plan[:body] = read(path, "--body-file") }
+          count(parser, :expect, "--expect STATUS", "expected status (any below 400)")
+          keep(parser, :mix, "--mix FILE", "several requests, one JSON object per line: method, path,",
                "headers, body or body_file, status, weight")
-          keep(parser, :har, "--har FILE", "the requests a browser saved, in their order")
-          count(parser, :seed, "--seed N", "another seed, another sequence of a mix and of --poisson (1)")
+          keep(parser, :har, "--har FILE", "the requests that a browser saved, in their order")
+          count(parser, :seed, "--seed N", "seed of the order of a mix and of --poisson (1)")
         end
 
         def connections(parser)
-          parser.on("--no-keepalive", "a connection for each request") { @plan[:keep_alive] = false }
-          parser.on("--slow-read RATE", "take responses at RATE octets per second, as 16k") do |text|
+          parser.on("--no-keepalive", "open a connection for each request") { @plan[:keep_alive] = false }
+          parser.on("--slow-read RATE", "read responses at RATE octets per second: 16k") do |text|
             @plan[:slow_read] = Cuttle::Load::Units.octets(text, "--slow-read")
           end
-          parser.on("-k", "--insecure", "don't check the certificate") { @plan[:insecure] = true }
+          parser.on("-k", "--insecure", "do not check the certificate") { @plan[:insecure] = true }
           keep(parser, :authorities, "--cacert FILE", "certificate authorities to trust, PEM")
         end
 
         def results(parser)
-          { json: "everything, with the raw histograms of each second", hgrm: "percentiles as HdrHistogram writes them",
-            csv: "a line for each second", ab: "laid out as ab's report" }.each do |name, text|
+          { json: "everything, with the histograms of each second", hgrm: "percentiles in HdrHistogram's format",
+            csv: "one line per second", ab: "in the layout of ab's report" }.each do |name, text|
             parser.on("--#{name} FILE", "#{text}; - is standard output") { |path| @files[name] = path }
           end
-          parser.on("--assert TEXT", "'p99<50ms, errors=0, rate>1000': exit status 3 where that is not so") do |text|
+          parser.on("--assert TEXT", "conditions, such as 'p99<50ms, errors=0': exit status 3 if one fails") do |text|
             @assertions = Cuttle::Load::Assertions.new(text)
           end
-          parser.on("-q", "--quiet", "nothing while it runs") { @quiet = true }
-          parser.on("--debug", "backtraces of what goes wrong") { nil }
+          parser.on("-q", "--quiet", "print nothing during the run") { @quiet = true }
+          parser.on("--debug", "print backtraces of errors") { nil }
           CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "this") { @help = parser.help }
+          parser.on("-h", "--help", "print this help") { @help = parser.help }
         end
 
         def machines(parser)
-          parser.on("--agent [HOST:]PORT", "be a generator that others use") { |text| @listen = text }
-          parser.on("--agents HOST:PORT,…", "use those instead of this process") { |text| @agents = text.split(",") }
-          parser.on("--token-file FILE", "the secret that both must know; or CUTTLE_LOAD_TOKEN") do |path|
+          parser.on("--agent [HOST:]PORT", "generate load for a caller on another machine") { |text| @listen = text }
+          parser.on("--agents HOST:PORT,…", "let these agents generate the load") { |text| @agents = text.split(",") }
+          parser.on("--token-file FILE", "file with the secret of caller and agents; or CUTTLE_LOAD_TOKEN") do |path|
             @token = read(path, "--token-file").strip
           end
         end

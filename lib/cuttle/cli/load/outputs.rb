@@ -29,7 +29,7 @@ module Cuttle
         end
 
         def check(name, path)
-          File.open(path, "a") {} unless path == "-"
+          File.open(path, "a").close unless path == "-"
         rescue SystemCallError => error
           raise UsageError, "--#{name}: #{path}: #{Cuttle::Load.reason(error)}"
         end

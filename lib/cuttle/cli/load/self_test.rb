@@ -38,11 +38,11 @@ module Cuttle
         def parser
           OptionParser.new do |parser|
             parser.banner = "Usage: cuttle load self-test [OPTION …]"
-            parser.on("--margin FACTOR", Float, "allow times to be that many times further off (1)") do |factor|
+            parser.on("--margin FACTOR", Float, "multiply the tolerances of the times by FACTOR (1)") do |factor|
               @margin = factor
             end
             CLI.tell_version(parser, "-V", "-v")
-            parser.on("-h", "--help", "this") { @out.puts(parser) || @help = true }
+            parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
           end
         end
 

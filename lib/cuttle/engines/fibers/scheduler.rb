@@ -49,7 +49,7 @@ module Cuttle
         # number may belong to another file. Then all fibers continue and find out themselves.
         def ready(wait)
           seen = @poller.unwatch(wait.fileno)
-          done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || (events & seen).positive? }
+          done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
           done.concat(renew(wait))
           done.each { |fiber, events| go(fiber, :resume, seen.zero? ? events : events & seen) }
         end

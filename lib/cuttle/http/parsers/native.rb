@@ -1,12 +1,13 @@
 # frozen_string_literal: true
 
-require "cuttle/core"
-
 module Cuttle
   module Http
     module Parsers
       # The parser in C, with the contract of the others. The server's connections call its C functions directly.
       class Native
+        # Loads the core, which defines the other methods. If the core loads this file, it has its Poller by then.
+        Cuttle.const_get(:Poller)
+
         def self.study_only?
           false
         end

@@ -17,7 +17,7 @@ module Cuttle
         HEAD = %r{\A(#{METHODS.join("|")})\x20
                   ((/[#{Syntax::TARGET}&&[^?]]*)(?:\?([#{Syntax::TARGET}]*))?)\x20
                   HTTP/1\.([01])\r\n
-                  ((?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\r\n)*)\r\n}xn.freeze
+                  ((?:[#{Syntax::TOKEN}]+:[#{Syntax::VALUE}]*\r\n)*)\r\n}xn
         # The beginnings of a head: as much of a word as has arrived, followed by +behind+ only if the word is complete.
         beginning = lambda do |word, behind|
           word.chars.reverse.inject(behind) { |rest, octet| "(?:#{Regexp.escape(octet)}#{rest})?" }
@@ -27,10 +27,10 @@ module Cuttle
         fields = "(?:#{name}:#{value}\\r\\n)*(?:#{name}(?::#{value}\\r?)?|\\r)?"
         version = beginning.call(" HTTP/1.", "(?:[01]#{beginning.call("\r\n", fields)})?")
         methods = METHODS.map { |method| beginning.call("#{method} /", "[#{Syntax::TARGET}]*#{version}") }
-        BEGINNING = /\A(?:#{methods.join("|")})\z/n.freeze
-        FIELD = /([^:\r\n]+):[ \t]*([^\r\n]*?)[ \t]*\r\n/n.freeze
-        HOST = /\A([0-9A-Za-z._-]+)(?::(\d{1,4}|[1-5]\d{4}))?\z/n.freeze
-        LENGTH = /\A\d{1,18}\z/n.freeze
+        BEGINNING = /\A(?:#{methods.join("|")})\z/n
+        FIELD = /([^:\r\n]+):[ \t]*([^\r\n]*?)[ \t]*\r\n/n
+        HOST = /\A([0-9A-Za-z._-]+)(?::(\d{1,4}|[1-5]\d{4}))?\z/n
+        LENGTH = /\A\d{1,18}\z/n
         private_constant :METHODS, :HEAD, :BEGINNING, :FIELD, :HOST, :LENGTH
 
         def self.study_only?
@@ -56,6 +56,7 @@ module Cuttle
           method, target, path, query, minor, lines = match.captures
           fields = lines.scan(FIELD)
           raise ParseError.new("too many fields", status: 431) if fields.size > Syntax::FIELDS_LIMIT
+
           refuse("too much to ask") if one(fields, "transfer-encoding") || one(fields, "expect")
 
           host, port = authority(one(fields, "host"), minor)

@@ -84,7 +84,7 @@ module Cuttle
         end
 
         def described(results)
-          app = (results.app || {}).select { |key, _| %w[name profile].include?(key) }
+          app = (results.app || {}).slice("name", "profile")
           method = { "duration" => results.duration, "warmup" => results.warmup }
           versions = results.configurations.to_h { |each| ["version of #{each.name}", each.version] }
           app.transform_keys { |key| "app #{key}" }.merge(results.environment || {}, method, versions.slice(*common))

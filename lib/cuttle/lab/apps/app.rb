@@ -67,8 +67,8 @@ module Cuttle
         # Restores the data that #prepare made. services: the started services, by name. Raises Lab::Failure.
         def reset(_services); end
 
-        # Variables for a server. fibers: whether a fiber answers each request.
-        def environment_for(fibers:)
+        # Variables for a server. fibers: whether a fiber answers each request, which only some apps need to know.
+        def environment_for(fibers:) # rubocop:disable Lint/UnusedMethodArgument
           environment
         end
 

@@ -59,7 +59,7 @@ module Cuttle
 
         # Whether servers and load share a core.
         def shared?
-          (server & load).any?
+          server.intersect?(load)
         end
 
         # Pins this process and all its threads to the load's cores. Returns false if that fails.

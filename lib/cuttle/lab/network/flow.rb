@@ -82,7 +82,7 @@ module Cuttle
           # Whether the source is gone. A source that ended is not read any more, so a later reset has to be looked up.
           # This is only true while our side is open, because otherwise the socket is closed too.
           def source_gone?
-            !@source.closed? && @source.getsockopt(:TCP, :INFO).unpack("C").first == CLOSED
+            !@source.closed? && @source.getsockopt(:TCP, :INFO).data.unpack1("C") == CLOSED
           end
 
           # Passes the reset of the source on.

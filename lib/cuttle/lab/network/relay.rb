@@ -33,8 +33,8 @@ module Cuttle
       # The routes from the loads to one server. Most loads connect directly. Loads with a slow network go through a
       # relay, one for each delay and bandwidth.
       #
-      # Rule: relays start before the server and end after it, because whatever starts after the server counts as part of
-      # it (see Servers::ProcessTree).
+      # Rule: relays start before the server and end after it, because whatever starts after the server counts as part
+      # of it (see Servers::ProcessTree).
       class Routes
         # delay: seconds each way. bandwidth: octets a second each way, nil for unlimited.
         Conditions = Struct.new(:delay, :bandwidth) do

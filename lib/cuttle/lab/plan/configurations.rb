@@ -38,8 +38,8 @@ module Cuttle
         # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run, if it is for one.
         def self.setup(hash, port: 0, app: "config.ru", env: {}, **settings)
           Servers::Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
-                    keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
-                    ruby: hash["ruby_path"], port: port, app: app, env: env, **settings)
+                             keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
+                             ruby: hash["ruby_path"], port: port, app: app, env: env, **settings)
         end
 
         private
@@ -86,7 +86,7 @@ module Cuttle
         def threads_for(workers)
           return @options.threads unless @options.slots
 
-          [(@options.slots.fdiv([workers, 1].max)).ceil]
+          [@options.slots.fdiv([workers, 1].max).ceil]
         end
 
         # The Hash with the nearest numbers that the server can have.

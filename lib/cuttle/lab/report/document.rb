@@ -41,7 +41,8 @@ module Cuttle
         end
 
         def comparison(comparison)
-          { "configuration" => comparison.configuration.id, "base" => comparison.baseline.id, "load" => comparison.load.id,
+          { "configuration" => comparison.configuration.id, "base" => comparison.baseline.id,
+            "load" => comparison.load.id,
             "measure" => comparison.measure.name, "ratio" => comparison.ratio, "p" => comparison.p,
             "different" => comparison.different?, "detectable" => comparison.detectable }
         end

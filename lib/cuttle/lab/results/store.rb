@@ -39,8 +39,8 @@ module Cuttle
         def self.at(directory)
           path = File.join(directory, FILE)
           yield path
-        rescue SystemCallError => e
-          raise Failure, "can't write #{path}: #{Load.reason(e)}"
+        rescue SystemCallError => error
+          raise Failure, "can't write #{path}: #{Load.reason(error)}"
         end
 
         # Deletes a file without a header, which would block the next try.
@@ -78,9 +78,10 @@ module Cuttle
           write(line)
           @file.fsync
           self
-        rescue SystemCallError => e
+        rescue SystemCallError => error
           take_back(kept) if kept
-          raise Failure, "can't write #{path}: #{Load.reason(e)}; what was measured before is kept, and can be resumed"
+          raise Failure,
+                "can't write #{path}: #{Load.reason(error)}; what was measured before is kept, and can be resumed"
         end
 
         # Cuts off a torn line, or completes a line that only lacks its end.

@@ -44,7 +44,7 @@ module Cuttle
 
         # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
         def interrupted_early(error)
-          raise @interruption.asked? && @directory.nil? ? Interrupt : error
+          raise(@interruption.asked? && @directory.nil? ? Interrupt : error)
         end
 
         # The app. When a lab is resumed, the header names it: a relative path may mean another file now.

@@ -161,7 +161,7 @@ module Cuttle
             return output if status.success?
 
             lines = (errors.empty? ? output : errors).lines.map(&:strip)
-            said = lines.reject { |line| line.match?(/\A(from .*)?\z|: warning: /) }
+            said = lines.grep_v(/\A(from .*)?\z|: warning: /)
             raise Failure, said.join(" ").gsub(NOISE, "")[0, LONGEST_REASON]
           end
         end

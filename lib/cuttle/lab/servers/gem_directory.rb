@@ -42,8 +42,8 @@ module Cuttle
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
           done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
-                        "-i", path, *@gems, *@flags, out: log, err: %i[child out])
-          return (FileUtils.touch(stamp) && nil) if done
+                         "-i", path, *@gems, *@flags, out: log, err: %i[child out])
+          return FileUtils.touch(stamp) && nil if done
 
           lines = File.readlines(log).map(&:strip).grep(/\S/)
           lines.find { |line| line.match?(/requires Ruby|could not find|failed to build/i) } || lines.last

@@ -26,7 +26,7 @@ module Cuttle
 
         # The last lines of a process's output, on one line. Of an exception it has the message, not the backtrace.
         def self.last_words(text, lines = 2)
-          said = text.lines.map(&:strip).reject { |line| line.match?(/\A(from .+:\d+:in .*)?\z/) }
+          said = text.lines.map(&:strip).grep_v(/\A(from .+:\d+:in .*)?\z/)
           said.last(lines).join(" / ")[0, 300]
         end
 

@@ -66,19 +66,25 @@ module Cuttle
           noncentrality(degrees, level, power) * deviation / Math.sqrt(count)
         end
 
-        # The smallest shift, in standard errors, that is found with +power+.
+        # The smallest shift, in standard errors, that is found with +power+. Kept, as Student.critical is.
         def noncentrality(degrees, level, power)
-          critical = Student.critical(level, degrees)
-          Search.real(critical) { |shift| above(critical, degrees, shift) >= power }
+          @noncentrality ||= {}
+          @noncentrality[[degrees, level, power]] ||= begin
+            critical = Student.critical(level, degrees)
+            pieces = pieces(degrees)
+            Search.real(critical) { |shift| above(critical, pieces, shift) >= power }
+          end
         end
 
         # P(T > t) for T = (Z + shift) / s, where degrees * s**2 is chi-square: over all s, by Simpson's rule.
-        def above(t, degrees, shift)
+        def above(t, pieces, shift)
+          pieces.sum { |s, share| share * Normal.below(shift - t * s) }
+        end
+
+        # [s, its share of the whole] for each place of the rule.
+        def pieces(degrees)
           width = (1 + 9 / Math.sqrt(degrees)) / PIECES # less than exp(-40) lies beyond
-          width / 3 * (0..PIECES).sum do |place|
-            s = place * width
-            weight(place) * density(s, degrees) * Normal.below(shift - t * s)
-          end
+          (0..PIECES).map { |place| [place * width, width / 3 * weight(place) * density(place * width, degrees)] }
         end
 
         def weight(place)

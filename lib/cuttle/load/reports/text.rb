@@ -109,7 +109,7 @@ module Cuttle
 
         def bounds(histogram)
           low = [histogram.min, 1].max
-          ratio = (histogram.max.fdiv(low))**(1.0 / BARS)
+          ratio = histogram.max.fdiv(low)**(1.0 / BARS)
           (1..BARS).map { |step| step == BARS ? histogram.max : (low * ratio**step).ceil }.uniq
         end
 

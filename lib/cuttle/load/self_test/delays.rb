@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     class SelfTest
-      # Delays that are known come back as they were, which is the generator's part, and as they were meant, which is the
-      # machine's.
+      # Delays that are known come back as they were, which is the generator's part, and as they were meant, which is
+      # the machine's.
       class Delays
         COUNT = 2000
         PERCENTILES = [50, 90, 99].freeze
@@ -36,7 +36,7 @@ module Cuttle
         def true_check(percentile, held, cycle, result)
           actual = result.latency.value_at(percentile)
           least, most = [held, cycle].map { |histogram| histogram.value_at(percentile) }
-          passed = actual >= least - tolerance(least) && actual <= most + tolerance(most) && result.failures.zero?
+          passed = actual.between?(least - tolerance(least), most + tolerance(most)) && result.failures.zero?
           Check.new("times p#{percentile}", passed,
                     "#{Units.time(actual)}, where the server held requests for #{Units.time(least)} " \
                     "and had the next within #{Units.time(most)}")

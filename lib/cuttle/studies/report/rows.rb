@@ -85,7 +85,7 @@ module Cuttle
 
         def value(entry, cell, metric, findings)
           Reproduction.new(entry: entry, condition: cell, metric: metric, published: entry.row.values[metric],
-                         ours: findings.estimate(cell, metric))
+                           ours: findings.estimate(cell, metric))
         end
       end
     end

@@ -29,7 +29,7 @@ module ServedApp
   def made(model, **settings)
     port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
     Cuttle::Lab::Servers::Setup.new(model: model, threads: 1, port: port, app: "#{@directory}/config.ru", env: {},
-                           log: "#{@directory}/#{port}.log", **settings)
+                                    log: "#{@directory}/#{port}.log", **settings)
   end
 
   # What is proved of a setting: whether, what was wanted, what was found.

@@ -14,10 +14,10 @@ module Cuttle
           space = "[ \\t]*" # BWS (RFC 9112, 7.1.1): only before another element, never at a line's end
           extensions = "(?:#{space};#{space}#{name}(?:#{space}=#{space}(?:#{name}|#{quoted}\"))?)*"
           extension_beginning = "#{space}(?:;#{space}(?:#{name}#{space}(?:=#{space}(?:#{quoted}\\\\?)?)?)?)?"
-          SIZE_LINE = /\G(\h+)#{extensions}\r\n/n.freeze
-          SIZE_BEGINNING = /\A(?:(?<size>\h+)#{extensions}(?:\r|#{extension_beginning}))?\z/n.freeze
-          TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n.freeze
-          TRAILER_BEGINNING = /\A(?:\r|#{name}(?::[#{Syntax::VALUE}]*\r?)?)?\z/n.freeze
+          SIZE_LINE = /\G(\h+)#{extensions}\r\n/n
+          SIZE_BEGINNING = /\A(?:(?<size>\h+)#{extensions}(?:\r|#{extension_beginning}))?\z/n
+          TRAILER_LINE = /\G(?:#{name}:[#{Syntax::VALUE}]*)?\r\n/n
+          TRAILER_BEGINNING = /\A(?:\r|#{name}(?::[#{Syntax::VALUE}]*\r?)?)?\z/n
           private_constant :SIZE_LINE, :SIZE_BEGINNING, :TRAILER_LINE, :TRAILER_BEGINNING
 
           def initialize

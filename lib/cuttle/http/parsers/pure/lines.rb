@@ -16,7 +16,7 @@ module Cuttle
           # A part of a line: the octets it may have, their minimum number, the octet that ends it, and the next part.
           Part = Struct.new(:octets, :least, :ending, :following)
 
-          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n.freeze # as much of it as has arrived
+          VERSION = %r{(?:H(?:T(?:T(?:P(?:/(?:1(?:\.\d?)?)?)?)?)?)?)?}n # as much of it as has arrived
           PARTS = {
             method: Part.new(/[#{Syntax::TOKEN}]*/n, 1, " ", :target),
             target: Part.new(/[#{Syntax::TARGET}]*/n, 1, " ", :version),
@@ -25,7 +25,7 @@ module Cuttle
             value: Part.new(/[#{Syntax::VALUE}]*/n, 0, "\r", :line_feed),
             line_feed: Part.new(//n, 0, "\n", :done)
           }.freeze
-          TOKEN_OCTET = /[#{Syntax::TOKEN}]/n.freeze
+          TOKEN_OCTET = /[#{Syntax::TOKEN}]/n
           private_constant :Part, :VERSION, :PARTS, :TOKEN_OCTET
 
           def initialize

@@ -6,10 +6,10 @@ module Cuttle
       class Pure
         # Request targets (RFC 9112, 3.2) and authorities (RFC 3986, 3.2).
         module Target
-          ABSOLUTE = %r{\Ahttps?://([^/?]+)(.*)\z}in.freeze
-          AUTHORITY = /\A(\[[^\]]*\]|(?:[#{Syntax::HOST.delete("%")}]|%\h\h)*)(?::(\d*))?\z/n.freeze
-          FUTURE_ADDRESS = /\Av\h+\.[#{Syntax::HOST.delete("%")}:]+\z/in.freeze
-          V4_ADDRESS = /\A(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!\z)|\z)){4}\z/n.freeze
+          ABSOLUTE = %r{\Ahttps?://([^/?]+)(.*)\z}in
+          AUTHORITY = /\A(\[[^\]]*\]|(?:[#{Syntax::HOST.delete("%")}]|%\h\h)*)(?::(\d*))?\z/n
+          FUTURE_ADDRESS = /\Av\h+\.[#{Syntax::HOST.delete("%")}:]+\z/in
+          V4_ADDRESS = /\A(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!\z)|\z)){4}\z/n
           private_constant :ABSOLUTE, :AUTHORITY, :FUTURE_ADDRESS, :V4_ADDRESS
 
           class << self

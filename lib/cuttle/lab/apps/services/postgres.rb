@@ -14,7 +14,7 @@ module Cuttle
           PROGRAM = "#{__dir__}/postgres_program.rb"
           USER = "cuttle"
           CONNECTIONS = 200
-          COUNTS = (5..1000).freeze # it does not start with three
+          COUNTS = (5..1000) # it does not start with three
 
           # The directory of its programs: Debian's newest, or one on the PATH.
           def self.programs

@@ -22,7 +22,7 @@ module Cuttle
         #   leader_serves?, worker_title, thread_name, own_threads   for the proofs: how to find its processes and
         #                     threads
         class Peer
-          ANY = (1..).freeze
+          ANY = (1..)
 
           include Proofs
 
@@ -87,6 +87,7 @@ module Cuttle
             return "#{name} has no model #{setup.model}" unless model?(setup.model)
             return "#{name} is installed for Ruby #{RUBY_VERSION} only" if gems && another?(setup.ruby)
             return "#{name} #{forks? ? "always forks" : "does not fork"}" unless workers.cover?(setup.workers)
+
             possible = threads_of(setup)
             return "#{title(setup)} has #{some_threads(possible)}" unless possible.cover?(setup.threads)
 

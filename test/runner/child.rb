@@ -3,7 +3,7 @@
 module Runner
   # What a forked process does: one test after the other, as it is told. It has a process group and a directory for
   # temporary files of its own, and writes to a file what would go to the terminal.
-  class Work
+  class Child
     def initialize(socket, output, directory)
       @socket = socket
       @output = output

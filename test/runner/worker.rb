@@ -6,10 +6,10 @@ require "tempfile"
 require "tmpdir"
 
 module Runner
-  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see Work).
-  # The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first), and
-  # whether it may go on with another suite; it gets the test, or nil for the end.
-  class Hand
+  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see
+  # Child). The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first),
+  # and whether it may go on with another suite; it gets the test, or nil for the end.
+  class Worker
     attr_reader :suite, :test
 
     # +others+ are those that there are already.
@@ -19,8 +19,8 @@ module Runner
       @output = File.open("#{@directory}/output", "a+")
       @socket, work = UNIXSocket.pair
       @pid = fork do
-        [self, *others].each { |hand| hand.to_io.close } # only their parent has these, so that its end is their end
-        Work.new(work, @output, @directory).run
+        [self, *others].each { |worker| worker.to_io.close } # only their parent has these, so that its end is their end
+        Child.new(work, @output, @directory).run
       end
       work.close
       @said = 0

@@ -1,0 +1,52 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/recipe_case"
+
+# The recipe for an engine, followed by that alone.
+class TestEngineRecipe < Minitest::Test
+  include RecipeCase
+
+  CONFIGURATIONS = <<~RUBY
+    options = Cuttle::Lab::Options.new(workers: [0, 2], seed: 1)
+    configurations = Cuttle::Lab::Plan.build(options, peers: Cuttle::Lab::Servers::Peers).configurations
+    puts configurations.map(&:name)
+  RUBY
+
+  def setup
+    @touched = follow("An engine")
+  end
+
+  def test_it_touches_its_file_its_row_and_readme
+    assert_equal files("An engine").map { |path| path.sub("NAME", "toy") }, [*@touched, "README.md"]
+    assert_match(/^\| `toy` \| evented I\/O, one thread: an example \| \|$/, readme)
+  end
+
+  def test_it_serves
+    assert_match(/^  toy +evented I\/O, one thread: an example$/, ruby("exe/cuttle", "serve", "--help"))
+    serve("--engine", "toy") do |process|
+      assert_match(/^  engine +toy$/, process.out)
+      assert_serves process
+    end
+  end
+
+  def test_the_lab_has_it
+    assert_equal ["toy", "toy -w 2"], ruby("-rcuttle", "-e", CONFIGURATIONS).lines(chomp: true).grep(/toy/)
+  end
+
+  # Suites alone and clustered, over each back end, one test of each.
+  def test_the_contract_suite_has_it
+    env = { "CUTTLE_ENGINE" => "toy" }
+    out = ruby("test/contracts/test_engines.rb", "-v", "-n", "/TestEngine\\(toy.*#test_serves$/", env: env)
+    suites = %w[alone clustered].product(Cuttle::Poller.backends).map { |suite| "TestEngine(toy, #{suite.join(", ")})" }
+    assert_equal suites.sort, out.scan(/^(TestEngine\(toy, .*?\))#test_serves = .* \.$/).flatten.sort
+  end
+
+  # The tests of the settings and of the rooms pass with one more engine.
+  def test_the_rules_for_the_tree_hold
+    tests = %w[settings/test_settings settings/test_table architecture/test_imports]
+    FileUtils.cp_r(%w[bin sig].map { |path| "#{ROOT}/#{path}" }, @directory)
+    File.write("#{@directory}/README.md", readme)
+    ruby(*tests.map { |test| "-r./test/#{test}" }, "-e", "")
+  end
+end

@@ -1,0 +1,122 @@
+# frozen_string_literal: true
+
+require "etc"
+require_relative "costs"
+require_relative "worker"
+require_relative "queue"
+require_relative "child"
+
+module Runner
+  # Keeps so many processes at work as asked for, until the queue is empty, and tells the reporter of each result.
+  class Pool
+    SIZE = Integer(ENV.fetch("CUTTLE_PROCESSES") { Etc.nprocessors * 3 })
+
+    # Seconds after which a test hangs: its process says where its threads are, and is killed.
+    LIMIT = Integer(ENV.fetch("CUTTLE_TEST_LIMIT", 300))
+
+    # What became of a test that could not say so itself.
+    Broken = Class.new(StandardError)
+
+    def initialize(queue, reporter)
+      @queue = queue
+      @reporter = reporter
+      @workers = []
+      @notes = []
+      @costs = Costs.new
+    end
+
+    def run
+      trap("TERM") { raise Interrupt }
+      loop do
+        start_workers
+        break if @workers.empty?
+
+        listen
+      end
+    ensure
+      stop_workers
+      @queue.timings.save
+      puts "", *@notes, *@costs.to_a, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
+    end
+
+    private
+
+    def start_workers
+      while @workers.count(&:at_work?) < SIZE && (suite = @queue.suite)
+        @workers << Worker.new(suite, @workers)
+      end
+    end
+
+    # Waits for one of them to say something, to end, or to hang.
+    def listen
+      ready, = IO.select(@workers, nil, nil, 0.5)
+      (ready || @workers.select(&:ended?)).each { |worker| receive(worker) }
+      @workers.select { |worker| worker.seconds > LIMIT }.each { |worker| give_up(worker) }
+    end
+
+    def receive(worker)
+      result, free = worker.report
+      record(worker, result) if result
+      assign(worker, free)
+    rescue EOFError
+      remove(worker)
+    end
+
+    # Its next test: of its suite, or where it is free of that, of another one.
+    def assign(worker, free)
+      suite = worker.suite
+      name = @queue.test(suite)
+      if name.nil? && free && (other = @queue.next_suite(suite))
+        suite = other
+        name = @queue.test(suite)
+      end
+      worker.next(suite, name)
+    end
+
+    def record(worker, result)
+      @reporter.record(result)
+      @costs.note(worker.suite, result)
+      worker.count(result.metadata[:cpu])
+      @queue.timings.note(worker.suite, result.name, result.time)
+      return if result.passed? || result.skipped?
+
+      puts "", result, *worker.said.each_line.map { |line| "  | #{line}" }
+    end
+
+    # What is left of its suite is for other processes.
+    def remove(worker, why = nil)
+      @workers.delete(worker)
+      @queue.leave(worker.suite)
+      said = worker.said
+      status, left = worker.finish(grace: why ? 0 : 5)
+      record_broken(worker, why || "the process ended: #{status}", said) if why || worker.at_work? || !status.success?
+      @costs.note_shared(worker.suite, worker.cpu - worker.counted)
+      @notes << "#{worker.suite} left running: #{left.join(", ")}" if left.any?
+    end
+
+    def give_up(worker)
+      worker.ask
+      sleep 1
+      remove(worker, "the test hangs: no end after #{LIMIT} s")
+    end
+
+    def record_broken(worker, why, said)
+      result = Minitest::Result.new(worker.test || "(its end)")
+      result.klass = worker.suite.to_s
+      result.time = worker.seconds
+      error = Broken.new("#{why}\n#{said}").tap { |broken| broken.set_backtrace([]) }
+      result.failures << Minitest::UnexpectedError.new(error)
+      puts "", result
+      @reporter.record(result)
+    end
+
+    # Empty, unless we are interrupted.
+    def stop_workers
+      trap("INT", "IGNORE")
+      @workers.each(&:interrupt)
+      @workers.each(&:finish)
+    ensure
+      trap("INT", "DEFAULT")
+    end
+  end
+end
