@@ -60,7 +60,9 @@ class TestBenchmarkResults < Minitest::Test
   end
 
   def test_an_invalid_run_does_not_count
-    lab = Measured.results({ "base" => [1, 2, 3] }) { |_name, round| { "valid" => round != 2, "figures" => { "idle" => round } } }
+    lab = Measured.results({ "base" => [1, 2, 3] }) do |_name, round|
+      { "valid" => round != 2, "figures" => { "idle" => round } }
+    end
     assert_equal({ 0 => 1, 1 => 2 }, Bench::Results.new(lab).values("base", "rate"))
     assert_equal({ 0 => 0, 1 => 1 }, Bench::Results.new(lab).values("base", "idle"))
   end

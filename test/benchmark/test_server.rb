@@ -68,7 +68,8 @@ class TestBenchmarkServer < Minitest::Test
     asked = Cuttle::Lab::Options.new(app: plan.app, duration: 0.3, directory: directory, rounds: 1,
                                      notes: plan.options(options).notes)
     Cuttle::Lab::Runner::Lock.stub(:hold, ->(**, &block) { block.call }) do
-      Bench::Report.new(Cuttle::Lab::Results.read(Cuttle::Lab.run(asked, out: StringIO.new, plan: plan.lab(options)))).text
+      path = Cuttle::Lab.run(asked, out: StringIO.new, plan: plan.lab(options))
+      Bench::Report.new(Cuttle::Lab::Results.read(path)).text
     end
   end
 

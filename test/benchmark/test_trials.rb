@@ -7,7 +7,8 @@ require_relative "../../benchmark/support/bench"
 # The trials of benchmark/hostile, idle and overload, small, on this checkout.
 class TestBenchmarkTrials < Minitest::Test
   ENVIRONMENT = Bench::Work.environment("0:2", 1000)
-  PATIENT = %w[--header-timeout 120 --min-rate 0].freeze # a trial takes almost the 10 s after which slow clients are ended
+  # A trial takes almost the 10 s after which slow clients are ended.
+  PATIENT = %w[--header-timeout 120 --min-rate 0].freeze
   Testbed = Struct.new(:options) do
     def load_options(_configuration, load, _cores)
       { connections: load.connections, keep_alive: true, timeout: 5 }
@@ -53,9 +54,9 @@ class TestBenchmarkTrials < Minitest::Test
   def run_trial(kind, app, *arguments)
     peer = Bench::Checkout.new("trial", Bench::ROOT, ["-t", "2:2", *PATIENT])
     cores = Bench.cores
-    plan = Cuttle::Lab::Plan.new(configurations: [], loads: [], missing: {}, seed: 1, rounds: 1, duration: 1, warmup: 0.2, cut: [])
+    plan = Cuttle::Lab::Plan::Declared.new([]).plan(seed: 1, rounds: 1, duration: 1, warmup: 0.2)
     load = Cuttle::Lab::Results::LoadSpec.new("connections" => 4, "octets" => 13)
-    generate = ->(url, tester: nil, **options) { Cuttle::Load.run(url, **options) }
+    generate = ->(url, **options) { Cuttle::Load.run(url, **options.except(:tester)) }
     run = Bench.serve(peer, cores.server, app: Bench.app(app), env: ENVIRONMENT, keep_alive: true) do |server|
       trial = Bench::Trial.new("small", kind, arguments)
       trial.call(server: server, load: load, testbed: Testbed.new, plan: plan, cores: cores, generator: generate,

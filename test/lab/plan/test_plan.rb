@@ -75,8 +75,10 @@ class TestLabPlan < Minitest::Test
 
   def test_those_that_are_compared_start_one_after_the_other
     load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
-    pairs = Array.new(20) { |pair| %w[single hybrid].map { |model| [compared("#{model} #{pair}", model, "pair #{pair}"), load] } }
-    plan = Cuttle::Lab::Plan::Declared.new(pairs.flatten(1), peers: LabFakes::Peers.new)
+    pairs = 20.times.to_a.product(%w[single hybrid]).map do |number, model|
+      [compared("#{model} #{number}", model, "pair #{number}"), load]
+    end
+    plan = Cuttle::Lab::Plan::Declared.new(pairs, peers: LabFakes::Peers.new)
                                       .plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
     order = plan.round(0).map(&:configuration)
     assert_equal plan.configurations.map(&:id).sort, order.map(&:id).sort
@@ -92,7 +94,8 @@ class TestLabPlan < Minitest::Test
                                            peers: LabFakes::Peers.new).plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
     assert_equal [%w[c1 c2], { "c1" => %w[l1 l2], "c2" => %w[l1] }], [plan.configurations.map(&:id), plan.pairs]
     assert_equal({ "c2" => "falcon is not installed" }, plan.missing)
-    assert_equal ["1.0", 5, RUBY_VERSION], plan.configurations.first.then { |each| [each.version, each.slots, each.ruby] }
+    first = plan.configurations.first
+    assert_equal ["1.0", 5, RUBY_VERSION], [first.version, first.slots, first.ruby]
   end
 
   def test_it_is_the_same_when_read_back

@@ -32,9 +32,10 @@ module Cuttle
 
         def configuration(id, hash)
           peer = @peers.find(hash["server"])
+          slots = peer.slots(Configurations.setup(hash))
           version = peer.version unless peer.unavailable
-          Results::Configuration.new(hash.merge("id" => id, "ruby" => hash["series"] || RUBY_VERSION,
-                                                "slots" => peer.slots(Configurations.setup(hash)), "version" => version))
+          Results::Configuration.new(hash.merge("id" => id, "ruby" => hash["series"] || RUBY_VERSION, "slots" => slots,
+                                                "version" => version))
         end
 
         # Configuration id => why it can't be measured here.

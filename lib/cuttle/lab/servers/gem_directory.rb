@@ -42,7 +42,7 @@ module Cuttle
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
           done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
-                         "-i", path, *@gems, *@flags, out: log, err: %i[child out])
+                        "-i", path, *@gems, *@flags, out: log, err: %i[child out])
           return FileUtils.touch(stamp) && nil if done
 
           lines = File.readlines(log).map(&:strip).grep(/\S/)

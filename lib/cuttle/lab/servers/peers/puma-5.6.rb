@@ -1,3 +1,4 @@
+# rubocop:disable Naming/FileName
 # frozen_string_literal: true
 
 module Cuttle
@@ -21,3 +22,4 @@ module Cuttle
     end
   end
 end
+# rubocop:enable Naming/FileName
