@@ -79,6 +79,6 @@ class TestWarnings < Minitest::Test
   end
 
   def warnings(text)
-    text.lines.grep(%r{#{ROOT}/(?!vendor/)}).grep(/warning: /)
+    text.lines.grep(%r{#{ROOT}/(?!vendor/)}).grep(/:\d+: warning: /)
   end
 end
