@@ -18,6 +18,11 @@ module Cuttle
   # The client has gone.
   class Disconnected < IOError; end
 
+  # Seconds, of time that only goes forward.
+  def self.now
+    Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  end
+
   autoload :VERSION, "cuttle/version"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"

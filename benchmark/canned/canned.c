@@ -5,9 +5,9 @@
  * looked at, so it is no HTTP server: it is the height of the bar that benchmark/hello measures others against.
  * Stands under wrk only, which sends one small request at a time on each connection.
  *
- *	canned PORT [--edge] [FILE]
+ *	canned PORT FILE [--edge]
  *
- * FILE holds the octets to answer with; without it, HELLO. --edge registers connections edge triggered.
+ * FILE holds the octets to answer with. --edge registers connections edge triggered.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -24,14 +24,6 @@
 #define EVENTS 256
 #define MAX_RESPONSE 65536
 
-static const char HELLO[] =
-	"HTTP/1.1 200 OK\r\n"
-	"content-type: text/plain\r\n"
-	"cache-control: no-cache\r\n"
-	"content-length: 13\r\n"
-	"\r\n"
-	"Hello, world!";
-
 static char response[MAX_RESPONSE];
 static size_t response_length;
 
@@ -43,14 +35,8 @@ static void die(const char *what)
 
 static void load_response(const char *path)
 {
-	FILE *file;
+	FILE *file = fopen(path, "rb");
 
-	if (!path) {
-		response_length = sizeof(HELLO) - 1;
-		memcpy(response, HELLO, response_length);
-		return;
-	}
-	file = fopen(path, "rb");
 	if (!file)
 		die(path);
 	response_length = fread(response, 1, sizeof(response), file);
@@ -113,17 +99,15 @@ int main(int argc, char **argv)
 {
 	struct epoll_event events[EVENTS];
 	uint32_t interest = EPOLLIN;
-	int argument = 2, epoll, listener;
+	int epoll, listener;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: canned PORT [--edge] [FILE]\n");
+	if (argc < 3) {
+		fprintf(stderr, "usage: canned PORT FILE [--edge]\n");
 		return 2;
 	}
-	if (argument < argc && strcmp(argv[argument], "--edge") == 0) {
+	if (argc > 3 && strcmp(argv[3], "--edge") == 0)
 		interest |= EPOLLET;
-		argument++;
-	}
-	load_response(argument < argc ? argv[argument] : NULL);
+	load_response(argv[2]);
 	listener = listen_on(atoi(argv[1]));
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)

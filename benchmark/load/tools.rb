@@ -6,7 +6,7 @@ module Bench
   # Load generators: how each is called, and what it says. Each runs as one process of one thread where it can be told so.
   #
   # A Tool answers
-  #   name, version, unavailable     nil, or why it can't be run here
+  #   name, unavailable     nil, or why it can't be run here
   #   command(url, connections:, seconds:, rate:) => argv
   #   figures(output)                => { rate:, p50:, p99:, max: } (per second; seconds; nil: it does not say)
   module LoadTools
@@ -15,13 +15,9 @@ module Bench
 
     # open: has intended times, and needs a rate. idle: argv of a run that does next to nothing, whose CPU time is that of
     # starting the tool; nil where that is too little to count.
-    Tool = Struct.new(:name, :program, :version_argument, :open, :build, :read, :idle, keyword_init: true) do
-      def version
-        Program.version(program, version_argument)
-      end
-
+    Tool = Struct.new(:name, :program, :open, :build, :read, :idle, keyword_init: true) do
       def unavailable
-        "#{program} is not installed" unless Program.path(program) || File.executable?(program)
+        "#{program} is not installed" unless Lab::Machine.program(program) || File.executable?(program)
       end
 
       def command(url, connections:, seconds:, rate: nil)
@@ -35,15 +31,6 @@ module Bench
 
     # What the servers answer: ab speaks HTTP/1.0, where a connection persists only if the server says so.
     ANSWER = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 13\r\n\r\nHello, world!"
-
-    # The canned responder with that answer.
-    class Responder < Canned
-      private
-
-      def copy_response
-        File.join(TMP, "load-response").tap { |path| File.binwrite(path, ANSWER) }
-      end
-    end
 
     module_function
 
@@ -65,14 +52,11 @@ module Bench
         max: latency["max"] / 1e3, warning: result["marks"].map { |mark| mark["name"] }.join(" "), lag_p99: lag && lag / 1e3 }
     end
 
-    def wrk(output)
-      { rate: number(output[%r{Requests/sec:\s+([\d.]+)}, 1]), p50: seconds(output[/50%\s+(\S+)/, 1]), p99: seconds(output[/99%\s+(\S+)/, 1]),
-        max: seconds(output[/Latency\s+\S+\s+\S+\s+(\S+)/, 1]) }
-    end
-
-    def ab(output)
-      { rate: number(output[/Requests per second:\s+([\d.]+)/, 1]), p50: number(output[/^\s+50%\s+(\d+)/, 1], 1e-3),
-        p99: number(output[/^\s+99%\s+(\d+)/, 1], 1e-3), max: number(output[/^\s*100%\s+(\d+)/, 1], 1e-3) }
+    # As the lab reads that tester.
+    def tester(name, output)
+      said = Lab::Testers.find(name).read(output) or return {}
+      times = said.fetch(:percentiles, {}).transform_keys(&:to_f)
+      { rate: said[:rate], p50: times[50.0], p99: times[99.0], max: said[:max] }
     end
 
     def hey(output)
@@ -82,12 +66,6 @@ module Bench
 
     def h2load(output)
       { rate: number(output[%r{([\d.]+) req/s}, 1]), p50: nil, p99: nil, max: seconds(output[/^time for request:\s+\S+\s+(\S+)/, 1]) }
-    end
-
-    def siege(output)
-      text = output.scan(/\{.*\}/m).last or return { rate: nil }
-      result = JSON.parse(text)
-      { rate: result["transaction_rate"], p50: nil, p99: nil, max: result["longest_transaction"] }
     end
 
     def httperf(output)
@@ -101,27 +79,35 @@ module Bench
       ["httperf", "--hog", "--server", uri.host, "--port", uri.port.to_s, "--uri", uri.path, "--rate", rate.to_s, "--num-conns", (rate * seconds).to_s]
     end
 
+    def wrk_command(url, connections, seconds)
+      script = File.join(TMP, "wrk.lua")
+      File.write(script, Lab::Testers.find("wrk")::SCRIPT)
+      ["wrk", "-t1", "-c#{connections}", "-d#{seconds}s", "-s", script, url]
+    end
+
     # All there are; those with open: true need a rate.
     def all
       json = ["-q", "--json", "-", "-t", "1"]
       [
-        Tool.new(name: "cuttle load", program: CUTTLE.first, version_argument: "-v", read: method(:cuttle),
+        Tool.new(name: "cuttle load", program: CUTTLE.first, read: method(:cuttle),
                  build: ->(url, connections, seconds, _) { [*CUTTLE, url, "-c", connections.to_s, "-d", "#{seconds}s", *json] },
                  idle: ->(url) { [*CUTTLE, url, "-n", "1", "-c", "1", *json] }),
-        Tool.new(name: "cuttle load --rate", program: CUTTLE.first, version_argument: "-v", open: true, read: method(:cuttle),
+        Tool.new(name: "cuttle load --rate", program: CUTTLE.first, open: true, read: method(:cuttle),
                  build: ->(url, _, seconds, rate) { [*CUTTLE, url, "--rate", rate.to_s, "-d", "#{seconds}s", *json] },
                  idle: ->(url) { [*CUTTLE, url, "-n", "1", "-c", "1", *json] }),
-        Tool.new(name: "wrk", program: "wrk", version_argument: "-v", read: method(:wrk),
-                 build: ->(url, connections, seconds, _) { ["wrk", "-t1", "-c#{connections}", "-d#{seconds}s", "--latency", url] }),
-        Tool.new(name: "ab -k", program: "ab", version_argument: "-V", read: method(:ab),
-                 build: ->(url, connections, seconds, _) { ["ab", "-q", "-k", "-c", connections.to_s, "-t", seconds.to_s, "-n", MANY.to_s, url] }),
-        Tool.new(name: "hey", program: "hey", version_argument: "-h", read: method(:hey),
+        Tool.new(name: "wrk", program: "wrk", read: ->(output) { tester("wrk", output) },
+                 build: ->(url, connections, seconds, _) { wrk_command(url, connections, seconds) }),
+        Tool.new(name: "ab -k", program: "ab", read: ->(output) { tester("ab", output) },
+                 build: lambda { |url, connections, seconds, _|
+                   ["ab", "-q", "-k", "-c", connections.to_s, "-t", seconds.to_s, "-n", MANY.to_s, url]
+                 }),
+        Tool.new(name: "hey", program: "hey", read: method(:hey),
                  build: ->(url, connections, seconds, _) { ["hey", "-z", "#{seconds}s", "-c", connections.to_s, "-cpus", "1", url] }),
-        Tool.new(name: "h2load --h1", program: "h2load", version_argument: "--version", read: method(:h2load),
+        Tool.new(name: "h2load --h1", program: "h2load", read: method(:h2load),
                  build: ->(url, connections, seconds, _) { ["h2load", "--h1", "-t1", "-c#{connections}", "-D#{seconds}", url] }),
-        Tool.new(name: "siege -b", program: "siege", version_argument: "-V", read: method(:siege),
+        Tool.new(name: "siege -b", program: "siege", read: ->(output) { tester("siege", output) },
                  build: ->(url, connections, seconds, _) { ["siege", "-b", "-q", "-j", "-c#{connections}", "-t#{seconds}S", url] }),
-        Tool.new(name: "httperf --rate", program: "httperf", version_argument: "--version", open: true, read: method(:httperf),
+        Tool.new(name: "httperf --rate", program: "httperf", open: true, read: method(:httperf),
                  build: ->(url, _, seconds, rate) { httperf_command(url, seconds, rate) })
       ]
     end
@@ -136,17 +122,12 @@ module Bench
 
     # Runs a command on the load's core; returns [its output, its CPU seconds].
     def run(command, cores, &while_running)
-      before = Wrk.children_cpu
-      reader, writer = IO.pipe
-      pid = Process.spawn(*cores.pin(cores.load, command), out: writer, err: File::NULL, in: File::NULL)
-      writer.close
+      before = Lab::Machine.children_cpu
       thread = while_running && Thread.new(&while_running)
-      output = reader.read
-      Process.wait(pid)
+      command = Lab::Machine::Cores.pinned(cores.load, command)
+      output = IO.popen([*command, { in: File::NULL, err: File::NULL }], &:read)
       thread&.join
-      [output, Wrk.children_cpu - before]
-    ensure
-      reader&.close
+      [output, Lab::Machine.children_cpu - before]
     end
 
     # Rows of cells as a Markdown table.

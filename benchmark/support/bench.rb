@@ -1,56 +1,90 @@
 # frozen_string_literal: true
 
-# The library behind the scripts in benchmark/: see benchmark/README.md for the law they keep.
+# What the scripts in benchmark/ share: see benchmark/README.md. A benchmark is a plan for the lab, which runs it, keeps
+# its results and watches the machine; here is what only benchmarks have.
 
-require "etc"
 require "fileutils"
-require "io/wait"
 require "json"
 require "open3"
 require "optparse"
 require "rbconfig"
-require "socket"
 require "tempfile"
-require "tmpdir"
 
 $LOAD_PATH.unshift File.expand_path("../../lib", __dir__)
 require "cuttle"
 
 module Bench
+  Lab = Cuttle::Lab
+  Peers = Lab::Servers::Peers
+
   ROOT = File.expand_path("../..", __dir__)
-  # Everything the benchmarks make: programs, peers' gems, logs, results.
+  # Everything the benchmarks make: programs, logs, results.
   TMP = File.join(ROOT, "tmp/benchmark")
-  APPS = File.join(ROOT, "benchmark/apps")
   RESULTS = File.join(TMP, "results")
   LOGS = File.join(TMP, "logs")
 
   # Path of one of the apps in benchmark/apps.
   def self.app(name)
-    File.join(APPS, "#{name}.ru")
+    File.join(ROOT, "benchmark/apps/#{name}.ru")
   end
 
-  # A benchmark script: the block gets the plan to fill in, and the Options; then it is run as the command line says,
-  # and told. own: a Proc that adds options of the script's own to the OptionParser.
+  # A benchmark script: the block gets the plan to fill in, and the Options; then the lab runs it as the command line
+  # says, and it is told. own: a Proc that adds options of the script's own to the OptionParser.
   def self.run(name, title, columns:, rounds: 5, seconds: 3, own: nil)
     options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)
     yield plan, options
-    return puts(plan.subjects.map(&:name)) if options.list?
+    return puts(plan.names) if options.list?
 
-    Quiet.alone do
-      puts "seed #{options.seed}, server on core #{options.cores.server.first}, load on core #{options.cores.load.first}"
-      warn "server and load share a core: these figures tell nothing" if options.cores.shared?
-      journal = Journal.create(name)
-      Runner.new(plan, options, journal).call
-      puts "", Report.new(journal).text
-    end
-  rescue Interrupt
-    abort "interrupted; what was measured is in #{RESULTS}"
+    make_ready
+    directory = Lab.run(plan.options(options), out: $stdout, plan: plan.lab(options), trials: plan.trials)
+    puts "", Report.new(Lab::Results.read(directory)).text
+  rescue Cuttle::Error => error
+    abort "benchmark/#{name}: #{error.message}"
+  end
+
+  # Has bin/cuttle install gems and compile where that is to be done.
+  def self.make_ready
+    FileUtils.mkdir_p(LOGS)
+    log = "#{LOGS}/setup.log"
+    done = system(Lab::Servers::Server::CLEAN, "#{ROOT}/bin/cuttle", "--version", out: log, err: %i[child out])
+    done or raise Lab::Failure, "bin/cuttle could not make itself ready (see #{log})"
+  end
+
+  # One core for the server, and one for the load: the first two that this process may use, where none are named.
+  def self.cores(server: nil, load: nil, allowed: Lab::Machine::Cores.allowed)
+    server ||= (allowed - [load]).first
+    load ||= (allowed - [server]).first || server
+    Lab::Machine::Cores.new(server: [server], load: [load], allowed: allowed)
+  end
+
+  # Yields a server of its own on these cores, for what is no plan. settings: of Servers::Setup. Raises Failure.
+  def self.serve(peer, cores, **settings)
+    server = Lab::Servers::Server.start(peer, setup(peer, cores, **settings))
+    yield server
+  ensure
+    server&.stop
+  end
+
+  # A Servers::Setup; its log is kept in LOGS.
+  def self.setup(peer, cores, **settings)
+    FileUtils.mkdir_p(LOGS)
+    numbers = { model: peer.models.first, workers: peer.workers.begin, threads: 1, keep_alive: peer.keeps_alive.first,
+                backlog: Lab::Plan::Configurations::BACKLOG }
+    Lab::Servers::Setup.new(**numbers, port: Lab::Servers::Server.free_port, cores: cores, env: {},
+                                       log: "#{LOGS}/#{peer.name}.log", **settings)
+  end
+
+  # Compiles one of the benchmarks' own C programs into tmp/, when its source is newer. Returns the program's path.
+  def self.compile(source)
+    program = File.join(TMP, File.basename(source, ".c"))
+    return program if File.exist?(program) && File.mtime(program) > File.mtime(source)
+
+    FileUtils.mkdir_p(TMP)
+    done = system("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", program, source)
+    done ? program : raise(Lab::Failure, "gcc could not compile #{source}")
   end
 end
 
-%w[clock statistics cores http program server wrk meter throughput idle_clients idleness recipe native
-   work cuttle_load slow_clients slow_http_test hostility loaded probes overload
-   canned cuttle nginx peer machine quiet options plan journal results columns report runner]
-  .each { |file| require_relative file }
-require_relative "../peers"
+%w[options plan results columns report work slow_clients slow_http_test probes beside idleness hostility
+   overload ../servers/canned ../servers/nginx ../servers/checkout].each { |file| require_relative file }

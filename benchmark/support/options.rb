@@ -3,7 +3,7 @@
 module Bench
   # What may be said on the command line of every benchmark.
   class Options
-    attr_reader :rounds, :seconds, :seed, :patience, :cores
+    attr_reader :rounds, :seconds, :seed, :patience, :cores, :command
 
     # rounds, seconds: the benchmark's own defaults; own: a Proc that adds options of its own to the OptionParser.
     def initialize(arguments, name:, rounds:, seconds:, own: nil)
@@ -15,8 +15,9 @@ module Bench
       @except = []
       @pins = {}
       @own = own
+      @command = ["benchmark/#{name}", *arguments]
       parser(name).parse!(arguments)
-      @cores = Cores.new(**@pins)
+      @cores = Bench.cores(**@pins)
     end
 
     # Whether the subject of that name is wanted. A word matches the names that contain it.
@@ -32,29 +33,23 @@ module Bench
 
     def parser(name)
       OptionParser.new("Usage: benchmark/#{name} [options]") do |on|
-        counts(on)
-        subjects(on)
-        machine(on)
+        procedure(on)
+        on.on("--only NAMES", Array, "subjects whose name contains one of these words") { |names| @only = names }
+        on.on("--except NAMES", Array, "no subject whose name contains one of these words") { |names| @except = names }
+        on.on("--list", "name the subjects, and measure nothing") { @list = true }
         @own&.call(on)
       end
     end
 
-    def counts(on)
-      on.on("--rounds N", Integer, "rounds over all subjects (#{@rounds}); at least 5 for figures to publish") { |n| @rounds = n }
+    def procedure(on)
+      on.on("--rounds N", Integer, "rounds over all subjects (#{@rounds}); at least 5 to publish") { |n| @rounds = n }
       on.on("--seconds N", Integer, "seconds a run is measured (#{@seconds})") { |n| @seconds = n }
       on.on("--seed N", Integer, "seed of the order within the rounds") { |n| @seed = n }
-    end
-
-    def subjects(on)
-      on.on("--only NAMES", Array, "subjects whose name contains one of these words") { |names| @only = names }
-      on.on("--except NAMES", Array, "no subject whose name contains one of these words") { |names| @except = names }
-      on.on("--list", "name the subjects, and measure nothing") { @list = true }
-    end
-
-    def machine(on)
       on.on("--server-core N", Integer, "core of the server (the first allowed)") { |n| @pins[:server] = n }
       on.on("--load-core N", Integer, "core of the load (the second allowed)") { |n| @pins[:load] = n }
-      on.on("--patience N", Float, "seconds to wait for a quiet machine before each run (#{@patience})") { |n| @patience = n }
+      on.on("--patience N", Float, "seconds to wait, before each run, for a quiet machine (#{@patience})") do |n|
+        @patience = n
+      end
     end
   end
 end

@@ -3,48 +3,54 @@
 module Bench
   # A trial: what a server does with several times the requests that it can serve. Its capacity is measured first, by a
   # closed loop; then an open loop offers so many times as much, as clients do who know nothing of each other.
-  class Overload
+  class Overload < Lab::Runner::Trial
     CAPACITY_SECONDS = 5
     CLIENTS = 20 # of the closed loop: enough to keep every thread busy
     CONNECTIONS = 4_000 # of the open loop, at most
     PROBES = 100 # requests per second of the offered ones whose times are told by status
     TIMEOUT = 10
+    MOST = CONNECTIONS + 2 * PROBES * TIMEOUT # connections in all
     INTERVAL = 0.5 # seconds between two looks at the memory
 
     # factor: how many times the capacity is offered; timeout: seconds after which a client gives up.
-    def initialize(factor, timeout: TIMEOUT)
+    def initialize(factor, timeout = TIMEOUT, **parts)
+      super(**parts)
       @factor = factor
       @timeout = timeout
     end
 
-    # rate: the capacity, requests per second; p99: at capacity; and of the overload:
+    # The lab's record of the capacity, and of the overload:
     #   offered, goodput             requests, and right responses, per second; goodput_share: of the capacity
-    #   accepted_p50, accepted_p99   times of the right responses, microseconds; nil where there was none
+    #   accepted_p50, accepted_p99   times of the right responses, milliseconds; nil where there was none
     #   shed_p99                     of the 503s
     #   shed                         share of all responses
-    #   growth                       kilobytes of RSS from a third of the run to its end
-    def call(recipe, seconds, cores)
-      IdleClients.allow(CONNECTIONS + 2 * PROBES * @timeout)
-      Server.open(recipe, cores, LOGS) do |server|
-        capacity = CuttleLoad.new(connections: CLIENTS, warmup: 1).call(server.port, CAPACITY_SECONDS, cores)
-        memory, (load, probes) = watch(server) { offer(server, capacity[:rate] * @factor, seconds, cores) }
-        figures(capacity, load, probes, memory)
-      end
+    #   growth                       MB of RSS from a third of the run to its end
+    def run(configuration, route, **)
+      prepare(configuration, route)
+      warm_up
+      capacity, meter = measure(duration: CAPACITY_SECONDS)
+      return if capacity.interrupted?
+
+      run = record(capacity, meter, nil)
+      memory, (load, probes) = watch { offer(capacity.rate * @factor) }
+      errors = Results.sum([capacity.errors, load.errors.except(:status_5xx)]) # a 503 is what it is for
+      figures = figures(capacity.rate, load, probes, memory)
+      run.merge("figures" => figures, "errors" => errors) unless load.interrupted?
     end
 
     private
 
-    # Returns [the load's figures, the probes' times by status].
-    def offer(server, rate, seconds, cores)
-      probes = Thread.new { Probes.new(server.port, rate: PROBES, timeout: @timeout).run(seconds) }
-      load = CuttleLoad.new(connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: @timeout)
-      [load.call(server.port, seconds, cores), probes.value]
+    # Returns [the load's result, the probes' times by status].
+    def offer(rate)
+      probes = Thread.new { Probes.new(@server.port, rate: PROBES, timeout: @timeout).run(@plan.duration) }
+      options = { connections: CONNECTIONS, rate: (rate - PROBES).round, timeout: @timeout, duration: @plan.duration }
+      [@generator.call(@url, **@options, **options), probes.value]
     end
 
     # Returns [kilobytes of RSS every INTERVAL, what the block returned].
-    def watch(server)
+    def watch
       memory, over = [], false
-      thread = Thread.new { memory << server.tree.rss and sleep(INTERVAL) until over }
+      thread = Thread.new { memory << @server.tree.rss and sleep(INTERVAL) until over }
       result = yield
       over = true
       thread.join
@@ -52,19 +58,23 @@ module Bench
     end
 
     def figures(capacity, load, probes, memory)
-      goodput = load[:good_rate] + probes[200].size / load[:seconds]
-      shed, errors = load[:errors].partition { |kind, _| kind == :status_5xx }.map(&:to_h)
-      capacity.merge(offered: load[:sent] / load[:seconds] + PROBES,
-                     goodput: goodput, goodput_share: goodput / capacity[:rate],
-                     accepted_p50: percentile(probes[200], 0.5), accepted_p99: percentile(probes[200], 0.99),
-                     shed_p99: percentile(probes[503], 0.99), shed: shed.values.sum.fdiv([load[:requests], 1].max),
-                     growth: memory.last - memory[memory.size / 3], load_cpu: load[:load_cpu] / load[:seconds],
-                     errors: capacity[:errors].merge(errors))
+      goodput = (good(load) + probes[200].size) / load.elapsed
+      { offered: load.sent / load.elapsed + PROBES, goodput: goodput, goodput_share: goodput / capacity,
+        accepted_p50: percentile(probes[200], 0.5), accepted_p99: percentile(probes[200], 0.99),
+        shed_p99: percentile(probes[503], 0.99), shed: load.errors[:status_5xx].fdiv([load.responses, 1].max),
+        growth: (memory.last - memory[memory.size / 3]) / 1024.0 }
     end
 
-    # Microseconds, or nil.
+    # Responses with the right status while requests were sent.
+    def good(load)
+      load.windows.reject(&:draining?).sum do |window|
+        window.responses - window.errors.sum { |kind, count| kind.start_with?("status") ? count : 0 }
+      end
+    end
+
+    # Milliseconds, or nil.
     def percentile(seconds, share)
-      ::Cuttle::Load::Statistics.quantile(seconds, share) * 1e6 if seconds.any?
+      Cuttle::Load::Statistics.quantile(seconds, share) * 1e3 if seconds.any?
     end
   end
 end

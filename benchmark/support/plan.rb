@@ -1,35 +1,102 @@
 # frozen_string_literal: true
 
 module Bench
-  # What a benchmark measures: subjects, the columns that tell of them, and the figures it must reach.
+  # What a benchmark measures, declared as a study's is: subjects (a server of its own under one load each), the columns
+  # that tell of them, and the figures to reach.
   class Plan
-    # recipe: see Server; trial: call(recipe, seconds, cores) => figures; versus: name of the subject it is compared with.
-    Subject = Struct.new(:recipe, :trial, :versus, keyword_init: true) do
-      def name
-        recipe.name
-      end
-    end
-    # A ratio or value that the block takes from Results, and the bound it must keep.
-    Figure = Struct.new(:text, :sense, :bound, :value, keyword_init: true)
+    WARM_UP = 2 # seconds; half of them are enough where the rate is steady
+    SPARE = 1_000 # descriptors of a server beside those of connections
+    TIMEOUT = 30 # seconds; wrk drops what takes longer, so it is far above what any sane server needs
 
-    attr_reader :name, :title, :subjects, :figures, :columns
+    # app: of Lab::Options. environment: of every server. connections: how many there will be, where they are many.
+    attr_accessor :app, :environment, :connections
+    attr_reader :trials
 
-    # columns: names from Columns.
+    # columns: names of Columns.
     def initialize(name, title, columns)
       @name = name
       @title = title
       @columns = columns
-      @subjects = []
+      @environment = {}
+      @pairs = []
       @figures = []
+      @trials = {}
     end
 
-    def subject(recipe, trial, versus:)
-      @subjects << Subject.new(recipe: recipe, trial: trial, versus: versus)
+    # A load for subjects. tester: "wrk", or nil for `cuttle load`. rate: requests per second of an open loop. octets:
+    # of a right response's body, nil for any. trial: a Trial, where the lab's own is not meant.
+    def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, trial: nil)
+      name = ["#{connections} connections", path, ("#{rate}/s" if rate), tester, trial&.name].compact.join(" ")
+      @trials[name] = trial if trial
+      { "name" => name, "loop" => rate ? "open" : "closed", "connections" => connections, "rate" => rate,
+        "keep_alive" => true, "path" => path, "octets" => octets, "tester" => tester, "trial" => (name if trial) }
     end
 
-    # at_least: or at_most: the bound; the block gets Results and returns a number, or nil where it can't be told.
-    def figure(text, at_least: nil, at_most: nil, &value)
-      @figures << Figure.new(text: text, sense: at_least ? "at_least" : "at_most", bound: at_least || at_most, value: value)
+    # Cuttle. base: the name of the subject that it is compared with, and runs next to. flags: of `cuttle serve`.
+    def serve(name, load, engine: "hybrid", threads: 1, flags: nil, base: nil, env: {})
+      add(name, load, base, env, "server" => "cuttle", "model" => engine, "workers" => 0, "threads" => threads,
+                                 "keep_alive" => true, "flags" => flags)
+    end
+
+    # Another server, with its own habits: one process; where it has no pool, threads count for nothing.
+    def other(server, load, name: server, model: nil, threads: 1, base: nil, env: {})
+      peer = Peers.find(server)
+      numbers = { "server" => server, "model" => model || peer.models.first, "workers" => peer.workers.begin,
+                  "keep_alive" => peer.keeps_alive.first }
+      possible = [threads, 1, 0].find do |count|
+        !peer.supports?(Lab::Plan::Configurations.setup(numbers.merge("threads" => count)))
+      end
+      add(name, load, base, env, **numbers, "threads" => possible || threads)
+    end
+
+    # A figure to reach: figure (a name of Results) of a subject; by another's in the same round, where by names one, or
+    # by a number. The least or the most that it may be is the bound. shown: for the whole 95% interval. Of many
+    # subjects by many others, the worst counts.
+    def figure(text, figure, of:, by: nil, at_least: nil, at_most: nil, shown: false)
+      @figures << { "text" => text, "figure" => figure.to_s, "of" => of, "by" => by, "shown" => shown,
+                    "sense" => at_least ? "at_least" : "at_most", "bound" => at_least || at_most }
+    end
+
+    def names
+      @pairs.map { |configuration, _| configuration["name"] }
+    end
+
+    # The lab's plan, of the subjects that are wanted.
+    def lab(options)
+      Cuttle::Load::Plan::Checks.allow_files(connections + SPARE) if connections
+      wanted = @pairs.select { |configuration, _| options.wants?(configuration["name"]) }
+      Lab::Plan::Declared.new(wanted).plan(seed: options.seed, rounds: options.rounds, duration: options.seconds,
+                                           warmup: WARM_UP)
+    end
+
+    # The lab's options.
+    def options(options)
+      cores = options.cores
+      Lab::Options.new(app: app, seed: options.seed, rounds: options.rounds, duration: options.seconds, warmup: WARM_UP,
+                       timeout: TIMEOUT, patience: options.patience, cpus: { server: cores.server, load: cores.load },
+                       directory: File.join(RESULTS, @name), command: options.command,
+                       notes: { Report::NOTE => note })
+    end
+
+    private
+
+    def add(name, load, base, env, **configuration)
+      configuration = { "name" => name, **configuration, "base" => base, "environment" => environment.merge(env) }
+      @pairs << [configuration, load]
+    end
+
+    # What the report needs beside the lab's results.
+    def note
+      { "name" => @name, "title" => @title, "columns" => @columns, "figures" => @figures,
+        "commit" => version("git", "-C", ROOT, "describe", "--always", "--dirty=+"),
+        "wrk" => version("wrk", "-v")&.slice(/\d+\.\d+\.\d+/), "gcc" => version("gcc", "--version") }
+    end
+
+    # The first line that a program prints.
+    def version(*command)
+      Open3.capture2e(*command).first.lines.first&.strip
+    rescue SystemCallError
+      nil
     end
   end
 end

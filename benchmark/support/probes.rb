@@ -21,11 +21,11 @@ module Bench
     # Status (Integer, :timeout or :failed) => seconds each took. Returns when the last one has its answer.
     def run(seconds)
       @clients, @idle, @times = [], [], Hash.new { |hash, key| hash[key] = [] }
-      upcoming = Clock.now
+      upcoming = Cuttle.now
       deadline = upcoming + seconds
       while upcoming < deadline || @clients.any?(&:asked)
         upcoming = ask_until_now(upcoming, deadline)
-        wait(upcoming < deadline ? upcoming : Clock.now + 0.1)
+        wait(upcoming < deadline ? upcoming : Cuttle.now + 0.1)
         give_up
       end
       @times
@@ -37,7 +37,7 @@ module Bench
 
     # Sends those whose time has come; returns the time of the next.
     def ask_until_now(upcoming, deadline)
-      while upcoming < deadline && upcoming <= Clock.now
+      while upcoming < deadline && upcoming <= Cuttle.now
         ask(upcoming)
         upcoming -= Math.log(1 - @random.rand) / @rate
       end
@@ -61,7 +61,8 @@ module Bench
 
     def wait(time)
       connected, connecting = @clients.partition(&:connected)
-      ready = IO.select(connected.map(&:socket), connecting.map(&:socket), nil, [time - Clock.now, 0].max) or return
+      left = [time - Cuttle.now, 0].max
+      ready = IO.select(connected.map(&:socket), connecting.map(&:socket), nil, left) or return
       by_socket = @clients.to_h { |client| [client.socket, client] }
       ready[1].each { |socket| begin_exchange(by_socket[socket]) }
       ready[0].each { |socket| take(by_socket[socket]) }
@@ -88,7 +89,7 @@ module Bench
 
     # An idle connection that the server has closed is no failure.
     def finish(client, status, keep: false)
-      @times[status] << Clock.now - client.asked if client.asked
+      @times[status] << Cuttle.now - client.asked if client.asked
       client.asked = nil
       return @idle << client if keep
 
@@ -97,7 +98,7 @@ module Bench
     end
 
     def give_up
-      oldest = Clock.now - @timeout
+      oldest = Cuttle.now - @timeout
       @clients.select { |client| client.asked && client.asked < oldest }.each { |client| finish(client, :timeout) }
     end
   end

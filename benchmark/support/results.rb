@@ -1,54 +1,105 @@
 # frozen_string_literal: true
 
 module Bench
-  # A journal's runs, summed up: medians over the rounds, and ratios between two subjects.
+  # The lab's results of a benchmark, summed up by subject: medians over the rounds, and ratios between two subjects.
+  # Runs that the lab calls invalid don't count.
   class Results
-    def initialize(journal)
-      @runs = journal.of("run").group_by { |run| run[:name] }
+    # Figure => how a run tells it. Times are in milliseconds, memory in MB. A run's "figures" have those of its trial.
+    OF_A_RUN = {
+      "rate" => ->(run) { run.rate }, "byte_rate" => ->(run) { run["octets"] / run.elapsed },
+      "cpu" => ->(run) { run.server["cpu_us"] }, "switches" => ->(run) { run.server["switches"] },
+      "server_cpu" => ->(run) { run.server["cpu_share"] }, "load_cpu" => ->(run) { run.load_cpu },
+      "pss" => ->(run) { run.server["pss_total"].fdiv(2**20) },
+      **[50, 95, 99].to_h { |each| ["p#{each}", ->(run) { Results.time(run, each) }] },
+      "p95_p50" => ->(run) { Results.time(run, 95)&.fdiv(Results.time(run, 50)) }
+    }.freeze
+
+    # A percentile in milliseconds; of too few responses, what there is of them.
+    def self.time(run, percentile)
+      run.time("p#{percentile}") || run.histogram&.then { |all| all.value_at(percentile) / 1e6 if all.count.positive? }
     end
 
-    # Names of the subjects that were measured.
-    def names
-      @runs.keys
+    # The middle value; nil of nothing.
+    def self.median(values)
+      Lab::Statistics.median(values) if values.any?
+    end
+
+    # The median of the ratios within each round: what a machine does to a whole round cancels out. Both are Hashes of
+    # round => value; rounds that only one of them has do not count.
+    def self.ratio(values, others)
+      rounds = (values.keys & others.keys).reject { |round| others[round].zero? }
+      median(rounds.map { |round| values[round].fdiv(others[round]) })
+    end
+
+    # The sums of Hashes of kind => count.
+    def self.sum(counts)
+      counts.reduce({}) { |sum, more| sum.merge(more) { |_kind, a, b| a + b } }
+    end
+
+    # lab: a Lab::Results.
+    def initialize(lab)
+      @runs = lab.runs.group_by { |run| lab.configuration(run.configuration).name }
+    end
+
+    # Runs of a subject, the invalid ones too.
+    def runs(name)
+      @runs.fetch(name, [])
     end
 
     # Round => value of one figure.
     def values(name, figure)
-      @runs.fetch(name, []).to_h { |run| [run[:round], run[:figures][figure]] }.compact
+      of_a_run = OF_A_RUN[figure]
+      runs(name).select(&:valid?)
+                .to_h { |run| [run.block, of_a_run ? of_a_run.call(run) : run["figures"]&.fetch(figure, nil)] }.compact
     end
 
     # The median over the rounds, or nil.
     def median(name, figure)
-      Statistics.median(values(name, figure).values)
+      Results.median(values(name, figure).values)
     end
 
     # How many times the other's: the median of the ratios within each round, or nil.
-    def ratio(name, versus, figure)
-      Statistics.paired_ratio(values(name, figure), values(versus, figure))
+    def ratio(name, base, figure)
+      Results.ratio(values(name, figure), values(base, figure))
     end
 
     # [first quartile, median, third quartile] over the rounds, or nil.
     def quartiles(name, figure)
-      Statistics.quartiles(values(name, figure).values)
+      values = values(name, figure).values
+      [0.25, 0.5, 0.75].map { |share| Cuttle::Load::Statistics.quantile(values, share) } if values.any?
     end
 
     # How many times the other's, with the 95% interval by Student's t on the logarithms of the ratios within each
     # round; a Lab::Statistics::Estimate, or nil. Its low and high are nil of a single round.
-    def interval(name, versus, figure)
-      ::Cuttle::Lab::Statistics.paired_ratio(values(versus, figure), values(name, figure))
+    def interval(name, base, figure)
+      Lab::Statistics.paired_ratio(values(base, figure), values(name, figure))
     end
 
-    # The largest of the ratios of several subjects to several others; nil unless all of `names` were measured.
-    def worst_ratio(names, others, figure)
-      return unless (names - self.names).empty?
+    # The value of one of a plan's figures, or nil where it can't be told.
+    def value(figure)
+      name, of, by = figure.values_at("figure", "of", "by")
+      return worst(of, by, name) if of.is_a?(Array)
+      return interval(of, by, name)&.public_send(figure["sense"] == "at_least" ? :low : :high) if figure["shown"]
 
-      names.product(others).filter_map { |name, other| ratio(name, other, figure) }.max
+      case by
+      when nil then median(of, name)
+      when Numeric then median(of, name)&.fdiv(by)
+      else ratio(of, by, name)
+      end
     end
 
     # Kind of error => count, over all rounds.
     def errors(name)
-      @runs.fetch(name, []).map { |run| run[:figures][:errors] || {} }
-           .reduce({}) { |sum, errors| sum.merge(errors) { |_kind, a, b| a + b } }
+      Results.sum(runs(name).map(&:errors)).select { |_kind, count| count.positive? }
+    end
+
+    private
+
+    # The largest of the ratios; nil unless all of `names` were measured.
+    def worst(names, others, figure)
+      return if names.any? { |name| values(name, figure).empty? }
+
+      names.product(others).filter_map { |name, other| ratio(name, other, figure) }.max
     end
   end
 end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # Thousands of slow clients in one process, benchmark/slow/slow.c, on the load's core.
+  # Thousands of slow clients in one process, benchmark/slow/slow.c, on this process's core.
   class SlowClients
     SOURCE = File.join(ROOT, "benchmark/slow/slow.c")
     START_TIMEOUT = 60
@@ -18,17 +18,16 @@ module Bench
     end
 
     def unavailable
-      "gcc is not installed" unless Program.path("gcc")
+      "gcc is not installed" unless Lab::Machine.program("gcc")
     end
 
     # Returns when all of them are connected, or as many as the server takes within the program's patience.
-    def open(port, cores, seconds: nil)
-      IdleClients.allow(@count)
+    def open(port, seconds: nil)
+      Cuttle::Load::Plan::Checks.allow_files(@count)
       interval = (@interval * 1000).round.to_s
-      command = [Native.compile(SOURCE), port.to_s, "--interval", interval, *@kinds]
-      @program = IO.popen(cores.pin(cores.load, command), "r+")
+      @program = IO.popen([Bench.compile(SOURCE), port.to_s, "--interval", interval, *@kinds], "r+")
       line = @program.gets if @program.wait_readable(START_TIMEOUT)
-      raise Server::Failed, "slow clients did not start" unless line == "ready\n"
+      raise Lab::Failure, "slow clients did not start" unless line == "ready\n"
     end
 
     def pid

@@ -23,18 +23,17 @@ module Bench
     end
 
     def unavailable
-      "slowhttptest is not installed (Debian: slowhttptest)" unless Program.path("slowhttptest")
+      "slowhttptest is not installed (Debian: slowhttptest)" unless Lab::Machine.program("slowhttptest")
     end
 
     # seconds: that the load among them will take.
-    def open(port, cores, seconds:)
-      IdleClients.allow(@count)
+    def open(port, seconds:)
+      Cuttle::Load::Plan::Checks.allow_files(@count)
       FileUtils.rm_f("#{@report}.csv")
       words = [*MODES.fetch(@mode), @interval.ceil.to_s, "-c", @count.to_s, "-r", RATE.to_s,
                "-l", (seconds.ceil + AFTER).to_s, "-p", PROBE_TIMEOUT.to_s,
                "-u", "http://127.0.0.1:#{port}#{@path}", "-g", "-o", @report]
-      @pid = Process.spawn(*cores.pin(cores.load, ["slowhttptest", @mode, *words]),
-                           in: File::NULL, out: "#{@report}.log", err: %i[child out])
+      @pid = Process.spawn("slowhttptest", @mode, *words, in: File::NULL, out: "#{@report}.log", err: %i[child out])
       sleep(@count.fdiv(RATE)) # it says nothing when it is there
     end
 
@@ -43,7 +42,7 @@ module Bench
       wait
       head, *rows = File.readlines("#{@report}.csv", chomp: true).map { |line| line.split(",") }
       rows = rows.map { |row| head.zip(row.map(&:to_i)).to_h }
-      raise Server::Failed, "slowhttptest recorded nothing" if rows.empty?
+      raise Lab::Failure, "slowhttptest recorded nothing" if rows.empty?
 
       { slow_held: rows.map { |row| row["Connected"] }.max, slow_closed: rows.map { |row| row["Closed"] }.max,
         available: rows.count { |row| row["Service Available"].positive? }.fdiv(rows.size) }

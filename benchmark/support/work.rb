@@ -16,8 +16,8 @@ module Bench
 
     # Additions of a millisecond on one of `cores`, in a process like a server's.
     def self.calibrate(cores)
-      command = cores.pin(cores.server, [RbConfig.ruby, __FILE__, "calibrate"])
-      Integer(IO.popen([::Cuttle::Lab::Servers::Server::CLEAN, *command], &:read))
+      command = Lab::Machine::Cores.pinned(cores.server, [RbConfig.ruby, __FILE__, "calibrate"])
+      Integer(IO.popen([Lab::Servers::Server::CLEAN, *command], &:read))
     end
 
     def self.compute(loops)

@@ -30,7 +30,7 @@ module Soak
     # Returns whether every engine passed.
     def run(arguments)
       seconds, engines = parse(arguments)
-      Bench::Quiet.alone do
+      Bench::Lab::Runner::Lock.hold do
         trials = engines.map { |engine| Trial.new(engine, seconds).run.tap { |trial| tell(trial) } }
         puts "", table(trials)
         trials.all? { |trial| trial.verdict.faults.empty? }
@@ -55,9 +55,7 @@ module Soak
     end
 
     def table(trials)
-      rows = [HEADINGS, *trials.map(&:row)]
-      widths = rows.transpose.map { |cells| cells.map { |cell| cell.to_s.size }.max }
-      rows.map { |cells| cells.zip(widths).map { |cell, width| cell.to_s.rjust(width) }.join("  ") }
+      Cuttle::Report::Columns.align([HEADINGS, *trials.map(&:row)].map { |cells| cells.map(&:to_s) }, left: [])
     end
   end
 end

@@ -52,7 +52,7 @@ module Cuttle
     def supervise
       start_due
       kill_overdue
-      @signals.wait(@slots.filter_map { |slot| slot.wake_in(now) }.min).each { |signal| obey(signal) }
+      @signals.wait(@slots.filter_map { |slot| slot.wake_in(Cuttle.now) }.min).each { |signal| obey(signal) }
       reap
     end
 
@@ -82,7 +82,7 @@ module Cuttle
     end
 
     def retire(slot)
-      slot.retire(now + @settings.shutdown_timeout + GRACE)
+      slot.retire(Cuttle.now + @settings.shutdown_timeout + GRACE)
       slot.running? ? signal("TERM", slot) : @slots.delete(slot)
     end
 
@@ -98,7 +98,7 @@ module Cuttle
     end
 
     def kill_overdue
-      overdue = @slots.select { |slot| slot.overdue?(now) }
+      overdue = @slots.select { |slot| slot.overdue?(Cuttle.now) }
       return if overdue.empty?
 
       kill(overdue)
@@ -106,13 +106,13 @@ module Cuttle
     end
 
     def start_due
-      @slots.select { |slot| slot.due?(now) }.each { |slot| start(slot) }
+      @slots.select { |slot| slot.due?(Cuttle.now) }.each { |slot| start(slot) }
     end
 
     def start(slot)
-      slot.started(fork { become(slot) }, now)
+      slot.started(fork { become(slot) }, Cuttle.now)
     rescue SystemCallError => error
-      slot.ended(now)
+      slot.ended(Cuttle.now)
       @report.call("can't fork worker #{slot.index}: #{error.message}")
     end
 
@@ -148,8 +148,8 @@ module Cuttle
 
       name = slot.to_s
       stuck = status.exitstatus == Worker::STUCK
-      stuck ? slot.gave_way(now) : slot.ended(now)
-      delay = slot.wake_in(now)
+      stuck ? slot.gave_way(Cuttle.now) : slot.ended(Cuttle.now)
+      delay = slot.wake_in(Cuttle.now)
       time = delay.zero? ? "now" : "in #{delay.round(1)} s"
       end_of_it = stuck ? "ended for a request that was stuck" : "died (#{cause(status)})"
       @report.call("#{name} #{end_of_it}, the next one starts #{time}")
@@ -157,10 +157,6 @@ module Cuttle
 
     def cause(status)
       status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

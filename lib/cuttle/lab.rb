@@ -49,10 +49,10 @@ module Cuttle
     autoload :Report, "cuttle/lab/report"
 
     # Runs a lab, or resumes one (options.resume). Returns the directory of its results. Progress goes to +out+. plan: a
-    # Plan to use instead of one made from the options. Raises UsageError and Failure; runs that were measured before
-    # stay in the file.
-    def self.run(options, out: $stderr, plan: nil)
-      Runner::Session.new(options, out: out, plan: plan).run
+    # Plan to use instead of one made from the options. trials: see Runner. Raises UsageError and Failure; runs that
+    # were measured before stay in the file.
+    def self.run(options, out: $stderr, plan: nil, trials: {})
+      Runner::Session.new(options, out: out, plan: plan, trials: trials).run
     end
   end
 end

@@ -79,8 +79,8 @@ module Cuttle
 
     # The exit status when waiting is over. If the engine ends first, this thread ends with it.
     def drain
-      deadline = now + @server.settings.shutdown_timeout
-      while (left = deadline - now).positive?
+      deadline = Cuttle.now + @server.settings.shutdown_timeout
+      while (left = deadline - Cuttle.now).positive?
         return 130 if @signals.wait(@server.settings.app_timeout ? [left, LOOK].min : left).include?("INT")
         return @stuck ? STUCK : 0 if @server.stranded?
       end
@@ -91,10 +91,6 @@ module Cuttle
     def give_up(status)
       @release.call
       exit!(status)
-    end
-
-    def now
-      Process.clock_gettime(Process::CLOCK_MONOTONIC)
     end
   end
 end

@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../../benchmark/support/bench"
 
-# Probes, and `cuttle load` as a benchmark's load, against servers whose answers are known.
+# Probes, against servers whose answers are known.
 class TestBenchmarkProbes < Minitest::Test
   OK = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
   BUSY = "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
@@ -23,27 +23,6 @@ class TestBenchmarkProbes < Minitest::Test
     assert_equal [:failed], serve(-> {}) { |port| Bench::Probes.new(port, rate: 50, timeout: 10).run(0.3) }.keys
     refused = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
     assert_equal [:failed], Bench::Probes.new(refused, rate: 50, timeout: 10).run(0.2).keys
-  end
-
-  def test_a_load_tells_right_answers_from_others
-    turn = 0
-    run = serve(-> { (turn += 1).even? ? BUSY : OK }) do |port|
-      Bench::CuttleLoad.new(connections: 2).call(port, 1, Bench::Cores.new)
-    end
-    assert_in_delta run[:rate] / 2, run[:good_rate], run[:rate] * 0.1
-    assert_in_delta run[:requests] / 2, run[:errors][:status_5xx], 3
-    assert_operator run[:p50], :<=, run[:p99]
-  end
-
-  def test_a_load_without_an_answer_has_waited_at_least_so_long
-    run = serve(-> { "" }) { |port| Bench::CuttleLoad.new(connections: 1, timeout: 1).call(port, 1, Bench::Cores.new) }
-    assert_operator run[:p99], :>=, 900_000
-    assert_equal [0, 0], run.values_at(:requests, :good_rate)
-    assert_operator run[:errors][:timeout].to_i + run[:errors][:unanswered].to_i, :>, 0
-  end
-
-  def test_what_is_no_result_is_a_failure
-    assert_raises(Bench::Wrk::Failed) { Bench::CuttleLoad.parse("cuttle: no such option\n") }
   end
 
   private

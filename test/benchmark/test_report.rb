@@ -2,52 +2,47 @@
 
 require "test_helper"
 require_relative "../../benchmark/support/bench"
+require_relative "support/measured"
 
-# A journal that is written, read back, and told.
+# A benchmark's results, told.
 class TestBenchmarkReport < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir
-    @journal = Bench::Journal.new(File.join(@directory, "hello.jsonl"))
-    @journal.add("benchmark", name: "hello", title: "Hello", columns: %w[rate rate_ratio p99], rounds: 3, seconds: 1,
-                 seed: 1,
-                              machine: { cpu: "a 6502" })
-    @journal.add("subject", name: "base", versus: "base", version: nil)
-    @journal.add("subject", name: "other", versus: "base", version: "1.2")
-    [1000, 2000, 1500].each.with_index(1) { |rate, round| ran("base", round, rate) }
-    [12_000_000, 1000, 750].each.with_index(1) { |rate, round| ran("other", round, rate, errors: { "status" => 2 }) }
-    @journal.add("skip", name: "third", reason: "not installed")
-    @journal.add("figure", text: "speed", sense: "at_least", bound: 0.5, value: 0.5)
-    @journal.add("figure", text: "cost", sense: "at_most", bound: 1.4, value: 1.5)
-    @journal.add("figure", text: "unknown", sense: "at_most", bound: 1, value: nil)
-  end
+  BUSY = { "name" => "busy", "text" => "other processes took 20% of the cores", "advice" => "end them" }.freeze
+  FIGURE = { "figure" => "rate", "of" => "other", "by" => "base", "sense" => "at_least" }.freeze
+  NOTE = { "name" => "hello", "title" => "Hello", "columns" => %w[rate rate_ratio p99], "commit" => "abc",
+           "figures" => [{ **FIGURE, "text" => "speed", "bound" => 0.5 },
+                         { **FIGURE, "text" => "slowness", "sense" => "at_most", "bound" => 0.4 },
+                         { **FIGURE, "text" => "unknown", "of" => "third", "bound" => 1 }] }.freeze
 
-  def teardown
-    FileUtils.remove_entry(@directory)
+  def setup
+    rates = { "base" => [1000, 2000, 1500], "other" => [12_000_000, 1000, 750] }
+    @results = Measured.results(rates, note: NOTE, missing: { "third" => "not installed" }) do |name, round|
+      { "errors" => (name == "other" ? { "status_5xx" => 2, "reset" => 0 } : {}),
+        "warnings" => (name == "base" && round == 1 ? [BUSY] : []) }
+    end
   end
 
   def test_text
-    text = Bench::Report.new(Bench::Journal.read(@journal.path)).text
+    text = Bench::Report.new(@results).text
     assert_match(/^base +1,500 +1\.00 +2\.50$/, text)
-    assert_match(/^other \(1\.2\) +1,000 +0\.50 +2\.50 +ERRORS: 6 status$/, text)
+    assert_match(/^other +1,000 +0\.50 +2\.50 +ERRORS: 6 status_5xx$/, text)
     assert_match(/^reached: speed: 0\.5 \(at least 0\.5\)$/, text)
-    assert_match(/^NOT reached: cost: 1\.5 \(at most 1\.4\)$/, text)
+    assert_match(/^NOT reached: slowness: 0\.5 \(at most 0\.4\)$/, text)
     assert_match(/^not measured: 1 figures/, text)
-    assert_match(/Not measured: third: not installed/, text)
-    assert_match(/Only 3 of the 5 rounds/, text)
-    assert_match(/Disturbed.*: 1 of 6 runs/, text)
+    assert_match(/^! not measured: third: not installed/, text)
+    assert_match(/^Only 3 of the 5 rounds/, text)
+    assert_match(/^! other processes took 20% of the cores/, text)
   end
 
   def test_markdown
-    markdown = Bench::Report.new(@journal).markdown
-    assert_includes markdown, "| server | requests/s | times base | p99 ms | notes |\n|---|---:|---:|---:|---|\n"
-    assert_includes markdown, "| other (1.2) | 1,000 | 0.50 | 2.50 | ERRORS: 6 status |"
-    assert_includes markdown, "- NOT reached: cost: 1.5 (at most 1.4)"
+    report = Bench::Report.new(@results)
+    assert_includes report.markdown, "| server | requests/s | times base | p99 ms | notes |\n|---|---:|---:|---:|---|\n"
+    assert_includes report.markdown, "| other | 1,000 | 0.50 | 2.50 | ERRORS: 6 status_5xx |"
+    assert_includes report.markdown, "- NOT reached: slowness: 0.5 (at most 0.4)"
+    assert_equal "date: 2026-11-21; cpu: a 6502", report.machine
   end
 
-  private
-
-  def ran(name, round, rate, errors: {})
-    others = name == "base" && round == 2 ? 0.2 : 0.0
-    @journal.add("run", name: name, round: round, figures: { rate: rate, p99: 2500, errors: errors, others: others })
+  def test_another_lab
+    error = assert_raises(Cuttle::Lab::Failure) { Bench::Report.new(Measured.results({ "a" => [1] }, note: nil)) }
+    assert_match(/not of a benchmark/, error.message)
   end
 end

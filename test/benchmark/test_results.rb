@@ -2,44 +2,44 @@
 
 require "test_helper"
 require_relative "../../benchmark/support/bench"
+require_relative "support/measured"
 
-# A journal summed up: quartiles, intervals by pairs, the order of turns; and the work that an app does.
+# A benchmark's results summed up: quartiles, intervals by pairs, figures; and the work that an app does.
 class TestBenchmarkResults < Minitest::Test
-  Recipe = Struct.new(:name)
+  RATES = [100, 200, 400, 800].freeze
 
   def setup
-    @directory = Dir.mktmpdir
-    @journal = Bench::Journal.new(File.join(@directory, "x.jsonl"))
-    [100, 200, 400, 800].each.with_index(1) do |rate, round|
-      @journal.add("run", name: "base", round: round, figures: { rate: rate })
-      @journal.add("run", name: "same", round: round, figures: { rate: rate * 1.5 })
-      @journal.add("run", name: "noisy", round: round, figures: { rate: rate * (round.even? ? 1 : 2) })
-    end
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
+    @lab = Measured.results({ "base" => RATES, "same" => RATES.map { |rate| rate * 1.5 },
+                              "noisy" => RATES.map.with_index { |rate, round| rate * (round.odd? ? 1 : 2) } })
+    @results = Bench::Results.new(@lab)
   end
 
   def test_quartiles
-    assert_equal [175, 300, 500], results.quartiles("base", :rate)
-    assert_nil results.quartiles("nobody", :rate)
+    assert_equal [175, 300, 500], @results.quartiles("base", "rate")
+    assert_nil @results.quartiles("nobody", "rate")
   end
 
   def test_an_interval_is_that_of_the_ratios_within_rounds
-    same = results.interval("same", "base", :rate)
+    same = @results.interval("same", "base", "rate")
     assert_in_delta 1.5, same.low
     assert_in_delta 1.5, same.high
-    noisy = results.interval("noisy", "base", :rate)
+    noisy = @results.interval("noisy", "base", "rate")
     assert_in_delta Math.sqrt(2), noisy.value
     assert_operator noisy.low, :<, 1
     assert_operator noisy.high, :>, 2
-    assert_nil results.interval("nobody", "base", :rate)
+    assert_nil @results.interval("nobody", "base", "rate")
+  end
+
+  def test_a_ratio_takes_each_round_by_itself
+    # The second round ran at half speed for both: medians of each side would say 1.5 here.
+    assert_equal 2.0, Bench::Results.ratio({ 1 => 200, 2 => 100, 3 => 240 }, { 1 => 100, 2 => 50, 3 => 80 })
+    assert_equal 3.0, Bench::Results.ratio({ 1 => 30, 2 => 1 }, { 1 => 10, 3 => 5 })
+    assert_nil Bench::Results.ratio({ 1 => 30 }, { 2 => 10 })
+    assert_nil Bench::Results.ratio({ 1 => 30 }, { 1 => 0 })
   end
 
   def test_columns
-    subject = ->(name) { { name: name, versus: "base" } }
-    cell = ->(way, name) { Bench::Columns::Column.new("", :rate, 1, 1, way).text(results, subject.call(name)) }
+    cell = ->(way, name) { Bench::Columns::Column.new("", "rate", 1, 1, way).text(@results, name, "base") }
     assert_equal "300.0 [175.0 500.0]", cell.call(:quartiles, "base")
     assert_equal "1.5 [1.5 1.5]", cell.call(:interval, "same")
     assert_equal "1.5", cell.call(:ratio, "same")
@@ -47,17 +47,29 @@ class TestBenchmarkResults < Minitest::Test
     assert_equal ["", ""], %i[quartiles interval].map { |way| cell.call(way, "nobody") }
   end
 
-  def test_those_that_are_compared_run_next_to_each_other
-    pairs = Array.new(20) { |pair| %w[a b].map { |name| subject("#{name}#{pair}", "a#{pair}") } }.flatten
-    order = runner.send(:in_turn, pairs, Random.new(1))
-    assert_equal pairs.map(&:name).sort, order.map(&:name).sort
-    refute_equal pairs, order
-    assert(order.each_slice(2).all? { |one, other| one.versus == other.versus })
+  def test_figures
+    assert_equal 300, value(of: "base")
+    assert_equal 0.5, value(of: "base", by: 600)
+    assert_equal 1.5, value(of: "same", by: "base")
+    assert_equal 1.5, value(of: %w[base same], by: %w[base], at_most: 1)
+    assert_nil value(of: %w[base nobody], by: %w[base])
+    assert_in_delta 1.5, value(of: "same", by: "base", shown: true)
+    assert_operator value(of: "noisy", by: "base", shown: true), :<, 1
+    assert_operator value(of: "noisy", by: "base", shown: true, at_most: 1), :>, 2
+    assert_nil value(of: "nobody", by: "base")
+  end
+
+  def test_an_invalid_run_does_not_count
+    lab = Measured.results({ "base" => [1, 2, 3] }) do |_name, round|
+      { "valid" => round != 2, "figures" => { "idle" => round } }
+    end
+    assert_equal({ 0 => 1, 1 => 2 }, Bench::Results.new(lab).values("base", "rate"))
+    assert_equal({ 0 => 0, 1 => 1 }, Bench::Results.new(lab).values("base", "idle"))
   end
 
   def test_work_of_steps
     assert_equal [5.0, 21.0], Bench::Work.sums("1:4 1:4 1:4 2:9")
-    loops = Bench::Work.calibrate(Bench::Cores.new)
+    loops = Bench::Work.calibrate(Bench.cores)
     assert_operator loops, :>, 1000
     start = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
     elapsed = Eventually.elapsed { Bench::Work.new("5:10 5:10", loops).call }
@@ -68,7 +80,10 @@ class TestBenchmarkResults < Minitest::Test
 
   private
 
-  def results = Bench::Results.new(@journal)
-  def subject(name, versus) = Bench::Plan::Subject.new(recipe: Recipe.new(name), versus: versus)
-  def runner = Bench::Runner.new(nil, nil, @journal)
+  # Of a figure as a plan declares it.
+  def value(at_most: nil, **figure)
+    plan = Bench::Plan.new("x", "X", [])
+    plan.figure("x", :rate, **figure, at_most: at_most, at_least: at_most ? nil : 1)
+    @results.value(plan.instance_variable_get(:@figures).first)
+  end
 end

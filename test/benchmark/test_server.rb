@@ -1,71 +1,94 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "tmpdir"
 require_relative "../../benchmark/support/bench"
 
-# The canned responder as a server under test, and servers that do not start.
+# The servers that only benchmarks have, and what they do with one that answers something else.
 class TestBenchmarkServer < Minitest::Test
-  # A server of the given Ruby program, with the port as its argument.
-  class Scripted < Bench::Recipe
-    def initialize(program)
-      super("scripted")
-      @program = program
-    end
-
-    def command(setup)
-      [RbConfig.ruby, "--disable-gems", "-rsocket", "-e", @program, setup.port.to_s]
-    end
-  end
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
-
-  def test_canned_answers_and_ends
+  def test_canned_answers_what_cuttle_answers_to_the_same_app_and_ends
     canned = Bench::Canned.new
     skip canned.unavailable if canned.unavailable
 
-    canned.prepare
-    server = open(canned) do |running|
-      assert_equal "Hello, world!", running.get("/").body
+    server = serve(canned, app: Bench.app("hello"), keep_alive: true) do |running|
+      answer = running.get("/")
+      assert_equal "Hello, world!", answer.body
+      assert_match(/^cache-control: no-cache\r$/i, answer.head)
       assert_equal 1, running.tree.pids.size
+      assert(running.proof.none? { |proof| proof.proved == false })
       running
     end
     assert_empty server.tree.pids
   end
 
   def test_canned_answers_the_octets_it_is_given
-    path = File.join(@directory, "response")
-    File.binwrite(path, "HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\nexactly these")
-    canned = Bench::Canned.new
+    octets = "HTTP/1.1 200 OK\r\ncontent-length: 13\r\n\r\nexactly these"
+    canned = Bench::Canned.new(response: octets)
     skip canned.unavailable if canned.unavailable
 
-    canned.prepare
-    canned.define_singleton_method(:command) { |setup| [*super(setup), "--edge", path] }
-    open(canned) { |running| assert_equal File.binread(path), running.get("/").bytes }
+    serve(canned, model: Bench::Canned::EDGE) do |running|
+      answer = running.get("/")
+      assert_equal octets, answer.head + answer.body
+    end
   end
 
-  def test_a_server_that_ends_while_starting_is_named_with_its_last_words
-    error = assert_raises(Bench::Server::Failed) { open(Scripted.new("abort 'no such option'")) { flunk } }
-    assert_match(/scripted ended while it started: no such option/, error.message)
+  def test_nginx_serves_a_directory
+    nginx = Bench::Nginx.new("nginx")
+    skip nginx.unavailable if nginx.unavailable
+
+    Dir.mktmpdir do |directory|
+      File.write("#{directory}/small.txt", "a small file")
+      serve(nginx, app: directory) do |running|
+        assert_equal "a small file", running.get("/small.txt").body
+        assert(running.proof.none? { |proof| proof.proved == false })
+      end
+    end
   end
 
-  def test_a_server_that_answers_something_else_is_not_measured
-    program = <<~RUBY
-      listener = TCPServer.new("127.0.0.1", ARGV.first.to_i)
-      loop { client = listener.accept; client.readpartial(999); client.write("HTTP/1.1 404 No\\r\\ncontent-length: 0\\r\\n\\r\\n") }
-    RUBY
-    error = assert_raises(Bench::Server::Failed) { open(Scripted.new(program)) { flunk } }
-    assert_match(/answered 404/, error.message)
+  # A benchmark's plan from its declaration to its report, on the canned responder.
+  def test_a_plan_is_run_and_told_and_what_answers_something_else_is_not_measured
+    skip Bench::Canned.new.unavailable if Bench::Canned.new.unavailable
+
+    Bench::Peers.add(Bench::Canned.new("wrong", response: "HTTP/1.1 404 No\r\ncontent-length: 0\r\n\r\n"))
+    text = Dir.mktmpdir { |directory| in_a_process { told(directory) } }
+    assert_match(/^canned +[\d,]+$/, text)
+    assert_match(/^reached: it answers: /, text)
+    assert_match(%r{^! failed: wrong, .*: answered 404 with 0 octets to GET /, and not 200 with 13$}, text)
   end
 
   private
 
-  def open(recipe, &block)
-    Bench::Server.open(recipe, Bench::Cores.new, @directory, &block)
+  def told(directory)
+    plan = Bench::Plan.new("test", "A test", %w[rate])
+    plan.app = Bench.app("hello")
+    load = plan.load(connections: 1, tester: nil)
+    %w[canned wrong].each { |name| plan.other(name, load, base: "canned") }
+    plan.figure "it answers", :rate, of: "canned", at_least: 1
+    options = Bench::Options.new([], name: "test", rounds: 1, seconds: 0.3)
+    asked = Cuttle::Lab::Options.new(app: plan.app, duration: 0.3, directory: directory, rounds: 1,
+                                     notes: plan.options(options).notes)
+    Cuttle::Lab::Runner::Lock.stub(:hold, ->(**, &block) { block.call }) do
+      path = Cuttle::Lab.run(asked, out: StringIO.new, plan: plan.lab(options))
+      Bench::Report.new(Cuttle::Lab::Results.read(path)).text
+    end
+  end
+
+  # Of its own, because a lab pins the process that runs it. Returns the block's text.
+  def in_a_process
+    reader, writer = IO.pipe
+    pid = fork do
+      writer.write(yield)
+    ensure
+      exit!
+    end
+    writer.close
+    reader.read
+  ensure
+    reader.close
+    Process.wait(pid)
+  end
+
+  def serve(peer, **settings, &block)
+    Bench.serve(peer, Bench.cores.server, **settings, &block)
   end
 end

@@ -8,7 +8,7 @@ class TestBenchmarkSlowClients < Minitest::Test
   include Eventually
 
   def setup
-    skip "gcc is not installed" unless Bench::Program.path("gcc")
+    skip "gcc is not installed" unless Bench::Lab::Machine.program("gcc")
     @listener = TCPServer.new("127.0.0.1", 0)
     @accepted = []
   end
@@ -52,7 +52,7 @@ class TestBenchmarkSlowClients < Minitest::Test
   end
 
   def test_it_says_what_is_wrong_with_its_arguments
-    program = Bench::Native.compile(Bench::SlowClients::SOURCE)
+    program = Bench.compile(Bench::SlowClients::SOURCE)
     ["", "1", "1 hands:3", "1 heads:0", "1 heads", "1 --interval 1 heads:1"].each do |arguments|
       _, errors, status = Open3.capture3(program, *arguments.split)
       assert_equal [2, true], [status.exitstatus, errors.start_with?("usage: slow")], arguments
@@ -64,7 +64,7 @@ class TestBenchmarkSlowClients < Minitest::Test
   # They wait for no answer, so they are ready once they are connected.
   def start(*kinds)
     @slow = Bench::SlowClients.new(*kinds)
-    @slow.open(@listener.addr[1], Bench::Cores.new)
+    @slow.open(@listener.addr[1])
     @slow.count.times { @accepted << @listener.accept }
   end
 

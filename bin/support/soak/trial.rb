@@ -16,14 +16,14 @@ module Soak
     def initialize(engine, seconds)
       @engine = engine
       @seconds = seconds
-      @cores = Bench::Cores.new
+      @cores = Bench.cores
       @honest = @vandals = []
     end
 
     # Returns itself.
     def run
       prepare
-      @server = Bench::Server.start(@recipe, @setup)
+      @server = Cuttle::Lab::Servers::Server.start(@peer, @setup)
       soak
       settle
       @ended = finish
@@ -52,11 +52,9 @@ module Soak
     private
 
     def prepare
-      @recipe = Bench::Cuttle.new("soak #{engine.name}", *engine.flags, "--request-timeout", "10",
-                                  "--shutdown-timeout", SHUTDOWN_TIMEOUT.to_s, path: Bench.app("soak"))
-      @recipe.prepare
-      FileUtils.mkdir_p(Bench::LOGS)
-      @setup = Bench::Server.setup(@recipe, @cores, Bench::LOGS)
+      flags = [*engine.flags, "--request-timeout", "10", "--shutdown-timeout", SHUTDOWN_TIMEOUT.to_s]
+      @peer = Bench::Checkout.new("soak-#{engine.name}", Bench::ROOT, flags)
+      @setup = Bench.setup(@peer, @cores.server, app: Bench.app("soak"))
       @cores.pin_self
     end
 
@@ -81,13 +79,13 @@ module Soak
 
     # Connected; nil for an engine that is not made to stand them.
     def slow_clients(*kinds)
-      Bench::SlowClients.new(*kinds).tap { |clients| clients.open(@server.port, @cores) } if engine.slow.positive?
+      Bench::SlowClients.new(*kinds).tap { |clients| clients.open(@server.port) } if engine.slow.positive?
     end
 
     # Until the time is over, or the server is.
     def observe
-      deadline = Bench::Clock.now + @seconds
-      while Bench::Clock.now < deadline && @server.running?
+      deadline = Cuttle.now + @seconds
+      while Cuttle.now < deadline && @server.running?
         sleep((@seconds / LOOKS).clamp(0.05, 5))
         collect_garbage # so that RSS tells of what is kept
         @watch.look(answers)
@@ -113,10 +111,10 @@ module Soak
       @threads.each(&:join) # raises what a client did not expect of itself
       @slow&.close
       @death ||= "the server is there, but silent once all clients have left" unless collect_garbage
-      deadline = Bench::Clock.now + SETTLE
+      deadline = Cuttle.now + SETTLE
       loop do
         @last = @watch.look(answers)
-        break if Verdict.settled?(@first, @last) || Bench::Clock.now > deadline
+        break if Verdict.settled?(@first, @last) || Cuttle.now > deadline
 
         sleep 0.2
       end
@@ -125,7 +123,7 @@ module Soak
     # Whether the server could be had for it.
     def collect_garbage
       @server.get("/settle")
-    rescue Bench::Http::Failed
+    rescue Cuttle::Lab::Failure
       false
     end
 
@@ -135,10 +133,10 @@ module Soak
 
       kept = Array.new(3) { WireClient.new(@server.port).write("GET / HTTP/1.1\r\nHost: soak\r\n\r\n") }
       slow = slow_clients("heads:10", "bodies:10")
-      began = Bench::Clock.now
+      began = Cuttle.now
       Process.kill(:TERM, @server.tree.leader)
-      sleep 0.02 while @server.running? && Bench::Clock.now - began < END_TIMEOUT
-      Bench::Clock.now - began unless @server.running?
+      sleep 0.02 while @server.running? && Cuttle.now - began < END_TIMEOUT
+      Cuttle.now - began unless @server.running?
     ensure
       kept&.each(&:close)
       slow&.close

@@ -12,13 +12,13 @@ module Soak
 
     def initialize(tree)
       @tree = tree
-      @began = Bench::Clock.now
+      @began = Cuttle.now
       @samples = []
     end
 
     # Looks once.
     def look(answers = 0)
-      at = Bench::Clock.now - @began
+      at = Cuttle.now - @began
       @samples << Sample.new(at, @tree.rss, @tree.descriptors, @tree.threads.values.sum(&:size), answers)
       @samples.last
     end
@@ -38,7 +38,7 @@ module Soak
 
       floors = late.each_slice((late.size / WINDOWS.to_f).ceil).map { |part| part.min_by(&:rss) }
       slopes = floors.combination(2).map { |one, other| (other.rss - one.rss) / (other.at - one.at) * 60 }
-      Bench::Statistics.median(slopes)
+      Bench::Results.median(slopes)
     end
 
     # Writes what was seen as lines of numbers.

@@ -18,11 +18,6 @@ module Cuttle
         def parser(name)
           Http::Parsers.fetch(name)
         end
-
-        # Seconds on the monotonic clock.
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
       end
     end
   end

@@ -35,9 +35,11 @@ module Cuttle
 
       module_function
 
-      # The App of that name or path. profile: parameters of the work app. For any app on PostgreSQL, "connections" is
-      # the number that PostgreSQL takes at most. Raises UsageError.
+      # The App of that name or path; an App is itself. profile: parameters of the work app. For any app on PostgreSQL,
+      # "connections" is the number that PostgreSQL takes at most. Raises UsageError.
       def find(name, profile: {})
+        return name if name.is_a?(App)
+
         profile = profile.transform_keys(&:to_s)
         app = named(name, profile.except(CONNECTIONS))
         profile.key?(CONNECTIONS) ? app.limited_to(profile[CONNECTIONS]) : app

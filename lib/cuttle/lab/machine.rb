@@ -27,6 +27,19 @@ module Cuttle
         Etc.uname[:machine]
       end
 
+      # The path of a program, or nil. Searches the system's directories as well, which a user's PATH may lack.
+      def program(name)
+        directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) | %w[/usr/sbin /sbin]
+        paths = directories.map { |directory| "#{directory}/#{name}" }
+        paths.find { |path| File.file?(path) && File.executable?(path) }
+      end
+
+      # CPU seconds of the children that this process waited for, by getrusage (microseconds).
+      def children_cpu
+        times = Process.times
+        times.cutime + times.cstime
+      end
+
       # Total memory in octets, or nil.
       def memory
         File.read("/proc/meminfo")[/^MemTotal:\s*(\d+)/, 1].to_i * 1024

@@ -7,14 +7,15 @@ module Cuttle
     #   app, profile, path, mix          what is served, and what is requested
     #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
     #   concurrency, rates, poisson, timeout, delay, bandwidth           the loads
-    #   rounds, duration, warmup, seed, budget, cpus                     the method
+    #   rounds, duration, warmup, seed, budget, cpus, patience           the method; patience: seconds to wait, before
+    #                                                                    each start, until no other process wants a core
     #   notes                                                            further keys for the results' header
     class Options
       DEFAULTS = {
         app: "work", profile: {}, path: "/", mix: nil,
         engines: nil, servers: [], workers: [0, 2], threads: [5], slots: nil, keep_alive: [false], rubies: [nil],
         concurrency: nil, rates: [], poisson: false, timeout: 10, delay: 0, bandwidth: nil,
-        rounds: nil, duration: nil, warmup: nil, seed: nil, budget: nil, cpus: {},
+        rounds: nil, duration: nil, warmup: nil, seed: nil, budget: nil, cpus: {}, patience: 0,
         directory: "lab-results", command: %w[cuttle lab], resume: nil, notes: {}
       }.freeze
 

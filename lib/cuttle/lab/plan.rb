@@ -5,10 +5,12 @@ module Cuttle
     # A lab's plan: configurations (a server, a model, its numbers) under loads, in rounds. Frozen.
     #
     # Rule: a round is a randomized complete block. It starts each configuration once and gives it every load. Seed and
-    # round alone decide both orders. One configuration is in every round twice, unchanged: the A/A control.
+    # round alone decide both orders. A lab of its own making has one configuration in every round twice, unchanged: the
+    # A/A control.
     class Plan
       autoload :Budget, "cuttle/lab/plan/budget"
       autoload :Configurations, "cuttle/lab/plan/configurations"
+      autoload :Declared, "cuttle/lab/plan/declared"
       autoload :Fairness, "cuttle/lab/plan/fairness"
 
       OPEN_CONNECTIONS = 1000 # at most, in an open loop
@@ -85,7 +87,8 @@ module Cuttle
       # The Starts of a round, in order.
       def round(number)
         random = Random.new((seed << 20) + number)
-        present.shuffle(random: random).map do |configuration|
+        groups = present.group_by { |configuration| configuration.base || configuration.id }.values
+        groups.shuffle(random: random).flat_map { |group| shuffled(group, random) }.map do |configuration|
           Start.new(configuration, loads_of(configuration).shuffle(random: random), number)
         end
       end
@@ -94,6 +97,13 @@ module Cuttle
       def to_h
         { "seed" => seed, "rounds" => rounds, "duration" => duration, "warmup" => warmup, "cut" => cut,
           "configurations" => configurations.map(&:to_h), "loads" => loads.map(&:to_h), "pairs" => pairs }
+      end
+
+      private
+
+      # A single one takes no random number: seeds of labs without groups keep their orders.
+      def shuffled(group, random)
+        group.one? ? group : group.shuffle(random: random)
       end
     end
   end

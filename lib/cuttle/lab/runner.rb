@@ -24,8 +24,10 @@ module Cuttle
       # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
-      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit.
-      def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil)
+      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: by the name that a
+      # load has for it, what makes a trial of Trial's arguments; a load without a name has a Trial.
+      def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil,
+                     trials: {})
         @plan = plan
         @testbed = testbed
         @cores = cores
@@ -35,6 +37,7 @@ module Cuttle
         @interruption = interruption
         @time = time
         @done = done
+        @trials = trials
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
@@ -91,8 +94,9 @@ module Cuttle
 
       def measure(start, loads, server, routes)
         until loads.empty? || !go_on?(start.configuration)
-          trial = Trial.new(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
-                            speed: @speed, generator: method(:generate))
+          trial = @trials.fetch(loads.first.trial, Trial.method(:new))
+                         .call(server: server, load: loads.first, testbed: @testbed, plan: @plan, cores: @cores,
+                               speed: @speed, generator: method(:generate))
           run = trial.run(start.configuration, routes.to(loads.first), again: @repeated <= @order / REPEATED)
           keep(start, loads.shift, run) if run
           yield
@@ -153,7 +157,7 @@ module Cuttle
         FAR = 1.25 # times the budget
 
         # budget: seconds, or nil for no limit.
-        def initialize(budget, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+        def initialize(budget, clock: Cuttle.method(:now))
           @budget = budget
           @clock = clock
           @began = clock.call

@@ -73,18 +73,14 @@ module Cuttle
         @windows = Array.new(@wires.length) { [] }
         @drained = []
         @live = Array.new(@wires.length) { [0, 0, 0, 0, 0] }
-        heard = Array.new(@wires.length) { now }
-        started = now
+        heard = Array.new(@wires.length) { Cuttle.now }
+        started = Cuttle.now
         until @results.all?
           pass_on_interrupt
           listen(heard)
           emit(on_window)
-          on_tick&.call(now - started, @live.transpose.map(&:sum))
+          on_tick&.call(Cuttle.now - started, @live.transpose.map(&:sum))
         end
-      end
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
       end
 
       def pass_on_interrupt
@@ -99,10 +95,10 @@ module Cuttle
           next if @results[index]
 
           while (message = @results[index] ? nil : wire.get(timeout: TICK / @wires.length))
-            heard[index] = now
+            heard[index] = Cuttle.now
             take(wire, index, message)
           end
-          raise Failure, "#{wire.name}: silent for #{SILENCE} s" if now - heard[index] > SILENCE
+          raise Failure, "#{wire.name}: silent for #{SILENCE} s" if Cuttle.now - heard[index] > SILENCE
         end
       end
 

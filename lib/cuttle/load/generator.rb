@@ -22,7 +22,7 @@ module Cuttle
         start
         until @core.wait(TICK)
           collect(on_window)
-          on_tick&.call(now - @started, @core.live)
+          on_tick&.call(Cuttle.now - @started, @core.live)
         end
         finish(on_window)
       ensure
@@ -44,10 +44,6 @@ module Cuttle
 
       private
 
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
-
       def make_core
         Run.new(plan.to_core(@address))
       rescue ArgumentError => error
@@ -57,7 +53,7 @@ module Cuttle
       def start
         prepare
         @started_at = Time.now
-        @started = now
+        @started = Cuttle.now
         @core.start
         @core.stop if @interrupted
       rescue SystemCallError => error

@@ -37,10 +37,10 @@ module Cuttle
 
       # The next message, or nil where none came within +timeout+ seconds. Raises Lost.
       def get(timeout: nil, limit: LIMIT)
-        deadline = timeout && now + timeout
+        deadline = timeout && Cuttle.now + timeout
         until (line = @buffer.slice!(/\A[^\n]*\n/n))
           raise Lost, "#{name}: a message without an end" if @buffer.bytesize > limit
-          return if deadline && !@socket.wait_readable([deadline - now, 0].max)
+          return if deadline && !@socket.wait_readable([deadline - Cuttle.now, 0].max)
 
           fill
         end
@@ -73,10 +73,6 @@ module Cuttle
       end
 
       private
-
-      def now
-        Process.clock_gettime(Process::CLOCK_MONOTONIC)
-      end
 
       def fill
         @buffer << @socket.readpartial(1 << 20)

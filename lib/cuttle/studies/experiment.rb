@@ -54,12 +54,9 @@ module Cuttle
 
       # The Lab::Plan: configurations and loads of the conditions, and which belong together.
       def plan
-        specs = loads.map { |id, load| Lab::Results::LoadSpec.new(load.merge("id" => id)) }
-        pairs = numbered.to_h do |id, conditions|
-          [id, conditions.map { |condition| loads.key(condition.load(@scale)) }]
-        end
-        Lab::Plan.new(configurations: configurations, loads: specs, pairs: pairs, missing: missing, seed: options.seed,
-                      rounds: @rounds, duration: 1, warmup: @study.warmup, cut: [])
+        pairs = conditions.map { |condition| [configuration(condition), condition.load(@scale)] }
+        Lab::Plan::Declared.new(pairs, peers: @peers).plan(seed: options.seed, rounds: @rounds, duration: 1,
+                                                           warmup: @study.warmup)
       end
 
       # Cores for the lab. The load gets the core after the servers'; if there is none, it shares their last one.
@@ -82,46 +79,10 @@ module Cuttle
         @conditions ||= @study.conditions.reject { |condition| absent(condition) }
       end
 
-      # Configuration id => its Conditions.
-      def numbered
-        @numbered ||= conditions.group_by(&:configuration).values
-                                .map.with_index(1).to_h { |conditions, number| ["c#{number}", conditions] }
-      end
-
-      # Load id => Hash.
-      def loads
-        @loads ||= conditions.map { |condition| condition.load(@scale) }.uniq
-                             .map.with_index(1).to_h { |load, number| ["l#{number}", load] }
-      end
-
-      def configurations
-        numbered.map { |id, conditions| configuration(id, conditions.first.configuration) }
-      end
-
-      def configuration(id, hash)
-        peer = @peers.find(hash["server"])
-        series = hash["series"]
-        hash = hash.merge("ruby_path" => Rubies.find(series)) if series
-        Lab::Results::Configuration.new(
-          hash.merge("id" => id, "ruby" => series || RUBY_VERSION, "slots" => peer.slots(setup(hash)),
-                     "version" => (peer.version unless peer.unavailable))
-        )
-      end
-
-      # Configuration id => why it can't be measured here.
-      def missing
-        configurations.to_h { |configuration| [configuration.id, reason_against(configuration.to_h)] }.compact
-      end
-
-      def reason_against(hash)
-        peer = @peers.find(hash["server"])
-        return "Ruby #{hash["series"]} is not here: name it in RUBIES" if hash["series"] && !hash["ruby_path"]
-
-        peer.unavailable || peer.supports?(setup(hash))
-      end
-
-      def setup(hash)
-        Lab::Plan::Configurations.setup(hash, port: 0, app: "config.ru", env: {})
+      # The lab's Hash, with the path of its Ruby if it isn't this one.
+      def configuration(condition)
+        hash = condition.configuration
+        hash["series"] ? hash.merge("ruby_path" => Rubies.find(hash["series"])) : hash
       end
     end
   end

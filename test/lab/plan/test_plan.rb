@@ -73,6 +73,31 @@ class TestLabPlan < Minitest::Test
     refute_equal orders[0], orders[2]
   end
 
+  def test_those_that_are_compared_start_one_after_the_other
+    load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
+    pairs = 20.times.to_a.product(%w[single hybrid]).map do |number, model|
+      [compared("#{model} #{number}", model, "pair #{number}"), load]
+    end
+    plan = Cuttle::Lab::Plan::Declared.new(pairs, peers: LabFakes::Peers.new)
+                                      .plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
+    order = plan.round(0).map(&:configuration)
+    assert_equal plan.configurations.map(&:id).sort, order.map(&:id).sort
+    refute_equal plan.configurations, order
+    assert(order.each_slice(2).all? { |one, other| one.base == other.base })
+    assert_equal 2, order.each_slice(2).map { |one, _| one.model }.uniq.length
+  end
+
+  def test_what_is_declared_twice_is_one
+    load = { "name" => "1 connection", "loop" => "closed", "connections" => 1 }
+    fast, absent = compared("a", "hybrid", nil), compared("b", nil, nil).merge("server" => "falcon")
+    plan = Cuttle::Lab::Plan::Declared.new([[fast, load], [fast, load.merge("path" => "/x")], [absent, load]],
+                                           peers: LabFakes::Peers.new).plan(seed: 1, rounds: 1, duration: 1, warmup: 0)
+    assert_equal [%w[c1 c2], { "c1" => %w[l1 l2], "c2" => %w[l1] }], [plan.configurations.map(&:id), plan.pairs]
+    assert_equal({ "c2" => "falcon is not installed" }, plan.missing)
+    first = plan.configurations.first
+    assert_equal ["1.0", 5, RUBY_VERSION], [first.version, first.slots, first.ruby]
+  end
+
   def test_it_is_the_same_when_read_back
     plan = plan(rounds: 3)
     header = { "type" => "lab", "schema" => "cuttle-lab/1", **plan.to_h }
@@ -116,6 +141,11 @@ class TestLabPlan < Minitest::Test
   end
 
   private
+
+  def compared(name, model, base)
+    { "name" => name, "server" => "cuttle", "model" => model, "workers" => 0, "threads" => model == "hybrid" ? 5 : 1,
+      "base" => base }
+  end
 
   def plan(**options)
     Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1, **options), peers: LabFakes::Peers.new)

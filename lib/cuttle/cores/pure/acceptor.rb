@@ -57,7 +57,7 @@ module Cuttle
         def changed(_wire); end
 
         def left(wire, complete)
-          step = complete ? wire.finish(Pure.now) : :close
+          step = complete ? wire.finish(Cuttle.now) : :close
           close_wire(wire) if step == :close
         end
 
@@ -96,7 +96,7 @@ module Cuttle
         private
 
         def welcome(socket)
-          wire = Wire.new(self, socket, Mutex.new, Pure.now)
+          wire = Wire.new(self, socket, Mutex.new, Cuttle.now)
           @wires[wire] = true
           Connection.new(self, wire)
         end

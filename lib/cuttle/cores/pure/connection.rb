@@ -16,12 +16,12 @@ module Cuttle
         def next_request(grace = nil)
           raise IOError, "the last request has no complete response" if @wire.state == :taken || forked?
 
-          since = Pure.now
+          since = Cuttle.now
           advance(since, grace) until %i[ready closed].include?(@wire.state)
           return if @wire.closed?
           return drop if @wire.served == 1 && @wire.gone?
 
-          @wire.guard { @wire.take(Pure.now) }
+          @wire.guard { @wire.take(Cuttle.now) }
         end
 
         # Ends the connection in any state. A response in progress is cut short.
@@ -45,26 +45,26 @@ module Cuttle
         end
 
         def advance(since, grace)
-          step = @wire.guard { @wire.step(Pure.now) }
+          step = @wire.guard { @wire.step(Cuttle.now) }
           step = await(since, grace) ? expire : last_look if step == :wait
           @wire.guard { @source.close_connection(@wire) } if step == :close
         end
 
         def expire
-          now = Pure.now
+          now = Cuttle.now
           @wire.deadline && now >= @wire.deadline ? @wire.guard { @wire.expire(now) } : :wait
         end
 
         # Checks once more a connection that should end, so that a request sent in time is still answered.
         def last_look
-          step = @wire.guard { @wire.step(Pure.now) }
+          step = @wire.guard { @wire.step(Cuttle.now) }
           @wire.idle? ? :close : step
         end
 
         # Waits for the socket, the deadline, the stop or (once it has idled for longer than +grace+) a connection in
         # the backlog. Returns false if the connection should end.
         def await(since, grace)
-          now = Pure.now
+          now = Cuttle.now
           kept = spared?(now)
           grace = nil if @source.stopping? # its deadline counts now, and nobody else is accepted
           grace = [grace, Wire::FIRST_GRACE].max if grace && @wire.served.zero?
@@ -88,7 +88,7 @@ module Cuttle
         def continues?((readable, writable))
           return true if readable.include?(@wire.socket) || writable.include?(@wire.socket)
 
-          readable.include?(@source.stop_io) && spared?(Pure.now)
+          readable.include?(@source.stop_io) && spared?(Cuttle.now)
         end
 
         # Whether the connection survives a stop or a waiting connection for now. After the stop, a request may still be

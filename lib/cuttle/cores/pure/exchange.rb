@@ -141,7 +141,7 @@ module Cuttle
             next unless @wire # another thread was quicker
 
             complete, @status = true, 503 if wire.stuck?
-            mark(:last_octet, Pure.now) if complete && wire.out.empty?
+            mark(:last_octet, Cuttle.now) if complete && wire.out.empty?
             @bytes_sent = wire.out.sent
             @wire = nil
             wire.source.left(wire, complete)

@@ -33,7 +33,7 @@ module Cuttle
 
           Thread.pass if @busy.positive? # requests that have begun go first
           found = nil
-          Thread.handle_interrupt(Object => :on_blocking) { found = find(timeout && Pure.now + timeout, room) }
+          Thread.handle_interrupt(Object => :on_blocking) { found = find(timeout && Cuttle.now + timeout, room) }
           delivered = true
           found
         ensure
@@ -85,7 +85,7 @@ module Cuttle
             @news.wait(@lock) while @untold.empty?
             exchange = @untold.shift.exchange
             request = "#{exchange.head.http_method} #{exchange.head.path}".byteslice(0, 255)
-            [exchange.thread, exchange.fiber, Pure.now - exchange.time(:taken), request]
+            [exchange.thread, exchange.fiber, Cuttle.now - exchange.time(:taken), request]
           end
         end
 
@@ -110,7 +110,7 @@ module Cuttle
         def left(wire, complete)
           @busy -= 1
           @untold.delete(wire)
-          route(wire, complete ? wire.finish(Pure.now) : :close)
+          route(wire, complete ? wire.finish(Cuttle.now) : :close)
         end
 
         # Gives up a connection. Under the lock.
@@ -150,9 +150,9 @@ module Cuttle
             begin_io unless @thread
             @room = room
             @asked = true
-            shed(Pure.now) if room
+            shed(Cuttle.now) if room
             loop do
-              now = Pure.now
+              now = Cuttle.now
               found = look(now, room)
               return found unless found == :nothing
               return false if until_then && now >= until_then

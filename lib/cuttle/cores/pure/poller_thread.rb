@@ -40,14 +40,14 @@ module Cuttle
             writers << socket if wire.writes?
             nearest = wire.deadline if wire.deadline && (nearest.nil? || wire.deadline < nearest)
           end
-          nearest = Pure.now + RECOVERY if over?
-          [readers, writers, nearest && [nearest - Pure.now, 0].max]
+          nearest = Cuttle.now + RECOVERY if over?
+          [readers, writers, nearest && [nearest - Cuttle.now, 0].max]
         end
 
         # Whether a connection that is accepted now finds a free thread, or may be refused.
         def accepts?
           return false if @stopping || @shut || !room_for_another?
-          return false if @recovers && Pure.now < @recovers
+          return false if @recovers && Cuttle.now < @recovers
 
           @recovers = nil
           appetite.positive?
@@ -62,7 +62,7 @@ module Cuttle
         end
 
         def act(readable = [], writable = [], _failed = nil)
-          now = Pure.now
+          now = Cuttle.now
           hear if readable.include?(@stop_reader)
           shut(now) if @stopping && !@shut
           @watches.note(readable, IO::READABLE)
@@ -152,7 +152,7 @@ module Cuttle
         end
 
         def refuse_all
-          refuse(@ready.first, Pure.now) until @ready.empty?
+          refuse(@ready.first, Cuttle.now) until @ready.empty?
         end
 
         # A request whose client has gone is dropped.

@@ -164,7 +164,7 @@ module Cuttle
           invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
           frame(head, status, length)
           conclude(head)
-          mark(:returned, Pure.now)
+          mark(:returned, Cuttle.now)
           @status = status
           head
         end

@@ -108,7 +108,7 @@ module Cuttle
 
         # One line for a shortage of descriptors or memory.
         def complain_of_shortage
-          now = Pure.now
+          now = Cuttle.now
           news = @shortage.nil? || now - @shortage >= EPISODE
           @shortage = now
           return unless news

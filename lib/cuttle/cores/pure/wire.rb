@@ -93,7 +93,7 @@ module Cuttle
         def send_queued
           result = @out.flush
           @broken = true if result == :broken
-          measure_output(Pure.now) if !@out.empty? && @deadline.nil?
+          measure_output(Cuttle.now) if !@out.empty? && @deadline.nil?
           @source.changed(self)
         end
 

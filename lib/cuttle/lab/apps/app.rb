@@ -7,7 +7,7 @@ module Cuttle
   module Lab
     module Apps
       # An app, and how it is served. Frozen.
-      #   rackup       its rackup file
+      #   rackup       its rackup file; or, for servers that need none, a directory of files
       #   directory    the server's working directory
       #   environment  variables for the server
       #   gemfile      of its own bundle; nil if it needs no gem but Rack
@@ -52,7 +52,7 @@ module Cuttle
 
         # nil, or why it can't be served here and what to do.
         def unavailable
-          return "#{rackup} is not there" unless File.file?(rackup)
+          return "#{rackup} is not there" unless File.exist?(rackup)
 
           services.filter_map { |name| Services.find(name).unavailable }.first
         end

@@ -44,9 +44,7 @@ module Cuttle
 
           # Path of Node.js, or nil.
           def self.node
-            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
-            NAMES.product(directories).map { |name, directory| "#{directory}/#{name}" }
-                 .find { |path| File.file?(path) && File.executable?(path) }
+            NAMES.filter_map { |name| Machine.program(name) }.first
           end
 
           def self.unavailable

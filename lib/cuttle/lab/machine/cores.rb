@@ -39,6 +39,11 @@ module Cuttle
           (0...Etc.nprocessors).to_a
         end
 
+        # The command line pinned to cores; nil or none: as it is.
+        def self.pinned(cores, command)
+          cores&.any? ? ["taskset", "-c", cores.join(","), *command] : command
+        end
+
         # Cores that are not named are chosen from the allowed ones: the last for the load, the others for the servers.
         # Raises UsageError.
         def initialize(server: nil, load: nil, allowed: Cores.allowed)

@@ -44,19 +44,13 @@ module Cuttle
         private
 
         def sample
-          { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + children,
+          { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + Machine.children_cpu,
             network: @route.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
             **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
         end
 
         def clock(id)
           Process.clock_gettime(id)
-        end
-
-        # CPU time of children that ended: a load tester.
-        def children
-          times = Process.times
-          times.cutime + times.cstime
         end
 
         # CPU seconds of each process that existed before the load as well.

@@ -95,6 +95,12 @@ module Cuttle
           nil
         end
 
+        # Returns when no other process wants a core, or after +patience+ seconds.
+        def await_quiet(patience)
+          deadline = Cuttle.now + patience
+          nil while Cuttle.now < deadline && runnable.to_f >= RUNNABLE
+        end
+
         # Finds Ruby servers that listen already. Servers of a lab that was killed take time and memory from the next
         # lab, and may answer on a port in place of the server that is measured.
         module Listeners

@@ -35,11 +35,11 @@ module Cuttle
                 .then { |configurations| [*configurations, control(configurations)].compact }
         end
 
-        # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run.
-        def self.setup(hash, **settings)
+        # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run, if it is for one.
+        def self.setup(hash, port: 0, app: "config.ru", env: {}, **settings)
           Servers::Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
                              keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
-                             ruby: hash["ruby_path"], **settings)
+                             ruby: hash["ruby_path"], port: port, app: app, env: env, **settings)
         end
 
         private
@@ -92,7 +92,7 @@ module Cuttle
         # The Hash with the nearest numbers that the server can have.
         def described(peer, base, workers, threads)
           tries = numbers(workers, threads).map { |each| base.merge(each) }
-          reasons = tries.map { |hash| peer.supports?(setup(hash)) }
+          reasons = tries.map { |hash| peer.supports?(self.class.setup(hash)) }
           index = reasons.index(nil) || -1 # the last one asks for the least
           [complete(peer, tries[index]), peer.unavailable || reasons[index]]
         end
@@ -104,12 +104,8 @@ module Cuttle
             .map { |processes, each| { "workers" => processes, "threads" => each } }
         end
 
-        def setup(hash)
-          self.class.setup(hash, port: 0, app: "config.ru", env: {})
-        end
-
         def complete(peer, hash)
-          hash = hash.merge("slots" => peer.slots(setup(hash)), "ruby" => ruby_version(hash["ruby_path"]),
+          hash = hash.merge("slots" => peer.slots(self.class.setup(hash)), "ruby" => ruby_version(hash["ruby_path"]),
                             "version" => peer.unavailable ? nil : peer.version, "control_of" => nil)
           { "id" => nil, "name" => name(peer, hash) }.merge(hash)
         end

@@ -12,11 +12,11 @@ module Cuttle
 
         module_function
 
-        # Runs the block while this process holds the machine's lock. If another process holds it, calls +waiting+ with
-        # that process's pid and waits.
-        def hold(path = File.join(Dir.tmpdir, NAME), waiting: ->(_pid) {})
+        # Runs the block while this process holds the machine's lock. If another process holds it, says so on +out+ and
+        # waits.
+        def hold(path = File.join(Dir.tmpdir, NAME), out: $stderr)
           File.open(path, File::RDWR | File::CREAT, 0o666) do |file|
-            wait(file, waiting) unless file.flock(File::LOCK_EX | File::LOCK_NB)
+            wait(file, out) unless file.flock(File::LOCK_EX | File::LOCK_NB)
             file.truncate(0)
             file.write(Process.pid.to_s)
             file.flush
@@ -26,8 +26,8 @@ module Cuttle
           raise Failure, "#{path}: #{Load.reason(error)}: another user's lab has made it"
         end
 
-        def wait(file, waiting)
-          waiting.call(file.read.strip)
+        def wait(file, out)
+          out.puts "waiting for another lab or benchmark (pid #{file.read.strip}) to end"
           file.flock(File::LOCK_EX)
           file.rewind
         end

@@ -7,7 +7,7 @@ module Cuttle
       # remaining time is estimated from the runs so far.
       class Progress
         # total: number of runs. done: number of runs that exist already.
-        def initialize(out, total:, done: 0, clock: -> { Process.clock_gettime(Process::CLOCK_MONOTONIC) })
+        def initialize(out, total:, done: 0, clock: Cuttle.method(:now))
           @out = out
           @total = total
           @done = done

@@ -9,9 +9,10 @@ module Cuttle
       # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
       # and closes all of these in order, whatever happens.
       class Session
-        # plan: a Plan, or nil to make one from the options.
-        def initialize(options, out:, plan: nil)
+        # plan: a Plan, or nil to make one from the options. trials: see Runner.
+        def initialize(options, out:, plan: nil, trials: {})
           @options = options
+          @trials = trials
           @own = plan
           @out = out
           @interruption = Interruption.new
@@ -19,7 +20,7 @@ module Cuttle
 
         # Returns the directory of the results.
         def run
-          Lock.hold(waiting: method(:say_waiting)) { @interruption.during { measure } }
+          Lock.hold(out: @out) { @interruption.during { measure } }
           @directory
         rescue Failure => error
           interrupted_early(error)
@@ -94,7 +95,7 @@ module Cuttle
           introduce
           progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
           runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
-                              done: @done,
+                              done: @done, trials: @trials,
                               speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
                               interruption: @interruption, time: TimeLimit.new(@options.budget))
           [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
@@ -125,10 +126,6 @@ module Cuttle
           @plan.missing.each do |id, reason|
             @out.puts "left out: #{@plan.configurations.find { |each| each.id == id }.name}: #{reason}"
           end
-        end
-
-        def say_waiting(pid)
-          @out.puts "waiting for another lab or benchmark (pid #{pid}) to end"
         end
       end
 

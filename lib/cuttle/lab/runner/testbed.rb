@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "socket"
 require "tmpdir"
 
 module Cuttle
@@ -53,6 +52,7 @@ module Cuttle
         # data. Raises Failure.
         def serve(configuration, loads)
           @app.reset(@services)
+          Machine::Warnings.await_quiet(@options.patience)
           peer = peers.find(configuration.server)
           setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
           Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
@@ -84,19 +84,13 @@ module Cuttle
         def setup(configuration, environment)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})
-          Plan::Configurations.setup(configuration.to_h, port: free_port, app: @app.rackup, directory: @app.directory,
-                                                         env: env, cores: @cores.server, log: log(configuration))
+          Plan::Configurations.setup(configuration.to_h, port: Servers::Server.free_port, app: @app.rackup,
+                                                         directory: @app.directory, env: env, cores: @cores.server,
+                                                         log: log(configuration))
         end
 
         def log(configuration)
           File.join(@directory, "#{configuration.id}.log")
-        end
-
-        def free_port
-          server = TCPServer.new("127.0.0.1", 0)
-          server.addr[1]
-        ensure
-          server&.close
         end
       end
     end

@@ -28,24 +28,42 @@ module Cuttle
         # whether a disturbed run may be repeated. Of two runs, the one with less computing power withheld is kept,
         # whatever was measured. Raises Failure, and Load::Failure among others.
         def run(configuration, route, again: false)
-          url = @load.path ? URI.join(route.url, @load.path).to_s : route.url
-          @options = @testbed.load_options(configuration, @load, @cores)
-          steady = WarmUp.new(@plan.warmup) { |seconds| @generator.call(url, **@options, duration: seconds) }.call
-          measured = [measure(url, route)]
-          measured << measure(url, route) if again && disturbed?(*measured.first)
+          prepare(configuration, route)
+          steady = warm_up
+          measured = [measure]
+          measured << measure if again && disturbed?(*measured.first)
           result, figures = measured.reject { |each, _| each.interrupted? }.min_by { |_, each| each.withheld }
-          return unless result
-          raise Failure, "the server died: #{last_words}" unless @server.running?
-
-          record(result, figures, steady).merge("lost" => figures.lost, "speed" => figures.speed&.round(3),
-                                                "repeated" => measured.length > 1)
+          record(result, figures, steady).merge("repeated" => measured.length > 1) if result
         end
 
         private
 
-        def measure(url, route)
-          Machine::Meter.new(@server.tree, @cores, @speed, route).measure do
-            @generator.call(url, tester: @load.tester, **@options, **length)
+        def prepare(configuration, route)
+          @route = route
+          @url = @load.path ? URI.join(route.url, @load.path).to_s : route.url
+          @options = @testbed.load_options(configuration, @load, @cores)
+          check_answer if @load.octets
+        end
+
+        # A server that is fast at answering something else is not measured.
+        def check_answer
+          path = @load.path || "/"
+          answer = @server.get(path)
+          found = [answer.status, answer.body.bytesize]
+          return if found == [200, @load.octets]
+
+          raise Failure, format("answered %d with %d octets to GET #{path}, and not 200 with #{@load.octets}", *found)
+        end
+
+        # Whether its rate became steady (see WarmUp).
+        def warm_up
+          WarmUp.new(@plan.warmup) { |seconds| @generator.call(@url, **@options, duration: seconds) }.call
+        end
+
+        # [result, Machine::Meter::Figures] of a load. options: of Cuttle::Load, beside those of the run.
+        def measure(**options)
+          Machine::Meter.new(@server.tree, @cores, @speed, @route).measure do
+            @generator.call(@url, tester: @load.tester, **@options, **length, **options)
           end
         end
 
@@ -63,6 +81,8 @@ module Cuttle
         end
 
         def record(result, figures, steady)
+          raise Failure, "the server died: #{last_words}" unless @server.running?
+
           proof = @server.proof
           reasons = unproved(proof) + wrong(result)
           load_cpu = [result.client_cpu, figures.network].max
@@ -71,8 +91,8 @@ module Cuttle
           { "valid" => reasons.empty?, "reasons" => reasons, "boot" => @server.boot,
             "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
             "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),
-            "windows" => windows(result), "histogram" => result.distribution,
-            "warnings" => warnings.map(&:to_h) }
+            "windows" => windows(result), "histogram" => result.distribution, "warnings" => warnings.map(&:to_h),
+            "lost" => figures.lost, "speed" => figures.speed&.round(3) }
         end
 
         def counts(result)

@@ -37,6 +37,7 @@ module Cuttle
 
         def unavailable
           return super if super
+          return "#{name} serves no app with a bundle of its own" unless bundled?
 
           bundle(nil)
           nil

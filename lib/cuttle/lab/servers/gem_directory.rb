@@ -19,10 +19,11 @@ module Cuttle
 
         attr_reader :path
 
-        # gems: "name" or "name:version" each, the server's first.
-        def initialize(name, gems)
+        # gems: "name" or "name:version" each, the server's first. flags: further words for `gem install`.
+        def initialize(name, gems, flags = [])
           @path = "#{self.class.directory}/#{name}"
           @gems = gems
+          @flags = flags
         end
 
         # The version of the server's gem, or nil.
@@ -41,7 +42,7 @@ module Cuttle
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"
           done = system(Server::CLEAN, RbConfig.ruby, "-S", "gem", "install", "--no-document", "--minimal-deps",
-                        "-i", path, *@gems, out: log, err: %i[child out])
+                        "-i", path, *@gems, *@flags, out: log, err: %i[child out])
           return FileUtils.touch(stamp) && nil if done
 
           lines = File.readlines(log).map(&:strip).grep(/\S/)

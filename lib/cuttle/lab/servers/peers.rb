@@ -25,6 +25,10 @@ module Cuttle
           "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
           "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
           "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
+          "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
+          "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
+          "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
+          "uwsgi" => ["Uwsgi", "a server in C, the app in forked processes"],
           "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
         }
 
@@ -34,12 +38,17 @@ module Cuttle
           "3.1" => {
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
             "webrick" => "1.9.2", "rainbows" => "5.2.1", "yahns" => "1.18.0", "goliath" => "1.0.7",
-            "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27",
+            "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27", "rhebok" => "0.9.3",
             "rack" => "3.2.8", "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
           }.freeze
         }.freeze
 
         class << self
+          # Adds a Peer that a program has beside the table.
+          def add(peer)
+            (@peers ||= {})[peer.name] = peer
+          end
+
           # The Peer of that name. Raises UsageError for an unknown one.
           def find(name)
             (@peers ||= {})[name.to_s] ||= fetch(name).new(name.to_s)

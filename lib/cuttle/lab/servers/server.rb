@@ -30,6 +30,11 @@ module Cuttle
           said.last(lines).join(" / ")[0, 300]
         end
 
+        # A TCP port that nobody listens on at the moment.
+        def self.free_port
+          TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+        end
+
         # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.
         def self.start(peer, setup)
           Load::Orphans.adopt # helpers that a server daemonizes still count as its processes
@@ -51,19 +56,26 @@ module Cuttle
 
         # Starts the server, and waits for its first answer (boot: seconds until then) and for all its processes.
         def start
-          began = now
+          began = Cuttle.now
           @pid = Process.spawn(CLEAN.merge(@peer.environment(setup), setup.env || {}), *command,
                                pgroup: true, chdir: setup.directory || Dir.tmpdir,
                                in: File::NULL, out: setup.log, err: %i[child out])
           @tree = ProcessTree.new(@pid)
           wait_until_ready(began + START_TIMEOUT)
-          @boot = now - began
-          wait_until_complete(now + COMPLETE_TIMEOUT)
+          @boot = Cuttle.now - began
+          wait_until_complete(Cuttle.now + COMPLETE_TIMEOUT)
           up = true
         rescue SystemCallError => error
           raise Failure, "#{@peer.name} does not start: #{error.message}"
         ensure
           stop unless up # also after an Interrupt
+        end
+
+        # The Probe::Response to a GET on a connection of its own. Raises Failure.
+        def get(path)
+          Probe.connect(port) { |socket| Probe.exchange(socket, path) }
+        rescue SystemCallError, EOFError, Probe::Silent => error
+          raise Failure, "#{@peer.name} does not answer GET #{path}: #{error.message}"
         end
 
         # Checks that each setting took effect: an Array of Proof. The server must be running.
@@ -103,21 +115,22 @@ module Cuttle
         end
 
         def command
-          cores = setup.cores ? ["taskset", "-c", setup.cores.join(",")] : []
-          [*cores, *@peer.command(setup)]
+          Machine::Cores.pinned(setup.cores, @peer.command(setup))
         end
 
         def wait_until_ready(deadline)
           until Probe.answer?(port)
             raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
-            raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}" if now > deadline
+            if Cuttle.now > deadline
+              raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
+            end
 
             sleep 0.02
           end
         end
 
         def wait_until_complete(deadline)
-          sleep 0.02 until @peer.complete?(self) || now > deadline || ended?
+          sleep 0.02 until @peer.complete?(self) || Cuttle.now > deadline || ended?
         end
 
         def last_words
@@ -129,8 +142,8 @@ module Cuttle
         end
 
         def await_end
-          deadline = now + STOP_TIMEOUT
-          sleep 0.01 until ended? || now > deadline
+          deadline = Cuttle.now + STOP_TIMEOUT
+          sleep 0.01 until ended? || Cuttle.now > deadline
         end
 
         # Reaps its processes that became our children (see Load::Orphans).
@@ -150,21 +163,19 @@ module Cuttle
           end
         end
 
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
-        end
-
-        # A minimal HTTP client. It checks whether a server is up, and whether connections persist.
+        # A minimal HTTP client. It checks whether a server is up, what it answers, and whether connections persist.
         module Probe
           PATIENCE = 10 # seconds
 
           Silent = Class.new(StandardError)
+          # head: as it came, with the empty line.
+          Response = Struct.new(:status, :head, :body)
 
           module_function
 
           # Whether GET / is answered without a server error.
           def answer?(port)
-            connect(port) { |socket| exchange(socket) < 500 }
+            connect(port) { |socket| exchange(socket).status < 500 }
           rescue SystemCallError, EOFError, Silent
             false
           end
@@ -182,13 +193,13 @@ module Cuttle
             Socket.tcp("127.0.0.1", port, connect_timeout: PATIENCE, &block)
           end
 
-          # Sends one GET, reads the response to its end and returns the status.
-          def exchange(socket)
-            socket.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+          # Sends one GET, reads the Response to its end and returns it.
+          def exchange(socket, path = "/")
+            socket.write("GET #{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             received = +""
             received << more(socket) until (head = received[/\A.*?\r\n\r\n/m])
-            read_body(socket, head, received.byteslice(head.bytesize..))
-            head[%r{\AHTTP/1\.[01] (\d{3})}, 1].to_i
+            body = read_body(socket, head, received.byteslice(head.bytesize..))
+            Response.new(head[%r{\AHTTP/1\.[01] (\d{3})}, 1].to_i, head, body)
           end
 
           def read_body(socket, head, body)
@@ -197,10 +208,11 @@ module Cuttle
             elsif head.match?(/^transfer-encoding:\s*chunked/i)
               body << more(socket) until body.end_with?("0\r\n\r\n")
             end
+            body
           end
 
           def more(socket)
-            socket.wait_readable(PATIENCE) or raise Silent
+            socket.wait_readable(PATIENCE) or raise Silent, "silent for #{PATIENCE} s"
             socket.readpartial(65_536).b
           end
         end

@@ -21,10 +21,7 @@ module Cuttle
         class << self
           # Why it can't run here and what to do, or nil.
           def unavailable
-            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
-            return if directories.any? { |path| File.executable?("#{path}/#{self::PROGRAM}") }
-
-            "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}"
+            "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}" unless Machine.program(self::PROGRAM)
           end
         end
 
@@ -98,18 +95,9 @@ module Cuttle
 
         # The CPU time of each of its threads per second while the block runs, 0 to 1.
         def cpu_share
-          cpu, wall = children_cpu, now
+          cpu, wall = Machine.children_cpu, Cuttle.now
           yield
-          (children_cpu - cpu) / ((now - wall) * threads)
-        end
-
-        def children_cpu
-          times = Process.times
-          times.cutime + times.cstime
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+          (Machine.children_cpu - cpu) / ((Cuttle.now - wall) * threads)
         end
 
         # Whole seconds: none of the programs takes fractions.

@@ -8,6 +8,19 @@ module Cuttle
         SPARE_FILES = 32 # descriptors the process needs for itself
         NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
 
+        # Lets this process, and those that it starts, have so many connections, for each of which is a file. Raises
+        # UsageError.
+        def self.allow_files(connections)
+          soft, hard = Process.getrlimit(:NOFILE)
+          needed = connections + SPARE_FILES
+          return if needed <= soft
+
+          most = hard - SPARE_FILES
+          raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if needed > hard
+
+          Process.setrlimit(:NOFILE, needed, hard)
+        end
+
         private
 
         def check
@@ -55,16 +68,8 @@ module Cuttle
           raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
         end
 
-        # Every connection is a file.
         def check_files
-          soft, hard = Process.getrlimit(:NOFILE)
-          needed = connections + SPARE_FILES
-          return if needed <= soft
-
-          most = hard - SPARE_FILES
-          raise UsageError, "connections: at most #{most}, as this process may open #{hard} files" if needed > hard
-
-          Process.setrlimit(:NOFILE, needed, hard)
+          Checks.allow_files(connections)
         end
       end
     end

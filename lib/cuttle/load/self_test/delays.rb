@@ -56,17 +56,13 @@ module Cuttle
 
         # The server's, once it has seen the end of each connection, which ends the last cycle there.
         def times(server)
-          deadline = now + PATIENCE
+          deadline = Cuttle.now + PATIENCE
           loop do
             held, cycle = server.times
-            return [held, cycle] if held.count == cycle.count || now > deadline
+            return [held, cycle] if held.count == cycle.count || Cuttle.now > deadline
 
             sleep 0.001
           end
-        end
-
-        def now
-          Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
         def tolerance(time)

@@ -31,7 +31,7 @@ module Cuttle
           def initialize(command, name, cores)
             @name = name
             @log = Tempfile.new("cuttle-#{@name}")
-            command = [*pin(cores), *command]
+            command = Machine::Cores.pinned(cores, command)
             @pid, @input, @output = spawn_with_pipes(command)
             @log.unlink # the file disappears with this process
           end
@@ -84,13 +84,9 @@ module Cuttle
             writer&.close
           end
 
-          def pin(cores)
-            cores.nil? || cores.empty? ? [] : ["taskset", "-c", cores.join(",")]
-          end
-
           def finish(seconds)
-            deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + seconds
-            sleep 0.005 while running? && Process.clock_gettime(Process::CLOCK_MONOTONIC) < deadline
+            deadline = Cuttle.now + seconds
+            sleep 0.005 while running? && Cuttle.now < deadline
           end
         end
       end

@@ -10,11 +10,13 @@ module Cuttle
         #
         #   gems              gems to install, "name" or "name:requirement", the server's first (Peers::TESTED has the
         #                     versions); or package and program, for a Debian package
+        #   build_flags       further words for `gem install`
         #   models            names of its concurrency models, if it has several
         #   variants          names of models that are measured only if they are named, because they do more than
         #                     serve the app
         #   arguments(setup)  its command line: on 127.0.0.1, in production, without a request log, without a cache
         #   workers, threads  the numbers it can have, as Ranges; 0 workers: it does not fork
+        #   bundled?          whether it can serve an app with a bundle of its own; an old one needs an old Rack
         #   keeps_alive       what it can do with connections: [true], [false] or both
         #   backlog(setup)    the backlog of its listening socket; nil if it has no option for that
         #   leader_serves?, worker_title, thread_name, own_threads   for the proofs: how to find its processes and
@@ -31,12 +33,14 @@ module Cuttle
           end
 
           def gems = nil
+          def build_flags = []
           def package = nil
           def program = name
           def models = []
           def variants = []
           def workers = (0..0)
           def threads = (1..1)
+          def bundled? = true
           def keeps_alive = [true]
 
           # The backlog that its listening socket shall have; nil if it has no option for that.
@@ -108,7 +112,7 @@ module Cuttle
 
           # The directory of its gems.
           def gem_directory
-            @gem_directory ||= GemDirectory.new(name, Peers.pin(gems))
+            @gem_directory ||= GemDirectory.new(name, Peers.pin(gems), build_flags)
           end
 
           private
@@ -137,8 +141,7 @@ module Cuttle
           end
 
           def executable
-            directories = ENV.fetch("PATH", "").split(File::PATH_SEPARATOR) | %w[/usr/sbin /sbin]
-            directories.map { |directory| "#{directory}/#{program}" }.find { |path| File.executable?(path) }
+            Machine.program(program)
           end
 
           def address(setup)

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Bench
+  # A trial of the lab that takes more than its parts, with a name for the load that asks for it.
+  Trial = Struct.new(:name, :kind, :arguments) do
+    def call(**parts)
+      kind.new(*arguments, **parts)
+    end
+  end
+
+  # A trial: what a crowd costs the active clients of a server. It is loaded without the crowd, among it, and without it
+  # again; what changes with time falls on both sides. A kind of it has
+  #   among                       the figures of a phase among the crowd (see with_crowd), and more
+  #   figures(among, rate, p99)   what the run has beside the lab's, where without the crowd rate and p99 were these
+  class Beside < Lab::Runner::Trial
+    PATIENCE = 30 # seconds for the server to be rid of the crowd
+
+    # crowd: SlowClients or SlowHttpTest.
+    def initialize(crowd, **parts)
+      super(**parts)
+      @crowd = crowd
+    end
+
+    def run(configuration, route, **)
+      prepare(configuration, route)
+      catch(:interrupted) do
+        phases = [phase(outer), among, phase(outer)]
+        rate, p99 = %i[rate p99].map { |name| (phases.first[name] + phases.last[name]) / 2.0 }
+        run = record(*phases.first.values_at(:result, :meter), nil)
+        run.merge("rate" => rate, "ms" => run["ms"].merge("p99" => p99), "figures" => figures(phases[1], rate, p99),
+                  "errors" => Results.sum(phases.map { |phase| phase[:result].errors }))
+      end
+    end
+
+    private
+
+    # Seconds of a phase without the crowd.
+    def outer = @plan.duration
+
+    # { result:, meter:, rate:, p99: (milliseconds), cpu: (microseconds per request) } of a load.
+    def phase(seconds = @plan.duration, warm: true)
+      warm_up if warm
+      result, meter = measure(duration: seconds)
+      throw :interrupted if result.interrupted?
+      raise Lab::Failure, "nothing was answered" if result.responses.zero?
+
+      p99 = (result.percentile(99) || result.latency.value_at(99)) / 1e6
+      { result: result, meter: meter, rate: result.rate, p99: p99, cpu: meter.server["cpu_us"] }
+    end
+
+    # Yields while the crowd is there. At the end the server has no more descriptors than before, but for those of the
+    # active clients, or had its time.
+    def with_crowd(seconds = nil)
+      raise Lab::Failure, @crowd.unavailable if @crowd.unavailable
+
+      before = @server.tree.descriptors + @load.connections
+      @crowd.open(@server.port, seconds: seconds)
+      @server.tree.leave_out(@crowd.pid)
+      yield
+    ensure
+      @crowd.close
+      deadline = Cuttle.now + PATIENCE
+      sleep 0.1 until before.nil? || @server.tree.descriptors <= before || Cuttle.now > deadline
+    end
+  end
+end

@@ -1,0 +1,25 @@
+# rubocop:disable Naming/FileName
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Servers
+      module Peers
+        # Puma before it changed how it takes connections. Its keep-alive can't be turned off.
+        class Puma56 < Puma
+          def gems = %w[puma:5.6.9 rack:<3]
+          def bundled? = false
+          def workers = (0..0)
+          def keeps_alive = [true]
+          def thread_name = /\Apuma threadpoo\z|\Apuma srv tp/
+
+          def arguments(setup)
+            ["puma", "-C", "-", "-q", "-e", "production", "-b", "tcp://#{address(setup)}?backlog=#{setup.backlog}",
+             "-t", "#{setup.threads}:#{setup.threads}", setup.app]
+          end
+        end
+      end
+    end
+  end
+end
+# rubocop:enable Naming/FileName
