@@ -27,7 +27,7 @@ class TestStopping < Minitest::Test
   private
 
   def stops?(start)
-    source = Cuttle::Engines::Hybrid.source(@listeners.sockets.map(&:dup), env: {})
+    source = Cuttle::Engines::Hybrid.source(@listeners.sockets.map(&:dup), core: Cuttle::Cores::Native, env: {})
     engine = Cuttle::Engines::Hybrid.new(source: source, service: nil, threads: 8..8)
     running = Thread.new { engine.run }
     start.odd? ? Thread.pass : sleep(rand * 0.001)
