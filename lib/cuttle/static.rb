@@ -30,7 +30,7 @@ module Cuttle
     # portable::      open files the portable way even if the kernel has a better one
     #
     # Raises UsageError if +root+ is not a readable directory.
-    def initialize(root, beneath:, content_types:, index: "index.html", charset: "utf-8", precompressed: true,
+    def initialize(root, content_types:, beneath: Beneath, index: "index.html", charset: "utf-8", precompressed: true,
                    final: false, portable: false)
       @tree = Tree.new(beneath.new(root, portable), Types.new(content_types, charset, precompressed), index)
       @final = final

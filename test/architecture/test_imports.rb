@@ -25,7 +25,7 @@ class TestImports < Minitest::Test
     "cores" => %w[core http],
     "engines" => [],
     "http" => %w[core], # the native parser
-    "static" => [],
+    "static" => %w[core],
     "telemetry" => [],
     "listeners" => [],
     "catalogue" => [],

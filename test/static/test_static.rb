@@ -149,9 +149,7 @@ class TestStatic < Minitest::Test
   end
 
   def test_a_root_that_is_none
-    error = assert_raises(Cuttle::UsageError) do
-      Cuttle::Static.new("#{@root}/none", beneath: Cuttle::Beneath, content_types: TYPES.method(:[]))
-    end
+    error = assert_raises(Cuttle::UsageError) { Cuttle::Static.new("#{@root}/none", content_types: TYPES.method(:[])) }
     assert_includes error.message, "#{@root}/none"
   end
 

@@ -76,13 +76,10 @@ module Serving
     # Where this clone's library is.
     PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
-    # Ruby 4 makes an IO::Buffer itself when a fiber reads or writes, and then warns of it.
-    RUBY = [RbConfig.ruby, "-W:no-experimental"].freeze
-
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS)
       @directory = Dir.mktmpdir("cuttle")
       load_paths = paths.map { |path| "-I#{path}" }
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), *RUBY, *load_paths, *command,
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *load_paths, *command,
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 

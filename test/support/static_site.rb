@@ -28,7 +28,7 @@ module StaticSite
   end
 
   def static(**options)
-    Cuttle::Static.new(@root, beneath: Cuttle::Beneath, content_types: TYPES.method(:[]), **options)
+    Cuttle::Static.new(@root, content_types: TYPES.method(:[]), **options)
   end
 
   # The answer to a request for +path+, which must be one for +static+; +more+ are further header fields.

@@ -26,6 +26,7 @@ module Cuttle
       def run
         return Thread.new { run }.value if Fiber.scheduler
 
+        use_up_warning
         Fiber.set_scheduler(@scheduler = Scheduler.new(@source))
         work
       ensure
@@ -41,6 +42,16 @@ module Cuttle
       end
 
       private
+
+      # Ruby 4 warns once that IO::Buffer is experimental, at the first I/O of any fiber. An operator can't act on that,
+      # so Ruby says it while warnings of this kind are off.
+      def use_up_warning
+        before = Warning[:experimental]
+        Warning[:experimental] = false
+        IO::Buffer.new(1).free
+      ensure
+        Warning[:experimental] = before
+      end
 
       # New requests and due timers take turns. Otherwise all fibers that slept would run before new requests. After the
       # stop, the loop continues until every exchange is over, whatever keeps it open.
