@@ -54,8 +54,9 @@ module Ruby4
       end
     end
 
+    # The copy installs its own gems, also where bin/test has installed all that the clone needs.
     def environment
-      { "PATH" => "#{home}/bin:#{ENV.fetch("PATH")}", "RUBY_YJIT_ENABLE" => "1" }
+      { "PATH" => "#{home}/bin:#{ENV.fetch("PATH")}", "RUBY_YJIT_ENABLE" => "1", "CUTTLE_SETUP" => nil }
     end
   end
 end
