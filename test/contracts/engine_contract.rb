@@ -42,12 +42,13 @@ module EngineContract
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end
 
-  # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the other cores alone.
+  # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
+  # other cores alone, whose threads don't stand by.
   def self.suites(engine)
     further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
-      other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further, core: core) }
+      other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further - [StandsBy], core: core) }
   end
 
   # Cores without C have nothing for sanitizers.
