@@ -161,7 +161,7 @@ static bool read_answer(struct conversation *conversation)
 	}
 	require(conversation, !conversation->closing, "nothing follows the last response");
 	require(conversation, sequence < conversation->sent || conversation->round->lenient,
-		"nobody is answered twice");
+		"no request is answered twice");
 	conversation->closing = strstr(head, "connection: close") != NULL;
 	if (strncmp(head, "HTTP/1.1 200 ", 13) != 0) {
 		require(conversation, conversation->round->lenient, "an honest request is not refused");

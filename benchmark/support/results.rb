@@ -75,7 +75,7 @@ module Bench
       Lab::Statistics.paired_ratio(values(base, figure), values(name, figure))
     end
 
-    # The value of one of a plan's figures, or nil where it can't be told.
+    # The value of one of a plan's figures; nil if its subjects were not measured.
     def value(figure)
       name, of, by = figure.values_at("figure", "of", "by")
       return worst(of, by, name) if of.is_a?(Array)

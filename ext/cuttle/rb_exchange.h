@@ -22,7 +22,7 @@ struct cuttle_extras {
  * A third object per request among the slots of 160 made the collector run nearly twice as often. What only a live
  * exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
-	struct cuttle_exchange *live; /* NULL: over, or not begun; a live one makes this object an owner of the core */
+	struct cuttle_exchange *live; /* NULL: over, or not begun. A live one makes this object an owner of the core */
 	VALUE self;      /* the object around this; not marked */
 	VALUE owner;     /* keeps source and connection alive: a Poller or a Connection */
 	VALUE env;       /* nil until it is asked for */
@@ -52,7 +52,7 @@ void cuttle_held_begin(struct cuttle_held *held);
 /* Whether a live exchange was answered because it was stuck in the app. Its contents stay until cuttle_held_leave. */
 bool cuttle_held_stuck(const struct cuttle_held *held);
 
-/* Whether the response has begun with a head that has not been sent. */
+/* Whether the response has begun, and its head has not been sent. */
 static inline bool cuttle_held_unsent(const struct cuttle_held *held)
 {
 	return held->extras && !NIL_P(held->extras->text);

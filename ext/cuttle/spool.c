@@ -492,7 +492,7 @@ static int start(struct cuttle_spool *spool)
 	note_outcome(spool, failed);
 	if (failed)
 		return failed;
-	pthread_detach(thread); /* it owns what it needs, so that nobody has to wait for a disk at the end */
+	pthread_detach(thread); /* it owns what it needs; no thread has to wait for a disk at the end */
 	spool->running = true;
 	spool->owners++;
 	return 0;

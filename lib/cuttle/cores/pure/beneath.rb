@@ -82,8 +82,8 @@ module Cuttle
           end
         end
 
-        # Where an open directory can be named, a name is opened in it. Elsewhere whoever renames directories below the
-        # root at the right moment leads a path astray.
+        # Linux can name an open directory, so each name is opened in the directory before it. On other systems, a user
+        # who can rename directories below the root can, at the right moment, lead a path out of it.
         OPEN_DIRECTORIES = "/proc/self/fd"
         CLIMBS = 64
 
