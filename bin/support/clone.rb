@@ -15,11 +15,11 @@ module Clone
     # starts the process again, because Bundler looks for gems only once. Ends the process if bin/setup fails.
     def make_ready
       choose_bundle
-      again = ENV.delete("CUTTLE_AGAIN")
+      again = ENV["CUTTLE_AGAIN"] == Process.pid.to_s # exec keeps the process's number; what we start has others
       return if bundle_loaded? && compiled?
 
       exit 1 if again || !set_up("--serve")
-      exec({ "CUTTLE_AGAIN" => "1" }, RbConfig.ruby, $PROGRAM_NAME, *ARGV)
+      exec({ "CUTTLE_AGAIN" => Process.pid.to_s }, RbConfig.ruby, $PROGRAM_NAME, *ARGV)
     end
 
     # Runs bin/setup. Returns whether it succeeded.
