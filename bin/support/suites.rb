@@ -19,7 +19,6 @@ module Suites
   class << self
     # True where everything passed.
     def all
-      prepare
       tests = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
                ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
       others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
@@ -41,13 +40,6 @@ module Suites
     end
 
     private
-
-    def prepare
-      Packages.install(Packages::TEST).each do |package|
-        Clone.say "missing: #{package.package} (#{package.purpose}); tests that need it are skipped"
-      end
-      system(RbConfig.ruby, "examples/setup") || Clone.say("missing: gems of the examples; their tests are skipped")
-    end
 
     def rack2
       File.join(Clone::ROOT, "gemfiles/rack2.gemfile").tap { |gemfile| Clone.bundle(gemfile) }

@@ -18,6 +18,11 @@ module Cuttle
         def parser(name)
           Http::Parsers.fetch(name)
         end
+
+        # Runs the block under the lock, and to its end, whatever other threads raise in this one.
+        def guard(lock, &block)
+          Thread.handle_interrupt(Object => :never) { lock.synchronize(&block) }
+        end
       end
     end
   end
@@ -25,6 +30,6 @@ end
 
 # All at once: a process that has no descriptors left can load no file.
 require "cuttle/http/parsers/pure"
-%w[limits meter reasons request_start spool body outbox response_head framing env responses exchange wire_input
-   wire_output wire forks source watches poller_thread poller acceptor connection beneath
+%w[limits meter reasons request_start spool body outbox response_head framing env composing responses exchange
+   wire_input wire_output wire forks source watches poller_thread poller acceptor connection beneath
    scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }

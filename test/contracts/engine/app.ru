@@ -102,6 +102,13 @@ class EngineApp
     socket.close
   end
 
+  # The same, by a child that the app forks for it.
+  def hand_over(_, env)
+    socket = env["rack.hijack"].call
+    Process.detach(Process.fork { answer_as_child(socket) })
+    socket.close
+  end
+
   def fail(*) = raise("on purpose")
 
   def fail_badly(*) = raise(Exception, "on purpose")
@@ -290,6 +297,12 @@ class EngineApp
   def join(gate, env) = Thread.new { hold(gate, env) }.value
 
   private
+
+  def answer_as_child(socket)
+    socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nchild")
+    socket.close
+    exit!
+  end
 
   def tell(gate, text)
     File.write("#{gate(gate)}.in.tmp", text.to_s)

@@ -18,6 +18,14 @@ module EngineContract
       end_children
     end
 
+    # The socket is the app's, which may give it to a child.
+    def test_a_child_may_answer_on_a_hijacked_socket
+      client = connect.write(get("/hand_over"))
+      assert_equal "child", client.response.body
+      assert_equal :closed, client.ending
+      assert_serves
+    end
+
     # A child that slept held its parent's connections open, by its copies of their descriptors.
     def test_a_child_that_sleeps_keeps_no_connection_open
       with_server do

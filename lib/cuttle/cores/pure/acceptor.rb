@@ -5,8 +5,6 @@ module Cuttle
     module Pure
       # Hands out connections, for engines that give each a thread or serve one after the other.
       class Acceptor < Source
-        RECOVERY = 0.1 # seconds before the next accept after a shortage
-
         # Takes what Poller takes; shared, scoreboard, max_queue, queue_timeout and app_timeout have no effect.
         def initialize(listeners, **options)
           super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
@@ -76,21 +74,17 @@ module Cuttle
           wire.guard { close_wire(wire) }
         end
 
-        # Ends a connection.
-        def close_connection(wire)
-          close_wire(wire)
-        end
-
         # The client of a connection's first request went away while it was in the backlog.
         def drop(wire)
           @counters.add(:dropped)
           close_wire(wire)
         end
 
-        # In a forked child: closes what belongs to the parent.
+        # In a forked child: closes what belongs to the parent. A socket that was given up is the app's.
         def abandon
           @closed = true
-          [*@listeners, @stop_reader, @stop_writer, *@wires.keys.map(&:socket)].each(&:close)
+          sockets = @wires.keys.reject(&:closed?).map(&:socket)
+          [*@listeners, @stop_reader, @stop_writer, *sockets].each(&:close)
         end
 
         private

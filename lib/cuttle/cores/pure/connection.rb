@@ -29,7 +29,7 @@ module Cuttle
           return if forked?
 
           @wire.exchange&.leave(false) if @wire.state == :taken
-          @wire.guard { @source.close_connection(@wire) }
+          @wire.guard { @source.close_wire(@wire) }
           nil
         end
 
@@ -47,7 +47,7 @@ module Cuttle
         def advance(since, grace)
           step = @wire.guard { @wire.step(Cuttle.now) }
           step = await(since, grace) ? expire : last_look if step == :wait
-          @wire.guard { @source.close_connection(@wire) } if step == :close
+          @wire.guard { @source.close_wire(@wire) } if step == :close
         end
 
         def expire

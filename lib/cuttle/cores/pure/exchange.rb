@@ -16,6 +16,7 @@ module Cuttle
 
         def initialize(wire, now)
           @wire = wire
+          @source = wire.source
           @process = Process.pid
           @times = { accepted: wire.accepted, first_octet: now }
           @keep_alive = false
@@ -28,7 +29,7 @@ module Cuttle
           wire = live
           @fiber = Fiber.current if wire.limits.app_timeout && Fiber.current_scheduler
           @input ||= @body && [@body.input, @body.total]
-          @env = wire.source.env.build(self, head, remote_address, time_in_queue(wire), @input)
+          @env = @source.env.build(self, head, remote_address, time_in_queue(wire), @input)
         end
 
         def request_method
@@ -58,12 +59,13 @@ module Cuttle
 
         # Whether the response is complete or its connection gone.
         def finished?
-          @wire.nil? || @wire.stuck?
+          wire = @wire
+          wire.nil? || wire.stuck?
         end
 
         # Whether a poller drives the connection instead of a thread of its own.
         def evented?
-          @wire ? @wire.source.evented? : false
+          @wire ? @source.evented? : false
         end
 
         # Whether this process is a child that the app forked after it got this exchange.
@@ -92,7 +94,8 @@ module Cuttle
 
         # Octets of the response that the system has taken; nil without a record once the exchange is over.
         def bytes_sent
-          return @wire.out.sent if @wire
+          wire = @wire
+          return wire.out.sent if wire
 
           @bytes_sent if @recorded
         end
@@ -113,7 +116,8 @@ module Cuttle
         end
 
         def remote_address
-          return @wire.remote_address.tap { |address| @address = address } if @wire
+          wire = @wire
+          return @address = wire.remote_address if wire
 
           @address if @recorded
         end
@@ -144,7 +148,7 @@ module Cuttle
             mark(:last_octet, Cuttle.now) if complete && wire.out.empty?
             @bytes_sent = wire.out.sent
             @wire = nil
-            wire.source.left(wire, complete)
+            @source.left(wire, complete)
           end
           nil
         end
@@ -164,12 +168,12 @@ module Cuttle
 
         private
 
-        # The connection of a live exchange. Raises IOError if it is over or was answered because it was stuck.
+        # The connection of a live exchange. Raises IOError if it is over or was answered because it was stuck. Another
+        # thread may end the exchange at any time, so who needs the connection twice keeps what this returns.
         def live
-          raise IOError, "the exchange is over" unless @wire
-
-          come_too_late if @wire.stuck?
-          @wire
+          wire = @wire or raise IOError, "the exchange is over"
+          come_too_late if wire.stuck?
+          wire
         end
 
         def come_too_late

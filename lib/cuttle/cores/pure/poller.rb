@@ -134,9 +134,8 @@ module Cuttle
 
         private
 
-        # Runs the block under the lock, and to its end, whatever other threads raise in this one.
         def guard(&block)
-          Thread.handle_interrupt(Object => :never) { @lock.synchronize(&block) }
+          Pure.guard(@lock, &block)
         end
 
         def io_thread?

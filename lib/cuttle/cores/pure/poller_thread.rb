@@ -6,8 +6,7 @@ module Cuttle
       # What the Poller's own thread does: it waits for sockets and deadlines, accepts, and steps connections. All but
       # the waiting runs under the lock.
       module PollerThread
-        RECOVERY = 0.1 # seconds before the next accept after a shortage
-        CROWD = 128    # connections accepted at once if requests may be refused
+        CROWD = 128 # connections accepted at once if requests may be refused
 
         private
 
@@ -40,7 +39,7 @@ module Cuttle
             writers << socket if wire.writes?
             nearest = wire.deadline if wire.deadline && (nearest.nil? || wire.deadline < nearest)
           end
-          nearest = Cuttle.now + RECOVERY if over?
+          nearest = Cuttle.now + Source::RECOVERY if over?
           [readers, writers, nearest && [nearest - Cuttle.now, 0].max]
         end
 
@@ -93,7 +92,7 @@ module Cuttle
             @asked = false
             welcome(socket, now)
           end
-          @recovers = now + RECOVERY if @short
+          @recovers = now + Source::RECOVERY if @short
         end
 
         def welcome(socket, now)

@@ -6,6 +6,8 @@ module Cuttle
       # The sending half of an Exchange. An app's mistake is found before the first octet leaves, or ends the
       # connection: a message is never completed differently from what its head announced.
       module Responses
+        include Composing
+
         JOINED = 262_144 # octets of a response that are copied into one String
         HIGH_WATER = 262_144 # octets queued before the thread of a blocking connection waits
 
@@ -23,7 +25,7 @@ module Cuttle
         # more: a body other than a plain Array, a status of 101, rack.hijack among the headers, callbacks, or an
         # exchange that is over.
         def answer(status, headers, body)
-          live if @wire&.stuck?
+          live if @wire && finished?
           return false unless body.instance_of?(Array) && !body.respond_to?(:close) && status != 101
           return false if !@wire || forked? || callbacks?
 
@@ -134,10 +136,10 @@ module Cuttle
 
         # Makes sure that the response has not begun. Nobody answers for the app after this.
         def unanswered
-          live
+          wire = live
           raise IOError, "the request has its response already" if @status && !@unsent
 
-          @wire.guard { @wire.begin_response } || come_too_late
+          wire.guard { wire.begin_response } || come_too_late
           @unsent = @status = nil
         end
 
@@ -158,97 +160,6 @@ module Cuttle
           leave(true)
         end
 
-        # The response's head, complete. +length+: the body's octets, nil where they are not known yet.
-        def begin_response(status, pairs, length)
-          head = ResponseHead.new(status, pairs)
-          invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
-          frame(head, status, length)
-          conclude(head)
-          mark(:returned, Cuttle.now)
-          @status = status
-          head
-        end
-
-        # How the message says where it ends (RFC 9112, 6.3).
-        def frame(head, status, length)
-          @framing = Framing.new(bodiless: head? || status == 204 || status == 304)
-          @keep_alive = false if head.close? || @wire.source.stopping?
-          return if status == 204 # has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1)
-          return frame_chunks(head) if head.chunked?
-
-          length = head.content_length || (length unless @framing.bodiless?)
-          if length
-            @framing.left = length unless @framing.bodiless?
-            head.add_length(length)
-          elsif @framing.bodiless? then nil
-          elsif @head.minor.zero? then @keep_alive = false # the end of the connection is the end of the body
-          else
-            @framing.chunk!
-            head << "transfer-encoding: chunked\r\n"
-          end
-        end
-
-        def frame_chunks(head)
-          @framing.encoded! unless @framing.bodiless?
-          head << "transfer-encoding: chunked\r\n"
-        end
-
-        def conclude(head)
-          if !@keep_alive then head << "connection: close\r\n"
-          elsif @head.minor.zero? then head << "connection: keep-alive\r\n"
-          end
-          head << ResponseHead.date_line unless head.date?
-          head << "\r\n"
-        end
-
-        # What the app says of its message's framing, as it says it.
-        def keep_framing(head)
-          length, chunked = head.content_length, head.chunked?
-          head << "transfer-encoding: chunked\r\n" if chunked
-          head.add_length(length) if length
-        end
-
-        # No octet of the response has left, and none will.
-        def invalid(why)
-          @status = nil
-          raise InvalidResponse, why
-        end
-
-        def check_encoded(parts)
-          return if parts.all? { |part| @framing.check(part) } && @framing.whole?
-
-          invalid("transfer-encoding: chunked, but the body is not in chunks")
-        end
-
-        # The parts without what exceeds the announced length.
-        def cut_all(parts)
-          left = @framing.left or return parts
-          parts.filter_map do |part|
-            piece = part.byteslice(0, left)
-            left -= piece.bytesize
-            piece unless piece.empty?
-          end
-        end
-
-        # A body whose length is not the announced one can't be followed by another message.
-        def settle_length(length)
-          @keep_alive = false if @framing.left && length != @framing.left
-          @framing.left = 0 if @framing.left
-        end
-
-        # A piece without what exceeds the announced length.
-        def cut(string)
-          if @framing.encoded? && !@framing.check(string)
-            raise InvalidResponse, "transfer-encoding: chunked, but the body is not in chunks"
-          end
-          return string unless @framing.left
-
-          @keep_alive = false if string.bytesize > @framing.left
-          string = string.byteslice(0, @framing.left)
-          @framing.left -= string.bytesize
-          string
-        end
-
         # Sends octets of the body as the framing wants them, behind the head if that has not left yet.
         def send_piece(octets)
           parts = [@unsent].compact
@@ -262,9 +173,9 @@ module Cuttle
           ["#{octets.bytesize.to_s(16)}\r\n", octets, "\r\n"]
         end
 
-        # Sends octets now as far as the client takes them, and queues the rest.
+        # Sends octets now as far as the client takes them, and queues the rest. Nothing if the exchange has ended.
         def transmit(*parts, file: nil)
-          wire = @wire
+          wire = @wire or return file&.first&.close
           parts = [parts.inject("".b) { |all, part| all << part.b }] if parts.sum(&:bytesize) <= JOINED
           wire.guard do
             next file&.first&.close if wire.stuck? || wire.closed?
@@ -279,19 +190,19 @@ module Cuttle
         # meanwhile.
         def wait_for_client(wire)
           most = evented? ? wire.limits.write_ahead : HIGH_WATER
-          wire.source.wait_for_client(wire, most - most / 4) if most && wire.out.queued > most
+          @source.wait_for_client(wire, most - most / 4) if most && wire.out.queued > most
         end
 
         # Sends what is queued. Raises IOError if the client does not take it.
         def flush_fully(wire)
-          wire.source.wait_for_client(wire, 0) unless wire.out.empty?
+          @source.wait_for_client(wire, 0) unless wire.out.empty?
           raise IOError, "the connection is broken" if wire.broken? || !wire.out.empty?
         end
 
         # Gives up the connection. Returns its socket, with unused input pushed back.
         def release(wire)
           part
-          socket, rest = wire.source.release(wire)
+          socket, rest = @source.release(wire)
           socket.sync = true
           socket.ungetbyte(rest) unless rest.empty?
           socket

@@ -9,6 +9,7 @@ module Cuttle
       # #changed, #left, #release and #wait_for_client.
       class Source
         KEYWORDS = (Limits::NAMES + %i[spool_directory env parser shared scoreboard]).freeze
+        RECOVERY = 0.1 # seconds before the next accept after a shortage
         EPISODE = 60.0 # seconds without a shortage after which the next one is reported
         SHORTAGES = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS].freeze
         GONE = [Errno::EINTR, Errno::ECONNABORTED, Errno::EPROTO].freeze
@@ -72,6 +73,14 @@ module Cuttle
           complain("temporary files: #{error.message}: requests with a large body get 503")
         end
 
+        # Ends a connection. Under its lock.
+        def close_wire(wire)
+          return if wire.closed?
+
+          wire.close
+          @counters.add(:connections, -1)
+        end
+
         private
 
         # Accepts a connection of any listener. Returns its socket, or nil if none waits or none can be had.
@@ -126,13 +135,6 @@ module Cuttle
 
         def close_listeners
           @listeners.each(&:close)
-        end
-
-        def close_wire(wire)
-          return if wire.closed?
-
-          wire.close
-          @counters.add(:connections, -1)
         end
 
         # Wakes whoever waits for the stop. A trap handler may call it.

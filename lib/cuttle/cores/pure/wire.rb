@@ -21,7 +21,7 @@ module Cuttle
         LINGER = 2.0       # seconds for the peer to read our last octets
         FIRST_GRACE = 0.5  # seconds after stop for the first request on a new connection
 
-        attr_reader :source, :limits, :socket, :lock, :out, :state, :exchange, :accepted, :served, :deadline
+        attr_reader :source, :limits, :socket, :out, :state, :exchange, :accepted, :served, :deadline
 
         def initialize(source, socket, lock, now)
           @source = source
@@ -37,9 +37,8 @@ module Cuttle
           expect(:head, now)
         end
 
-        # Runs the block under the lock, and to its end, whatever other threads raise in this one.
         def guard(&block)
-          Thread.handle_interrupt(Object => :never) { @lock.synchronize(&block) }
+          Pure.guard(@lock, &block)
         end
 
         def broken? = @broken || closed?

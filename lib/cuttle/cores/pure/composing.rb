@@ -1,0 +1,104 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # How an Exchange makes a response: its head, how the message says where it ends, and which octets of the body
+      # belong to it. Nothing here sends.
+      module Composing
+        private
+
+        # The response's head, complete. +length+: the body's octets, nil where they are not known yet.
+        def begin_response(status, pairs, length)
+          head = ResponseHead.new(status, pairs)
+          invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
+          frame(head, status, length)
+          conclude(head)
+          mark(:returned, Cuttle.now)
+          @status = status
+          head
+        end
+
+        # How the message says where it ends (RFC 9112, 6.3).
+        def frame(head, status, length)
+          @framing = Framing.new(bodiless: head? || status == 204 || status == 304)
+          @keep_alive = false if head.close? || @source.stopping?
+          return if status == 204 # has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1)
+          return frame_chunks(head) if head.chunked?
+
+          length = head.content_length || (length unless @framing.bodiless?)
+          if length
+            @framing.left = length unless @framing.bodiless?
+            head.add_length(length)
+          elsif @framing.bodiless? then nil
+          elsif @head.minor.zero? then @keep_alive = false # the end of the connection is the end of the body
+          else
+            @framing.chunk!
+            head << "transfer-encoding: chunked\r\n"
+          end
+        end
+
+        def frame_chunks(head)
+          @framing.encoded! unless @framing.bodiless?
+          head << "transfer-encoding: chunked\r\n"
+        end
+
+        def conclude(head)
+          if !@keep_alive then head << "connection: close\r\n"
+          elsif @head.minor.zero? then head << "connection: keep-alive\r\n"
+          end
+          head << ResponseHead.date_line unless head.date?
+          head << "\r\n"
+        end
+
+        # What the app says of its message's framing, as it says it.
+        def keep_framing(head)
+          length, chunked = head.content_length, head.chunked?
+          head << "transfer-encoding: chunked\r\n" if chunked
+          head.add_length(length) if length
+        end
+
+        # No octet of the response has left, and none will.
+        def invalid(why)
+          @status = nil
+          raise InvalidResponse, why
+        end
+
+        def check_encoded(parts)
+          return if parts.all? { |part| @framing.check(part) } && @framing.whole?
+
+          invalid("transfer-encoding: chunked, but the body is not in chunks")
+        end
+
+        # The parts without what exceeds the announced length.
+        def cut_all(parts)
+          left = @framing.left or return parts
+          parts.filter_map do |part|
+            piece = part.byteslice(0, left)
+            left -= piece.bytesize
+            piece unless piece.empty?
+          end
+        end
+
+        # A body whose length is not the announced one can't be followed by another message.
+        def settle_length(length)
+          @keep_alive = false if @framing.left && length != @framing.left
+          @framing.left = 0 if @framing.left
+        end
+
+        # A piece without what exceeds the announced length.
+        def cut(string)
+          if @framing.encoded? && !@framing.check(string)
+            raise InvalidResponse, "transfer-encoding: chunked, but the body is not in chunks"
+          end
+          return string unless @framing.left
+
+          @keep_alive = false if string.bytesize > @framing.left
+          string = string.byteslice(0, @framing.left)
+          @framing.left -= string.bytesize
+          string
+        end
+      end
+    end
+  end
+end
