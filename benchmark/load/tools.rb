@@ -3,7 +3,8 @@
 require "uri"
 
 module Bench
-  # Load generators: how each is called, and what it says. Each runs as one process of one thread where it can be told so.
+  # Load generators: how each is called, and what it reports. Each runs as one process of one thread where it has an
+  # option for that.
   #
   # A Tool answers
   #   name, unavailable     nil, or why it can't be run here
@@ -13,8 +14,8 @@ module Bench
     CUTTLE = [RbConfig.ruby, "-I", File.join(ROOT, "lib"), File.join(ROOT, "exe/cuttle"), "load"].freeze
     MANY = 5_000_000 # requests, where a tool wants a number beside the time (ab reserves memory for each)
 
-    # open: has intended times, and needs a rate. idle: argv of a run that does next to nothing, whose CPU time is that of
-    # starting the tool; nil where that is too little to count.
+    # open: has intended times, and needs a rate. idle: argv of a run that does next to nothing, whose CPU time is that
+    # of starting the tool; nil where that is too little to count.
     Tool = Struct.new(:name, :program, :open, :build, :read, :idle, keyword_init: true) do
       def unavailable
         "#{program} is not installed" unless Lab::Machine.program(program) || File.executable?(program)
@@ -47,9 +48,10 @@ module Bench
     def cuttle(output)
       result = JSON.parse(output)
       latency = result["summary"]["latency"]
+      p50, p99 = latency["percentiles"].values_at("50", "99")
       lag = result["summary"]["lag"]["percentiles"]["99"]
-      { rate: result["rate"], p50: number(latency["percentiles"]["50"], 1e-3), p99: number(latency["percentiles"]["99"], 1e-3),
-        max: latency["max"] / 1e3, warning: result["marks"].map { |mark| mark["name"] }.join(" "), lag_p99: lag && lag / 1e3 }
+      { rate: result["rate"], p50: number(p50, 1e-3), p99: number(p99, 1e-3), max: latency["max"] / 1e3,
+        warning: result["marks"].map { |mark| mark["name"] }.join(" "), lag_p99: number(lag, 1e-3) }
     end
 
     # As the lab reads that tester.
@@ -65,18 +67,21 @@ module Bench
     end
 
     def h2load(output)
-      { rate: number(output[%r{([\d.]+) req/s}, 1]), p50: nil, p99: nil, max: seconds(output[/^time for request:\s+\S+\s+(\S+)/, 1]) }
+      longest = output[/^time for request:\s+\S+\s+(\S+)/, 1]
+      { rate: number(output[%r{([\d.]+) req/s}, 1]), p50: nil, p99: nil, max: seconds(longest) }
     end
 
     def httperf(output)
       total = output.match(/ replies (\d+) test-duration ([\d.]+) s/)
-      { rate: total && total[1].to_f / total[2].to_f, p50: number(output[/^Connection time \[ms\]: min .*? median ([\d.]+)/, 1], 1e-3), p99: nil,
-        max: number(output[/^Connection time \[ms\]: min .*? max ([\d.]+)/, 1], 1e-3) }
+      times = output[/^Connection time \[ms\]: min .*/].to_s
+      { rate: total && total[1].to_i / total[2].to_f, p50: number(times[/ median ([\d.]+)/, 1], 1e-3), p99: nil,
+        max: number(times[/ max ([\d.]+)/, 1], 1e-3) }
     end
 
     def httperf_command(url, seconds, rate)
       uri = URI(url)
-      ["httperf", "--hog", "--server", uri.host, "--port", uri.port.to_s, "--uri", uri.path, "--rate", rate.to_s, "--num-conns", (rate * seconds).to_s]
+      ["httperf", "--hog", "--server", uri.host, "--port", uri.port.to_s, "--uri", uri.path,
+       "--rate", rate.to_s, "--num-conns", (rate * seconds).to_s]
     end
 
     def wrk_command(url, connections, seconds)
@@ -90,7 +95,9 @@ module Bench
       json = ["-q", "--json", "-", "-t", "1"]
       [
         Tool.new(name: "cuttle load", program: CUTTLE.first, read: method(:cuttle),
-                 build: ->(url, connections, seconds, _) { [*CUTTLE, url, "-c", connections.to_s, "-d", "#{seconds}s", *json] },
+                 build: lambda { |url, connections, seconds, _|
+                   [*CUTTLE, url, "-c", connections.to_s, "-d", "#{seconds}s", *json]
+                 },
                  idle: ->(url) { [*CUTTLE, url, "-n", "1", "-c", "1", *json] }),
         Tool.new(name: "cuttle load --rate", program: CUTTLE.first, open: true, read: method(:cuttle),
                  build: ->(url, _, seconds, rate) { [*CUTTLE, url, "--rate", rate.to_s, "-d", "#{seconds}s", *json] },
@@ -102,11 +109,17 @@ module Bench
                    ["ab", "-q", "-k", "-c", connections.to_s, "-t", seconds.to_s, "-n", MANY.to_s, url]
                  }),
         Tool.new(name: "hey", program: "hey", read: method(:hey),
-                 build: ->(url, connections, seconds, _) { ["hey", "-z", "#{seconds}s", "-c", connections.to_s, "-cpus", "1", url] }),
+                 build: lambda { |url, connections, seconds, _|
+                   ["hey", "-z", "#{seconds}s", "-c", connections.to_s, "-cpus", "1", url]
+                 }),
         Tool.new(name: "h2load --h1", program: "h2load", read: method(:h2load),
-                 build: ->(url, connections, seconds, _) { ["h2load", "--h1", "-t1", "-c#{connections}", "-D#{seconds}", url] }),
+                 build: lambda { |url, connections, seconds, _|
+                   ["h2load", "--h1", "-t1", "-c#{connections}", "-D#{seconds}", url]
+                 }),
         Tool.new(name: "siege -b", program: "siege", read: ->(output) { tester("siege", output) },
-                 build: ->(url, connections, seconds, _) { ["siege", "-b", "-q", "-j", "-c#{connections}", "-t#{seconds}S", url] }),
+                 build: lambda { |url, connections, seconds, _|
+                   ["siege", "-b", "-q", "-j", "-c#{connections}", "-t#{seconds}S", url]
+                 }),
         Tool.new(name: "httperf --rate", program: "httperf", open: true, read: method(:httperf),
                  build: ->(url, _, seconds, rate) { httperf_command(url, seconds, rate) })
       ]

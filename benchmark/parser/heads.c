@@ -17,11 +17,13 @@ static const struct {
 	const char *name, *octets;
 } heads[] = {
 	{"wrk, 2 lines", "GET / HTTP/1.1\r\nHost: 127.0.0.1:9292\r\n\r\n"},
-	{"curl, 4 lines", "GET /topics?page=2 HTTP/1.1\r\nHost: localhost:9292\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n"},
+	{"curl, 4 lines",
+	 "GET /topics?page=2 HTTP/1.1\r\nHost: localhost:9292\r\nUser-Agent: curl/8.5.0\r\nAccept: */*\r\n\r\n"},
 	{"browser, 13 lines",
 	 "GET /topics/17?page=2 HTTP/1.1\r\nHost: www.forum.example\r\nConnection: keep-alive\r\n"
 	 "Cache-Control: max-age=0\r\nUpgrade-Insecure-Requests: 1\r\n"
-	 "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Safari/537.36\r\n"
+	 "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+	 "Chrome/130.0.0.0 Safari/537.36\r\n"
 	 "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8\r\n"
 	 "Sec-Fetch-Site: same-origin\r\nSec-Fetch-Mode: navigate\r\nReferer: https://www.forum.example/topics/17\r\n"
 	 "Accept-Encoding: gzip, deflate, br, zstd\r\nAccept-Language: en-US,en;q=0.9,de;q=0.8\r\n"

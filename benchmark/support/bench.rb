@@ -28,8 +28,8 @@ module Bench
     File.join(ROOT, "benchmark/apps/#{name}.ru")
   end
 
-  # Runs a benchmark script: the block fills in the plan (it also gets the Options), the lab runs the plan as the command
-  # line says, and the report is printed. own: a Proc that adds options of the script to the OptionParser.
+  # Runs a benchmark script: the block fills in the plan (it also gets the Options), the lab runs the plan as the
+  # command line says, and the report is printed. own: a Proc that adds options of the script to the OptionParser.
   def self.run(name, title, columns:, rounds: 5, seconds: 3, own: nil)
     options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)

@@ -53,7 +53,8 @@ module Bench
       "accepted_p99" => ["p99 ms of right", 1, 0], "shed_p99" => ["p99 ms of 503", 1, 1],
       "growth" => ["MB grown", 1, 1]
     }.freeze
-    WAYS = { "ratio" => "times base", "interval" => "times base [95%]", "quartiles" => "times without [quartiles]" }.freeze
+    WAYS = { "ratio" => "times base", "interval" => "times base [95%]",
+             "quartiles" => "times without [quartiles]" }.freeze
 
     # The Column of that name: a figure, or a figure with a way, as "rate_interval".
     def self.fetch(name)

@@ -20,8 +20,10 @@ module Bench
     end
 
     def figures(among, rate, p99)
-      { **among.slice(:idle, :idle_bytes), idle_rate: among[:rate], idle_rate_ratio: among[:rate] / rate,
-        idle_p99: among[:p99], idle_p99_ratio: among[:p99] / [p99, 0.001].max }
+      among.slice(:idle, :idle_bytes).merge(
+        idle_rate: among[:rate], idle_rate_ratio: among[:rate] / rate,
+        idle_p99: among[:p99], idle_p99_ratio: among[:p99] / [p99, 0.001].max
+      )
     end
 
     # Kilobytes, after garbage collection, when they have stopped changing.

@@ -22,7 +22,7 @@ module Bench
     end
 
     # Returns when all of them are connected, or as many as the server takes within the program's patience.
-    def open(port, seconds: nil)
+    def open(port, **)
       Cuttle::Load::Plan::Checks.allow_files(@count)
       interval = (@interval * 1000).round.to_s
       @program = IO.popen([Bench.compile(SOURCE), port.to_s, "--interval", interval, *@kinds], "r+")

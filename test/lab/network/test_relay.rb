@@ -38,34 +38,33 @@ class TestRelay < Minitest::Test
     client.write("ping")
     assert_equal "ping", server.readpartial(10)
     assert_operator now - started, :>=, 0.3 # the handshake's round trip, and one way
-    took = least_seconds(below: 1.0) do
-      elapsed { server.write("pong") && assert_equal("pong", client.readpartial(10)) }
-    end
-    assert_includes 0.1..1.0, took
+    assert_operator elapsed { server.write("pong") && client.readpartial(10) }, :>=, 0.1
+  end
+
+  def test_a_delay_counts_once_each_way
+    twice, once = [0.8, 0.4].map { |delay| connect(delay: delay) }
+    [twice, once].each { |client, _| client.write("x") }
+    assert_equal once.last, first_to_end([twice, once]) { |server| server.readpartial(1) }
   end
 
   def test_a_bandwidth
-    took = least_seconds(below: 2.0) do
-      client, server = connect(bandwidth: 200_000)
-      elapsed do
-        sent = Thread.new { client.write("x" * 60_000) && client.close_write }
-        assert_equal 60_000, server.read.bytesize
-        sent.join
-      end
-    end
-    assert_includes 0.25..2.0, took
+    client, server = connect(bandwidth: 200_000)
+    assert_operator elapsed { send_and_end([[client, server]], 60_000) }, :>=, 0.25
   end
 
+  def test_a_line_is_not_slower_than_its_bandwidth
+    lines = [40_000, 80_000].map { |bandwidth| connect(bandwidth: bandwidth) }
+    assert_equal lines.last.last, send_and_end(lines, 40_000)
+  end
+
+  # Three that shared it would be later than one whose line has half of its bandwidth.
   def test_connections_do_not_share_a_line
     relay = relay(bandwidth: 100_000)
-    took = least_seconds(below: 1.5) do
-      pairs = Array.new(3) { connect(through: relay) }
-      elapsed do
-        pairs.each { |client, _| client.write("x" * 60_000) && client.close_write }
-        pairs.each { |_, server| assert_equal 60_000, server.read.bytesize }
-      end
-    end
-    assert_operator took, :<, 1.5 # 0.6, not 1.8
+    three = Array.new(3) { connect(through: relay) }
+    slow = connect(bandwidth: 50_000)
+    order = []
+    send_and_end([*three, slow], 60_000) { |server| order << server }
+    assert_equal slow.last, order.last
   end
 
   # A server that sends more than the line takes must feel it, or slow clients would cost it nothing.
@@ -156,6 +155,31 @@ class TestRelay < Minitest::Test
   end
 
   private
+
+  # Sends so many octets from each client at once, and reads them. Yields each server when it has all of them. Returns
+  # the first.
+  def send_and_end(pairs, octets, &block)
+    writers = pairs.map { |client, _| Thread.new { client.write("x" * octets) && client.close_write } }
+    first = first_to_end(pairs) do |server|
+      assert_equal octets, server.read.bytesize
+      block&.call(server)
+    end
+    writers.each(&:join)
+    first
+  end
+
+  # The server for which the block returns first.
+  def first_to_end(pairs)
+    done = Thread::Queue.new
+    readers = pairs.map do |_, server|
+      Thread.new do
+        yield server
+        done << server
+      end
+    end
+    readers.each(&:join)
+    done.pop
+  end
 
   def relay(**line)
     Relay.start(@listener.addr[1], **line).tap { |relay| @relays << relay }
