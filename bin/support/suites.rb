@@ -19,7 +19,8 @@ module Suites
   class << self
     # True where everything passed.
     def all
-      tests = [["tests", {}, "test"], ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
+      tests = [["tests", {}, "test"], ["real apps", {}, "test:real"],
+               ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
                ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
       others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
                 ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"],

@@ -486,6 +486,7 @@ class TestRackResponse < HttpCase
     body.define_singleton_method(:close) { closes += 1 }
     app { [200, PLAIN.dup, body] }
     assert_equal "hello", answer.body
+    eventually { closes == 1 }
     assert_alive
     assert_equal 1, closes
   end

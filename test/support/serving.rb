@@ -30,9 +30,9 @@ module Serving
 
   # `cuttle serve ARGS` as a process of its own, on a free port of 127.0.0.1 where +args+ name none. Yields it once
   # it is ready, or after it ended (see ServingProcess#running?).
-  def serving_process(*args, env: {}, chdir: ROOT)
+  def serving_process(*args, env: {}, chdir: ROOT, gems: false)
     args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
-    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], env: env, chdir: chdir)
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], env: env, chdir: chdir, gems: gems)
     process.wait_until_ready
     yield process
   ensure
@@ -76,10 +76,12 @@ module Serving
     # Where this clone's library is.
     PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
-    def initialize(command, env: {}, chdir: ROOT, paths: PATHS)
+    # Gems are found by their paths (test_helper.rb). To load RubyGems would take half of the time that a server takes
+    # to start; +gems+ loads it, for apps that ask for it.
+    def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false)
       @directory = Dir.mktmpdir("cuttle")
-      load_paths = paths.map { |path| "-I#{path}" }
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *load_paths, *command,
+      options = [*("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *options, *command,
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 

@@ -38,8 +38,12 @@ module EngineContract
 
     # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0).
     def accepted
-      File.readlines("/proc/net/tcp").map(&:split).count do |line|
-        line[1].end_with?(format(":%04X", port)) && line[3] == "01" && line[9] != "0"
+      own = format(":%04X ", port)
+      File.foreach("/proc/net/tcp").count do |line|
+        next unless line.include?(own) # most lines are of connections that have ended
+
+        _, local, _, state, *, inode = line.split[0..9]
+        "#{local} ".end_with?(own) && state == "01" && inode != "0"
       end
     end
   end

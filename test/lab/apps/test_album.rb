@@ -92,7 +92,7 @@ class TestAlbum < Minitest::Test
   def serve(*flags, env: {}, &block)
     flags = %w[-t 4:4] if flags.empty?
     environment = @app.environment.merge("RAILS_MAX_THREADS" => "4", **env)
-    serving_process(@app.rackup, *flags, env: environment, &block)
+    serving_process(@app.rackup, *flags, env: environment, gems: true, &block)
   end
 
   def four_pages(server, query)

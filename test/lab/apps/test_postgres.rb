@@ -53,7 +53,7 @@ class TestPostgres < Minitest::Test
 
   def test_the_work_app_asks_it
     app = prepared(query: "sleep", pool: 2)
-    serving_process(app.rackup, "-t", "8:8", env: app.environment) do |server|
+    serving_process(app.rackup, "-t", "8:8", env: app.environment, gems: true) do |server|
       started = now
       answers = Array.new(4) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=200&response_chars=5") } }.map(&:value)
       assert_equal [[200, "aaaaa"]] * 4, answers.map { |answer| [answer.status, answer.body] }
@@ -64,7 +64,7 @@ class TestPostgres < Minitest::Test
 
   def test_a_wait_in_the_database_lets_other_fibers_go_on
     app = prepared(query: "sleep", pool: 10)
-    serving_process(app.rackup, "--engine", "fibers", env: app.environment) do |server|
+    serving_process(app.rackup, "--engine", "fibers", env: app.environment, gems: true) do |server|
       get(server, "/?cpu_ms=0&iowait_ms=0")
       waiting = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=5000").status } }
       assert_equal 200, get(server, "/?cpu_ms=0&iowait_ms=1").status
@@ -75,7 +75,7 @@ class TestPostgres < Minitest::Test
 
   def test_forked_workers_have_connections_of_their_own
     app = prepared(query: "table")
-    serving_process(app.rackup, "-w", "2", env: app.environment) do |server|
+    serving_process(app.rackup, "-w", "2", env: app.environment, gems: true) do |server|
       answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=1").status } }.map(&:value)
       assert_equal [200] * 8, answers
     end
@@ -84,7 +84,7 @@ class TestPostgres < Minitest::Test
   def test_a_database_that_is_not_there_is_told_in_one_line
     app = prepared(query: "table")
     environment = app.environment.merge("WORK_DATABASE" => "postgresql:///work?host=/nonexistent")
-    serving_process(app.rackup, env: environment) do |server|
+    serving_process(app.rackup, env: environment, gems: true) do |server|
       answer = get(server, "/?cpu_ms=0&iowait_ms=0")
       assert_equal 503, answer.status
       assert_match(%r{\Aquery: .*/nonexistent.*\n\z}, answer.body)
@@ -94,7 +94,7 @@ class TestPostgres < Minitest::Test
   def test_who_wants_more_connections_than_there_are_is_told
     other = Postgres.start(connections: 5)
     app = prepared(query: "sleep", pool: 8)
-    serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment)) do |server|
+    serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment), gems: true) do |server|
       answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=2000") } }.map(&:value)
       assert_equal({ 200 => 5, 503 => 3 }, answers.map(&:status).tally)
       assert_match(/\Aquery: .*too many clients/, answers.find { |answer| answer.status == 503 }.body)

@@ -14,8 +14,15 @@ module Cuttle
           def own_threads(setup) = setup.threads > 1 ? 2 : 1
 
           def arguments(setup)
-            ["iodine", "-b", "127.0.0.1", "-p", setup.port.to_s, "-w", setup.processes.to_s, "-t", setup.threads.to_s,
+            ["iodine", "-b", "127.0.0.1", "-p", setup.port.to_s, "-w", forks(setup).to_s, "-t", setup.threads.to_s,
              setup.app]
+          end
+
+          private
+
+          # One process without workers is -w 0 since 0.8; before, that was a process for each core.
+          def forks(setup)
+            Gem::Version.new(version) < Gem::Version.new("0.8") ? setup.processes : setup.workers
           end
         end
       end
