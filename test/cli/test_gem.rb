@@ -87,7 +87,10 @@ class TestGem < Minitest::Test
       "BUNDLE_GEMFILE" => nil, "CUTTLE_SANITIZE" => nil, "LD_PRELOAD" => nil }
   end
 
-  def outcome(*command, chdir: @directory) = Open3.capture2e(environment, *command, chdir: chdir)
+  def outcome(*command, chdir: @directory)
+    out, status = Open3.capture2e(environment, *command, chdir: chdir)
+    [out.force_encoding(Encoding::UTF_8), status]
+  end
 
   # What it says, of a command that succeeds.
   def command(*command, **options)

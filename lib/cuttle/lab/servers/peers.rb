@@ -39,7 +39,7 @@ module Cuttle
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
             "webrick" => "1.9.2", "rainbows" => "5.2.1", "yahns" => "1.18.0", "goliath" => "1.0.7",
             "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27", "rhebok" => "0.9.3",
-            "rack" => "3.2.8", "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
+            "logger" => "1.7.0", "rack" => "3.2.8", "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
           }.freeze
         }.freeze
 
