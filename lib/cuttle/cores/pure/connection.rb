@@ -74,8 +74,8 @@ module Cuttle
           readers.concat(@source.listeners) if @wire.idle? && patient && now >= patient
           found = IO.select(readers, @wire.writes? ? [@wire.socket] : nil, nil, seconds(now, patient))
           found.nil? || continues?(found)
-        rescue IOError, SystemCallError
-          !@wire.idle? || @wire.socket.closed?
+        rescue IOError, SystemCallError # of its own socket, or of a listener that the stop has closed
+          !@wire.idle? || @wire.socket.closed? || (@source.stopping? && spared?(Cuttle.now))
         end
 
         def seconds(now, patient)
