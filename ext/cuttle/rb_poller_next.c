@@ -117,9 +117,26 @@ static void wait_for_work(struct cuttle_loop *loop, uint64_t until)
 	call_ruby(loop, check_interrupts, Qnil); /* also for interrupts on the way to the GVL, which end no wait */
 }
 
+static VALUE close_masked(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, data))
+{
+	cuttle_source_close_listeners((struct cuttle_source *)data);
+	return Qnil;
+}
+
+/* Closing a socket can raise what other threads sent to this one (Thread#kill, Timeout): only after the last one. */
+static VALUE close_listeners(VALUE data)
+{
+	VALUE mask = rb_hash_new();
+
+	rb_hash_aset(mask, rb_cObject, ID2SYM(rb_intern("never")));
+	return rb_block_call(rb_cThread, rb_intern("handle_interrupt"), 1, &mask, close_masked, data);
+}
+
 void cuttle_poller_shut(struct cuttle_poller *poller)
 {
 	struct cuttle_loop *loop = poller->source.loop;
+	VALUE source = (VALUE)&poller->source;
+	int raised, again = 0;
 
 	if (poller->listeners_closed)
 		return; /* another thread is doing it */
@@ -127,10 +144,16 @@ void cuttle_poller_shut(struct cuttle_poller *poller)
 	pthread_mutex_lock(&loop->lock);
 	cuttle_loop_leave_listeners(loop, cuttle_now());
 	pthread_mutex_unlock(&loop->lock);
-	cuttle_source_close_listeners(&poller->source);
+	rb_protect(close_listeners, source, &raised);
+	if (raised) /* perhaps before it closed one */
+		rb_protect(close_listeners, source, &again);
 	pthread_mutex_lock(&loop->lock);
 	cuttle_loop_shut(loop, cuttle_now());
+	if (raised)
+		cuttle_followers_pass_on(loop);
 	pthread_mutex_unlock(&loop->lock);
+	if (raised)
+		rb_jump_tag(again ? again : raised);
 }
 
 /* Records the thread, whose backtrace shows where a request is stuck. */

@@ -24,7 +24,35 @@ class TestStopping < Minitest::Test
     end
   end
 
+  # Closing the listeners raised what had been sent to the thread that did it, and the poller was never over.
+  def test_a_thread_that_is_interrupted_as_it_shuts_down
+    %i[raise kill].each do |verb|
+      poller = Cuttle::Poller.new(@listeners.sockets.map(&:dup), env: {})
+      interrupted(verb, poller)
+      other = Thread.new { poller.next }
+      assert other.join(10), verb
+      assert_nil other.value
+    end
+  end
+
   private
+
+  # A thread that was told to end, and hears of it as soon as something blocks, asks a poller that was stopped.
+  def interrupted(verb, poller)
+    asked = false
+    thread = Thread.handle_interrupt(Object => :never) do
+      Thread.new do
+        Thread.pass until asked
+        Thread.handle_interrupt(Object => :on_blocking) { poller.next }
+      rescue Interrupt
+        nil
+      end
+    end
+    verb == :kill ? thread.kill : thread.raise(Interrupt)
+    poller.stop
+    asked = true
+    thread.join
+  end
 
   def stops?(start)
     source = Cuttle::Engines::Hybrid.source(@listeners.sockets.map(&:dup), core: Cuttle::Cores::Native, env: {})
