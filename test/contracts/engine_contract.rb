@@ -34,12 +34,10 @@ module EngineContract
     Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
   end
 
-  # Whether another suite says all that this one would. What an engine with one thread asks of a back end, a pooled one
-  # asks too. A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled
-  # engines do most. Under sanitizers, clustered suites run the C of the same suite alone once more.
+  # A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled engines do most.
+  # Under sanitizers, clustered suites run the C of the same suite alone once more.
   def self.told?(engine, workers, backend)
-    return false if backend.nil? || backend == Cuttle::Poller.backends.first
-    return Cuttle::Engines.traits(engine).inline? if workers.zero?
+    return false unless workers.positive? && backend && backend != Cuttle::Poller.backends.first
 
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end

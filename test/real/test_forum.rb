@@ -130,8 +130,9 @@ class ForumTest < Real::ServedTest
       @storage ||= Real::ForumStorage.new
     end
 
+    # A stream may have to last until another process has started Rails.
     def environment
-      { "FORUM_STORAGE" => storage.path }
+      { "FORUM_STORAGE" => storage.path, "FORUM_LIVE" => "240" }
     end
 
     def finish

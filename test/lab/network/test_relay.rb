@@ -49,12 +49,21 @@ class TestRelay < Minitest::Test
 
   def test_a_bandwidth
     client, server = connect(bandwidth: 200_000)
-    assert_operator elapsed { send_and_end([[client, server]], 60_000) }, :>=, 0.25
+    assert_operator elapsed { send_and_end([[[client, server], 60_000]]) }, :>=, 0.25
   end
 
   def test_a_line_is_not_slower_than_its_bandwidth
     lines = [40_000, 80_000].map { |bandwidth| connect(bandwidth: bandwidth) }
-    assert_equal lines.last.last, send_and_end(lines, 40_000)
+    assert_equal lines.last.last, send_and_end(lines.map { |line| [line, 40_000] })
+  end
+
+  # The line of 0.3 s for these octets is between one of 0.1 s and one of 2 s of delay.
+  def test_delay_and_bandwidth_agree
+    soon, late = [0.1, 2].map { |delay| connect(delay: delay) }
+    line = connect(bandwidth: 200_000)
+    order = []
+    send_and_end([[line, 60_000], [soon, 1], [late, 1]]) { |server| order << server }
+    assert_equal [soon, line, late].map(&:last), order
   end
 
   # Three that shared it would be later than one whose line has half of its bandwidth.
@@ -63,7 +72,7 @@ class TestRelay < Minitest::Test
     three = Array.new(3) { connect(through: relay) }
     slow = connect(bandwidth: 50_000)
     order = []
-    send_and_end([*three, slow], 60_000) { |server| order << server }
+    send_and_end([*three, slow].map { |line| [line, 60_000] }) { |server| order << server }
     assert_equal slow.last, order.last
   end
 
@@ -156,12 +165,13 @@ class TestRelay < Minitest::Test
 
   private
 
-  # Sends so many octets from each client at once, and reads them. Yields each server when it has all of them. Returns
-  # the first.
-  def send_and_end(pairs, octets, &block)
-    writers = pairs.map { |client, _| Thread.new { client.write("x" * octets) && client.close_write } }
-    first = first_to_end(pairs) do |server|
-      assert_equal octets, server.read.bytesize
+  # Sends so many octets over each line at once, and reads them. Yields each server when it has all of them. Returns the
+  # first.
+  def send_and_end(lines, &block)
+    writers = lines.map { |(client, _), octets| Thread.new { client.write("x" * octets) && client.close_write } }
+    octets = lines.to_h { |(_, server), number| [server, number] }
+    first = first_to_end(lines.map(&:first)) do |server|
+      assert_equal octets.fetch(server), server.read.bytesize
       block&.call(server)
     end
     writers.each(&:join)

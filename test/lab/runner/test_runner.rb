@@ -246,10 +246,5 @@ class TestLabRunner < Minitest::Test
     end
   end
 
-  def free_port
-    server = TCPServer.new("127.0.0.1", 0)
-    server.addr[1]
-  ensure
-    server.close
-  end
+  def free_port = Cuttle::Lab::Servers::Server.free_port
 end

@@ -108,7 +108,7 @@ class TestLabPeers < Minitest::Test
   end
 
   def make(model, workers, threads, keep_alive = true)
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+    port = Cuttle::Lab::Servers::Server.free_port
     Cuttle::Lab::Servers::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive,
                                     port: port, app: "#{@directory}/config.ru", backlog: 512, env: {},
                                     log: "#{@directory}/#{port}.log")

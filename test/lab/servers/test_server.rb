@@ -81,7 +81,7 @@ class TestLabServer < Minitest::Test
   private
 
   def made
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+    port = Cuttle::Lab::Servers::Server.free_port
     Cuttle::Lab::Servers::Setup.new(port: port, env: {}, log: "#{@directory}/log")
   end
 

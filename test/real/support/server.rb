@@ -25,7 +25,7 @@ module Real
     def initialize(app, way, environment = {}, &command)
       @app = app
       @way = way
-      @port = free_port
+      @port = Cuttle::Lab::Servers::Server.free_port
       @log = Tempfile.create("real-server")
       @command = command ? yield(port) : default_command
       @pid = start(app.environment.merge(environment))
@@ -49,6 +49,11 @@ module Real
     rescue Failure
       kill
       raise
+    end
+
+    # Returns once the server has closed every connection that its client has. A blocking engine's thread is free then.
+    def wait_until_idle
+      wait_for("close its connections") { ended? || connections.zero? }
     end
 
     # Sends TERM and returns the exit status.
@@ -105,8 +110,13 @@ module Real
        "-b", "tcp://127.0.0.1:#{port}", @app.rackup]
     end
 
-    def free_port
-      TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    # Connections to the port that the server has not closed, accepted or not: ESTABLISHED (01) or CLOSE_WAIT (08).
+    def connections
+      address = format("0100007F:%04X", port)
+      File.foreach("/proc/net/tcp").count do |line|
+        _, local, _, state = line.split
+        local == address && %w[01 08].include?(state)
+      end
     end
 
     def listening?

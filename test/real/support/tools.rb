@@ -13,7 +13,7 @@ module Real
         skip "#{name} is not installed (Debian package #{PACKAGES.fetch(name)})"
       end
 
-      server # it may have to be started first
+      server.wait_until_idle
       output, status = Open3.capture2e(name, *arguments.map(&:to_s), stdin_data: stdin_data, binmode: true)
       assert_predicate status, :success?, output
       output

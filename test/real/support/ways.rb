@@ -12,13 +12,12 @@ module Real
       !workers.nil? || traits.nil? || !traits.inline?
     end
 
-    # So many connections, or as many as can be kept alive at once: a blocking engine ends one when others wait, also
-    # for one of an earlier test that is about to end.
+    # So many connections, or as many as can be kept alive at once: a blocking engine ends one when others wait.
     def connections(wanted)
       return wanted if traits.nil? || traits.evented?
 
       settings = Cuttle::Settings.build(variables: {}, engine: engine)
-      [wanted, [traits.capacity(**settings.for_engine) - 1, 1].max].min
+      [wanted, traits.capacity(**settings.for_engine)].min
     end
 
     # nil for a server that is not ours.

@@ -15,6 +15,9 @@ module Cuttle
         COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
         STOP_TIMEOUT = 10
 
+        # Below what systems choose from for a socket without a port: 32,768 to 60,999 on Linux.
+        PORTS = 16_384..32_000
+
         # Ruby options for all servers, such as --yjit: the caller's, without our own bundle's.
         RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
 
@@ -30,9 +33,14 @@ module Cuttle
           said.last(lines).join(" / ")[0, 300]
         end
 
-        # A TCP port that nobody listens on at the moment.
+        # A TCP port of 127.0.0.1 that nobody uses at the moment. The system does not give it to another process before
+        # the server binds it, which may take seconds.
         def self.free_port
-          TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+          port = Random.new.rand(PORTS)
+          TCPServer.open("127.0.0.1", port).close
+          port
+        rescue Errno::EADDRINUSE
+          retry
         end
 
         # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.

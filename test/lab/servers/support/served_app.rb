@@ -27,7 +27,7 @@ module ServedApp
 
   # A Setup for it, on a free port.
   def made(model, **settings)
-    port = TCPServer.open("127.0.0.1", 0) { |listener| listener.addr[1] }
+    port = Cuttle::Lab::Servers::Server.free_port
     Cuttle::Lab::Servers::Setup.new(model: model, threads: 1, port: port, app: "#{@directory}/config.ru", env: {},
                                     log: "#{@directory}/#{port}.log", **settings)
   end
