@@ -16,7 +16,7 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places, ShedsLate].freeze
 
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {

@@ -40,6 +40,8 @@ class EngineApp
 
   def pid(*) = Process.pid
 
+  def who(*) = "#{Process.pid} #{object_id}"
+
   # The most requests that were in the app at once.
   def most(*) = @most_inside
 

@@ -95,8 +95,11 @@ module EngineContract
     # The processes that serve.
     def serving_pids = clustered? ? server.workers : [server.pid]
 
-    # Requests that all processes together have in the app at once.
-    def capacity = at_once * [self.class.workers, 1].max
+    # How many processes serve.
+    def shares = [self.class.workers, 1].max
+
+    # Requests that all of them together have in the app at once.
+    def capacity = at_once * shares
 
     # Requests that one process has in the app at once. (So many of a fibers engine are enough to see it.)
     def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
@@ -153,6 +156,16 @@ module EngineContract
       path = "#{self.class.gates}/#{gate}.in"
       eventually("a request in the app at gate #{gate}") { File.exist?(path) }
       File.read(path)
+    end
+
+    # Waits until every worker accepts.
+    def await_all
+      clients = []
+      eventually("an answer from each of #{shares}") do
+        clients << connect
+        clients.map { |client| client.ask(get("/who")).body }.uniq.size == shares
+      end
+      clients.each(&:close)
     end
 
     # Every request that may be in the app is.
