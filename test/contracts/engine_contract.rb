@@ -29,6 +29,9 @@ module EngineContract
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
 
+  # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
+  FORBIDDEN = [Forks, StandsBy].freeze
+
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
     Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
@@ -45,10 +48,24 @@ module EngineContract
   # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
   # other cores alone, whose threads don't stand by.
   def self.suites(engine)
-    further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
+    return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
+
+    further = further(engine)
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
       other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further - [StandsBy], core: core) }
+  end
+
+  # One process of one ractor, over each back end, and of two.
+  def self.ractors(engine)
+    all = EVERY + further(engine) - FORBIDDEN
+    backends(engine).map { |backend| Case.for(engine, 0, backend, all, ractors: 1) } <<
+      Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2)
+  end
+
+  # What +engine+ promises beyond what every engine does.
+  def self.further(engine)
+    FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
   # Cores without C have nothing for sanitizers.
