@@ -11,8 +11,8 @@ module Cuttle
 
     class << self
       # The configuration that goes with +flags+: of the file that they or CUTTLE_CONFIG name, of
-      # config/cuttle/ENVIRONMENT.rb or config/cuttle.rb, or nil if there is none. The environment that counts is that of +flags+ and of +variables+.
-      # Raises Error.
+      # config/cuttle/ENVIRONMENT.rb or config/cuttle.rb, or nil if there is none. The environment that counts is that
+      # of +flags+ and of +variables+. Raises Error.
       def of(flags, variables = ENV)
         path = flags[:config] || Settings.row(:config).heard(variables)&.last || find(flags, variables)
         read(path) unless path.nil? || path == NONE

@@ -17,7 +17,9 @@ module Cuttle
       # The +text+ of +document+ with the current tables. Raises Error if a marker is missing.
       def update(document, text)
         DOCUMENTS.fetch(document).reduce(text) do |updated, name|
-          replace(updated, name) { raise Error, "#{document} has no place for the #{name}: #{markers(name).first.chomp}" }
+          replace(updated, name) do |marker|
+            raise Error, "#{document} has no place for the #{name}: #{marker.chomp}"
+          end
         end
       end
 
@@ -60,7 +62,7 @@ module Cuttle
         beginning, ending = markers(name)
         before, _, rest = text.partition(beginning)
         _, found, after = rest.partition(ending)
-        yield if found.empty?
+        yield beginning if found.empty?
 
         [before, beginning, public_send(name), ending, after].join
       end
@@ -114,7 +116,8 @@ module Cuttle
       def code(text)
         "`#{text}`"
       end
-      private_class_method :replace, :markers, :table, :line, :meaning, :flags, :default, :variables, :threads, :keep_alive, :code
+      private_class_method :replace, :markers, :table, :line, :meaning, :flags, :default, :variables, :threads,
+                           :keep_alive, :code
     end
   end
 end
