@@ -1,0 +1,253 @@
+# frozen_string_literal: true
+
+require_relative "answers"
+
+# Requests from the grammar of RFC 9112 and 9110, valid and broken, as the items of a Dialogue: a String for each
+# production, so that a failure shrinks by productions.
+class Grammar
+  LINE_END = "\r\n"
+  METHODS = %w[GET GET GET GET HEAD HEAD POST POST PUT DELETE OPTIONS PATCH TRACE CONNECT PRI get M-SEARCH
+               !#$%&'*+-.^_`|~09].freeze
+  VERSIONS = (["HTTP/1.1"] * 8 + ["HTTP/1.0"] * 3).freeze
+  BAD_VERSIONS = ["HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.", "HTCPCP/1.0",
+                  ""].freeze
+  HOSTS = ["a", "a", "a", "example.com:80", "example.com:", "[::1]", "[::1]:8080", "[::ffff:1.2.3.4]", "[v1.a:b]",
+           "127.0.0.1:1", "A.b", "a_b", "a%41", "xn--bcher-kva.example", "a:65535", "a:0080", "[::]", "a.", "-",
+           "[1:2:3:4:5:6:7:8]", "a!$&'()*+;="].freeze
+  BAD_HOSTS = ["", "a b", "a,b", "::1", "[::1", "[:::1]", "[fe80::1%25eth0]", "a:99999", "a:x", "user@a", "a/b", "[]",
+               "a%4", "a%zz", "\x80", ":80", "[1:2:3]", "a:1:2", "[::1]x", "a?b", "a#b", "[v.a]", "[::1.2.3]",
+               "[12345::]"].freeze
+  SEGMENTS = ["", "", "a", "b.c", "..", ".", "%20", "%2F", "%2f", "%00", "%C3%A9", "~", "a;b=c", "a:b@c", "!$&'()*+,;=",
+              "%25", "_-", "index.html"].freeze
+  BAD_SEGMENTS = ["%", "%4", "%zz", "\x80", "\xC3\xA9", "a b", "#f", "\\", "\"", "<", ">", "^", "`", "{", "|", "}",
+                  "[", "]", "\x7F", "\0", "\t"].freeze
+  QUERIES = ["", "a=b", "a=b&c[]=%5B", "?", "/?", "%26", "x=%00", "a+b", "http://a/?b"].freeze
+  NAMES = %w[Accept accept ACCEPT Accept-Encoding Cookie cookie X-Forwarded-For X-A X-A X-B TE Upgrade Via Referer
+             User-Agent Content-Type If-None-Match Range Authorization Version Keep-Alive Proxy X_A X_Remote_User
+             X-Request-Start Trailer Status X-Content-Length !#$%&'*+-.^_`|~0].freeze
+  BAD_NAMES = ["", "A B", "A ", " A", "A\t", "A(", "\x80", "A:", "\"A\"", "A\0", "A@", "A/", "[A]"].freeze
+  VALUES = ["", "a", "a, b", ", ,a", "\"q\\\"s, x\"", "a;q=0.5", "\x80\xFF", "\xC3\xA4", "a \t b", "text/html",
+            "(comment (nested))", "0", "a=b; c=d", "W/\"e\"", "x" * 200, "t=1", ":", "a:b", "%00", "\x85\xA0"].freeze
+  BAD_VALUES = ["a\0b", "\x7F", "a\x01", "a\rb", "a\nb", "\e", "a\vb"].freeze
+  BLANKS = ["", " ", " ", " ", " ", "\t", "  \t "].freeze
+  OPTIONS = ["close", "keep-alive", "Close", "Keep-Alive", "upgrade", "close, x-a", "keep-alive , close", ",,close",
+             "TE", "keep-alive, upgrade", "x, keep-alive", "close;", "\"close\"", "", "\tclose\t,"].freeze
+  LENGTHS = ["5", "05", "000000000000000000005", "5, 5", "5,5", "5 ", "0"].freeze
+  BAD_LENGTHS = ["+5", "-1", "5, 6", "5;", "0x5", "5.0", "", ",", "five", "9223372036854775807", "9223372036854775808",
+                 "99999999999999999999999", "5 5", "\"5\"", "5,", "\xB2"].freeze
+  CODINGS = ["chunked", "chunked", "chunked", "Chunked", "CHUNKED", "chunked "].freeze
+  BAD_CODINGS = ["gzip, chunked", "chunked, chunked", "identity", "gzip", "chunked, gzip", "", "chunked;a=b", ",chunked",
+                 "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunke\x64\v"].freeze
+  EXPECTS = ["100-continue", "100-continue", "100-Continue", "100-continue, 100-continue"].freeze
+  BAD_EXPECTS = ["200-ok", "100-continue;a", "100-continu", "", "100-continue, x"].freeze
+  EXTENSIONS = ["", "", "", ";a", ";a=b", ";a=\"q\\\"s\"", " ; a = b", ";a;b;c=d", "\t;x", ";a=\"\x80\"",
+                ";a=\";\r\""].freeze
+  BAD_EXTENSIONS = [";", ";=", ";a=", ";a=\"", " ", "x", ";a b", ";a=\"\0\"", ";\x80", ";a=b\n", ";a=b\r", " 0"].freeze
+  SIZES = [1, 2, 5, 16, 17, 255, 4_000].freeze
+  LIMITS = { line: 16_384, field: 16_384, fields: 128, head: 65_536, chunk: 4_096, extensions: 16_384,
+             trailer: 16_384 }.freeze
+  NOISE = ["\r\n", "\r", "\n", " ", "\t", "\0", ":", ",", ";", "\"", "%", "\x80", "\xFF", "0", "\r\n\r\n", "\r\n ",
+           "Host: a\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n",
+           "0\r\n\r\n", "hello", "HTTP/1.1"].map(&:b).freeze
+  # The last request, which is answered where the connection was kept.
+  LAST = ["GET /last HTTP/1.1\r\n", "Host: a\r\n", "Connection: close\r\n", "\r\n"].freeze
+
+  def initialize(random)
+    @random = random
+    @answers = Answers.new(random)
+  end
+
+  # The items of one more dialogue.
+  def dialogue
+    items = Array.new(1 + @random.rand(1 + @random.rand(5))) { request_or_wreck }.flatten
+    items.concat(LAST) unless one_in(10)
+    items = cut(items) if one_in(2)
+    items << :late if one_in(4)
+    items.map { |item| item.is_a?(String) ? item.b.freeze : item }
+  end
+
+  private
+
+  def request_or_wreck
+    @rough = one_in(4) # whether productions may be broken ones
+    items = request
+    items << :wait if one_in(6)
+    one_in(4) ? wreck(items) : items
+  end
+
+  def request
+    @expects = false
+    head = [*(LINE_END if one_in(20)), *request_line, *fields]
+    body = framing(head)
+    [*head, LINE_END, *(:wait if @expects && !one_in(4)), *body].flatten
+  end
+
+  def request_line
+    method = pick(METHODS)
+    return ["GET", " ", "/#{"a" * edge(:line, 4 + 1 + 9 + 2)}", " ", "HTTP/1.1", LINE_END] if one_in(150)
+
+    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), LINE_END]
+  end
+
+  def space = @rough && one_in(12) ? pick(["  ", "\t", ""]) : " "
+
+  def target(method)
+    case method
+    when "CONNECT" then one_in(5) ? origin : [host]
+    when "OPTIONS" then one_in(2) ? ["*"] : origin
+    else
+      return [pick(["*", "a:1", "", "a", "://"])] if @rough && one_in(10)
+
+      one_in(6) ? [pick(%w[http:// HTTP:// https:// http:]), host, *(origin unless one_in(4))] : origin
+    end
+  end
+
+  def origin
+    path = Array.new(1 + @random.rand(3)) { "/#{or_bad(SEGMENTS, BAD_SEGMENTS)}" }
+    one_in(3) ? [*path, "?", or_bad(QUERIES, BAD_SEGMENTS)] : path
+  end
+
+  def host = or_bad(HOSTS, BAD_HOSTS)
+
+  def fields
+    lines = [line("Host", host)]
+    lines << line("Host", host) if @rough && one_in(10)
+    lines.clear if one_in(20)
+    lines.concat(Array.new(@random.rand(4)) { plain_field })
+    lines << line("Connection", pick(OPTIONS)) while one_in(4)
+    lines << line("X-App", @answers.directive) while one_in(3) || lines.empty?
+    if one_in(6)
+      lines << line("Expect", or_bad(EXPECTS, BAD_EXPECTS))
+      @expects = true
+    end
+    lines.concat(many) if one_in(120)
+    lines.shuffle(random: @random)
+  end
+
+  def plain_field
+    return line("X-Long", "x" * edge(:field, 8 + 2)) if one_in(150)
+
+    line(or_bad(NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES))
+  end
+
+  # As many fields as there may be, or a head as long as it may be.
+  def many
+    return Array.new(edge(:fields, 3)) { |number| "X-#{number}: 1\r\n" } if one_in(2)
+
+    Array.new(4) { "X-Large: #{"x" * (edge(:head, 4 * 11) / 4)}\r\n" }
+  end
+
+  def line(name, value)
+    ending = @rough && one_in(15) ? pick(["\n", "\r", "\r\n ", "\r\n\t", "\r\r\n", ""]) : LINE_END
+    colon = @rough && one_in(15) ? pick([" :", "", "::", "\t:"]) : ":"
+    "#{name}#{colon}#{pick(BLANKS)}#{value}#{pick(BLANKS) if one_in(4)}#{ending}".b
+  end
+
+  # Adds what says where the body ends to the head. The body.
+  def framing(head)
+    case @random.rand(8)
+    when 0, 1 then known_length(head)
+    when 2, 3 then chunked(head)
+    when 4 then @rough ? contradiction(head) : []
+    else @expects && one_in(2) ? known_length(head) : []
+    end
+  end
+
+  def known_length(head)
+    length = or_bad(LENGTHS, BAD_LENGTHS)
+    if one_in(6)
+      size = pick([0, 1, 65_535, 65_536, 65_537, 70_000])
+      head << line("Content-Length", size)
+      return ["b" * size]
+    end
+    head << line("Content-Length", length)
+    head << line("Content-Length", one_in(2) ? length : pick(LENGTHS)) if one_in(12)
+    length.to_i == 5 ? %w[hello] : []
+  end
+
+  def chunked(head)
+    head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS))
+    head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS)) if @rough && one_in(10)
+    [*Array.new(@random.rand(4)) { chunk }, *last_chunk]
+  end
+
+  def contradiction(head)
+    head << line("Content-Length", pick(LENGTHS + BAD_LENGTHS))
+    one_in(2) ? chunked(head) : [*known_length(head)]
+  end
+
+  def chunk
+    size = pick(SIZES)
+    number = size.to_s(16)
+    number = pick([number.upcase, "000#{number}", "0x#{number}", "#{number} ", " #{number}", "-#{number}", ""]) if one_in(5)
+    ending = @rough && one_in(12) ? pick(["\n", "\r", "", "x\r\n"]) : LINE_END
+    ["#{number}#{extension}#{LINE_END}", "c" * size, ending]
+  end
+
+  def extension
+    one_in(100) ? ";a=#{"x" * edge(:chunk, 3 + 3 + 2)}" : or_bad(EXTENSIONS, BAD_EXTENSIONS)
+  end
+
+  def last_chunk
+    trailers = Array.new(one_in(3) ? @random.rand(3) : 0) { line(or_bad(NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES)) }
+    trailers << "X-Long: #{"x" * edge(:trailer, 8 + 2 + 2)}\r\n" if one_in(100)
+    [pick(["0", "0", "0", "00", "000000000000000000", "0;a=b"]) + LINE_END, *trailers, LINE_END]
+  end
+
+  # A size about a limit, less what is beside it.
+  def edge(limit, beside)
+    [LIMITS.fetch(limit) - beside + @random.rand(-2..2), 1].max
+  end
+
+  # The same with one to three things gone wrong.
+  def wreck(items)
+    items = items.reject { |item| item.is_a?(Symbol) }
+    (1 + @random.rand(3)).times { change(items, @random.rand(items.size)) unless items.empty? }
+    items
+  end
+
+  def change(items, index)
+    item = items[index]
+    case @random.rand(8)
+    when 0 then items.delete_at(index)
+    when 1 then items.insert(index, item)
+    when 2 then items[index] = pick(items)
+    when 3 then items.slice!(index..) if one_in(3)
+    when 4 then items[index] = octet_changed(item)
+    when 5 then items.insert(index, *request.grep(String)) if one_in(3)
+    else items.insert(index, pick(NOISE)) && split(items, index + 1)
+    end
+  end
+
+  def octet_changed(item)
+    return item if item.empty?
+
+    item.b.tap { |octets| octets.setbyte(@random.rand(octets.bytesize), @random.rand(256)) }
+  end
+
+  # Noise goes into a production as often as between two.
+  def split(items, index)
+    return if one_in(2) || !(item = items[index]) || item.bytesize < 2
+
+    at = 1 + @random.rand(item.bytesize - 1)
+    noise = items.delete_at(index - 1)
+    items[index - 1] = item.byteslice(0, at)
+    items.insert(index, noise, item.byteslice(at..))
+  end
+
+  # Cuts between productions and within them.
+  def cut(items)
+    share = [3, 10, 30].sample(random: @random)
+    items.flat_map do |item|
+      next [item] unless item.is_a?(String) && one_in(share)
+      next [item, :cut] if item.bytesize < 2
+
+      at = 1 + @random.rand(item.bytesize - 1)
+      [item.byteslice(0, at), :cut, item.byteslice(at..)]
+    end
+  end
+
+  def or_bad(good, bad) = @rough && one_in(10) ? pick(bad) : pick(good)
+  def pick(list) = list[@random.rand(list.size)]
+  def one_in(count) = @random.rand(count).zero?
+end

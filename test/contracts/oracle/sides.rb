@@ -1,0 +1,158 @@
+# frozen_string_literal: true
+
+require_relative "app"
+require_relative "dialogue"
+
+# One engine over each core, with the same app, for the whole run. #difference holds one side against the other.
+class Sides
+  PAUSE = 0.1    # seconds that a client waits for an answer that does not come
+  LATE = 0.01    # seconds between the last octet and the input's end
+  TIMES = 3      # how often a difference must show
+  LONGEST = 30   # seconds for a dialogue
+
+  # What each side did: what the app saw, and what came back until the connection's end. Whether that was a reset tells
+  # which was faster, a server that had said its last or a client that went on.
+  Result = Struct.new(:notes, :octets)
+
+  # A server that tells when no request is under way.
+  class Watched < Cuttle::Server
+    attr_reader :notes
+
+    def initialize(engine, core)
+      @notes = Thread::Queue.new
+      @under_way = 0
+      @state = Mutex.new
+      @changed = ConditionVariable.new
+      super(App.new(@notes), engine: engine, core: core, keep_alive: true, drain_grace: nil)
+    end
+
+    # The service's side of an engine.
+    def call(exchange)
+      count(1)
+      @service.call(exchange)
+    ensure
+      count(-1)
+    end
+
+    # What was noted since the last time, once nothing is under way.
+    def take_notes
+      @state.synchronize { @changed.wait(@state, 1) until @under_way.zero? }
+      Array.new(@notes.size) { @notes.pop }
+    end
+
+    private
+
+    def service
+      @service ||= super
+      self
+    end
+
+    def count(number)
+      @state.synchronize do
+        @under_way += number
+        @changed.broadcast if @under_way.zero?
+      end
+    end
+  end
+
+  # Differences that did not show each time, as text.
+  attr_reader :unsteady
+
+  def initialize(engine, cores = Cuttle::Cores.names)
+    @engine = engine
+    @servers = cores.to_h { |core| [core, Watched.new(engine, core).start] }
+    @unsteady = []
+  end
+
+  def stop = @servers.each_value(&:stop)
+
+  # What the cores did differently, as text; nil if nothing.
+  def difference(dialogue)
+    found = nil
+    TIMES.times do
+      results = @servers.transform_values { |server| result(server, dialogue) }
+      if results.values.uniq.size == 1
+        @unsteady << found if found
+        return
+      end
+      found = describe(dialogue, results)
+    end
+    found
+  end
+
+  private
+
+  # Without what is the same on all sides.
+  def describe(dialogue, results)
+    parts = Result.members.reject { |part| results.each_value.map(&part).uniq.size == 1 }
+    lines = parts.product(results.to_a).map do |part, (core, result)|
+      found = result[part]
+      found = found.drop(same_notes(results)) if part == :notes
+      "  #{core.ljust(8)}#{part}: #{found.inspect}"
+    end
+    ["engine #{@engine}", dialogue.inspect, *lines].join("\n")
+  end
+
+  # How many notes all sides have made alike before the first that differs.
+  def same_notes(results)
+    first, *others = results.each_value.map(&:notes)
+    others.map { |notes| first.zip(notes).take_while { |one, other| one == other }.size }.min
+  end
+
+  def result(server, dialogue)
+    octets = TCPSocket.open("127.0.0.1", server.port) { |socket| converse(socket, dialogue) }
+    notes = server.take_notes
+    Result.new(notes, octets.gsub(/^date: [^\r]*GMT/i, "date").gsub("HTTP/1.1 100 Continue\r\n\r\n", ""))
+  end
+
+  def converse(socket, dialogue)
+    socket.setsockopt(:TCP, :NODELAY, true)
+    back = "".b
+    dialogue.writes.each { |octets, waits| say(socket, octets, waits, back) }
+    collect(socket, back, LATE) if dialogue.late?
+    close_write(socket)
+    collect(socket, back, LONGEST) || raise("no end after #{back.inspect}")
+    back
+  end
+
+  # A client that reads while it writes, as the server does not read on while its answer is not taken.
+  def say(socket, octets, waits, back)
+    until octets.empty?
+      written = socket.write_nonblock(octets, exception: false)
+      if written.is_a?(Integer) then octets = octets.byteslice(written..)
+      else
+        IO.select([socket], [socket], nil, LONGEST)
+        receive(socket, back)
+      end
+    end
+    receive(socket, back) if waits && socket.wait_readable(PAUSE)
+  rescue SystemCallError
+    nil # reading tells how it ended
+  end
+
+  def close_write(socket)
+    socket.close_write
+  rescue SystemCallError
+    nil
+  end
+
+  # Reads to the end. nil if that does not come within +seconds+.
+  def collect(socket, back, seconds)
+    loop do
+      return nil unless socket.wait_readable(seconds)
+
+      return true if receive(socket, back) == :end
+    end
+  end
+
+  def receive(socket, back)
+    octets = socket.read_nonblock(65_536, exception: false)
+    return if octets == :wait_readable
+    return :end unless octets
+
+    back << octets
+    nil
+  rescue SystemCallError
+    :end
+  end
+end

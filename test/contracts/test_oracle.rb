@@ -1,0 +1,37 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "oracle/sides"
+
+# The cores against each other, with dialogues from the grammar of HTTP and apps that do what they are told, right and
+# wrong: the same env, the same octets back, the same end. A failure is shrunk to the smallest dialogue that still shows
+# it. CUTTLE_CASES and CUTTLE_SEED are rake oracle's.
+class TestOracle < Minitest::Test
+  CASES = Integer(ENV.fetch("CUTTLE_CASES", 150))
+  SEED = Integer(ENV.fetch("CUTTLE_SEED", 1))
+
+  def setup
+    @errors, $stderr = $stderr, File.open(File::NULL, "w") # apps fail on purpose
+  end
+
+  def teardown
+    $stderr.close
+    $stderr = @errors
+  end
+
+  Cuttle::Engines.names.each_with_index do |engine, number|
+    define_method(:"test_both_cores_do_the_same_#{engine}") do
+      sides = Sides.new(engine)
+      Pbt.assert(num_runs: CASES, seed: SEED + number) do
+        Pbt.property(Dialogue::Arbitrary.new) do |dialogue|
+          difference = sides.difference(dialogue)
+          flunk difference if difference
+        end
+      end
+      @errors.write(*sides.unsteady) if ENV["CUTTLE_CASES"]
+      pass
+    ensure
+      sides&.stop
+    end
+  end
+end
