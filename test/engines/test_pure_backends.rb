@@ -9,7 +9,7 @@ require "cuttle/cores/pure"
 class TestPureBackends < Minitest::Test
   include Serving
 
-  MANY = 1_100 # connections, each with two descriptors in this process
+  MANY = 600 # connections, each with two descriptors in this process
   GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
   APP = ->(_env) { [200, {}, ["hello"]] }
 
@@ -62,7 +62,7 @@ class TestPureBackends < Minitest::Test
 
   def with(backend, **options, &block)
     ENV["CUTTLE_BACKEND"] = backend
-    serving(APP, core: "pure", drain_grace: nil, **options, &block)
+    serving(APP, core: "pure", drain_grace: 0, **options, &block)
   end
 
   def connect(server, count)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "digest"
+require_relative "reports"
 
 # The app of the oracle: it does what the X-App fields of a request tell it (see Answers), right or wrong, and notes
 # what it saw and what was done to its objects.
@@ -10,19 +11,13 @@ class App
            rack.response_finished rack.after_reply].freeze
   FILE = File.expand_path("../../../LICENSE", __dir__)
 
-  # +notes+: where to write, one Array for each line. +port+: the server's own.
+  # +notes+: what collects the notes, one Array each.
   def initialize(notes)
     @notes = notes
   end
 
   def call(env)
     Turn.new(env, @notes).answer
-  end
-
-  # An error stream that notes the first line of each report.
-  Errors = Struct.new(:notes) do
-    def write(text) = notes << [:error, text[/\A.*$/].sub(/\A\S+?:\d+:in [`'][^']*'(?:: )?/, "")]
-    def flush = nil
   end
 
   # One request.
@@ -39,7 +34,7 @@ class App
 
     def answer
       @notes << [:env, @env.except(*OWN).sort.inspect]
-      @env["rack.errors"] = Errors.new(@notes)
+      @env["rack.errors"] = Reports.new(@notes)
       read
       others
       fail_on("call")

@@ -6,7 +6,7 @@ require_relative "answers"
 # production, so that a failure shrinks by productions.
 class Grammar
   LINE_END = "\r\n"
-  METHODS = %w[GET GET GET GET HEAD HEAD POST POST PUT DELETE OPTIONS PATCH TRACE CONNECT PRI get M-SEARCH
+  METHODS = %w[GET GET GET GET HEAD HEAD POST POST PUT DELETE OPTIONS PATCH TRACE PRI get M-SEARCH
                !#$%&'*+-.^_`|~09].freeze
   VERSIONS = (["HTTP/1.1"] * 8 + ["HTTP/1.0"] * 3).freeze
   BAD_VERSIONS = ["HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.", "HTCPCP/1.0",
@@ -32,14 +32,14 @@ class Grammar
   BLANKS = ["", " ", " ", " ", " ", "\t", "  \t "].freeze
   OPTIONS = ["close", "keep-alive", "Close", "Keep-Alive", "upgrade", "close, x-a", "keep-alive , close", ",,close",
              "TE", "keep-alive, upgrade", "x, keep-alive", "close;", "\"close\"", "", "\tclose\t,"].freeze
-  LENGTHS = ["5", "05", "000000000000000000005", "5, 5", "5,5", "5 ", "0"].freeze
-  BAD_LENGTHS = ["+5", "-1", "5, 6", "5;", "0x5", "5.0", "", ",", "five", "9223372036854775807", "9223372036854775808",
-                 "99999999999999999999999", "5 5", "\"5\"", "5,", "\xB2"].freeze
+  LENGTHS = ["5", "5", "05", "000000000000000000005", "5 ", "0"].freeze
+  BAD_LENGTHS = ["5, 5", "5,5", "+5", "-1", "5, 6", "5;", "0x5", "5.0", "", ",", "five", "9223372036854775807",
+                 "9223372036854775808", "99999999999999999999999", "5 5", "\"5\"", "5,", "\xB2"].freeze
   CODINGS = ["chunked", "chunked", "chunked", "Chunked", "CHUNKED", "chunked "].freeze
-  BAD_CODINGS = ["gzip, chunked", "chunked, chunked", "identity", "gzip", "chunked, gzip", "", "chunked;a=b", ",chunked",
-                 "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunke\x64\v"].freeze
-  EXPECTS = ["100-continue", "100-continue", "100-Continue", "100-continue, 100-continue"].freeze
-  BAD_EXPECTS = ["200-ok", "100-continue;a", "100-continu", "", "100-continue, x"].freeze
+  BAD_CODINGS = ["gzip, chunked", "chunked, chunked", "identity", "gzip", "chunked, gzip", "", "chunked;a=b",
+                 ",chunked", "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunke\x64\v"].freeze
+  EXPECTS = ["100-continue", "100-continue", "100-Continue"].freeze
+  BAD_EXPECTS = ["100-continue, 100-continue", "200-ok", "100-continue;a", "100-continu", "", "100-continue, x"].freeze
   EXTENSIONS = ["", "", "", ";a", ";a=b", ";a=\"q\\\"s\"", " ; a = b", ";a;b;c=d", "\t;x", ";a=\"\x80\"",
                 ";a=\";\r\""].freeze
   BAD_EXTENSIONS = [";", ";=", ";a=", ";a=\"", " ", "x", ";a b", ";a=\"\0\"", ";\x80", ";a=b\n", ";a=b\r", " 0"].freeze
@@ -59,6 +59,7 @@ class Grammar
 
   # The items of one more dialogue.
   def dialogue
+    @wild = one_in(2) # whether anything may be broken
     items = Array.new(1 + @random.rand(1 + @random.rand(5))) { request_or_wreck }.flatten
     items.concat(LAST) unless one_in(10)
     items = cut(items) if one_in(2)
@@ -69,10 +70,10 @@ class Grammar
   private
 
   def request_or_wreck
-    @rough = one_in(4) # whether productions may be broken ones
+    @rough = @wild && one_in(3) # whether productions of this request may be broken ones
     items = request
     items << :wait if one_in(6)
-    one_in(4) ? wreck(items) : items
+    @wild && one_in(4) ? wreck(items) : items
   end
 
   def request
@@ -83,7 +84,7 @@ class Grammar
   end
 
   def request_line
-    method = pick(METHODS)
+    method = one_in(40) ? "CONNECT" : pick(METHODS)
     return ["GET", " ", "/#{"a" * edge(:line, 4 + 1 + 9 + 2)}", " ", "HTTP/1.1", LINE_END] if one_in(150)
 
     [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), LINE_END]
@@ -98,7 +99,9 @@ class Grammar
     else
       return [pick(["*", "a:1", "", "a", "://"])] if @rough && one_in(10)
 
-      one_in(6) ? [pick(%w[http:// HTTP:// https:// http:]), host, *(origin unless one_in(4))] : origin
+      return origin unless one_in(6)
+
+      [or_bad(%w[http:// HTTP:// https://], %w[http: ftp:// ://]), host, *(origin unless one_in(4))]
     end
   end
 
@@ -112,10 +115,10 @@ class Grammar
   def fields
     lines = [line("Host", host)]
     lines << line("Host", host) if @rough && one_in(10)
-    lines.clear if one_in(20)
+    lines.clear if @rough && one_in(8)
     lines.concat(Array.new(@random.rand(4)) { plain_field })
     lines << line("Connection", pick(OPTIONS)) while one_in(4)
-    lines << line("X-App", @answers.directive) while one_in(3) || lines.empty?
+    lines.concat(Array.new(1 + @random.rand(5)) { line("X-App", @answers.directive) }) if one_in(2)
     if one_in(6)
       lines << line("Expect", or_bad(EXPECTS, BAD_EXPECTS))
       @expects = true
@@ -147,7 +150,7 @@ class Grammar
   def framing(head)
     case @random.rand(8)
     when 0, 1 then known_length(head)
-    when 2, 3 then chunked(head)
+    when 2, 3 then head.include?("HTTP/1.0") && !@rough ? [] : chunked(head)
     when 4 then @rough ? contradiction(head) : []
     else @expects && one_in(2) ? known_length(head) : []
     end
@@ -161,7 +164,7 @@ class Grammar
       return ["b" * size]
     end
     head << line("Content-Length", length)
-    head << line("Content-Length", one_in(2) ? length : pick(LENGTHS)) if one_in(12)
+    head << line("Content-Length", one_in(2) ? length : pick(LENGTHS)) if @rough && one_in(6)
     length.to_i == 5 ? %w[hello] : []
   end
 
@@ -179,7 +182,8 @@ class Grammar
   def chunk
     size = pick(SIZES)
     number = size.to_s(16)
-    number = pick([number.upcase, "000#{number}", "0x#{number}", "#{number} ", " #{number}", "-#{number}", ""]) if one_in(5)
+    number = pick([number.upcase, "000#{number}"]) if one_in(5)
+    number = pick(["0x#{number}", " #{number}", "-#{number}", "", "f" * 16]) if @rough && one_in(10)
     ending = @rough && one_in(12) ? pick(["\n", "\r", "", "x\r\n"]) : LINE_END
     ["#{number}#{extension}#{LINE_END}", "c" * size, ending]
   end

@@ -3,8 +3,12 @@
 require_relative "app"
 require_relative "dialogue"
 
-# One engine over each core, with the same app, for the whole run. #difference holds one side against the other.
+# One engine over each core and each of its back ends, with the same app, for the whole run. #check holds the sides
+# against each other.
 class Sides
+  # What the sides did differently, as text.
+  class Difference < StandardError; end
+
   PAUSE = 0.1    # seconds that a client waits for an answer that does not come
   LATE = 0.01    # seconds between the last octet and the input's end
   TIMES = 3      # how often a difference must show
@@ -23,7 +27,7 @@ class Sides
       @under_way = 0
       @state = Mutex.new
       @changed = ConditionVariable.new
-      super(App.new(@notes), engine: engine, core: core, keep_alive: true, drain_grace: nil)
+      super(App.new(@notes), engine: engine, core: core, keep_alive: true, drain_grace: 0)
     end
 
     # The service's side of an engine.
@@ -58,29 +62,44 @@ class Sides
   # Differences that did not show each time, as text.
   attr_reader :unsteady
 
-  def initialize(engine, cores = Cuttle::Cores.names)
+  def initialize(engine)
     @engine = engine
-    @servers = cores.to_h { |core| [core, Watched.new(engine, core).start] }
+    @servers = ways.to_h { |core, backend| [[core, *backend].join("/"), start(core, backend)] }
     @unsteady = []
   end
 
   def stop = @servers.each_value(&:stop)
 
-  # What the cores did differently, as text; nil if nothing.
-  def difference(dialogue)
+  # Raises Difference where one shows each time.
+  def check(dialogue)
     found = nil
     TIMES.times do
       results = @servers.transform_values { |server| result(server, dialogue) }
-      if results.values.uniq.size == 1
-        @unsteady << found if found
-        return
-      end
+      return (@unsteady << "not each time: #{found}\n" if found) if results.values.uniq.size == 1
+
       found = describe(dialogue, results)
     end
-    found
+    raise Difference, found
   end
 
   private
+
+  # The native core's best back end, and all of the other cores.
+  def ways
+    return Cuttle::Cores.names.product([nil]) unless Cuttle::Engines.traits(@engine).evented?
+
+    Cuttle::Cores.names.flat_map do |core|
+      core == "native" ? [[core, nil]] : Cuttle::Cores.fetch(core)::Poller.backends.map { |name| [core, name] }
+    end
+  end
+
+  def start(core, backend)
+    before = ENV.fetch("CUTTLE_BACKEND", nil)
+    ENV["CUTTLE_BACKEND"] = backend
+    Watched.new(@engine, core).start
+  ensure
+    ENV["CUTTLE_BACKEND"] = before
+  end
 
   # Without what is the same on all sides.
   def describe(dialogue, results)
@@ -88,7 +107,7 @@ class Sides
     lines = parts.product(results.to_a).map do |part, (core, result)|
       found = result[part]
       found = found.drop(same_notes(results)) if part == :notes
-      "  #{core.ljust(8)}#{part}: #{found.inspect}"
+      "  #{core.ljust(12)} #{part}: #{found.inspect}"
     end
     ["engine #{@engine}", dialogue.inspect, *lines].join("\n")
   end
@@ -111,7 +130,7 @@ class Sides
     dialogue.writes.each { |octets, waits| say(socket, octets, waits, back) }
     collect(socket, back, LATE) if dialogue.late?
     close_write(socket)
-    collect(socket, back, LONGEST) || raise("no end after #{back.inspect}")
+    collect(socket, back, LONGEST) || raise(Difference, "no end of #{dialogue} after #{back.inspect}")
     back
   end
 

@@ -137,8 +137,8 @@ module Cuttle
           return if @exceeded
 
           @exceeded = true
-          complain("select takes no descriptor beyond #{Selectors::SELECTABLE - 1} on this system: connections beyond " \
-                   "it are closed; install the gem nio4r, or set --max-connections")
+          complain("select takes no descriptor beyond #{Selectors::SELECTABLE - 1} on this system: connections " \
+                   "beyond it are closed; install the gem nio4r, or set --max-connections")
         end
 
         # Writes a line to $stderr, without waiting: the lock may be held.
