@@ -143,8 +143,8 @@ static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 	if (!scoreboard)
 		return false;
 	if (!any)
-		return cuttle_scoreboard_another(scoreboard);
-	found = cuttle_scoreboard_any_other(scoreboard, cuttle_loop_tight(loop, now));
+		return cuttle_scoreboard_another(scoreboard, loop->core.place);
+	found = cuttle_scoreboard_any_other(scoreboard, loop->core.place, cuttle_loop_tight(loop, now));
 	if (now > loop->crowd_seen + 2 * MOMENT) { /* the last sight is too old to count */
 		loop->crowded_since = now;
 		loop->aside_since = 0;

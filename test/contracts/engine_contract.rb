@@ -16,7 +16,7 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places, ShedsLate].freeze
 
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
@@ -28,6 +28,9 @@ module EngineContract
     Stuck => ->(traits) { traits.evented? },
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
+
+  # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
+  FORBIDDEN = [Forks, StandsBy].freeze
 
   # Poller back ends of a core to run an engine over; only one where it has no poller.
   def self.backends(engine, core = "native")
@@ -45,12 +48,26 @@ module EngineContract
   # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
   # other cores alone, whose threads don't stand by. Each over each back end of the core.
   def self.suites(engine)
-    further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
+    return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
+
+    further = further(engine)
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
       other_cores.flat_map do |core|
         backends(engine, core).map { |backend| Case.for(engine, 0, backend, EVERY + further - [StandsBy], core: core) }
       end
+  end
+
+  # One process of one ractor, over each back end, and of two.
+  def self.ractors(engine)
+    all = EVERY + further(engine) - FORBIDDEN
+    backends(engine).map { |backend| Case.for(engine, 0, backend, all, ractors: 1) } <<
+      Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2)
+  end
+
+  # What +engine+ promises beyond what every engine does.
+  def self.further(engine)
+    FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
   # Cores without C have nothing for sanitizers.

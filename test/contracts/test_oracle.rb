@@ -19,7 +19,7 @@ class TestOracle < Minitest::Test
     $stderr = @errors
   end
 
-  Cuttle::Engines.names.each_with_index do |engine, number|
+  Serving::ENGINES.each_with_index do |engine, number|
     define_method(:"test_both_cores_do_the_same_#{engine}") do
       sides = Sides.new(engine)
       found = Pbt.check(num_runs: CASES, seed: SEED + number) do

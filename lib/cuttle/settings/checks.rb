@@ -7,6 +7,8 @@ module Cuttle
       class << self
         # Raises UsageError.
         def call(settings)
+          engine(settings)
+          ractors(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -17,6 +19,24 @@ module Cuttle
         end
 
         private
+
+        def engine(settings)
+          why = Engines.unavailable(settings.engine) or return
+          raise UsageError, "engine #{settings.engine} #{why}"
+        end
+
+        def ractors(settings)
+          if !settings.traits.ractors?
+            return unless settings.origin(:ractors) == :flag
+
+            raise UsageError, "engine #{settings.engine} has no ractors: leave out --ractors, or take " \
+                              "#{engines(&:ractors?)}"
+          elsif settings.workers.positive?
+            raise UsageError, "engine #{settings.engine} serves in one process: take --ractors instead of --workers"
+          elsif settings.core != "native"
+            raise UsageError, "engine #{settings.engine} goes with --core native"
+          end
+        end
 
         def thread_per_connection(settings)
           return unless settings.threads.max.zero? && !settings.traits.thread_per_connection?

@@ -2,8 +2,8 @@
 
 # What an app is told to do, as values of X-App fields: "WORD ARGUMENT …", where arguments are percent-encoded. See App.
 class Answers
-  STATUSES = [*%w[200 200 200 404 500 204 304 205 299 599 600 100 101 103 199 0 -1 99 1000 nil 200.5 :ok],
-              '"404"', '"20"', '"abc"'].freeze
+  STATUSES = (%w[200 200 200 404 500 204 304 205 299 599 600 100 101 103 199 0 -1 99 1000 nil 200.5 :ok] +
+              ['"404"', '"20"', '"abc"']).freeze
   NAMES = ["content-type", "x-a", "X-A", "set-cookie", "content-length", "Content-Length", "transfer-encoding",
            "Transfer-Encoding", "connection", "Connection", "date", "server", "status", "Status", "keep-alive", "etag",
            "upgrade", "rack.x", "rack.", "rack", "", "a b", "x\n", "x:", "ä", "trailer", "x_a", "vary"].freeze

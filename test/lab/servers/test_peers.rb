@@ -7,7 +7,10 @@ require "tmpdir"
 # installed is skipped, and says how it can be had.
 class TestLabPeers < Minitest::Test
   APP = <<~RUBY
-    run ->(_env) { [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]] }
+    module App
+      def self.call(_env) = [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]]
+    end
+    run App
   RUBY
 
   # Numbers to ask each of them for, the first it supports of each.

@@ -25,6 +25,7 @@ module Cuttle
           "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
           "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
           "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
+          "kino" => ["Kino", "a server in Rust, the app in ractors of one process; Ruby 4"],
           "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
           "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
           "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
