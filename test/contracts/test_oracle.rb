@@ -25,7 +25,7 @@ class TestOracle < Minitest::Test
       found = Pbt.check(num_runs: CASES, seed: SEED + number) do
         Pbt.property(Dialogue::Arbitrary.new) { |dialogue| sides.check(dialogue) }
       end
-      refute found.failed, -> { "seed #{SEED}, shrunk #{found.num_shrinks} times:\n#{found.error_message}" }
+      refute found.failed, -> { "seed #{SEED}, dialogue #{found.num_runs}, shrunk:\n#{found.error_message}" }
       @errors.write(*sides.unsteady) if ENV["CUTTLE_CASES"]
     ensure
       sides&.stop

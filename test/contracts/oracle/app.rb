@@ -11,13 +11,15 @@ class App
            rack.response_finished rack.after_reply].freeze
   FILE = File.expand_path("../../../LICENSE", __dir__)
 
-  # +notes+: what collects the notes, one Array each.
-  def initialize(notes)
-    @notes = notes
+  # +turns+ gets an Array of notes for each request: of two on one connection the first may close its body while the
+  # second is in the app already.
+  def initialize(turns)
+    @turns = turns
   end
 
   def call(env)
-    Turn.new(env, @notes).answer
+    @turns << (notes = [])
+    Turn.new(env, notes).answer
   end
 
   # One request.

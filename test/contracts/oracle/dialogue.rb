@@ -6,6 +6,11 @@ require_relative "grammar"
 # What a client does on one connection, as a flat list: Strings are octets, :cut ends a write, :wait does so too and
 # waits for something from the server, :late (anywhere) lets the end of the input come apart from its last octets.
 class Dialogue
+  # Ruby's source for anything, in which long runs of a letter are short.
+  def self.source(object)
+    object.inspect.gsub(/([a-zA-Z0-9])\1{40,}/) { |run| "\#{#{$1.inspect} * #{run.size}}" }
+  end
+
   attr_reader :items
 
   def initialize(items)
@@ -28,10 +33,11 @@ class Dialogue
   end
 
   def late? = @items.include?(:late)
+  def cut? = @items.include?(:cut)
 
   # Ruby's source for the same dialogue, with neighbours joined.
   def inspect
-    joined = writes.flat_map { |octets, waits| [octets.inspect, waits ? ":wait" : ":cut"] }
+    joined = writes.flat_map { |octets, waits| [Dialogue.source(octets), waits ? ":wait" : ":cut"] }
     joined.pop if joined.last == ":cut"
     "Dialogue.new([#{[*joined, *(":late" if late?)].join(", ")}])"
   end

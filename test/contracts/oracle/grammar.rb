@@ -8,9 +8,10 @@ class Grammar
   LINE_END = "\r\n"
   METHODS = %w[GET GET GET GET HEAD HEAD POST POST PUT DELETE OPTIONS PATCH TRACE PRI get M-SEARCH
                !#$%&'*+-.^_`|~09].freeze
+  BAD_METHODS = ["", "G\0T", "G(T", "\x80", "\"GET\"", "M" * 5_000].freeze
   VERSIONS = (["HTTP/1.1"] * 8 + ["HTTP/1.0"] * 3).freeze
   BAD_VERSIONS = ["HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "http/1.1", "HTTP/1.1 ", "HTTP/11", "HTTP/1.", "HTCPCP/1.0",
-                  ""].freeze
+                  "HTTP/01.1", "HTTP/1.1\t", ""].freeze
   HOSTS = ["a", "a", "a", "example.com:80", "example.com:", "[::1]", "[::1]:8080", "[::ffff:1.2.3.4]", "[v1.a:b]",
            "127.0.0.1:1", "A.b", "a_b", "a%41", "xn--bcher-kva.example", "a:65535", "a:0080", "[::]", "a.", "-",
            "[1:2:3:4:5:6:7:8]", "a!$&'()*+;="].freeze
@@ -24,7 +25,8 @@ class Grammar
   QUERIES = ["", "a=b", "a=b&c[]=%5B", "?", "/?", "%26", "x=%00", "a+b", "http://a/?b"].freeze
   NAMES = %w[Accept accept ACCEPT Accept-Encoding Cookie cookie X-Forwarded-For X-A X-A X-B TE Upgrade Via Referer
              User-Agent Content-Type If-None-Match Range Authorization Version Keep-Alive Proxy X_A X_Remote_User
-             X-Request-Start Trailer Status X-Content-Length !#$%&'*+-.^_`|~0].freeze
+             X-Request-Start Trailer Status X-Content-Length Content_Length Transfer_Encoding Host_
+             !#$%&'*+-.^_`|~0].freeze
   BAD_NAMES = ["", "A B", "A ", " A", "A\t", "A(", "\x80", "A:", "\"A\"", "A\0", "A@", "A/", "[A]"].freeze
   VALUES = ["", "a", "a, b", ", ,a", "\"q\\\"s, x\"", "a;q=0.5", "\x80\xFF", "\xC3\xA4", "a \t b", "text/html",
             "(comment (nested))", "0", "a=b; c=d", "W/\"e\"", "x" * 200, "t=1", ":", "a:b", "%00", "\x85\xA0"].freeze
@@ -33,22 +35,27 @@ class Grammar
   OPTIONS = ["close", "keep-alive", "Close", "Keep-Alive", "upgrade", "close, x-a", "keep-alive , close", ",,close",
              "TE", "keep-alive, upgrade", "x, keep-alive", "close;", "\"close\"", "", "\tclose\t,"].freeze
   LENGTHS = ["5", "5", "05", "000000000000000000005", "5 ", "0"].freeze
-  BAD_LENGTHS = ["5, 5", "5,5", "+5", "-1", "5, 6", "5;", "0x5", "5.0", "", ",", "five", "9223372036854775807",
+  BAD_LENGTHS = ["5, 5", "5,5", "+5", "-1", "5, 6", "5;", "0x5", "1_0", "5.0", "", ",", "five", "9223372036854775807",
                  "9223372036854775808", "99999999999999999999999", "5 5", "\"5\"", "5,", "\xB2"].freeze
   CODINGS = ["chunked", "chunked", "chunked", "Chunked", "CHUNKED", "chunked "].freeze
   BAD_CODINGS = ["gzip, chunked", "chunked, chunked", "identity", "gzip", "chunked, gzip", "", "chunked;a=b",
-                 ",chunked", "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunke\x64\v"].freeze
+                 ",chunked", "chunked,", "\"chunked\"", "xchunked", "identity, chunked", "chunked\v",
+                 "\vchunked"].freeze
   EXPECTS = ["100-continue", "100-continue", "100-Continue"].freeze
   BAD_EXPECTS = ["100-continue, 100-continue", "200-ok", "100-continue;a", "100-continu", "", "100-continue, x"].freeze
   EXTENSIONS = ["", "", "", ";a", ";a=b", ";a=\"q\\\"s\"", " ; a = b", ";a;b;c=d", "\t;x", ";a=\"\x80\"",
                 ";a=\";\r\""].freeze
   BAD_EXTENSIONS = [";", ";=", ";a=", ";a=\"", " ", "x", ";a b", ";a=\"\0\"", ";\x80", ";a=b\n", ";a=b\r", " 0"].freeze
+  TRAILERS = %w[Content-Length Transfer-Encoding Host Connection Trailer X-App].freeze
+  BAD_NUMBERS = ["0x%s", " %s", "-%s", "+%s", "%s_0", "", "G", "f" * 16, "1#{"0" * 15}5"].freeze
   SIZES = [1, 2, 5, 16, 17, 255, 4_000].freeze
   LIMITS = { line: 16_384, field: 16_384, fields: 128, head: 65_536, chunk: 4_096, extensions: 16_384,
              trailer: 16_384 }.freeze
   NOISE = ["\r\n", "\r", "\n", " ", "\t", "\0", ":", ",", ";", "\"", "%", "\x80", "\xFF", "0", "\r\n\r\n", "\r\n ",
            "Host: a\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n",
            "0\r\n\r\n", "hello", "HTTP/1.1"].map(&:b).freeze
+  # What a client of HTTP/2 begins with.
+  PREFACE = ["PRI * HTTP/2.0\r\n", "\r\n", "SM\r\n\r\n"].freeze
   # The last request, which is answered where the connection was kept.
   LAST = ["GET /last HTTP/1.1\r\n", "Host: a\r\n", "Connection: close\r\n", "\r\n"].freeze
 
@@ -70,6 +77,8 @@ class Grammar
   private
 
   def request_or_wreck
+    return PREFACE if @wild && one_in(50)
+
     @rough = @wild && one_in(3) # whether productions of this request may be broken ones
     items = request
     items << :wait if one_in(6)
@@ -84,10 +93,10 @@ class Grammar
   end
 
   def request_line
-    method = one_in(40) ? "CONNECT" : pick(METHODS)
+    method = one_in(40) ? "CONNECT" : or_bad(METHODS, BAD_METHODS)
     return ["GET", " ", "/#{"a" * edge(:line, 4 + 1 + 9 + 2)}", " ", "HTTP/1.1", LINE_END] if one_in(150)
 
-    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), LINE_END]
+    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), @rough && one_in(20) ? "\n" : LINE_END]
   end
 
   def space = @rough && one_in(12) ? pick(["  ", "\t", ""]) : " "
@@ -171,6 +180,8 @@ class Grammar
   def chunked(head)
     head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS))
     head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS)) if @rough && one_in(10)
+    return ["1\r\nc\r\n" * 300, *last_chunk] if one_in(60)
+
     [*Array.new(@random.rand(4)) { chunk }, *last_chunk]
   end
 
@@ -182,8 +193,8 @@ class Grammar
   def chunk
     size = pick(SIZES)
     number = size.to_s(16)
-    number = pick([number.upcase, "000#{number}"]) if one_in(5)
-    number = pick(["0x#{number}", " #{number}", "-#{number}", "", "f" * 16]) if @rough && one_in(10)
+    number = pick([number.upcase, "000#{number}", "#{"0" * 1_000}#{number}"]) if one_in(5)
+    number = pick(BAD_NUMBERS) % number if @rough && one_in(10)
     ending = @rough && one_in(12) ? pick(["\n", "\r", "", "x\r\n"]) : LINE_END
     ["#{number}#{extension}#{LINE_END}", "c" * size, ending]
   end
@@ -193,7 +204,9 @@ class Grammar
   end
 
   def last_chunk
-    trailers = Array.new(one_in(3) ? @random.rand(3) : 0) { line(or_bad(NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES)) }
+    trailers = Array.new(one_in(3) ? @random.rand(3) : 0) do
+      line(or_bad(one_in(3) ? TRAILERS : NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES))
+    end
     trailers << "X-Long: #{"x" * edge(:trailer, 8 + 2 + 2)}\r\n" if one_in(100)
     [pick(["0", "0", "0", "00", "000000000000000000", "0;a=b"]) + LINE_END, *trailers, LINE_END]
   end

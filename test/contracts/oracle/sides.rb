@@ -10,7 +10,7 @@ class Sides
   class Difference < StandardError; end
 
   PAUSE = 0.1    # seconds that a client waits for an answer that does not come
-  LATE = 0.01    # seconds between the last octet and the input's end
+  LATE = 0.01    # seconds between the last octet and the input's end, and for the rest of an answer that has begun
   TIMES = 3      # how often a difference must show
   LONGEST = 30   # seconds for a dialogue
 
@@ -18,19 +18,15 @@ class Sides
   # which was faster, a server that had said its last or a client that went on.
   Result = Struct.new(:notes, :octets)
 
-  # A server that tells when no request is under way.
-  class Watched < Cuttle::Server
-    attr_reader :notes
-
-    def initialize(engine, core)
-      @notes = Thread::Queue.new
+  # A service that tells when no request is under way.
+  class Counted
+    def initialize(service)
+      @service = service
       @under_way = 0
       @state = Mutex.new
       @changed = ConditionVariable.new
-      super(App.new(@notes), engine: engine, core: core, keep_alive: true, drain_grace: 0)
     end
 
-    # The service's side of an engine.
     def call(exchange)
       count(1)
       @service.call(exchange)
@@ -38,24 +34,38 @@ class Sides
       count(-1)
     end
 
-    # What was noted since the last time, once nothing is under way.
-    def take_notes
+    # Returns when nothing is under way.
+    def settle
       @state.synchronize { @changed.wait(@state, 1) until @under_way.zero? }
-      Array.new(@notes.size) { @notes.pop }
     end
 
     private
-
-    def service
-      @service ||= super
-      self
-    end
 
     def count(number)
       @state.synchronize do
         @under_way += number
         @changed.broadcast if @under_way.zero?
       end
+    end
+  end
+
+  # A server of an App that takes notes.
+  class Watched < Cuttle::Server
+    def initialize(engine, core)
+      @turns = Thread::Queue.new
+      super(App.new(@turns), engine: engine, core: core, keep_alive: true, drain_grace: 0)
+    end
+
+    # What was noted since the last time, request by request, once nothing is under way.
+    def take_notes
+      @counted.settle
+      Array.new(@turns.size) { @turns.pop }.flatten(1)
+    end
+
+    private
+
+    def recipe
+      Struct.new(:build).new(@counted = Counted.new(super.build))
     end
   end
 
@@ -107,7 +117,7 @@ class Sides
     lines = parts.product(results.to_a).map do |part, (core, result)|
       found = result[part]
       found = found.drop(same_notes(results)) if part == :notes
-      "  #{core.ljust(12)} #{part}: #{found.inspect}"
+      "  #{core.ljust(12)} #{part}: #{Dialogue.source(found)}"
     end
     ["engine #{@engine}", dialogue.inspect, *lines].join("\n")
   end
@@ -121,7 +131,9 @@ class Sides
   def result(server, dialogue)
     octets = TCPSocket.open("127.0.0.1", server.port) { |socket| converse(socket, dialogue) }
     notes = server.take_notes
-    Result.new(notes, octets.gsub(/^date: [^\r]*GMT/i, "date").gsub("HTTP/1.1 100 Continue\r\n\r\n", ""))
+    octets.gsub!(/^date: [^\r]*GMT/i, "date")
+    octets.gsub!("HTTP/1.1 100 Continue\r\n\r\n", "") if dialogue.cut?
+    Result.new(notes, octets)
   end
 
   def converse(socket, dialogue)
@@ -130,7 +142,7 @@ class Sides
     dialogue.writes.each { |octets, waits| say(socket, octets, waits, back) }
     collect(socket, back, LATE) if dialogue.late?
     close_write(socket)
-    collect(socket, back, LONGEST) || raise(Difference, "no end of #{dialogue} after #{back.inspect}")
+    collect(socket, back, LONGEST) || raise(Difference, "no end of #{dialogue} after #{Dialogue.source(back)}")
     back
   end
 
@@ -144,7 +156,7 @@ class Sides
         receive(socket, back)
       end
     end
-    receive(socket, back) if waits && socket.wait_readable(PAUSE)
+    collect(socket, back, LATE) if waits && socket.wait_readable(PAUSE)
   rescue SystemCallError
     nil # reading tells how it ended
   end
