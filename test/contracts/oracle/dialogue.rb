@@ -4,7 +4,8 @@ require "pbt"
 require_relative "grammar"
 
 # What a client does on one connection, as a flat list: Strings are octets, :cut ends a write, :wait does so too and
-# waits for something from the server, :late (anywhere) lets the end of the input come apart from its last octets.
+# waits for something from the server, :continue for a 100 (Continue), :late (anywhere) lets the end of the input come
+# apart from its last octets.
 class Dialogue
   # Ruby's source for anything, in which long runs of a letter are short.
   def self.source(object)
@@ -17,15 +18,15 @@ class Dialogue
     @items = items.freeze
   end
 
-  # The octets of each write, each with whether to wait behind it.
+  # The octets of each write, each with what to wait for behind it, if anything.
   def writes
-    writes = [["".b, false]]
+    writes = [["".b, nil]]
     @items.each do |item|
       case item
-      when :cut then writes << ["".b, false]
-      when :wait
-        writes.last[1] = true
-        writes << ["".b, false]
+      when :cut then writes << ["".b, nil]
+      when :wait, :continue
+        writes.last[1] = item
+        writes << ["".b, nil]
       when String then writes.last[0] << item
       end
     end
@@ -37,7 +38,7 @@ class Dialogue
 
   # Ruby's source for the same dialogue, with neighbours joined.
   def inspect
-    joined = writes.flat_map { |octets, waits| [Dialogue.source(octets), waits ? ":wait" : ":cut"] }
+    joined = writes.flat_map { |octets, waits| [Dialogue.source(octets), (waits || :cut).inspect] }
     joined.pop if joined.last == ":cut"
     "Dialogue.new([#{[*joined, *(":late" if late?)].join(", ")}])"
   end

@@ -79,7 +79,7 @@ class Grammar
   def request_or_wreck
     return PREFACE if @wild && one_in(50)
 
-    @rough = @wild && one_in(3) # whether productions of this request may be broken ones
+    @rough = @wild && one_in(2) ? pick(%i[head head body]) : nil # where productions may be broken ones
     items = request
     items << :wait if one_in(6)
     @wild && one_in(4) ? wreck(items) : items
@@ -87,26 +87,34 @@ class Grammar
 
   def request
     @expects = false
+    @part = :head
     head = [*(LINE_END if one_in(20)), *request_line, *fields]
     body = framing(head)
-    [*head, LINE_END, *(:wait if @expects && !one_in(4)), *body].flatten
+    [*head, LINE_END, *(pause(head, body) if @expects && !one_in(4)), *body].flatten
+  end
+
+  # What a client that expects 100 does between head and body. Where it is not sure that one comes, a cut says that.
+  def pause(head, body)
+    return %i[cut wait] if @rough == :head
+
+    head.include?("HTTP/1.1") && !body.join.empty? ? :continue : :wait
   end
 
   def request_line
     method = one_in(40) ? "CONNECT" : or_bad(METHODS, BAD_METHODS)
     return ["GET", " ", "/#{"a" * edge(:line, 4 + 1 + 9 + 2)}", " ", "HTTP/1.1", LINE_END] if one_in(150)
 
-    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), @rough && one_in(20) ? "\n" : LINE_END]
+    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), broken?(20) ? "\n" : LINE_END]
   end
 
-  def space = @rough && one_in(12) ? pick(["  ", "\t", ""]) : " "
+  def space = broken?(12) ? pick(["  ", "\t", ""]) : " "
 
   def target(method)
     case method
     when "CONNECT" then one_in(5) ? origin : [host]
     when "OPTIONS" then one_in(2) ? ["*"] : origin
     else
-      return [pick(["*", "a:1", "", "a", "://"])] if @rough && one_in(10)
+      return [pick(["*", "a:1", "", "a", "://"])] if broken?(10)
 
       return origin unless one_in(6)
 
@@ -123,8 +131,8 @@ class Grammar
 
   def fields
     lines = [line("Host", host)]
-    lines << line("Host", host) if @rough && one_in(10)
-    lines.clear if @rough && one_in(8)
+    lines << line("Host", host) if broken?(10)
+    lines.clear if broken?(8)
     lines.concat(Array.new(@random.rand(4)) { plain_field })
     lines << line("Connection", pick(OPTIONS)) while one_in(4)
     lines.concat(Array.new(1 + @random.rand(5)) { line("X-App", @answers.directive) }) if one_in(2)
@@ -150,13 +158,15 @@ class Grammar
   end
 
   def line(name, value)
-    ending = @rough && one_in(15) ? pick(["\n", "\r", "\r\n ", "\r\n\t", "\r\r\n", ""]) : LINE_END
-    colon = @rough && one_in(15) ? pick([" :", "", "::", "\t:"]) : ":"
+    ending = broken?(15) ? pick(["\n", "\r", "\r\n ", "\r\n\t", "\r\r\n", ""]) : LINE_END
+    colon = broken?(15) ? pick([" :", "", "::", "\t:"]) : ":"
     "#{name}#{colon}#{pick(BLANKS)}#{value}#{pick(BLANKS) if one_in(4)}#{ending}".b
   end
 
   # Adds what says where the body ends to the head. The body.
   def framing(head)
+    return chunked(head) if @rough == :body
+
     case @random.rand(8)
     when 0, 1 then known_length(head)
     when 2, 3 then head.include?("HTTP/1.0") && !@rough ? [] : chunked(head)
@@ -173,13 +183,14 @@ class Grammar
       return ["b" * size]
     end
     head << line("Content-Length", length)
-    head << line("Content-Length", one_in(2) ? length : pick(LENGTHS)) if @rough && one_in(6)
+    head << line("Content-Length", one_in(2) ? length : pick(LENGTHS)) if broken?(6)
     length.to_i == 5 ? %w[hello] : []
   end
 
   def chunked(head)
     head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS))
-    head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS)) if @rough && one_in(10)
+    head << line("Transfer-Encoding", or_bad(CODINGS, BAD_CODINGS)) if broken?(10)
+    @part = :body
     return ["1\r\nc\r\n" * 300, *last_chunk] if one_in(60)
 
     [*Array.new(@random.rand(4)) { chunk }, *last_chunk]
@@ -194,8 +205,8 @@ class Grammar
     size = pick(SIZES)
     number = size.to_s(16)
     number = pick([number.upcase, "000#{number}", "#{"0" * 1_000}#{number}"]) if one_in(5)
-    number = pick(BAD_NUMBERS) % number if @rough && one_in(10)
-    ending = @rough && one_in(12) ? pick(["\n", "\r", "", "x\r\n"]) : LINE_END
+    number = pick(BAD_NUMBERS) % number if broken?(6)
+    ending = broken?(6) ? pick(["\n", "\r", "", "x\r\n"]) : LINE_END
     ["#{number}#{extension}#{LINE_END}", "c" * size, ending]
   end
 
@@ -208,7 +219,7 @@ class Grammar
       line(or_bad(one_in(3) ? TRAILERS : NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES))
     end
     trailers << "X-Long: #{"x" * edge(:trailer, 8 + 2 + 2)}\r\n" if one_in(100)
-    [pick(["0", "0", "0", "00", "000000000000000000", "0;a=b"]) + LINE_END, *trailers, LINE_END]
+    [pick(["0", "0", "0", "00", "000000000000000000"]) + extension + LINE_END, *trailers, LINE_END]
   end
 
   # A size about a limit, less what is beside it.
@@ -264,7 +275,9 @@ class Grammar
     end
   end
 
-  def or_bad(good, bad) = @rough && one_in(10) ? pick(bad) : pick(good)
+  # What is broken in a head ends the connection, so a body has to be broken by itself, and its few productions oftener.
+  def broken?(one_of) = @rough == @part && one_in(one_of)
+  def or_bad(good, bad) = broken?(@part == :body ? 4 : 10) ? pick(bad) : pick(good)
   def pick(list) = list[@random.rand(list.size)]
   def one_in(count) = @random.rand(count).zero?
 end
