@@ -111,7 +111,7 @@ class TestLabPeers < Minitest::Test
   end
 
   def make(model, workers, threads, keep_alive = true)
-    port = Cuttle::Lab::Servers::Server.free_port
+    port = Cuttle::Lab::Servers::Ports.free
     Cuttle::Lab::Servers::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive,
                                     port: port, app: "#{@directory}/config.ru", backlog: 512, env: {},
                                     log: "#{@directory}/#{port}.log")

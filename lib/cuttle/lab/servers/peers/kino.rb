@@ -9,14 +9,11 @@ module Cuttle
           SHAPE = /^- mode: +(?<mode>\w+), (?<workers>\d+) workers? × (?<threads>\d+) threads?$/
 
           def gems = %w[kino rack]
+          def since = "4.0"
           def models = %w[threaded]
           def variants = %w[ractor]
           def workers = (0..)
           def threads = ANY
-
-          def unavailable
-            RUBY_VERSION.to_i < 4 ? "kino needs Ruby 4.0 or newer" : super
-          end
 
           def arguments(setup)
             ["kino", "-b", "127.0.0.1", "-p", setup.port.to_s, "-m", setup.model, "-w", setup.processes.to_s,

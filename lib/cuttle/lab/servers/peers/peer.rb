@@ -64,9 +64,19 @@ module Cuttle
           # Unnamed native threads of a process beside those that run the app.
           def own_threads(_setup) = 1
 
+          # The oldest Ruby that it runs on.
+          def since = "2.0"
+
+          # Why no installation helps here; nil if one does.
+          def unsuited
+            "needs Ruby #{since} or newer" if Gem::Version.new(RUBY_VERSION) < Gem::Version.new(since)
+          end
+
           # Why it can't run here, and how to get it; nil if it can.
           def unavailable
-            if gems
+            if unsuited
+              unsuited
+            elsif gems
               "not installed: cuttle lab peers --install #{name}" unless gem_directory.installed?
             elsif package && !executable
               "not installed: the Debian package #{package} has it"
