@@ -97,7 +97,7 @@ class Grammar
   def pause(head, body)
     return %i[cut wait] if @rough == :head
 
-    head.include?("HTTP/1.1") && !body.join.empty? ? :continue : :wait
+    head.include?("HTTP/1.1") && body.flatten.any? { |octets| !octets.empty? } ? :continue : :wait
   end
 
   def request_line
