@@ -80,6 +80,7 @@ class Grammar
     return PREFACE if @wild && one_in(50)
 
     @rough = @wild && one_in(2) ? pick(%i[head head body]) : nil # where productions may be broken ones
+    @breaks = one_in(4) ? 3 : 1 # how many of them
     items = request
     items << :wait if one_in(6)
     @wild && one_in(4) ? wreck(items) : items
@@ -104,7 +105,8 @@ class Grammar
     method = one_in(40) ? "CONNECT" : or_bad(METHODS, BAD_METHODS)
     return ["GET", " ", "/#{"a" * edge(:line, 4 + 1 + 9 + 2)}", " ", "HTTP/1.1", LINE_END] if one_in(150)
 
-    [method, space, *target(method), space, or_bad(VERSIONS, BAD_VERSIONS), broken?(20) ? "\n" : LINE_END]
+    version = @rough == :body ? "HTTP/1.1" : or_bad(VERSIONS, BAD_VERSIONS)
+    [method, space, *target(method), space, version, broken?(20) ? "\n" : LINE_END]
   end
 
   def space = broken?(12) ? pick(["  ", "\t", ""]) : " "
@@ -275,8 +277,15 @@ class Grammar
     end
   end
 
-  # What is broken in a head ends the connection, so a body has to be broken by itself, and its few productions oftener.
-  def broken?(one_of) = @rough == @part && one_in(one_of)
+  # Whether to break a production. The first broken one ends the connection and hides the others, so few are broken, in
+  # the head or in the body.
+  def broken?(one_of)
+    return false unless @rough == @part && @breaks.positive? && one_in(one_of)
+
+    @breaks -= 1
+    true
+  end
+
   def or_bad(good, bad) = broken?(@part == :body ? 4 : 10) ? pick(bad) : pick(good)
   def pick(list) = list[@random.rand(list.size)]
   def one_in(count) = @random.rand(count).zero?
