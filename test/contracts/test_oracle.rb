@@ -15,20 +15,33 @@ class TestOracle < Minitest::Test
   end
 
   def teardown
+    @sides&.stop
     $stderr.close
     $stderr = @errors
   end
 
   Serving::ENGINES.each_with_index do |engine, number|
     define_method(:"test_both_cores_do_the_same_#{engine}") do
-      sides = Sides.new(engine)
-      found = Pbt.check(num_runs: CASES, seed: SEED + number) do
-        Pbt.property(Dialogue::Arbitrary.new) { |dialogue| sides.check(dialogue) }
-      end
+      @sides = Sides.new(engine)
+      found = check(SEED + number, CASES)
       refute found.failed, -> { "seed #{SEED}, dialogue #{found.num_runs}, shrunk:\n#{found.error_message}" }
-      @errors.write(*sides.unsteady) if ENV["CUTTLE_CASES"]
-    ensure
-      sides&.stop
+      @errors.write(*@sides.unsteady) if ENV["CUTTLE_CASES"]
+    end
+  end
+
+  # The parser for study takes what no server should.
+  def test_a_difference_is_found_and_shrunk
+    @sides = Sides.new("single", parser: "recognizer")
+    found = check(1, 500)
+    assert found.failed
+    assert_operator found.counterexample.items.grep(String).sum(&:bytesize), :<, 50, found.error_message
+  end
+
+  private
+
+  def check(seed, cases)
+    Pbt.check(num_runs: cases, seed: seed) do
+      Pbt.property(Dialogue::Arbitrary.new) { |dialogue| @sides.check(dialogue) }
     end
   end
 end

@@ -62,9 +62,9 @@ class Sides
 
   # A server of an App that takes notes.
   class Watched < Cuttle::Server
-    def initialize(engine, core)
+    def initialize(**options)
       @turns = Thread::Queue.new
-      super(App.new(@turns), engine: engine, core: core, keep_alive: true, drain_grace: 0)
+      super(App.new(@turns), keep_alive: true, drain_grace: 0, **options)
     end
 
     # What was noted since the last time, request by request, once nothing is under way.
@@ -83,8 +83,10 @@ class Sides
   # Differences that did not show each time, as text.
   attr_reader :unsteady
 
-  def initialize(engine)
+  # +others+: options for the servers of other cores than the native one.
+  def initialize(engine, **others)
     @engine = engine
+    @others = others
     @servers = ways.to_h { |core, backend| [[core, *backend].join("/"), start(core, backend)] }
     @unsteady = []
   end
@@ -117,7 +119,7 @@ class Sides
   def start(core, backend)
     before = ENV.fetch("CUTTLE_BACKEND", nil)
     ENV["CUTTLE_BACKEND"] = backend
-    Watched.new(@engine, core).start
+    Watched.new(engine: @engine, core: core, **(core == "native" ? {} : @others)).start
   ensure
     ENV["CUTTLE_BACKEND"] = before
   end
