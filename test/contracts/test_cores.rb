@@ -67,6 +67,7 @@ class TestCores < Minitest::Test
     each_long: -> { [200, { "content-length" => "2" }, %w[a b c].each] },
     each_short: -> { [200, { "content-length" => "4" }, %w[a b c].each] },
     each_chunks: -> { [200, { "transfer-encoding" => "chunked" }, ["1\r\na\r\n", "0\r\n\r\n"].each] },
+    each_no_string: -> { [200, {}, ["x" * 262_145, 1].each] },
     each_raises: -> { [200, {}, Enumerator.new { |parts| (parts << "a") && raise("on purpose") }] },
     stream: -> { [200, {}, ->(stream) { stream.write("a") && stream.close }] },
     stream_raises: -> { [200, {}, ->(stream) { stream.write("a") && raise("on purpose") }] },
