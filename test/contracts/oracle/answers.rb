@@ -12,8 +12,8 @@ class Answers
             "Chunked", "gzip", "gzip, chunked", "chunked, chunked", "identity", "close", "Close", "keep-alive",
             "close, x", "x, close", "x", "upgrade", "keep-alive, x", "", "Mon, 01 Jan 2024 00:00:00 GMT",
             "x" * 300].freeze
-  FRAMING = { "content-length" => %w[5 5 0 3 10 5\n5 5\n6 05 -1 many 5,5], "transfer-encoding" => %w[chunked gzip],
-              "connection" => ["close", "keep-alive", "x, close", "x"] }.freeze
+  FRAMING = { "content-length" => ["5", "5", "0", "3", "10", "05", "-1", "many", "5,5", "5\n5", "5\n6"],
+              "transfer-encoding" => %w[chunked gzip], "connection" => ["close", "keep-alive", "x, close", "x"] }.freeze
   KINDS = %w[array array each each ary ary+each enum sub string path missing directory file proc proc proc+each nil
              object number hash].freeze
   PARTS = ["hello", "", "a", "ä", "5\r\nhello\r\n", "0\r\n\r\n", "1\r\na\r\n0\r\n\r\n"].freeze

@@ -89,7 +89,8 @@ class Grammar
   def request
     @expects = false
     @part = :head
-    head = [*(LINE_END if one_in(20)), *request_line, *fields]
+    start = [*(LINE_END if one_in(20)), *request_line]
+    head = [*start, *fields(start.sum(&:bytesize))]
     body = framing(head)
     [*head, LINE_END, *(pause(head, body) if @expects && !one_in(4)), *body].flatten
   end
@@ -131,7 +132,8 @@ class Grammar
 
   def host = or_bad(HOSTS, BAD_HOSTS)
 
-  def fields
+  # +before+: octets of the head before its fields.
+  def fields(before)
     lines = [line("Host", host)]
     lines << line("Host", host) if broken?(10)
     lines.clear if broken?(8)
@@ -142,7 +144,7 @@ class Grammar
       lines << line("Expect", or_bad(EXPECTS, BAD_EXPECTS))
       @expects = true
     end
-    lines.concat(many) if one_in(120)
+    lines.concat(many(lines.size, before + lines.sum(&:bytesize))) if one_in(60)
     lines.shuffle(random: @random)
   end
 
@@ -153,10 +155,10 @@ class Grammar
   end
 
   # As many fields as there may be, or a head as long as it may be.
-  def many
-    return Array.new(edge(:fields, 3)) { |number| "X-#{number}: 1\r\n" } if one_in(2)
+  def many(count, octets)
+    return Array.new(edge(:fields, count)) { |number| "X-#{number}: 1\r\n" } if one_in(2)
 
-    Array.new(4) { "X-Large: #{"x" * (edge(:head, 4 * 11) / 4)}\r\n" }
+    Array.new(4) { "X-Large: #{"x" * (edge(:head, octets + @random.rand(40)) / 4 - 11)}\r\n" }
   end
 
   def line(name, value)
