@@ -18,7 +18,8 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
                Dir["ext/cuttle/*.{c,h,rb}", "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md", "SECURITY.md",
-                   "LICENSE", "docs/{architecture,deployment,engines,security,static}.md", "examples/hello.ru"]
+                   "LICENSE", "docs/{architecture,configuration,deployment,engines,security,static}.md",
+                   "examples/hello.ru"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.extensions = ["ext/cuttle/extconf.rb"]

@@ -5,6 +5,8 @@ module Cuttle
   # announces that, and serves from this process or from forked ones. The command line and the rackup handler start
   # here.
   class Launcher
+    PUMA = "config/puma.rb"
+
     # +app+ is the app if the caller has one. Otherwise settings.path is loaded.
     def initialize(settings, app: nil, out: $stdout, err: $stderr)
       @settings = settings
@@ -17,6 +19,7 @@ module Cuttle
     def run
       $stdout.sync = true # the output of an app appears at once, and only once after a fork
       export_environment
+      Dir.chdir(@settings.directory) if @settings.directory
       check_docroot
       @app ||= Rack::Loader.load(@settings.path)
       @listeners = Listeners.open(@settings.binds)
@@ -36,11 +39,12 @@ module Cuttle
       Cluster.new(@app, settings: @settings, listeners: @listeners, report: method(:report))
     end
 
-    # Sets the variables in which apps look for their environment. -e overrides all three names that are set.
+    # Sets the variables in which apps look for their environment. -e, or a
+    # configuration file, overrides all three names that are set.
     def export_environment
       ENV["RACK_ENV"] = @settings.environment
       ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, or isolate by fiber or thread
-      return unless @settings.origin(:environment) == :flag
+      return unless %i[flag file].include?(@settings.origin(:environment))
 
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }
     end
@@ -54,16 +58,22 @@ module Cuttle
     end
 
     def announce
+      report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
-      facts.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
+      facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts "Ctrl-C stops"
       @out.flush
+    end
+
+    # Users who come from Puma may expect its file to count.
+    def puma?
+      @settings.config.nil? && File.file?(PUMA)
     end
 
     def facts
       {
         "engine" => @settings.engine, **processes, "threads" => threads,
-        "parser" => @settings.parser, "environment" => @settings.environment,
+        "parser" => @settings.parser, "environment" => @settings.environment, "settings" => @settings.config,
         "listening" => @listeners.uris.join(" "), "pid" => Process.pid
       }
     end
