@@ -42,7 +42,7 @@ class TestImports < Minitest::Test
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[cores engines http listeners cluster], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster telemetry], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file],
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
