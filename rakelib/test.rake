@@ -30,6 +30,13 @@ tests "test:peers", PEERS
 desc "Run the tests of everything that knows Rack (bin/test runs them under Rack 2.2 as well)"
 tests "test:rack", FileList["test/{rack/**/test_*,test_server}.rb"]
 
+desc "Hold the cores against each other for long: CASES=10000 dialogues for each engine, from SEED=1 on; ENGINE=hybrid"
+task oracle: :compile do
+  bounds = { "CUTTLE_CASES" => ENV.fetch("CASES", "10000"), "CUTTLE_SEED" => ENV.fetch("SEED", "1") }
+  sh(bounds, RbConfig.ruby, "-Itest", "-Ilib", "test/contracts/test_oracle.rb", "-n", "/#{ENV.fetch("ENGINE", "")}/",
+     verbose: false)
+end
+
 # What differs from one Ruby to another: everything that goes through the extension, and each command once.
 RUBY4 = FileList["test/{contracts,engines,rack,cluster,load}/**/test_*.rb", "test/architecture/test_warnings.rb"]
 

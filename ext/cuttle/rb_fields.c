@@ -115,6 +115,7 @@ void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct
 
 int cuttle_status(VALUE status)
 {
+	VALUE value = status;
 	long number;
 
 	if (!FIXNUM_P(status)) {
@@ -122,9 +123,9 @@ int cuttle_status(VALUE status)
 
 		if (NIL_P(text) || RSTRING_LEN(text) != 3)
 			invalid("status is no final status code", status);
-		status = rb_str_to_inum(text, 10, 0);
+		value = rb_str_to_inum(text, 10, 0);
 	}
-	number = FIXNUM_P(status) ? FIX2LONG(status) : 0;
+	number = FIXNUM_P(value) ? FIX2LONG(value) : 0;
 	if (number < 200 || number > 599)
 		invalid("status is no final status code", status);
 	return (int)number;

@@ -32,9 +32,9 @@ module EngineContract
   # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
   FORBIDDEN = [Forks, StandsBy].freeze
 
-  # Poller back ends to run an engine over; only one where it has no poller.
-  def self.backends(engine)
-    Cuttle::Engines.traits(engine).evented? ? Cuttle::Poller.backends : [nil]
+  # Poller back ends of a core to run an engine over; only one where it has no poller.
+  def self.backends(engine, core = "native")
+    Cuttle::Engines.traits(engine).evented? ? Cuttle::Cores.fetch(core)::Poller.backends : [nil]
   end
 
   # A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled engines do most.
@@ -46,14 +46,16 @@ module EngineContract
   end
 
   # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
-  # other cores alone, whose threads don't stand by.
+  # other cores alone, whose threads don't stand by. Each over each back end of the core.
   def self.suites(engine)
     return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
 
     further = further(engine)
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
-      other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further - [StandsBy], core: core) }
+      other_cores.flat_map do |core|
+        backends(engine, core).map { |backend| Case.for(engine, 0, backend, EVERY + further - [StandsBy], core: core) }
+      end
   end
 
   # One process of one ractor, over each back end, and of two.

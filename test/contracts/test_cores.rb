@@ -4,6 +4,7 @@ require "test_helper"
 require "digest"
 require "timeout"
 require_relative "mutations"
+require_relative "oracle/reports"
 
 # The cores against each other: the same octets, cut in the same places, must bring the same requests to the app and the
 # same octets back. CUTTLE_SEED repeats a run, CUTTLE_ROUNDS makes it longer.
@@ -26,6 +27,7 @@ class TestCores < Minitest::Test
     status_unknown: -> { [299, {}, ["x"]] },
     status_low: -> { [100, {}, []] },
     status_high: -> { [600, {}, []] },
+    status_word: -> { ["abc", {}, []] },
     status_nil: -> { [nil, {}, []] },
     no_content: -> { [204, {}, []] },
     no_content_with_body: -> { [204, { "content-length" => "3" }, ["abc"]] },
@@ -39,9 +41,12 @@ class TestCores < Minitest::Test
     length_short: -> { [200, { "content-length" => "3" }, ["hello"]] },
     length_long: -> { [200, { "content-length" => "9" }, ["hello"]] },
     length_word: -> { [200, { "content-length" => "many" }, ["hello"]] },
+    length_named: -> { [200, { "Content-Length" => "many" }, ["hello"]] },
+    lengths_named: -> { [200, { "Content-Length" => %w[5 6] }, ["hello"]] },
     lengths: -> { [200, { "content-length" => %w[5 6] }, ["hello"]] },
     newline_values: -> { [200, { "set-cookie" => "a=1\nb=2", "x" => %w[1 2] }, ["x"]] },
     control_value: -> { [200, { "x" => "a\r\nb: c" }, ["x"]] },
+    no_token_utf8: -> { [200, { "Grüße" => "c" }, ["x"]] },
     no_token: -> { [200, { "a b" => "c" }, ["x"]] },
     symbol_name: -> { [200, { "x-a": 1 }, ["x"]] },
     header_nil: -> { [200, { "x" => nil }, ["x"]] },
@@ -54,6 +59,7 @@ class TestCores < Minitest::Test
     cgi_status: -> { [200, { "status" => "404 Nope" }, ["x"]] },
     chunks: -> { [200, { "transfer-encoding" => "chunked" }, ["1\r\na\r\n0\r\n\r\n"]] },
     chunks_wrong: -> { [200, { "transfer-encoding" => "chunked" }, ["nope"]] },
+    coding_named: -> { [200, { "Transfer-Encoding" => "gzip" }, ["x"]] },
     gzip: -> { [200, { "transfer-encoding" => "gzip" }, ["x"]] },
     utf8: -> { [200, { "x-name" => "Grüße" }, ["Grüße"]] },
     each: -> { [200, {}, %w[a b c].each] },
@@ -61,6 +67,7 @@ class TestCores < Minitest::Test
     each_long: -> { [200, { "content-length" => "2" }, %w[a b c].each] },
     each_short: -> { [200, { "content-length" => "4" }, %w[a b c].each] },
     each_chunks: -> { [200, { "transfer-encoding" => "chunked" }, ["1\r\na\r\n", "0\r\n\r\n"].each] },
+    each_no_string: -> { [200, {}, ["x" * 262_145, 1].each] },
     each_raises: -> { [200, {}, Enumerator.new { |parts| (parts << "a") && raise("on purpose") }] },
     stream: -> { [200, {}, ->(stream) { stream.write("a") && stream.close }] },
     stream_raises: -> { [200, {}, ->(stream) { stream.write("a") && raise("on purpose") }] },
@@ -87,6 +94,7 @@ class TestCores < Minitest::Test
     def answer(engine, core, env)
       body = env["rack.input"].read
       seen([engine, core]) << [env.except(*OWN).sort.inspect, Digest::SHA256.hexdigest(body), body.bytesize]
+      env["rack.errors"] = Reports.new(seen([engine, core]))
       return response.call if response && env["PATH_INFO"] != "/next"
 
       [200, { "content-type" => "text/plain" }, [body]]
@@ -133,7 +141,7 @@ class TestCores < Minitest::Test
     "#{engine}, #{name}: #{octets.inspect}, cut at #{cuts}\n  native #{native.inspect}\n  pure   #{pure.inspect}"
   end
 
-  # What the app saw, and what came back until the connection's end, without its dates.
+  # What the app saw, what was reported, and what came back until the connection's end, without its dates.
   def exchange(way, octets, cuts)
     self.class.servers # which fills what follows
     seen = self.class.seen(way)

@@ -39,7 +39,8 @@ class TestEngineRecipe < Minitest::Test
     env = { "CUTTLE_ENGINE" => "toy" }
     out = ruby("test/contracts/test_engines.rb", "-v", "-n", "/TestEngine\\(toy.*#test_serves$/", env: env)
     backends = Cuttle::Poller.backends
-    ways = [*backends.map { |name| "alone, native, #{name}" }, "clustered, native, #{backends.first}", "alone, pure"]
+    ways = [*backends.map { |name| "alone, native, #{name}" }, "clustered, native, #{backends.first}",
+            *Cuttle::Cores.fetch("pure")::Poller.backends.map { |name| "alone, pure, #{name}" }]
     passed = out.scan(/^TestEngine\(toy, (.*?)\)#test_serves = .* \.$/).flatten
     assert_equal ways.sort, passed.sort
   end

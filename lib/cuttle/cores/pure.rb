@@ -31,5 +31,5 @@ end
 # All at once: a process that has no descriptors left can load no file.
 require "cuttle/http/parsers/pure"
 %w[limits meter reasons request_start spool body outbox response_head framing env composing responses exchange
-   wire_input wire_output wire forks source watches poller_thread poller acceptor connection beneath
+   wire_input wire_output wire forks source watches selectors poller_thread poller acceptor connection beneath
    scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }

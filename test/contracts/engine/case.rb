@@ -61,7 +61,7 @@ module EngineContract
       # A server of its own: the command line's with +flags+, or +script+ with its arguments; +env+ are variables.
       def start(*flags, script: serve(flags), env: {})
         env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core }.compact.merge(env)
-        Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
+        Serving::ServingProcess.new(script, env: env, gems: backend == "nio4r").tap(&:wait_until_ready)
       end
 
       def serve(flags)

@@ -74,6 +74,9 @@ module Cuttle
           readers.concat(@source.listeners) if @wire.idle? && patient && now >= patient
           found = IO.select(readers, @wire.writes? ? [@wire.socket] : nil, nil, seconds(now, patient))
           found.nil? || continues?(found)
+        rescue Errno::EINVAL # its descriptor is too large for this system's select
+          @wire.guard { @source.refuse_excess(@wire) }
+          true
         rescue IOError, SystemCallError # of its own socket, or of a listener that the stop has closed
           !@wire.idle? || @wire.socket.closed? || (@source.stopping? && spared?(Cuttle.now))
         end

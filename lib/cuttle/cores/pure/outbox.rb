@@ -5,8 +5,8 @@ module Cuttle
     module Pure
       # Octets that wait for the client to read: Strings and pieces of files, in order.
       class Outbox
-        PIECE = 262_144 # octets of one write
-        TURN = 4        # writes before others get their turn
+        PIECE = 262_144  # octets of one write
+        TURN = 2_097_152 # octets before others get their turn
 
         # A part of a file. It closes the file.
         FilePart = Struct.new(:file, :offset, :left) do
@@ -75,15 +75,17 @@ module Cuttle
 
         # Sends what the client takes now: :done, :wait (for the client, or for another turn) or :broken.
         def flush
-          TURN.times do
-            piece = @pieces.first or return :done
-            octets = piece.octets or return :broken
+          before = @sent
+          until @pieces.empty?
+            return :wait if @sent - before >= TURN
+
+            octets = @pieces.first.octets or return :broken
             count = @socket.write_nonblock(octets, exception: false)
             return :wait if count.is_a?(Symbol)
 
-            advance(piece, count)
+            advance(@pieces.first, count)
           end
-          @pieces.empty? ? :done : :wait
+          :done
         rescue SystemCallError, IOError
           :broken
         end

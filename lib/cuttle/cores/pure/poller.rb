@@ -20,6 +20,7 @@ module Cuttle
           @ready = []
           @untold = []
           @watches = Watches.new
+          @backend = Selectors.choose
           @free = @busy = 0
         end
 
@@ -75,9 +76,13 @@ module Cuttle
           { **super, busy: @busy, ready: @ready.size, stood_by: 0 }
         end
 
-        def backend
-          "select"
+        # The names of the back ends that there are here, the best one first.
+        def self.backends
+          Selectors::TABLE.keys
         end
+
+        # The name of the back end that waits.
+        attr_reader :backend
 
         # Waits until a request was answered because it was stuck. Returns [thread, fiber, seconds, "GET /path"].
         def stuck

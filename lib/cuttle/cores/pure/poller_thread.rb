@@ -11,6 +11,7 @@ module Cuttle
         private
 
         def begin_io
+          @selector = Selectors::TABLE.fetch(@backend).new
           @thread = Thread.new { move }
           @thread.name = "cuttle io"
         end
@@ -21,10 +22,19 @@ module Cuttle
 
         def turn
           readers, writers, seconds = guard { interests }
-          found = IO.select(readers, writers, nil, seconds)
+          found = @selector.wait(readers, writers, seconds)
           guard { act(*found) }
+        rescue Errno::EINVAL, ArgumentError
+          guard { give_up_excess }
         rescue IOError, SystemCallError
           guard { @watches.orphan_closed && @work.broadcast }
+        end
+
+        # select does not take some descriptor: their connections end, instead of the thread or of all connections.
+        def give_up_excess
+          excess = @wires.select { |_, socket| Selectors.exceeds?(socket) }.keys
+          excess.each { |wire| wire.state == :taken ? wire.give_up : finish(wire) }
+          excess.empty? ? @watches.orphan_closed : complain_of_excess
         end
 
         # What to wait for, and for how long.

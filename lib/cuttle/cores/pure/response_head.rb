@@ -67,7 +67,7 @@ module Cuttle
         # Raises InvalidResponse.
         def initialize(status, pairs)
           @text = String.new("HTTP/1.1 #{status} #{Reasons.of(status)}\r\n", encoding: Encoding::BINARY)
-          pairs.each { |name, value| field(name.b, value.b) }
+          pairs.each { |name, value| field(name, value.b) }
         end
 
         def chunked? = @chunked
@@ -92,7 +92,7 @@ module Cuttle
 
         # A value with newlines becomes several fields (Rack 2).
         def field(name, value)
-          raise InvalidResponse, "a header's name is no token: #{name.inspect}" unless NAME.match?(name)
+          raise InvalidResponse, "a header's name is no token: #{name.inspect}" unless NAME.match?(name.b)
 
           lines = VALUE.match?(value) ? [value] : value.split("\n", -1)
           lines.each do |line|
@@ -100,18 +100,18 @@ module Cuttle
               raise InvalidResponse, "control character in the value of a header: #{name.inspect}"
             end
 
-            @text << name << ": " << line << "\r\n" if written?(name.downcase, line)
+            @text << name.b << ": " << line << "\r\n" if written?(name, line)
           end
         end
 
         # Notes what a field says about the message. Whether it is sent as it is.
         def written?(name, value)
-          case name
+          case name.downcase
           when "status", "keep-alive" then false
           when "date" then @date = true
           when "connection" then connection(value)
-          when "content-length" then length(value)
-          when "transfer-encoding" then encoding(value)
+          when "content-length" then length(name, value)
+          when "transfer-encoding" then encoding(name, value)
           else true
           end
         end
@@ -122,19 +122,19 @@ module Cuttle
         end
 
         # RFC 9110, 8.6: digits only. Two fields must agree.
-        def length(value)
-          raise InvalidResponse, 'content-length is no number: "content-length"' unless LENGTH.match?(value)
+        def length(name, value)
+          raise InvalidResponse, "content-length is no number: #{name.inspect}" unless LENGTH.match?(value)
           if @content_length && @content_length != value.to_i
-            raise InvalidResponse, 'two different content-lengths: "content-length"'
+            raise InvalidResponse, "two different content-lengths: #{name.inspect}"
           end
 
           @content_length = value.to_i
           false
         end
 
-        def encoding(value)
+        def encoding(name, value)
           unless value.casecmp?("chunked")
-            raise InvalidResponse, 'a transfer-encoding other than chunked: "transfer-encoding"'
+            raise InvalidResponse, "a transfer-encoding other than chunked: #{name.inspect}"
           end
 
           @chunked = true

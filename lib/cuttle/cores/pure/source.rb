@@ -73,6 +73,12 @@ module Cuttle
           complain("temporary files: #{error.message}: requests with a large body get 503")
         end
 
+        # Ends a connection that select does not take. Under its lock.
+        def refuse_excess(wire)
+          complain_of_excess
+          close_wire(wire)
+        end
+
         # Ends a connection. Under its lock.
         def close_wire(wire)
           return if wire.closed?
@@ -124,6 +130,15 @@ module Cuttle
 
           complain("no connection can be accepted: the process or the system has no descriptors or memory left " \
                    "(see ulimit -n); clients wait")
+        end
+
+        # One line for descriptors that select does not take.
+        def complain_of_excess
+          return if @exceeded
+
+          @exceeded = true
+          complain("select takes no descriptor beyond #{Selectors::SELECTABLE - 1} on this system: connections " \
+                   "beyond it are closed; install the gem nio4r, or set --max-connections")
         end
 
         # Writes a line to $stderr, without waiting: the lock may be held.

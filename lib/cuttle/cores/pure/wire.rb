@@ -96,6 +96,12 @@ module Cuttle
           @source.changed(self)
         end
 
+        # Sends nothing more; the app learns that the client has gone.
+        def give_up
+          @broken = true
+          @out.clear
+        end
+
         # Ends a response that is complete, in the outbox or on the wire.
         def finish(now)
           return :close if @broken
