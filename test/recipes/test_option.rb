@@ -33,7 +33,7 @@ class TestOptionRecipe < Minitest::Test
   end
 
   def test_the_rules_for_the_table_hold
-    File.write("#{@directory}/README.md", readme)
+    readme
     ruby("test/settings/test_table.rb")
   end
 end

@@ -79,7 +79,8 @@ class TestAccessLog < Minitest::Test
       error = assert_raises(ArgumentError, text) { Cuttle::Telemetry::LogFormat.check(text) }
       wrong ? assert_operator(error.message, :end_with?, "there is no #{wrong}") : refute_includes(error.message, ";")
     end
-    ["common", "combined", "json", "%h", "%%%m"].each { |text| assert_equal text, Cuttle::Telemetry::LogFormat.check(text) }
+    formats = ["common", "combined", "json", "%h", "%%%m"]
+    assert_equal formats, formats.map { |text| Cuttle::Telemetry::LogFormat.check(text) }
   end
 
   def test_a_request_gets_an_id

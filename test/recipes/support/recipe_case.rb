@@ -83,6 +83,11 @@ module RecipeCase
 
   # The copy's README after `rake readme`.
   def readme
-    ruby("-rcuttle", "-e", 'print Cuttle::Settings::Readme.update(File.read("README.md"))')
+    ruby("-rcuttle", "-e", <<~RUBY)
+      Cuttle::Settings::Readme::DOCUMENTS.each_key do |document|
+        File.write(document, Cuttle::Settings::Readme.update(document, File.read(document)))
+      end
+      print File.read("README.md")
+    RUBY
   end
 end
