@@ -54,10 +54,18 @@ module Cuttle
     end
 
     def announce
+      warn_of_core
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       facts.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts "Ctrl-C stops"
       @out.flush
+    end
+
+    # A slow core that nobody asked for. (On JRuby it is the only one.)
+    def warn_of_core
+      return if RUBY_ENGINE == "jruby" || @settings.origin(:core) != :default || !(reason = Cores.missing("native"))
+
+      report("serving with the core in Ruby, which is slow; core native: #{reason}")
     end
 
     def facts

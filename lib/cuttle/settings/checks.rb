@@ -7,6 +7,9 @@ module Cuttle
       class << self
         # Raises UsageError.
         def call(settings)
+          core(settings)
+          workers(settings)
+          fibers(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -17,6 +20,25 @@ module Cuttle
         end
 
         private
+
+        def core(settings)
+          reason = Cores.missing(settings.core) or return
+          raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
+        end
+
+        def workers(settings)
+          return if settings.workers.zero? || Process.respond_to?(:fork)
+
+          raise UsageError, "--workers #{settings.workers}: #{RUBY_ENGINE} can't fork; leave out --workers: its " \
+                            "threads run in parallel, so one process uses every CPU"
+        end
+
+        def fibers(settings)
+          return if !settings.traits.fibers? || Fiber.respond_to?(:set_scheduler)
+
+          raise UsageError, "engine #{settings.engine} needs a fiber scheduler, which #{RUBY_ENGINE} " \
+                            "#{RUBY_ENGINE_VERSION} lacks: take another --engine"
+        end
 
         def thread_per_connection(settings)
           return unless settings.threads.max.zero? && !settings.traits.thread_per_connection?

@@ -27,7 +27,7 @@ module Cuttle
         # The request as a Rack env. Each call makes a new one, so call it once. Raises IOError if the exchange is over.
         def env
           wire = live
-          @fiber = Fiber.current if wire.limits.app_timeout && Fiber.current_scheduler
+          @fiber = Fiber.current if wire.limits.app_timeout && Pure.scheduled?
           @input ||= @body && [@body.input, @body.total]
           @env = @source.env.build(self, head, remote_address, time_in_queue(wire), @input)
         end
