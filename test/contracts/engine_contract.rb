@@ -45,10 +45,14 @@ module EngineContract
   # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
   # other cores alone, whose threads don't stand by.
   def self.suites(engine)
-    further = FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
-    ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
-      other_cores.map { |core| Case.for(engine, 0, nil, EVERY + further - [StandsBy], core: core) }
+    ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
+      other_cores.map { |core| Case.for(engine, 0, nil, promises(engine) - [StandsBy], core: core) }
+  end
+
+  # All that one process of +engine+ has to do.
+  def self.promises(engine)
+    EVERY + FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
   # Cores without C have nothing for sanitizers.

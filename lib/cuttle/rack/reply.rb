@@ -5,6 +5,10 @@ module Cuttle
     # A response whose body is more than an Array of Strings. It is sent piece by piece, from a file, or by the app
     # itself through a stream; or the app gets the socket. The body is closed once, whatever happens.
     class Reply
+      # Guards the one look of each reply at whether it is complete.
+      ENDING = Mutex.new
+      private_constant :ENDING
+
       # +ended+ is called at the end of a stream.
       def initialize(exchange, env, status, headers, body, ended = nil)
         @exchange = exchange
@@ -116,11 +120,10 @@ module Cuttle
         complete(error)
       end
 
-      # Runs once: an error of the app may follow the end of a stream.
+      # Runs once: an error of the app may follow the end of a stream, which may come in another thread.
       def complete(error)
-        return true if @completed
+        return true if ENDING.synchronize { @completed.tap { @completed = true } }
 
-        @completed = true
         Completion.run(@exchange, @env, @status, @headers, error)
         @exchange.dispose
         @ended&.call if @streaming

@@ -1,0 +1,13 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../contracts/engine_contract"
+require_relative "exempt"
+
+# The engine contract, with servers that JRuby runs (CUTTLE_SERVER_RUBY; see rake test:jruby).
+(ENV["CUTTLE_ENGINE"]&.split(",") || Cuttle::Engines.names).each do |engine|
+  next if Cuttle::Engines.traits(engine).fibers? # JRuby 9.4 has no fiber scheduler
+
+  contracts = EngineContract.promises(engine) - Exempt::CONTRACTS.keys
+  EngineContract::Case.for(engine, 0, nil, contracts, core: "pure")
+end
