@@ -37,9 +37,11 @@ module EngineContract
     def places = [MOST, traits.evented? ? MOST : at_once].min * [self.class.workers, 1].max
 
     # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0).
-    def accepted
+    def accepted = accepted_in("/proc/net/tcp") + accepted_in("/proc/net/tcp6") # the JVM listens as if for IPv6
+
+    def accepted_in(table)
       own = format(":%04X ", port)
-      File.foreach("/proc/net/tcp").count do |line|
+      File.foreach(table).count do |line|
         next unless line.include?(own) # most lines are of connections that have ended
 
         _, local, _, state, *, inode = line.split[0..9]

@@ -98,7 +98,7 @@ module Cuttle
         end
 
         def take_known_length(now)
-          piece = @input.byteslice(0, @left)
+          piece = @input.byteslice(0, [@left, @input.bytesize].min) # JRuby takes no length beyond 31 bits
           @input = @input.byteslice(piece.bytesize..)
           @left -= piece.bytesize
           status = keep(piece)
