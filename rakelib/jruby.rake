@@ -10,10 +10,11 @@ def paths_for_jruby
   Gem.loaded_specs.values_at("minitest", "rack", "rackup").compact.flat_map(&:full_require_paths)
 end
 
-# The contract of engines, with servers that JRuby runs.
-def test_engines_on_jruby
+# The contract of engines and the command line, with servers that JRuby runs.
+def test_with_jruby
   environment = { "CUTTLE_SERVER_RUBY" => JRuby.quick_command.shelljoin }
-  system(environment, RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "test/jruby/engines.rb")
+  loads = %w[engines programs].map { |name| "load 'test/jruby/#{name}.rb'" }
+  system(environment, RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
 end
 
 def test_inside_jruby
@@ -28,6 +29,6 @@ task "test:jruby" => :compile do
   if (reason = JRuby.missing)
     puts "not tested on JRuby: #{reason}"
   else
-    [test_inside_jruby, test_engines_on_jruby].all? || abort("Tests fail on JRuby")
+    [test_inside_jruby, test_with_jruby].all? || abort("Tests fail on JRuby")
   end
 end

@@ -17,7 +17,7 @@ module JRuby
   class << self
     # What is missing, nil where JRuby can run.
     def missing
-      if !system("java", "-version", out: File::NULL, err: File::NULL) then "there is no java (openjdk-17-jre-headless)"
+      if !system("java", "-version", out: File::NULL, err: File::NULL) then "there is no java (default-jre-headless)"
       elsif jars.empty? then "the gem jruby-jars is not installed (bin/setup)"
       end
     end

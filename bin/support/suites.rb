@@ -21,7 +21,8 @@ module Suites
     def all
       tests = [["tests", {}, "test"], ["real apps", {}, "test:real"],
                ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
-               ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
+               ["other servers", {}, "test:peers"], ["tests on JRuby", {}, "test:jruby"],
+               ["tests under sanitizers", {}, "sanitize:core"]]
       others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
                 ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"],
                 ["tests with Ruby 4", {}, "test:ruby4"]]

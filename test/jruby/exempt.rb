@@ -9,6 +9,11 @@ module Exempt
     "StandsBy" => "threads run in parallel, so that none leaves its turn to another"
   }.freeze
 
+  # Engines that share their side of the core with another, which has the whole contract: a server takes long to start.
+  BRIEF = { "single" => "threads", "reactor" => "hybrid" }.transform_values do
+    defined?(EngineContract) ? [EngineContract::Serves, EngineContract::Shares, EngineContract::Survives] : []
+  end.freeze
+
   # Tests that run in JRuby.
   TESTS = {
     /^TestRubyParsers|^TestAccessLines|^TestChangingResponses|^TestHandler#test_rackup/ =>

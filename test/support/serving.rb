@@ -80,6 +80,9 @@ module Serving
     # The command that runs a Ruby script; another Ruby's where CUTTLE_SERVER_RUBY names it.
     RUBY = ENV["CUTTLE_SERVER_RUBY"]&.shellsplit || [RbConfig.ruby]
 
+    # Whether JRuby runs the servers.
+    JVM = RUBY.include?("org.jruby.Main")
+
     # Gems are found by their paths (test_helper.rb). To load RubyGems would take half of the time that a server takes
     # to start; +gems+ loads it, for apps that ask for it.
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false)

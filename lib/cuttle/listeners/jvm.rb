@@ -17,7 +17,6 @@ module Cuttle
       end
 
       # The connection alone, without its address.
-
       def accept
         super.first
       end
