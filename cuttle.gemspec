@@ -20,8 +20,9 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
-               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md", "SECURITY.md",
-                   "LICENSE", "docs/{architecture,deployment,security,static}.md", "examples/hello.ru"]
+               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md",
+                   "SECURITY.md", "LICENSE", "docs/{architecture,deployment,engines,security,static}.md",
+                   "examples/hello.ru"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.platform = "java" if java

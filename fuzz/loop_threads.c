@@ -362,7 +362,7 @@ static void open_loop(struct stage *stage)
 	if (check_random(&stage->random, 4) == 0) {
 		stage->scoreboard = cuttle_scoreboard_open(2);
 		must(stage->scoreboard && cuttle_scoreboard_take(stage->scoreboard, 1), "scoreboard");
-		cuttle_scoreboard_take(stage->scoreboard, 0);
+		poller->loop->core.place = cuttle_scoreboard_take(stage->scoreboard, 0);
 		poller->loop->core.scoreboard = stage->scoreboard; /* owned by it now */
 	}
 	choose_limits(stage);

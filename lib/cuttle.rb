@@ -4,7 +4,7 @@
 # Rooms load lazily: a server never loads the lab, and an engine never loads another.
 module Cuttle
   # The directory of the server's gem, or of the clone.
-  ROOT = File.expand_path("..", __dir__)
+  ROOT = File.expand_path("..", __dir__).freeze
 
   # Anything a user can mend: its message is printed as one line, without a backtrace.
   class Error < StandardError; end

@@ -86,7 +86,7 @@ class TestServer < Minitest::Test
 
   # Overflowed in nanoseconds, so that they were over at once.
   def test_timeouts_of_many_years
-    Cuttle::Engines.names.each do |engine|
+    Serving::ENGINES.each do |engine|
       options = { request_timeout: 10**12, idle_timeout: 10**12, write_timeout: 10**12 }
       serving(APP, engine: engine, keep_alive: true, **options) do |server|
         client(server) do |client|

@@ -71,7 +71,7 @@ module Bench
     FileUtils.mkdir_p(LOGS)
     numbers = { model: peer.models.first, workers: peer.workers.begin, threads: 1, keep_alive: peer.keeps_alive.first,
                 backlog: Lab::Plan::Configurations::BACKLOG }
-    Lab::Servers::Setup.new(**numbers, port: Lab::Servers::Server.free_port, cores: cores, env: {},
+    Lab::Servers::Setup.new(**numbers, port: Lab::Servers::Ports.free, cores: cores, env: {},
                                        log: "#{LOGS}/#{peer.name}.log", **settings)
   end
 

@@ -9,7 +9,8 @@ module Bench
     TIMEOUT = 30 # seconds; wrk drops what takes longer, so it is far above what any sane server needs
 
     # app: of Lab::Options. environment: of every server. connections: how many there will be, where they are many.
-    attr_accessor :app, :environment, :connections
+    # whole: whether the server may use every core, and so shares one with the load.
+    attr_accessor :app, :environment, :connections, :whole
     attr_reader :trials
 
     # columns: names of Columns.
@@ -33,15 +34,17 @@ module Bench
     end
 
     # Cuttle. base: the name of the subject that it is compared with, and runs next to. flags: of `cuttle serve`.
-    def serve(name, load, engine: "hybrid", threads: 1, flags: nil, base: nil, env: {})
-      add(name, load, base, env, "server" => "cuttle", "model" => engine, "workers" => 0, "threads" => threads,
+    # workers: ractors, with that engine.
+    def serve(name, load, engine: "hybrid", workers: 0, threads: 1, flags: nil, base: nil, env: {})
+      add(name, load, base, env, "server" => "cuttle", "model" => engine, "workers" => workers, "threads" => threads,
                                  "keep_alive" => true, "flags" => flags)
     end
 
-    # Another server, with its own habits: one process; where it has no pool, threads count for nothing.
-    def other(server, load, name: server, model: nil, threads: 1, base: nil, env: {})
+    # Another server, with its own habits: one process, unless workers says more; where it has no pool, threads count
+    # for nothing.
+    def other(server, load, name: server, model: nil, workers: nil, threads: 1, base: nil, env: {})
       peer = Peers.find(server)
-      numbers = { "server" => server, "model" => model || peer.models.first, "workers" => peer.workers.begin,
+      numbers = { "server" => server, "model" => model || peer.models.first, "workers" => workers || peer.workers.begin,
                   "keep_alive" => peer.keeps_alive.first }
       possible = [threads, 1, 0].find do |count|
         !peer.supports?(Lab::Plan::Configurations.setup(numbers.merge("threads" => count)))
@@ -72,8 +75,9 @@ module Bench
     # The lab's options.
     def options(options)
       cores = options.cores
+      server = whole ? Lab::Machine::Cores.allowed : cores.server
       Lab::Options.new(app: app, seed: options.seed, rounds: options.rounds, duration: options.seconds, warmup: WARM_UP,
-                       timeout: TIMEOUT, patience: options.patience, cpus: { server: cores.server, load: cores.load },
+                       timeout: TIMEOUT, patience: options.patience, cpus: { server: server, load: cores.load },
                        directory: File.join(RESULTS, @name), command: options.command,
                        notes: { Report::NOTE => note })
     end

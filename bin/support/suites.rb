@@ -12,7 +12,10 @@ module Suites
   COUNTED = %w[runs assertions failures errors skips].freeze
 
   # What minitest says in the end of tests that failed.
-  FAULTS = /^Finished in .*\n(.*?)#{TALLY}/m
+  FAULTS = /^Finished in [^\n]*\n(.*?)^(?=\d+ runs, )/m
+
+  # Lines of a fault that the summary repeats: who reads only the end of a log finds what failed.
+  LINES = 12
 
   Result = Struct.new(:name, :passed, :seconds, :faults, :counts)
 
@@ -41,6 +44,12 @@ module Suites
       exec(RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
     end
 
+    # The beginning of each fault that minitest names in +output+.
+    def faults(output)
+      output.scan(FAULTS).flat_map { |(text)| text.split(/\n\n(?= +\d+\) )/) }.map(&:strip).reject(&:empty?)
+            .map { |fault| fault.lines.first(LINES).join }
+    end
+
     private
 
     def rack2
@@ -53,7 +62,7 @@ module Suites
         began = now
         passed, output = run(environment, task, out)
         counts = output.scan(TALLY).map { |numbers| numbers.map(&:to_i) }.transpose.map(&:sum)
-        Result.new(name, passed, now - began, output[FAULTS, 1].to_s.strip, counts)
+        Result.new(name, passed, now - began, faults(output), counts)
       end
     end
 
@@ -81,9 +90,9 @@ module Suites
 
     def summarize(results)
       puts "", "== summary"
+      results.each { |result| result.faults.each { |fault| puts "#{result.name}: #{fault}", "" } }
       results.each do |result|
         puts format("%s: %s, %.1f minutes", result.passed ? "passed" : "FAILED", result.name, result.seconds / 60)
-        puts result.faults, "" unless result.passed || result.faults.empty?
       end
       puts closing_line(results.map(&:counts).reject(&:empty?).transpose.map(&:sum))
       results.all?(&:passed)

@@ -49,7 +49,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_HEAD, now);
-	cuttle_scoreboard_count(core->scoreboard, ++core->open);
+	cuttle_scoreboard_count(core->place, ++core->open);
 	core->accepted++;
 	return connection;
 }
@@ -65,7 +65,7 @@ static void dismantle(struct cuttle_connection *connection)
 	cuttle_list_remove(&connection->all);
 	cuttle_connection_end_exchange(connection);
 	cuttle_connection_give_back_inbox(connection);
-	cuttle_scoreboard_count(connection->core->scoreboard, --connection->core->open);
+	cuttle_scoreboard_count(connection->core->place, --connection->core->open);
 }
 
 int cuttle_connection_release(struct cuttle_connection *connection)

@@ -102,7 +102,10 @@ struct cuttle_core {
 	uint32_t stuck_now; /* connections answered for an app that still has their requests */
 	uint32_t untold;    /* those of them that cuttle_loop_tell_stuck has not reported yet */
 	struct cuttle_scoreboard *scoreboard; /* shows other workers how many are open; NULL: no one asks */
-	unsigned owners;   /* Ruby objects that refer to it: its source, and holders of its connections and exchanges */
+	struct cuttle_place *place;           /* our own in it */
+	/* Ruby objects that refer to it: its source, and holders of its connections and exchanges. A ractor may collect
+	 * another one's objects. */
+	_Atomic unsigned owners;
 	void (*destroy)(struct cuttle_core *core); /* called when the last owner has gone */
 	void (*fork)(struct cuttle_core *core, enum cuttle_fork when);
 	struct cuttle_link living; /* in the list of cores that a fork must bring to rest */
@@ -146,8 +149,11 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 /* Returns how many forks lie between this process and the one that loaded this library. State recorded under another
  * number belongs to another process. */
 unsigned cuttle_core_generation(void);
-/* Removes one owner. Needs the GVL, as Ruby objects come and go under it. */
+/* Removes one owner. */
 void cuttle_core_disown(struct cuttle_core *core);
+/* Sums up what cores with places in the scoreboard have counted in this process. add does that for one of them. */
+void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
+		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts));
 
 /* Opens a connection that owns an accepted descriptor. If out of memory, closes the descriptor and returns NULL. */
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, uint64_t now);

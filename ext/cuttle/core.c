@@ -60,6 +60,7 @@ static void disinherit(struct cuttle_core *core)
 {
 	core->forked = true;
 	core->scoreboard = NULL; /* its place belongs to the parent */
+	core->place = NULL;
 	for (struct cuttle_link *link = core->connections.next; link != &core->connections; link = link->next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
@@ -95,7 +96,7 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 	cuttle_list_reset(&core->connections);
 	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
 		cuttle_list_reset(&core->deadlines[kind]);
-	core->owners = 1;
+	atomic_init(&core->owners, 1);
 	core->destroy = destroy;
 	core->fork = fork;
 	pthread_once(&once, register_fork_handlers);
@@ -104,12 +105,23 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 	pthread_mutex_unlock(&cores_lock);
 }
 
+static void remember(struct cuttle_counts *past, const struct cuttle_core *core)
+{
+	past->accepted += core->accepted;
+	past->requests += core->requests;
+	past->dropped += core->dropped;
+	past->refused += core->refused;
+	past->stuck += core->stuck;
+}
+
 void cuttle_core_disown(struct cuttle_core *core)
 {
-	if (--core->owners > 0)
+	if (atomic_fetch_sub(&core->owners, 1) > 1)
 		return;
 	pthread_mutex_lock(&cores_lock);
 	cuttle_list_remove(&core->living);
+	if (core->scoreboard)
+		remember(&core->scoreboard->past, core);
 	pthread_mutex_unlock(&cores_lock);
 	cuttle_pool_free(&core->pool);
 	cuttle_exchange_pool_free(&core->exchanges);
@@ -118,4 +130,15 @@ void cuttle_core_disown(struct cuttle_core *core)
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
 	core->destroy(core);
+}
+
+void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
+		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts))
+{
+	pthread_mutex_lock(&cores_lock);
+	*counts = scoreboard->past;
+	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
+		if (core_at(link)->scoreboard == scoreboard)
+			add(core_at(link), counts);
+	pthread_mutex_unlock(&cores_lock);
 }

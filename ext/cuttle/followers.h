@@ -44,6 +44,7 @@ struct cuttle_followers {
 	uint64_t sleeps_until;  /* the end of its wait in the kernel, unless it is woken */
 	bool standing_by;       /* the leader leaves the work to a thread in the app that will soon be back */
 	bool shared;            /* several threads may run the app at once */
+	bool steady;            /* nobody stands by */
 	atomic_bool woken;      /* cuttle_followers_wake was called */
 	uint64_t hasty_until;   /* nobody stands by until then, because the app waited lately */
 	uint64_t haste;         /* how long that lasts */

@@ -48,7 +48,7 @@ void cuttle_followers_note_taker(struct cuttle_followers *followers)
 	clockid_t own;
 
 	followers->taken++;
-	if (!followers->shared || pthread_getcpuclockid(pthread_self(), &own) != 0)
+	if (!followers->shared || followers->steady || pthread_getcpuclockid(pthread_self(), &own) != 0)
 		return;
 	for (int index = 0; index < CUTTLE_TAKERS; index++)
 		if (followers->takers[index] == own)
@@ -60,7 +60,7 @@ bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 {
 	const struct cuttle_followers *followers = &loop->followers;
 
-	return followers->shared && loop->busy > 0 && !atomic_load(&followers->woken) &&
+	return followers->shared && !followers->steady && loop->busy > 0 && !atomic_load(&followers->woken) &&
 	       now >= followers->hasty_until && !cuttle_loop_over(loop);
 }
 

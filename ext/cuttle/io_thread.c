@@ -47,13 +47,14 @@ static uint64_t spare(const struct cuttle_loop *loop)
 static int64_t turn(struct cuttle_loop *loop)
 {
 	uint64_t now = cuttle_now();
-	int64_t back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1, patience;
+	int64_t patience, back;
 
 	if (loop->sheds)
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
 	cuttle_loop_shed(loop, spare(loop), now);
 	patience = cuttle_loop_expire(loop, now); /* last, because the others set new deadlines */
+	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
 	return back >= 0 && (patience < 0 || back < patience) ? back : patience;

@@ -189,7 +189,8 @@ void cuttle_loop_drop(struct cuttle_loop *loop, struct cuttle_connection *connec
 
 void cuttle_loop_refuse(struct cuttle_loop *loop, struct cuttle_connection *connection, uint64_t now)
 {
-	bool better_elsewhere = loop->core.scoreboard && cuttle_scoreboard_any_other(loop->core.scoreboard, false);
+	bool better_elsewhere = loop->core.scoreboard &&
+				cuttle_scoreboard_any_other(loop->core.scoreboard, loop->core.place, false);
 
 	loop->refused_at = now;
 	cuttle_list_remove(&connection->work);
@@ -203,7 +204,7 @@ void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
 	while (loop->core.limits.max_queue && loop->core.waiting > most && !cuttle_list_empty(&loop->ready))
 		cuttle_loop_refuse(loop, CUTTLE_CONTAINER(loop->ready.previous, struct cuttle_connection, work), now);
 	if (loop->sheds)
-		cuttle_scoreboard_room(loop->core.scoreboard, !loop->shut && !cuttle_loop_tight(loop, now));
+		cuttle_scoreboard_room(loop->core.place, !loop->shut && !cuttle_loop_tight(loop, now));
 }
 
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now)
@@ -409,4 +410,23 @@ void cuttle_loop_shut(struct cuttle_loop *loop, uint64_t now)
 	loop->shut = true;
 	if (loop->followers.leader_in_kernel)
 		loop->type->wake(loop->backend); /* it waits for later deadlines than the new ones */
+}
+
+void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts)
+{
+	struct cuttle_loop *loop = CUTTLE_CONTAINER(core, struct cuttle_loop, core);
+
+	pthread_mutex_lock(&loop->lock);
+	counts->accepted += core->accepted;
+	counts->requests += core->requests;
+	counts->dropped += core->dropped;
+	counts->refused += core->refused;
+	counts->stuck += core->stuck;
+	counts->stood_by += loop->followers.stood_by;
+	counts->connections += core->open;
+	counts->busy += loop->busy;
+	counts->ready += core->waiting;
+	counts->threads += loop->busy + cuttle_followers_free(&loop->followers);
+	counts->spooled += cuttle_spool_used(core->spool);
+	pthread_mutex_unlock(&loop->lock);
 }

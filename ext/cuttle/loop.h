@@ -78,6 +78,9 @@ struct cuttle_loop {
 /* Opens a loop over listeners, whose descriptors it copies and doesn't own. Returns NULL with errno. */
 struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, const int *listeners, int count);
 
+/* Adds what the loop with this core has counted. Call it without the lock. */
+void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts);
+
 /* Call all of the following under the lock, unless stated otherwise. */
 
 /* Takes the next exchange with a complete request for the calling thread, which has the GVL. Returns NULL if there is

@@ -11,9 +11,9 @@
 
 #define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
 #define PATIENCE (3 * CUTTLE_MILLISECOND) /* with a worker that doesn't */
-#define LONG_PATIENCE (30 * CUTTLE_MILLISECOND) /* the same if this worker has no thread for what waits */
+#define LONG_PATIENCE (250 * CUTTLE_MILLISECOND) /* the same if this worker has no thread for what waits */
 #define CROWD 128 /* connections accepted at once by a loop that sheds */
-#define MOMENT (5 * CUTTLE_MILLISECOND)   /* time without a free worker: between requests a thread only seems busy */
+#define MOMENT (50 * CUTTLE_MILLISECOND)  /* time without a free worker: one that collects garbage only seems busy */
 #define BACKLOG_WAIT CUTTLE_MILLISECOND   /* time without a look after which peers in the backlog may have gone */
 #define EPISODE (60 * CUTTLE_SECOND)        /* time without a shortage after which the next one is reported */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
@@ -134,7 +134,8 @@ static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
 
 /* Whether to leave the listeners to another worker: a free one with fewer connections. With any set (this worker has no
  * thread for what waits), any free worker will do, or one that refuses nothing while this one must. A thread between
- * two requests is free again in a moment, so the answer only changes to no after no worker was free for MOMENT. */
+ * two requests, or in a garbage collection, is free again in a moment, so the answer only changes to no after no worker
+ * was free for MOMENT. */
 static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
@@ -143,8 +144,8 @@ static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 	if (!scoreboard)
 		return false;
 	if (!any)
-		return cuttle_scoreboard_another(scoreboard);
-	found = cuttle_scoreboard_any_other(scoreboard, cuttle_loop_tight(loop, now));
+		return cuttle_scoreboard_another(scoreboard, loop->core.place);
+	found = cuttle_scoreboard_any_other(scoreboard, loop->core.place, cuttle_loop_tight(loop, now));
 	if (now > loop->crowd_seen + 2 * MOMENT) { /* the last sight is too old to count */
 		loop->crowded_since = now;
 		loop->aside_since = 0;

@@ -21,7 +21,7 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	if (full != loop->full && !loop->sheds)
 		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
-	cuttle_scoreboard_free(loop->core.scoreboard, !full && !loop->shut);
+	cuttle_scoreboard_free(loop->core.place, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	nearest = cuttle_loop_expire(loop, now);
 	if (nearest >= 0 && loop->followers.leader_in_kernel)
@@ -80,7 +80,7 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 		loop->vacancies--;
 	cuttle_followers_note_taker(&loop->followers);
 	if (cuttle_followers_free(&loop->followers) == 0)
-		cuttle_scoreboard_free(loop->core.scoreboard, false);
+		cuttle_scoreboard_free(loop->core.place, false);
 	return connection->exchange;
 }
 

@@ -256,7 +256,13 @@ static VALUE acceptor_stopping_p(VALUE self)
  * connections (open now), accepted, requests and dropped (so far), spooled (octets now). refused and stuck are 0. */
 static VALUE acceptor_stats(VALUE self)
 {
-	return cuttle_source_stats(&acceptor_of(self)->source);
+	struct cuttle_core *core = acceptor_of(self)->source.core;
+
+	return cuttle_source_stats(&(struct cuttle_counts){.connections = core->open,
+							   .accepted = core->accepted,
+							   .requests = core->requests,
+							   .dropped = core->dropped,
+							   .spooled = cuttle_spool_used(core->spool)});
 }
 
 void Init_cuttle_acceptor(void)

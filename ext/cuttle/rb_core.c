@@ -3,8 +3,11 @@
 
 VALUE cuttle_module;
 
+/* What Ruby calls when the extension is loaded. Each source and all that it has belong to one ractor; what ractors
+ * share is constant, or has a lock of its own. */
 RUBY_FUNC_EXPORTED void Init_core(void)
 {
+	rb_ext_ractor_safe(true);
 	cuttle_module = rb_define_module("Cuttle");
 	Init_cuttle_env();
 	Init_cuttle_exchange();

@@ -104,21 +104,43 @@ static struct cuttle_loop *open_loop(VALUE listeners)
 	return loop;
 }
 
-static void enter(struct cuttle_core *core, struct cuttle_scoreboard *scoreboard)
+/* Takes a place in a scoreboard, if there is one to take. */
+static void enter(struct cuttle_core *core, VALUE options)
 {
-	core->scoreboard = scoreboard;
+	VALUE object = cuttle_source_option(options, "scoreboard"), number = cuttle_source_option(options, "place");
+	struct cuttle_scoreboard *scoreboard = NIL_P(object) ? NULL : cuttle_scoreboard_of(object);
+	struct cuttle_place *place = NULL;
+
 	if (scoreboard)
-		scoreboard->owners++;
+		place = NIL_P(number) ? scoreboard->own : cuttle_scoreboard_take(scoreboard, NUM2UINT(number));
+	if (!place)
+		return;
+	core->scoreboard = scoreboard;
+	core->place = place;
+	scoreboard->owners++;
 }
 
-/* call-seq: Poller.new(listeners, env: {}, parser: nil, shared: false, scoreboard: nil, **limits)
+VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
+{
+	VALUE stats = cuttle_source_stats(counts);
+
+	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), ULL2NUM(counts->busy));
+	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), ULL2NUM(counts->ready));
+	rb_hash_aset(stats, ID2SYM(rb_intern("stood_by")), ULL2NUM(counts->stood_by));
+	return stats;
+}
+
+/* call-seq: Poller.new(listeners, env: {}, parser: nil, shared: false, steady: false, scoreboard: nil, place: nil, …)
  *
  * Makes a poller over listening sockets, which become non-blocking. Make it in the process that uses it.
  * env::        the Hash that each request's env starts as
  * parser::     a Ruby parser's class to replace the native one
  * shared::     several threads run the app. While all of them are in it, a native thread keeps reading, draining and
  *              timing out. While one of them computes there, the others stand by (followers.h)
- * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners; this one has a place in it
+ * steady::     with shared: nobody stands by. Ractors need it, because the clock of a native thread that several
+ *              threads share does not tell which of them computes
+ * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners
+ * place::      the number of the poller's place in it; nil: the one that this process took
  * spool_directory:: where large bodies and responses wait; nil: TMPDIR, or /tmp
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
  *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),
@@ -138,9 +160,10 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	poller->source.loop = open_loop(listeners);
 	poller->source.core = &poller->source.loop->core;
 	poller->source.loop->followers.shared = RTEST(cuttle_source_option(options, "shared"));
+	poller->source.loop->followers.steady = RTEST(cuttle_source_option(options, "steady"));
 	cuttle_source_configure(&poller->source, listeners, options);
 	poller->source.loop->sheds = poller->source.core->limits.max_queue || poller->source.core->limits.queue_timeout;
-	enter(poller->source.core, cuttle_scoreboard_for(cuttle_source_option(options, "scoreboard")));
+	enter(poller->source.core, options);
 	return self;
 }
 
@@ -236,14 +259,10 @@ static VALUE poller_starved_p(VALUE self)
  * there). */
 static VALUE poller_stats(VALUE self)
 {
-	struct cuttle_poller *poller = cuttle_poller_of(self);
-	struct cuttle_loop *loop = poller->source.loop;
-	VALUE stats = cuttle_source_stats(&poller->source);
+	struct cuttle_counts counts = {0};
 
-	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), UINT2NUM(loop->busy));
-	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), UINT2NUM(loop->core.waiting));
-	rb_hash_aset(stats, ID2SYM(rb_intern("stood_by")), ULL2NUM(loop->followers.stood_by));
-	return stats;
+	cuttle_loop_count(cuttle_poller_of(self)->source.core, &counts);
+	return cuttle_poller_stats_of(&counts);
 }
 
 /* call-seq: backend -> String, the name of the system call that waits */

@@ -31,4 +31,7 @@ VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);
 VALUE cuttle_poller_stuck(VALUE self);
 VALUE cuttle_poller_stranded_p(VALUE self);
 
+/* The Hash of Poller#stats. */
+VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts);
+
 #endif

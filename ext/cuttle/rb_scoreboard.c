@@ -1,5 +1,5 @@
 /* Cuttle::Scoreboard: what the workers of a cluster show each other to share connections evenly; see scoreboard.h. */
-#include "rb_source.h"
+#include "rb_poller.h"
 
 static void scoreboard_free(void *data)
 {
@@ -19,7 +19,7 @@ static size_t scoreboard_size(const void *data)
 static const rb_data_type_t scoreboard_type = {
 	.wrap_struct_name = "Cuttle::Scoreboard",
 	.function = {.dfree = scoreboard_free, .dsize = scoreboard_size},
-	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
+	.flags = RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_FROZEN_SHAREABLE,
 };
 
 static VALUE scoreboard_allocate(VALUE class)
@@ -27,7 +27,7 @@ static VALUE scoreboard_allocate(VALUE class)
 	return TypedData_Wrap_Struct(class, &scoreboard_type, NULL);
 }
 
-static struct cuttle_scoreboard *scoreboard_of(VALUE self)
+struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE self)
 {
 	struct cuttle_scoreboard *scoreboard;
 
@@ -37,14 +37,10 @@ static struct cuttle_scoreboard *scoreboard_of(VALUE self)
 	return scoreboard;
 }
 
-struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard)
-{
-	return NIL_P(scoreboard) || !scoreboard_of(scoreboard)->own ? NULL : scoreboard_of(scoreboard);
-}
-
 /* call-seq: Scoreboard.new(room)
  *
- * Makes a scoreboard for that many workers, which are forked afterwards. Raises SystemCallError. */
+ * Makes a scoreboard for that many workers, which are forked afterwards, or for the ractors of this process, which may
+ * share it once it is frozen. Raises SystemCallError. */
 static VALUE scoreboard_initialize(VALUE self, VALUE room)
 {
 	uint32_t places = NUM2UINT(room);
@@ -65,7 +61,11 @@ static VALUE scoreboard_initialize(VALUE self, VALUE room)
  * that number; the worker then serves without one. */
 static VALUE scoreboard_take(VALUE self, VALUE number)
 {
-	return cuttle_scoreboard_take(scoreboard_of(self), NUM2UINT(number)) ? Qtrue : Qfalse;
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+
+	rb_check_frozen(self);
+	scoreboard->own = cuttle_scoreboard_take(scoreboard, NUM2UINT(number));
+	return RBOOL(scoreboard->own);
 }
 
 /* call-seq: clear(number) -> self
@@ -73,14 +73,29 @@ static VALUE scoreboard_take(VALUE self, VALUE number)
  * Clears the place of a worker that has gone. The supervisor calls it. */
 static VALUE scoreboard_clear(VALUE self, VALUE number)
 {
-	cuttle_scoreboard_clear(scoreboard_of(self), NUM2UINT(number));
+	cuttle_scoreboard_clear(cuttle_scoreboard_of(self), NUM2UINT(number));
 	return self;
+}
+
+/* call-seq: stats -> Hash
+ *
+ * The sums of what Poller#stats says of all pollers of this process with a place here, also of those that are gone;
+ * threads: those that run the app or wait for requests. Any ractor may call it. */
+static VALUE scoreboard_stats(VALUE self)
+{
+	struct cuttle_counts counts;
+	VALUE stats;
+
+	cuttle_core_total(cuttle_scoreboard_of(self), &counts, cuttle_loop_count);
+	stats = cuttle_poller_stats_of(&counts);
+	rb_hash_aset(stats, ID2SYM(rb_intern("threads")), ULL2NUM(counts.threads));
+	return stats;
 }
 
 /* call-seq: to_a -> Array of [connections, whether one of its threads is free] by place */
 static VALUE scoreboard_to_a(VALUE self)
 {
-	struct cuttle_scoreboard *scoreboard = scoreboard_of(self);
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
 	VALUE places = rb_ary_new_capa(scoreboard->room);
 
 	for (uint32_t number = 0; number < scoreboard->room; number++)
@@ -99,5 +114,6 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "initialize", scoreboard_initialize, 1);
 	rb_define_method(class, "take", scoreboard_take, 1);
 	rb_define_method(class, "clear", scoreboard_clear, 1);
+	rb_define_method(class, "stats", scoreboard_stats, 0);
 	rb_define_method(class, "to_a", scoreboard_to_a, 0);
 }

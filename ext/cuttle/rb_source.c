@@ -36,6 +36,8 @@ static const struct option {
 	{"parser", OTHER, 0},
 	{"shared", OTHER, 0},
 	{"scoreboard", OTHER, 0},
+	{"place", OTHER, 0},
+	{"steady", OTHER, 0},
 };
 
 #define OPTIONS (sizeof options_known / sizeof *options_known)
@@ -253,17 +255,17 @@ void cuttle_source_complain_of_spool(const struct cuttle_source *source, int err
 	rb_funcall(rb_stderr, rb_intern("puts"), 1, line);
 }
 
-VALUE cuttle_source_stats(const struct cuttle_source *source)
+VALUE cuttle_source_stats(const struct cuttle_counts *counts)
 {
 	VALUE stats = rb_hash_new();
 
-	rb_hash_aset(stats, ID2SYM(rb_intern("connections")), UINT2NUM(source->core->open));
-	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(source->core->accepted));
-	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(source->core->requests));
-	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(source->core->dropped));
-	rb_hash_aset(stats, ID2SYM(rb_intern("spooled")), ULL2NUM(cuttle_spool_used(source->core->spool)));
-	rb_hash_aset(stats, ID2SYM(rb_intern("refused")), ULL2NUM(source->core->refused));
-	rb_hash_aset(stats, ID2SYM(rb_intern("stuck")), ULL2NUM(source->core->stuck));
+	rb_hash_aset(stats, ID2SYM(rb_intern("connections")), ULL2NUM(counts->connections));
+	rb_hash_aset(stats, ID2SYM(rb_intern("accepted")), ULL2NUM(counts->accepted));
+	rb_hash_aset(stats, ID2SYM(rb_intern("requests")), ULL2NUM(counts->requests));
+	rb_hash_aset(stats, ID2SYM(rb_intern("dropped")), ULL2NUM(counts->dropped));
+	rb_hash_aset(stats, ID2SYM(rb_intern("spooled")), ULL2NUM(counts->spooled));
+	rb_hash_aset(stats, ID2SYM(rb_intern("refused")), ULL2NUM(counts->refused));
+	rb_hash_aset(stats, ID2SYM(rb_intern("stuck")), ULL2NUM(counts->stuck));
 	return stats;
 }
 

@@ -29,8 +29,8 @@ void cuttle_source_mark(const struct cuttle_source *source);
 void cuttle_connection_mark(const struct cuttle_connection *connection);
 void cuttle_source_compact(struct cuttle_source *source);
 
-/* Returns the Cuttle::Scoreboard's structure if this process has a place in it, otherwise NULL. */
-struct cuttle_scoreboard *cuttle_scoreboard_for(VALUE scoreboard);
+/* Returns a Cuttle::Scoreboard's structure. Raises ArgumentError and TypeError. */
+struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE scoreboard);
 /* Returns a listening socket's descriptor after making it non-blocking. */
 int cuttle_listener_descriptor(VALUE listener);
 /* Closes the listening sockets. */
@@ -40,7 +40,7 @@ void cuttle_source_complain(void);
 /* Writes one line to $stderr about temporary files; error is the result of cuttle_spool_complaint. */
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error);
 /* Returns a Hash of connections, accepted, requests, dropped, refused, stuck and spooled. */
-VALUE cuttle_source_stats(const struct cuttle_source *source);
+VALUE cuttle_source_stats(const struct cuttle_counts *counts);
 
 /* Lets requests that have begun go before new ones: a thread that comes for work gives the GVL to the threads in the
  * app that wait for it, at most once per millisecond. Otherwise they would wait until Ruby preempts this thread, after

@@ -21,29 +21,28 @@ struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room)
 		return NULL;
 	}
 	scoreboard->room = room;
-	scoreboard->owners = 1;
+	atomic_init(&scoreboard->owners, 1);
 	return scoreboard;
 }
 
 void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard)
 {
-	if (--scoreboard->owners > 0)
+	if (atomic_fetch_sub(&scoreboard->owners, 1) > 1)
 		return;
 	munmap(scoreboard->shared, size_for(scoreboard->room));
 	free(scoreboard);
 }
 
-bool cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number)
+struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number)
 {
 	uint32_t used = atomic_load(&scoreboard->shared->used);
 
 	if (number >= scoreboard->room)
-		return false;
-	scoreboard->own = &scoreboard->shared->at[number];
+		return NULL;
 	cuttle_scoreboard_clear(scoreboard, number);
 	while (used <= number && !atomic_compare_exchange_weak(&scoreboard->shared->used, &used, number + 1))
 		;
-	return true;
+	return &scoreboard->shared->at[number];
 }
 
 void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number)
@@ -55,11 +54,11 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
 }
 
-bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard)
+bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)
 {
 	const struct cuttle_place *place = scoreboard->shared->at;
 	const struct cuttle_place *end = place + atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
-	uint32_t mine = atomic_load_explicit(&scoreboard->own->connections, memory_order_relaxed);
+	uint32_t mine = atomic_load_explicit(&own->connections, memory_order_relaxed);
 
 	for (; mine > 0 && place < end; place++)
 		if (atomic_load_explicit(&place->free, memory_order_relaxed) &&
@@ -68,13 +67,13 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard)
 	return false;
 }
 
-bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, bool room)
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room)
 {
 	const struct cuttle_place *place = scoreboard->shared->at;
 	const struct cuttle_place *end = place + atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
 
 	for (; place < end; place++)
-		if (place != scoreboard->own && (atomic_load_explicit(&place->free, memory_order_relaxed) ||
+		if (place != own && (atomic_load_explicit(&place->free, memory_order_relaxed) ||
 						 (room && atomic_load_explicit(&place->room, memory_order_relaxed))))
 			return true;
 	return false;

@@ -27,11 +27,18 @@ struct cuttle_places {
 	struct cuttle_place at[];
 };
 
+/* What cores count: so far, and now. */
+struct cuttle_counts {
+	uint64_t accepted, requests, dropped, refused, stuck, stood_by;
+	uint64_t connections, busy, ready, spooled, threads;
+};
+
 struct cuttle_scoreboard {
 	struct cuttle_places *shared; /* with all processes forked since */
 	uint32_t room;
 	struct cuttle_place *own; /* this process's place, NULL: none */
-	unsigned owners;          /* in this process: the Ruby object, and the cores that write to it */
+	struct cuttle_counts past; /* of cores of this process that are gone; guarded as the list of cores is */
+	_Atomic unsigned owners;  /* in this process: the Ruby object, and the cores that write to it */
 };
 
 /* Opens a scoreboard with one owner. Returns NULL with errno. */
@@ -39,32 +46,33 @@ struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room);
 /* Removes one owner. */
 void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 
-/* Takes a place for this process. Returns false if there is no place of that number. */
-bool cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number);
+/* Takes and clears a place for this process, or for one of its ractors. Returns NULL if there is no place of that
+ * number. */
+struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number);
 /* Clears the place of a worker that has gone. */
 void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number);
 
-/* Whether another worker is free and has fewer connections than this one. */
-bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard);
+/* Whether another worker is free and has fewer connections than the one with this place. */
+bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
 /* Whether another worker is free. With room set, a worker that has room counts too. */
-bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, bool room);
+bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
 
-static inline void cuttle_scoreboard_count(struct cuttle_scoreboard *scoreboard, uint32_t connections)
+static inline void cuttle_scoreboard_count(struct cuttle_place *place, uint32_t connections)
 {
-	if (scoreboard)
-		atomic_store_explicit(&scoreboard->own->connections, connections, memory_order_relaxed);
+	if (place)
+		atomic_store_explicit(&place->connections, connections, memory_order_relaxed);
 }
 
-static inline void cuttle_scoreboard_room(struct cuttle_scoreboard *scoreboard, bool room)
+static inline void cuttle_scoreboard_room(struct cuttle_place *place, bool room)
 {
-	if (scoreboard)
-		atomic_store_explicit(&scoreboard->own->room, room, memory_order_relaxed);
+	if (place)
+		atomic_store_explicit(&place->room, room, memory_order_relaxed);
 }
 
-static inline void cuttle_scoreboard_free(struct cuttle_scoreboard *scoreboard, bool free)
+static inline void cuttle_scoreboard_free(struct cuttle_place *place, bool free)
 {
-	if (scoreboard)
-		atomic_store_explicit(&scoreboard->own->free, free, memory_order_relaxed);
+	if (place)
+		atomic_store_explicit(&place->free, free, memory_order_relaxed);
 }
 
 #endif

@@ -22,6 +22,12 @@ module Cuttle
     autoload :Pool, "cuttle/engines/pool"
     autoload :Traits, "cuttle/engines/traits"
 
+    # Why this Ruby can't run the engine with that name; nil if it can. Raises UsageError for an unknown name.
+    def self.unavailable(name)
+      engine = fetch(name)
+      engine.unavailable if engine.respond_to?(:unavailable)
+    end
+
     # The Traits of the engine with that name. Raises UsageError for an unknown name.
     def self.traits(name)
       fetch(name)::TRAITS
@@ -32,7 +38,8 @@ module Cuttle
       "threads" => ["Threads", "blocking I/O, a thread per connection (-t 0) or a pool: few clients, apps that wait"],
       "reactor" => ["Reactor", "evented I/O, the app inline on the one thread: fast apps that never wait"],
       "hybrid" => ["Hybrid", "evented I/O, the app on N threads: Rails and most apps; the default"],
-      "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait"]
+      "fibers" => ["Fibers", "evented I/O, a fiber per request: thousands of requests that wait"],
+      "ractors" => ["Ractors", "hybrid in each of N ractors of a process: Ruby 4, experimental"]
     }
   end
 end

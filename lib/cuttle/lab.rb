@@ -21,6 +21,7 @@ module Cuttle
       autoload :Bundled, "cuttle/lab/servers/bundled"
       autoload :GemDirectory, "cuttle/lab/servers/gem_directory"
       autoload :Peers, "cuttle/lab/servers/peers"
+      autoload :Ports, "cuttle/lab/servers/ports"
       autoload :ProcessTree, "cuttle/lab/servers/process_tree"
       autoload :Proof, "cuttle/lab/servers/proof"
       autoload :Proofs, "cuttle/lab/servers/proof"

@@ -70,10 +70,14 @@ module Cuttle
 
     def facts
       {
-        "engine" => @settings.engine, "workers" => @settings.workers, "threads" => threads,
+        "engine" => @settings.engine, **processes, "threads" => threads,
         "parser" => @settings.parser, "environment" => @settings.environment,
         "listening" => @listeners.uris.join(" "), "pid" => Process.pid
       }
+    end
+
+    def processes
+      @settings.traits.ractors? ? { "ractors" => @settings.ractors } : { "workers" => @settings.workers }
     end
 
     def threads

@@ -11,7 +11,9 @@ module Cuttle
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"
+    autoload :Rehearsal, "cuttle/rack/rehearsal"
     autoload :Reply, "cuttle/rack/reply"
+    autoload :Sharing, "cuttle/rack/sharing"
     autoload :Stream, "cuttle/rack/stream"
 
     # Every request's env starts as a copy of this. +multithread+ and +multiprocess+: whether the app may be called, in

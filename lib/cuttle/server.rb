@@ -52,7 +52,7 @@ module Cuttle
     # Loads the code that serves, so that forked processes share it.
     def preload
       Engines.fetch(settings.engine)
-      service
+      recipe.build
       parser
       Watchdog
     end
@@ -98,7 +98,7 @@ module Cuttle
 
     # After a stop: whether the only requests left are stuck in the app and were already answered with 503.
     def stranded?
-      @source.respond_to?(:stranded?) && @source.stranded?
+      [@engine, @source].any? { |part| part.respond_to?(:stranded?) && part.stranded? }
     end
 
     # Counters of the engine (Hash of Integers); empty before it runs.
@@ -126,12 +126,13 @@ module Cuttle
       listeners
       model = Engines.fetch(settings.engine)
       @source = source(model)
-      @engine = model.new(source: @source, service: service, **settings.for_engine)
+      @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
+                          **settings.for_engine)
       @engine.stop if @stopped # #stop_soon came before there was an engine
     end
 
     def serve
-      watchdog = watch if settings.app_timeout
+      watchdog = watch if settings.app_timeout && @source.respond_to?(:stuck)
       @engine.run
     ensure
       watchdog&.stop
@@ -148,8 +149,8 @@ module Cuttle
                                       **settings.for_source)
     end
 
-    def service
-      Service.build(app: Rack::Adapter.new(@app), static: static, log: log)
+    def recipe
+      Service::Recipe.new(@app, settings.docroot, @app.equal?(Rack::Loader::NOT_FOUND), settings.log_requests, core)
     end
 
     def env
@@ -167,15 +168,6 @@ module Cuttle
 
     def parser
       core.parser(settings.parser)
-    end
-
-    def static
-      settings.docroot && Static.new(settings.docroot, beneath: core::Beneath, content_types: Rack::ContentTypes,
-                                                       final: @app.equal?(Rack::Loader::NOT_FOUND))
-    end
-
-    def log
-      settings.log_requests ? Telemetry::AccessLog.new($stdout) : nil
     end
   end
 end

@@ -4,6 +4,34 @@ module Cuttle
   # Handles one request, under any engine: static files, the app, the access log. Each part has call(exchange), which
   # returns whether it answered. Many threads and fibers may run this code at the same time.
   class Service
+    # What a service is made from: the Rack +app+, the +docroot+ of static files or nil, whether no app follows them
+    # (+final+), whether requests are logged, and the core. Ractors build one each, for a service has open files.
+    Recipe = Struct.new(:app, :docroot, :final, :log, :core) do
+      def build
+        Service.build(app: Rack::Adapter.new(app), static: static, log: (Telemetry::AccessLog.new($stdout) if log))
+      end
+
+      # Loads all code that a service may use.
+      def preload
+        [Telemetry::AccessLog, Static, Rack::Adapter, Rack::Completion, Rack::ContentTypes, Rack::Input, Rack::Reply,
+         Rack::Stream].each(&:name)
+      end
+
+      # A recipe that ractors may share, once the app has shown that it runs in one. Raises UsageError.
+      def share
+        shared = dup
+        shared.app = Rack::Sharing.call(app)
+        Rack::Rehearsal.call(shared.app)
+        Ractor.make_shareable(shared)
+      end
+
+      private
+
+      def static
+        docroot && Static.new(docroot, beneath: core::Beneath, content_types: Rack::ContentTypes, final: final)
+      end
+    end
+
     # Builds the service. +static+, if given, gets a request first, then +app+; +log+ records each response. An app
     # alone is its own service, so nothing stands between it and the engine.
     def self.build(app:, static: nil, log: nil)

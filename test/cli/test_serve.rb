@@ -32,7 +32,7 @@ class TestServe < Minitest::Test
   end
 
   def test_every_engine
-    Cuttle::Engines.names.each do |engine|
+    Serving::ENGINES.each do |engine|
       serving_process(rackup(HELLO), "--engine", engine) do |process|
         assert_equal "Hello from development", get(process).body, engine
         assert process.stop("INT").success?, engine

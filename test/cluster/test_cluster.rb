@@ -26,7 +26,7 @@ class TestCluster < Minitest::Test
   end
 
   def test_every_engine
-    Cuttle::Engines.names.each do |engine|
+    Serving::ENGINES.each do |engine|
       cluster(PID, "--engine", engine, workers: 2) do |process|
         assert_includes process.workers, get(process).body.to_i, engine
         assert process.stop("INT").success?, engine

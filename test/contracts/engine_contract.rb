@@ -16,7 +16,7 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places, ShedsLate].freeze
 
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
@@ -28,6 +28,9 @@ module EngineContract
     Stuck => ->(traits) { traits.evented? },
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
+
+  # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
+  FORBIDDEN = [Forks, StandsBy].freeze
 
   # Poller back ends to run an engine over; only one where it has no poller.
   def self.backends(engine)
@@ -45,6 +48,8 @@ module EngineContract
   # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
   # other cores alone, whose threads don't stand by.
   def self.suites(engine)
+    return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
+
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
       other_cores.map { |core| Case.for(engine, 0, nil, promises(engine) - [StandsBy], core: core) }
@@ -53,6 +58,13 @@ module EngineContract
   # All that one process of +engine+ has to do.
   def self.promises(engine)
     EVERY + FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
+  end
+
+  # One process of one ractor, over each back end, and of two.
+  def self.ractors(engine)
+    alone = promises(engine) - FORBIDDEN
+    backends(engine).map { |backend| Case.for(engine, 0, backend, alone, ractors: 1) } <<
+      Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2)
   end
 
   # Cores without C have nothing for sanitizers.

@@ -21,7 +21,7 @@ class TestAbandoned < Minitest::Test
     @clients.each(&:close)
   end
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     # They were run all the same, three of four, while a live client waited for 5 s.
     define_method("test_reset_requests_are_dropped_and_counted_under_#{engine}") do
       behind_a_busy_app(engine) do |server|

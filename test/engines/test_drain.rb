@@ -19,7 +19,7 @@ class TestDrain < Minitest::Test
     @clients.each(&:close)
   end
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     define_method("test_a_kept_connection_is_answered_once_more_under_#{engine}") do
       draining(engine) do |server|
         kept = connect(server)

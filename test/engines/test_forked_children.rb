@@ -22,7 +22,7 @@ class TestForkedChildren < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  Cuttle::Engines.names.product([0, 2]).each do |engine, workers|
+  Serving::ENGINES.product([0, 2]).each do |engine, workers|
     %w[app fiber thread].each do |place|
       define_method("test_a_fork_in_the_#{place}_under_#{engine}_with_#{workers}_workers") do
         forking(engine, workers) do |process|

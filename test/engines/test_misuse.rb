@@ -40,7 +40,7 @@ class TestMisuse < Minitest::Test
   RUBY
 
   # SEGV: it looked for callbacks in an env that there was not.
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     define_method("test_an_answer_before_the_env_was_asked_for_under_#{engine}") do
       assert_equal "hi", said_by(SERVING, engine)
     end

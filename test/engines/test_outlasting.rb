@@ -55,7 +55,7 @@ class TestOutlasting < Minitest::Test
     $stderr = @errors
   end
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     define_method("test_it_goes_on_under_#{engine}") do
       outlasting(engine) do |server|
         PLACES.each_key do |place|

@@ -499,7 +499,7 @@ class TestSpoolDirectory < Minitest::Test
   end
 end
 
-Cuttle::Engines.names.each do |name|
+Serving::ENGINES.each do |name|
   traits = Cuttle::Engines.traits(name)
   suite = Class.new(Minitest::Test) do
     define_method(:engine) { name }

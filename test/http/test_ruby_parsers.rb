@@ -11,7 +11,7 @@ class TestRubyParsers < Minitest::Test
   TRAFFIC = 3
   REQUEST = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     # A connection was in two lists: 100% of a CPU for ever, with the lock and the GVL held.
     define_method("test_heads_in_pieces_and_resets_under_#{engine}") do
       serving_process("#{ROOT}/examples/hello.ru", "--engine", engine, "--parser", "pure", "--keep-alive") do |process|

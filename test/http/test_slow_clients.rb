@@ -13,7 +13,7 @@ class TestSlowClients < Minitest::Test
   # A client that is never cut off has this long.
   PATIENCE = 12
 
-  Cuttle::Engines.names.product(%w[native pure]) do |engine, parser|
+  Serving::ENGINES.product(%w[native pure]) do |engine, parser|
     # An octet now and then renewed the deadline, under Ruby parsers for heads as well.
     define_method("test_slow_requests_end_at_the_deadline_under_#{engine}_and_#{parser}") do
       serving_slow(engine, parser, request_timeout: 1) { |server| assert_all_cut_off server }

@@ -2,6 +2,12 @@
 
 # What is not tested on JRuby, and why.
 module Exempt
+  # Engines. test_what_there_is_not_is_told_in_one_line sees that JRuby refuses them.
+  ENGINES = {
+    "fibers" => "JRuby 9.4 has no fiber scheduler",
+    "ractors" => "JRuby has no ractors"
+  }.freeze
+
   # Contracts of engines.
   CONTRACTS = {
     "Forks" => "the JVM can't fork",

@@ -22,12 +22,13 @@ class TestJRubyPrograms < Minitest::Test
   end
 
   def test_what_there_is_not_is_told_in_one_line
-    { %w[-w 2] => /\Acuttle: --workers 2: jruby can't fork; .*/, %w[--core native] => /\Acuttle: core native: there is .*/,
-      %w[--engine fibers] => /\Acuttle: engine fibers needs a fiber scheduler, .*/ }.each do |flags, line|
+    { %w[-w 2] => /--workers 2: jruby can't fork; .*/, %w[--core native] => /core native: there is none for jruby.*/,
+      %w[--engine fibers] => /engine fibers needs a fiber scheduler, which jruby .* lacks.*/,
+      %w[--engine ractors] => /engine ractors needs Ruby 4.0 or newer; this is jruby .*/ }.each do |flags, line|
       serving_process(HELLO, *flags) do |process|
         eventually("its end") { !process.running? }
         assert_equal 2, process.status.exitstatus
-        assert_match(/#{line}\nUsage: .*\n\z/, process.err)
+        assert_match(/\Acuttle: #{line}\nUsage: .*\n\z/, process.err)
       end
     end
   end

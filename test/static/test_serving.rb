@@ -11,7 +11,7 @@ class TestStaticServing < Minitest::Test
   LARGE = 8 << 20
   APP = ->(env) { [200, { "content-type" => "text/plain" }, ["app: #{env["PATH_INFO"]}"]] }
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     define_method("test_files_before_the_app_with_#{engine}") do
       put "page.html", "Hello"
       with_files(engine: engine) do |server|

@@ -23,11 +23,11 @@ class RawClient
     end
   end
 
-  # Whether nobody listens on that port of 127.0.0.1.
+  # Whether nobody listens on that port of 127.0.0.1. (A listener that closes just then resets what it had not accepted.)
   def self.refused?(port)
     Socket.tcp("127.0.0.1", port).close
     false
-  rescue Errno::ECONNREFUSED
+  rescue Errno::ECONNREFUSED, Errno::ECONNRESET
     true
   end
 

@@ -21,6 +21,9 @@ module Serving
 
   ROOT = File.expand_path("../..", __dir__)
 
+  # Every engine that takes any app. One of ractors takes apps that can be shared, and has the contract suite's.
+  ENGINES = Cuttle::Engines.names.reject { |name| Cuttle::Engines.traits(name).ractors? }.freeze
+
   # A Cuttle::Server with +app+ on a free port; +options+ are Cuttle::Server.new's.
   def serving(app, **options)
     server = Cuttle::Server.new(app, **options).start

@@ -12,7 +12,7 @@ class TestAccessLines < Minitest::Test
 
   LINE = /\A127\.0\.0\.1 - - \[[^\]]+\] "GET (\S+) HTTP\/1\.1"( \S+ )(\d+) (\d+\.\d{4}|-)\n\z/
 
-  Cuttle::Engines.names.each do |engine|
+  Serving::ENGINES.each do |engine|
     define_method("test_one_line_for_each_request_under_#{engine}") do
       logging(engine) do |process|
         2.times { ENDS.each_key { |name| ask(process, "/#{name}?query") } }

@@ -10,8 +10,9 @@ module Cuttle
     #   pooled?                 as many threads run the app as --threads says; otherwise one thread does
     #   thread_per_connection?  --threads 0 is possible
     #   fibers?                 a fiber runs the app for each request, and --max-fibers limits them
+    #   ractors?                several ractors of a process run the app, which must be shareable
     #   inline?                 while the app runs, nothing else does in that process
-    Traits = Struct.new(:evented, :pooled, :thread_per_connection, :fibers, keyword_init: true) do
+    Traits = Struct.new(:evented, :pooled, :thread_per_connection, :fibers, :ractors, keyword_init: true) do
       def initialize(**given)
         super
         members.each { |name| self[name] = self[name] ? true : false }
@@ -26,11 +27,11 @@ module Cuttle
 
       # The number of requests that one process may have in the app at the same time; Infinity if there is no limit.
       # +threads+ is a Range.
-      def capacity(threads:, max_fibers:)
+      def capacity(threads:, max_fibers:, ractors: 1)
         return max_fibers if fibers?
         return 1 unless pooled?
 
-        threads.max.zero? ? Float::INFINITY : threads.max
+        threads.max.zero? ? Float::INFINITY : threads.max * ractors
       end
     end
   end

@@ -30,8 +30,9 @@ module Cuttle
         def report(env, error)
           return if error.is_a?(Disconnected)
 
+          text = Rehearsal.explain(error) || error.full_message(highlight: false, order: :top).chomp
           stream = env && env["rack.errors"] || $stderr
-          stream.write("#{error.full_message(highlight: false, order: :top).chomp}\n")
+          stream.write("#{text}\n")
           stream.flush
         rescue Exception # rubocop:disable Lint/RescueException -- the error's and the stream's code may be the app's
           nil # there is no other place to report to

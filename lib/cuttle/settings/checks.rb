@@ -8,8 +8,9 @@ module Cuttle
         # Raises UsageError.
         def call(settings)
           core(settings)
+          engine(settings)
           workers(settings)
-          fibers(settings)
+          ractors(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -26,6 +27,11 @@ module Cuttle
           raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
         end
 
+        def engine(settings)
+          why = Engines.unavailable(settings.engine) or return
+          raise UsageError, "engine #{settings.engine} #{why}"
+        end
+
         def workers(settings)
           return if settings.workers.zero? || Process.respond_to?(:fork)
 
@@ -33,11 +39,17 @@ module Cuttle
                             "threads run in parallel, so one process uses every CPU"
         end
 
-        def fibers(settings)
-          return if !settings.traits.fibers? || Fiber.respond_to?(:set_scheduler)
+        def ractors(settings)
+          if !settings.traits.ractors?
+            return unless settings.origin(:ractors) == :flag
 
-          raise UsageError, "engine #{settings.engine} needs a fiber scheduler, which #{RUBY_ENGINE} " \
-                            "#{RUBY_ENGINE_VERSION} lacks: take another --engine"
+            raise UsageError, "engine #{settings.engine} has no ractors: leave out --ractors, or take " \
+                              "#{engines(&:ractors?)}"
+          elsif settings.workers.positive?
+            raise UsageError, "engine #{settings.engine} serves in one process: take --ractors instead of --workers"
+          elsif settings.core != "native"
+            raise UsageError, "engine #{settings.engine} goes with --core native"
+          end
         end
 
         def thread_per_connection(settings)

@@ -30,6 +30,8 @@ module Cuttle
       "falcon" => { engine: "fibers", workers: "auto", keep_alive: true },
       # One process, a fiber per request on EventMachine, keep-alive.
       "goliath" => { engine: "fibers", keep_alive: true },
+      # In its ractor mode: a ractor per CPU, each with one thread.
+      "kino" => { engine: "ractors", threads: 1..1, keep_alive: true },
       # Every engine of Scrawls closes the connection after the response.
       "scrawls-single" => { engine: "single", keep_alive: false },
       # As many processes as the study had CPUs.

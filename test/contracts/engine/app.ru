@@ -13,9 +13,6 @@ class EngineApp
   # For tests of what a process does that has no descriptors left.
   Process.setrlimit(:NOFILE, Integer(ENV["CUTTLE_NOFILE"])) if ENV["CUTTLE_NOFILE"]
 
-  LOCK = Mutex.new
-  CONDITION = ConditionVariable.new
-  QUEUE = Queue.new
   PLAIN = { "content-type" => "text/plain" }.freeze
 
   # A body that runs a Proc, which gets the block that takes the parts.
@@ -23,7 +20,19 @@ class EngineApp
     def each(&part) = run.call(part)
   end
 
+  class << self
+    def call(env) = current.call(env)
+
+    # What it remembers can't be shared: each ractor has an app of its own.
+    def current
+      Ractor.respond_to?(:store_if_absent) ? Ractor.store_if_absent(:app) { new } : Ractor.current[:app] ||= new
+    end
+  end
+
   def initialize
+    @lock = Mutex.new
+    @condition = ConditionVariable.new
+    @queue = Queue.new
     @inside = @most_inside = @ended = 0
     @lists = []
     @called = []
@@ -39,6 +48,8 @@ class EngineApp
   def hello(*) = "hello"
 
   def pid(*) = Process.pid
+
+  def who(*) = "#{Process.pid} #{object_id}"
 
   # The most requests that were in the app at once.
   def most(*) = @most_inside
@@ -272,25 +283,25 @@ class EngineApp
     $?.exitstatus
   end
 
-  def lock(gate, env) = LOCK.synchronize { hold(gate, env) }
+  def lock(gate, env) = @lock.synchronize { hold(gate, env) }
 
   def pop(gate, _)
     FileUtils.touch("#{gate(gate)}.in")
-    QUEUE.pop
+    @queue.pop
   end
 
-  def push(argument, _) = QUEUE.push(argument).length
+  def push(argument, _) = @queue.push(argument).length
 
   def await(gate, _)
-    LOCK.synchronize do
+    @lock.synchronize do
       FileUtils.touch("#{gate(gate)}.in")
-      CONDITION.wait(LOCK)
+      @condition.wait(@lock)
     end
     "signalled"
   end
 
   def signal(*)
-    LOCK.synchronize { CONDITION.signal }
+    @lock.synchronize { @condition.signal }
     "done"
   end
 
@@ -349,4 +360,5 @@ class EngineApp
   end
 end
 
-run EngineApp.new
+EngineApp.current
+run EngineApp

@@ -28,14 +28,15 @@ module EngineContract
     LOCK = Monitor.new
 
     class << self
-      attr_reader :engine, :workers, :backend, :core
+      attr_reader :engine, :workers, :ractors, :backend, :core
 
-      # A suite of +contracts+ (modules of tests) for one way to run an engine.
-      def for(engine, workers, backend, contracts, core: "native")
+      # A suite of +contracts+ (modules of tests) for one way to run an engine. +ractors+: in each process, if any.
+      def for(engine, workers, backend, contracts, core: "native", ractors: 0)
         Class.new(self) do
           @engine = engine
           @core = core
           @workers = workers
+          @ractors = ractors
           @backend = backend
           contracts.each { |contract| include contract }
         end
@@ -46,7 +47,9 @@ module EngineContract
       def name
         return super unless engine
 
-        "TestEngine(#{[engine, workers.zero? ? "alone" : "clustered", core, backend].compact.join(", ")})"
+        ways = workers.zero? ? "alone" : "clustered"
+        ways = "in #{ractors}" if ractors > 1
+        "TestEngine(#{[engine, ways, core, backend].compact.join(", ")})"
       end
       alias to_s name
 
@@ -63,8 +66,9 @@ module EngineContract
 
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
+        in_ractors = ractors.positive? ? ["--ractors", ractors.to_s] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
-         "-w", workers.to_s, *threads, *TIMES, *flags]
+         "-w", workers.to_s, *in_ractors, *threads, *TIMES, *flags]
       end
 
       def gates
@@ -89,16 +93,23 @@ module EngineContract
 
     def traits = self.class.traits
     def clustered? = self.class.workers.positive?
+
+    # Whether the server has several of what an app keeps for itself, and of limits: in processes, or in ractors.
+    def several? = shares > 1
+
+    # How many of them.
+    def shares = [self.class.workers, self.class.ractors, 1].max
+
     def server = @server || self.class.shared
     def port = server.port
 
     # The processes that serve.
     def serving_pids = clustered? ? server.workers : [server.pid]
 
-    # Requests that all processes together have in the app at once.
-    def capacity = at_once * [self.class.workers, 1].max
+    # Requests that all of them together have in the app at once.
+    def capacity = at_once * shares
 
-    # Requests that one process has in the app at once. (So many of a fibers engine are enough to see it.)
+    # Requests that one process, or ractor, has in the app at once. (So many of a fibers engine are enough to see it.)
     def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
 
     # What AddressSanitizer says once of a process that ends in a fiber, whose stack it doesn't know.
@@ -153,6 +164,16 @@ module EngineContract
       path = "#{self.class.gates}/#{gate}.in"
       eventually("a request in the app at gate #{gate}") { File.exist?(path) }
       File.read(path)
+    end
+
+    # Waits until every worker accepts.
+    def await_all
+      clients = []
+      eventually("an answer from each of #{shares}") do
+        clients << connect
+        clients.map { |client| client.ask(get("/who")).body }.uniq.size == shares
+      end
+      clients.each(&:close)
     end
 
     # Every request that may be in the app is.

@@ -45,7 +45,7 @@ module EngineContract
 
     # The number of an ended connection's descriptor is the next connection's.
     def test_what_is_left_of_an_aborted_response_writes_into_no_other_connection
-      skip "another worker may have the next connection" if clustered?
+      skip "another worker may have the next connection" if several?
 
       [%w[/keep_stream?raise /use_stream?write], %w[/keep_block?raise /use_block]].each do |keep, use|
         assert_raises(WireClient::Truncated) { fetch(keep) }
@@ -55,7 +55,7 @@ module EngineContract
 
     # What one request leaves in its lists is called once, and what comes into them later is not.
     def test_lists_of_callbacks_are_each_requests_own
-      skip "each worker has callbacks of its own" if clustered?
+      skip "each worker has callbacks of its own" if several?
 
       with_server do
         client = connect

@@ -93,10 +93,11 @@ module EngineContract
     # Selectors that the JVM keeps for later, for each thread that has waited at once. They are fewer than the clients.
     KEPT = Serving::ServingProcess::JVM ? 24 : 0
 
-    # Ruby keeps a native thread for later, so one more may stay.
+    # Ruby keeps a native thread for later, so one more may stay; threads of ractors share a number of them.
     def at_most?(before)
+      more = traits.ractors? ? Etc.nprocessors + 1 : 1
       fetch("/") # what is left over goes when somebody looks
-      possessions.all? { |pid, (files, threads)| files <= before[pid][0] + KEPT && threads <= before[pid][1] + 1 }
+      possessions.all? { |pid, (files, threads)| files <= before[pid][0] + KEPT && threads <= before[pid][1] + more }
     end
   end
 end

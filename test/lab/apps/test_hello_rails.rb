@@ -44,7 +44,7 @@ class TestHelloRails < Minitest::Test
   end
 
   def serve(peer)
-    port = Lab::Servers::Server.free_port
+    port = Lab::Servers::Ports.free
     setup = Lab::Servers::Setup.new(model: peer.models.first, workers: peer.workers.begin, threads: 1, port: port,
                                     backlog: 512,
                                     keep_alive: peer.keeps_alive.first, app: @app.rackup, directory: @app.directory,

@@ -117,7 +117,7 @@ class TestWorkApp < Minitest::Test
   end
 
   def test_it_is_served_under_every_engine
-    Cuttle::Engines.names.each do |engine|
+    Serving::ENGINES.each do |engine|
       environment = { "WORK_CPU_MS" => "1", "WORK_IOWAIT_MS" => "2" }
       serving_process("examples/work.ru", "--engine", engine, env: environment) do |server|
         assert_equal 20_000, get(server).body.bytesize, engine

@@ -14,6 +14,13 @@ class TestLabPlan < Minitest::Test
     assert_equal (1..7).map { |number| "c#{number}" }, plan.configurations.map(&:id)
   end
 
+  def test_models_that_need_an_app_made_for_them_are_measured_if_they_are_asked_for
+    names = %w[all copier].map { |engine| plan(engines: [engine]).configurations.map(&:name) }
+    assert_equal ["copier -t 5", "copier --copies 2 -t 5"], names.first.grep(/copier/)
+    assert_includes names.first, "fibers"
+    assert_equal ["copier -t 5", "copier --copies 2 -t 5", "copier -t 5 (again)"], names.last
+  end
+
   def test_a_server_gets_the_nearest_numbers_that_it_can_have
     plan = plan(engines: [], servers: %w[unicorn], workers: [0, 2], threads: [1, 5])
     assert_equal [["unicorn -w 1", 1, 1], ["unicorn -w 2", 2, 1], ["unicorn -w 1 (again)", 1, 1]],

@@ -246,5 +246,5 @@ class TestLabRunner < Minitest::Test
     end
   end
 
-  def free_port = Cuttle::Lab::Servers::Server.free_port
+  def free_port = Cuttle::Lab::Servers::Ports.free
 end

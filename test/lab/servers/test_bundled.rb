@@ -138,7 +138,7 @@ class TestBundled < Minitest::Test
 
   # The body of GET /, from that peer.
   def answer(peer)
-    port = Cuttle::Lab::Servers::Server.free_port
+    port = Cuttle::Lab::Servers::Ports.free
     workers = peer.workers.begin
     setup = Cuttle::Lab::Servers::Setup.new(model: peer.models.first, workers: workers, threads: 1, port: port,
                                             backlog: 512, keep_alive: peer.keeps_alive.first, app: app.rackup,

@@ -7,7 +7,10 @@ require "tmpdir"
 # installed is skipped, and says how it can be had.
 class TestLabPeers < Minitest::Test
   APP = <<~RUBY
-    run ->(_env) { [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]] }
+    module App
+      def self.call(_env) = [200, { "content-type" => "text/plain", "content-length" => "5" }, ["hello"]]
+    end
+    run App
   RUBY
 
   # Numbers to ask each of them for, the first it supports of each.
@@ -108,7 +111,7 @@ class TestLabPeers < Minitest::Test
   end
 
   def make(model, workers, threads, keep_alive = true)
-    port = Cuttle::Lab::Servers::Server.free_port
+    port = Cuttle::Lab::Servers::Ports.free
     Cuttle::Lab::Servers::Setup.new(model: model, workers: workers, threads: threads, keep_alive: keep_alive,
                                     port: port, app: "#{@directory}/config.ru", backlog: 512, env: {},
                                     log: "#{@directory}/#{port}.log")

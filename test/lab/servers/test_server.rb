@@ -81,7 +81,7 @@ class TestLabServer < Minitest::Test
   private
 
   def made
-    port = Cuttle::Lab::Servers::Server.free_port
+    port = Cuttle::Lab::Servers::Ports.free
     Cuttle::Lab::Servers::Setup.new(port: port, env: {}, log: "#{@directory}/log")
   end
 

@@ -6,18 +6,21 @@ require "json"
 module LabFakes
   # supports: a callable that says why a setup can't be; threads: whether it has any.
   class Peer
-    attr_reader :name, :models, :unavailable
+    attr_reader :name, :models, :variants, :unavailable
 
-    def initialize(name, models: [nil], unavailable: nil, &supports)
+    def initialize(name, models: [nil], variants: [], unavailable: nil, &supports)
       @name = name
       @models = models
+      @variants = variants
       @unavailable = unavailable
       @supports = supports || ->(_setup) {}
     end
 
     def model?(model)
-      models.include?(model) || model.nil?
+      [*models, *variants].include?(model) || model.nil?
     end
+
+    def copies(model, number) = "#{variants.include?(model) ? "--copies" : "-w"} #{number}"
 
     def supports?(setup)
       @supports.call(setup)
@@ -51,7 +54,7 @@ module LabFakes
     private
 
     def cuttle
-      Peer.new("cuttle", models: %w[single hybrid fibers]) do |setup|
+      Peer.new("cuttle", models: %w[single hybrid fibers], variants: %w[copier]) do |setup|
         "#{setup.model} has one thread" if ONE_THREAD.include?(setup.model) && setup.threads > 1
       end
     end

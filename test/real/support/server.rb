@@ -25,7 +25,7 @@ module Real
     def initialize(app, way, environment = {}, &command)
       @app = app
       @way = way
-      @port = Cuttle::Lab::Servers::Server.free_port
+      @port = Cuttle::Lab::Servers::Ports.free
       @log = Tempfile.create("real-server")
       @command = command ? yield(port) : default_command
       @pid = start(app.environment.merge(environment))

@@ -35,7 +35,7 @@ module Real
     end
   end
 
-  ENGINES = Cuttle::Engines.names.freeze
+  ENGINES = Cuttle::Engines.names.reject { |name| Cuttle::Engines.traits(name).ractors? }.freeze
 
   # A server that is not ours has one way, its own.
   ALONE = ENV["REAL_SERVER"] ? [Way.new("other")].freeze : ENGINES.map { |engine| Way.new(engine) }.freeze

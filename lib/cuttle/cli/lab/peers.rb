@@ -51,7 +51,7 @@ module Cuttle
 
         def install(names)
           all = Cuttle::Lab::Servers::Peers
-          peers = names.empty? ? all.all : names.map { |name| all.find(name) }
+          peers = names.empty? ? all.all.reject(&:unsuited) : names.map { |name| all.find(name) }
           failed = peers.select(&:unavailable).reject { |peer| installed?(peer) }
           list if failed.empty?
           failed.empty? ? 0 : 1
@@ -59,7 +59,7 @@ module Cuttle
 
         # Debian's packages are for the machine's owner to install.
         def installed?(peer)
-          reason = peer.gems ? reinstall(peer.gem_directory) : peer.unavailable
+          reason = peer.unsuited || (peer.gems ? reinstall(peer.gem_directory) : peer.unavailable)
           @err.puts "cuttle: #{peer.name}: #{reason}" if reason
           reason.nil? || peer.gems.nil?
         end

@@ -53,8 +53,12 @@ module Cuttle
         def servers
           ours = @peers.find(OURS)
           engines = @options.engines || ours.models
-          unknown = engines - ours.models
-          raise UsageError, "unknown engine #{unknown.first}: #{ours.models.join(", ")}" if unknown.any?
+          engines = ours.models + ours.variants if engines == %w[all]
+          unknown = engines.reject { |engine| ours.model?(engine) }
+          if unknown.any?
+            raise UsageError,
+                  "unknown engine #{unknown.first}: #{(ours.models + ours.variants).join(", ")}"
+          end
 
           engines.map { |engine| [ours, engine] } + others
         end
@@ -112,7 +116,7 @@ module Cuttle
 
         def name(peer, hash)
           workers, threads = hash.values_at("workers", "threads")
-          [title(peer, hash["model"]), ("-w #{workers}" if workers.positive?),
+          [title(peer, hash["model"]), (peer.copies(hash["model"], workers) if workers.positive?),
            ("-t #{threads}" if threads.to_i > 1),
            ("keep-alive #{hash["keep_alive"] ? "on" : "off"}" if @options.keep_alive.length > 1),
            ("Ruby #{hash["ruby"]}" if @options.rubies.length > 1)].compact.join(" ")

@@ -84,7 +84,7 @@ module Cuttle
         def setup(configuration, environment)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})
-          Plan::Configurations.setup(configuration.to_h, port: Servers::Server.free_port, app: @app.rackup,
+          Plan::Configurations.setup(configuration.to_h, port: Servers::Ports.free, app: @app.rackup,
                                                          directory: @app.directory, env: env, cores: @cores.server,
                                                          log: log(configuration))
         end

@@ -15,9 +15,6 @@ module Cuttle
         COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
         STOP_TIMEOUT = 10
 
-        # Below what systems choose from for a socket without a port: 32,768 to 60,999 on Linux.
-        PORTS = 16_384..32_000
-
         # Ruby options for all servers, such as --yjit: the caller's, without our own bundle's.
         RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
 
@@ -31,16 +28,6 @@ module Cuttle
         def self.last_words(text, lines = 2)
           said = text.lines.map(&:strip).grep_v(/\A(from .+:\d+:in .*)?\z/)
           said.last(lines).join(" / ")[0, 300]
-        end
-
-        # A TCP port of 127.0.0.1 that nobody uses at the moment. The system does not give it to another process before
-        # the server binds it, which may take seconds.
-        def self.free_port
-          port = Random.new.rand(PORTS)
-          TCPServer.open("127.0.0.1", port).close
-          port
-        rescue Errno::EADDRINUSE
-          retry
         end
 
         # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.

@@ -6,7 +6,7 @@ module Cuttle
       # The settings of one start of a server.
       #
       #   model       name of the peer's concurrency model, nil if it has only one
-      #   workers     processes that run the app; 0: no forking
+      #   workers     processes that run the app, or ractors of a model that has these; 0: no forking
       #   threads     threads that run the app in each process; 0: one for each connection
       #   keep_alive  whether connections persist
       #   like        the server whose defaults Cuttle takes over, nil for its own
@@ -21,7 +21,7 @@ module Cuttle
       #   log         path of the file for its output; files made for the server lie beside it
       Setup = Struct.new(:model, :workers, :threads, :keep_alive, :like, :flags, :app, :directory, :port, :backlog,
                          :ruby, :env, :cores, :log, keyword_init: true) do
-        # Number of processes that run the app.
+        # Number of processes, or ractors, that run the app.
         def processes
           [workers, 1].max
         end

@@ -27,7 +27,7 @@ module ServedApp
 
   # A Setup for it, on a free port.
   def made(model, **settings)
-    port = Cuttle::Lab::Servers::Server.free_port
+    port = Cuttle::Lab::Servers::Ports.free
     Cuttle::Lab::Servers::Setup.new(model: model, threads: 1, port: port, app: "#{@directory}/config.ru", env: {},
                                     log: "#{@directory}/#{port}.log", **settings)
   end

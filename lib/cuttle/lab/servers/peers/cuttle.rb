@@ -8,10 +8,19 @@ module Cuttle
         class Cuttle < Peer
           EXECUTABLE = "#{ROOT}/exe/cuttle"
 
-          def models = Engines.names
+          # The app must be made for ractors.
+          def variants = Engines.names.select { |name| Engines.traits(name).ractors? }
+          def models = Engines.names - variants
           def workers = (0..)
           def keeps_alive = [true, false]
           def version = VERSION
+
+          def supports?(setup)
+            why = Engines.unavailable(setup.model) if model?(setup.model) && !setup.ruby
+            why ? "engine #{setup.model} #{why}" : super
+          end
+
+          def copies(model, number) = variants.include?(model) ? "--ractors #{[number, 1].max}" : super
 
           # Constant (see listeners.rb).
           def backlog(_setup) = 1024
@@ -39,7 +48,7 @@ module Cuttle
           # uri: where to listen.
           def command(setup, uri = "tcp://#{address(setup)}")
             [setup.ruby || RbConfig.ruby, "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
-             "-e", "production", *model(setup), "-w", setup.workers.to_s, *pool(setup),
+             "-e", "production", *model(setup), *copies(setup.model, setup.workers).split, *pool(setup),
              setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
           end
 
@@ -55,9 +64,18 @@ module Cuttle
           end
 
           def settings(server)
+            setup = server.setup
             said = server.output[/^  engine +(\S+)$/, 1]
-            [Proof.same("engine", server.setup.model, said, "its own word"),
-             *(server.setup.threads.zero? ? [processes(server)] : super)]
+            [Proof.same("engine", setup.model, said, "its own word"),
+             *(setup.threads.zero? || variants.include?(setup.model) ? [processes(server)] : super)]
+          end
+
+          # Ractors are threads of the system's, or several of them one.
+          def processes(server)
+            return super unless variants.include?(server.setup.model)
+
+            said = server.output[/^  ractors +(\d+)$/, 1].to_i
+            Proof.same("ractors", server.setup.processes, said, "its own word")
           end
         end
       end

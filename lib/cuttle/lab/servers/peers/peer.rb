@@ -16,6 +16,7 @@ module Cuttle
         #                     serve the app
         #   arguments(setup)  its command line: on 127.0.0.1, in production, without a request log, without a cache
         #   workers, threads  the numbers it can have, as Ranges; 0 workers: it does not fork
+        #   copies(model, number)  how so many workers are asked for
         #   bundled?          whether it can serve an app with a bundle of its own; an old one needs an old Rack
         #   keeps_alive       what it can do with connections: [true], [false] or both
         #   backlog(setup)    the backlog of its listening socket; nil if it has no option for that
@@ -40,6 +41,7 @@ module Cuttle
           def variants = []
           def workers = (0..0)
           def threads = (1..1)
+          def copies(_model, number) = "-w #{number}"
           def bundled? = true
           def keeps_alive = [true]
 
@@ -62,9 +64,19 @@ module Cuttle
           # Unnamed native threads of a process beside those that run the app.
           def own_threads(_setup) = 1
 
+          # The oldest Ruby that it runs on.
+          def since = "2.0"
+
+          # Why no installation helps here; nil if one does.
+          def unsuited
+            "needs Ruby #{since} or newer" if Gem::Version.new(RUBY_VERSION) < Gem::Version.new(since)
+          end
+
           # Why it can't run here, and how to get it; nil if it can.
           def unavailable
-            if gems
+            if unsuited
+              unsuited
+            elsif gems
               "not installed: cuttle lab peers --install #{name}" unless gem_directory.installed?
             elsif package && !executable
               "not installed: the Debian package #{package} has it"

@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+# Four kinds of request, for an app that ractors may share: nothing but constants that are frozen.
+#
+#   /           hello
+#   /compute    arithmetic, about 2 ms of it with YJIT
+#   /allocate   as long, but nearly all of it makes objects
+#   /wait       10 ms asleep
+module Models
+  HEADERS = { "content-type" => "text/plain", "content-length" => "13" }.freeze
+
+  class << self
+    def call(env)
+      case env["PATH_INFO"]
+      when "/compute" then fibonacci(22)
+      when "/allocate" then allocate
+      when "/wait" then sleep 0.01
+      end
+      [200, HEADERS.dup, ["Hello, world!"]]
+    end
+
+    def fibonacci(number) = number < 2 ? number : fibonacci(number - 1) + fibonacci(number - 2)
+
+    def allocate
+      kept = Array.new(2_000) { |number| { "number" => number.to_s } }
+      kept.sum { |entry| entry["number"].length }
+    end
+  end
+end
+
+run Models

@@ -1,0 +1,111 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Engines
+    # Several ractors in one process, each with its own lock of the interpreter. Each does what hybrid does in a
+    # process: it has its own poller, over duplicates of the listeners' descriptors, its own service, and its threads.
+    # Ruby 4 or newer.
+    #
+    #   main ractor   prepares the app, starts the ractors, replaces one that dies
+    #   ractor 1..N   Cell: hybrid, with a place in the scoreboard, which tells who should accept
+    #
+    # The app is frozen with all that it refers to, and ractors share it. A stop closes the listeners of the main ractor
+    # first, so that whoever closes the last one has emptied its backlog; then the other ractors, which watch a pipe,
+    # learn of it. Nothing else crosses from one to another while they serve.
+    class Ractors
+      autoload :Cell, "cuttle/engines/ractors/cell"
+
+      TRAITS = Traits.new(evented: true, pooled: true, ractors: true)
+
+      # Seconds before a ractor that died is replaced: one that dies at once must not keep the process busy.
+      PAUSE = 0.1
+
+      # What #run needs of the listeners and of the options for pollers.
+      Source = Struct.new(:listeners, :core, :options)
+
+      # Why this Ruby can't run the engine; nil if it can.
+      def self.unavailable
+        "needs Ruby 4.0 or newer; this is #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}" unless defined?(::Ractor.shareable_proc)
+      end
+
+      def self.source(listeners, core:, **options)
+        Source.new(listeners, core, options)
+      end
+
+      # +service+ is a Service::Recipe. Raises UsageError if the app can't be shared.
+      def initialize(source:, service:, threads:, ractors:, **)
+        @listeners = source.listeners
+        @board = Ractor.make_shareable(source.core::Scoreboard.new(ractors))
+        @cell = Cell.prepare(source, service, threads, @board)
+        @places = ractors
+        @asked, @ask = IO.pipe # to stop
+        @stopped, @tell = IO.pipe
+        @stranded_reader, @stranded_writer = IO.pipe
+        @stranded = 0
+        @stopping = false
+      end
+
+      def run
+        @keepers = Array.new(@places) { |place| Thread.new { keep(place) } }
+        @asked.wait_readable
+        @listeners.each(&:close)
+        @tell.write(".")
+        @keepers.each(&:join)
+      ensure
+        @keepers&.each(&:kill)
+      end
+
+      def stop
+        @stopping = true
+        @ask.write_nonblock(".", exception: false)
+      end
+
+      # After a stop: whether only requests are left that are stuck in the app, and have been answered.
+      def stranded?
+        said = @stranded_reader.read_nonblock(@places, exception: false)
+        @stranded += said.bytesize if said.is_a?(String)
+        @stranded.positive? && @keepers.count(&:alive?) <= @stranded
+      end
+
+      def stats
+        @board.stats
+      end
+
+      private
+
+      # Keeps a place occupied until the stop. Before it, an app may have ended its ractor.
+      def keep(place)
+        until @stopping
+          error = serve(place)
+          @board.clear(place)
+          report(error) unless @stopping
+          @asked.wait_readable(PAUSE)
+        end
+      rescue IOError
+        raise unless @stopping # the listeners are closed
+      end
+
+      # Returns when the ractor has ended, with the exception that ended it, if it was one.
+      def serve(place)
+        cell(place).join
+        nil
+      rescue Ractor::RemoteError => error
+        error.cause
+      end
+
+      def cell(place)
+        pipes = copies([@stopped, @stranded_writer])
+        Ractor.new(@cell, place, copies(@listeners), *pipes) { |cell, *rest| cell.run(*rest) }
+      end
+
+      # Numbers of descriptors for a ractor to own.
+      def copies(ios)
+        ios.map { |io| io.dup.tap { |copy| copy.autoclose = false }.fileno }
+      end
+
+      def report(error)
+        warn "cuttle: a ractor has ended#{": #{error.message} (#{error.class})" if error}; another takes its place"
+      end
+    end
+  end
+end

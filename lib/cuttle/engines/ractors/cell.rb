@@ -1,0 +1,72 @@
+# frozen_string_literal: true
+
+require "socket"
+
+module Cuttle
+  module Engines
+    class Ractors
+      # What one ractor runs. Ractors share this object, and it is frozen with all that it refers to.
+      class Cell
+        # What differs from one ractor to another.
+        OWN = ["rack.errors"].freeze
+
+        # Seconds between two looks whether only stuck requests are left.
+        LOOK = 0.1
+
+        # Loads and freezes what ractors will use. Raises UsageError.
+        def self.prepare(source, service, threads, board)
+          service.preload
+          [Hybrid, Pool, Watchdog].each(&:name) # a ractor that loads code waits for the main one
+          env, options = source.options.fetch(:env), source.options.except(:env)
+          Ractor.make_shareable(new(source.core, env.except(*OWN), options, service.share, threads, board))
+        end
+
+        def initialize(core, env, options, service, threads, board)
+          @core = core
+          @env = env
+          @options = options
+          @service = service
+          @threads = threads
+          @board = board
+        end
+
+        # Serves in the calling ractor until +stop+ is readable, and every request is answered. Writes an octet to
+        # +stranded+ when only requests are left that are stuck in the app. These are descriptors, as the +listeners+
+        # are; the ractor owns them.
+        def run(place, listeners, stop, stranded)
+          source = source(place, listeners.map { |fd| Socket.for_fd(fd) })
+          engine = Hybrid.new(source: source, service: @service.build, threads: @threads)
+          watchdog = watch(source) if @options[:app_timeout]
+          attendant = Thread.new { attend(source, engine, IO.for_fd(stop), IO.for_fd(stranded)) }
+          engine.run
+        ensure
+          engine&.stop # an app that ends this thread ends the ractor, once the others have answered
+          attendant&.kill
+          watchdog&.stop
+        end
+
+        private
+
+        def source(place, listeners)
+          env = @env.merge("rack.errors" => $stderr)
+          @core::Poller.new(listeners, **@options, env: env, shared: true, steady: true, scoreboard: @board,
+                                                   place: place)
+        end
+
+        def attend(source, engine, stop, stranded)
+          stop.wait_readable
+          engine.stop
+          return unless @options[:app_timeout]
+
+          sleep LOOK until source.stranded?
+          stranded.write(".")
+        end
+
+        def watch(source)
+          report = ->(text) { $stderr.write("cuttle: #{text}\n") }
+          Watchdog.new(source, limit: @options[:app_timeout], report: report).start
+        end
+      end
+    end
+  end
+end

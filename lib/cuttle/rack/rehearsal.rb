@@ -1,0 +1,74 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Rack
+    # One request to an app, in a ractor that serves nothing else: what Ruby forbids in ractors shows before clients see
+    # it. Whatever else the app does with that request is its own affair.
+    class Rehearsal
+      CLASS_VARIABLE = /class variables from non-main Ractors \((?<what>@@\w+) from (?<owner>[\w:]+)\)/
+      MODULE_VARIABLE = /variables of classes.modules from non-main Ractors \((?<what>@\w+) from (?<owner>[\w:]+)\)/
+      CONSTANT = /non-shareable objects in constant (?<owner>[\w:]+)::(?<what>\w+)/
+      KINDS = { CLASS_VARIABLE => "class variable", MODULE_VARIABLE => "variable", CONSTANT => "constant" }.freeze
+
+      # Raises UsageError if +app+, which is shareable, runs into what ractors may not do.
+      def self.call(app)
+        line = first_ractor { Ractor.new(app) { |shared| Rehearsal.new(shared).run } }.value
+        raise UsageError, line if line
+      end
+
+      # Ruby warns once that ractors are experimental. So does the manual.
+      def self.first_ractor
+        experimental = Warning[:experimental]
+        Warning[:experimental] = false
+        yield
+      ensure
+        Warning[:experimental] = experimental
+      end
+      private_class_method :first_ractor
+
+      # What is in the way, in one line; nil if +error+ has nothing to do with ractors.
+      def self.explain(error)
+        return unless defined?(::Ractor) && error.is_a?(::Ractor::Error)
+
+        used = error.backtrace&.find { |place| !place.start_with?(ROOT, "<internal:") }
+        "this app can't be run in ractors: #{what(error.message)}#{", used at #{used[/\A.+?:\d+/]}" if used}"
+      end
+
+      def self.what(message)
+        pattern, kind = KINDS.find { |each, _| each.match?(message) }
+        return message unless pattern
+
+        found = pattern.match(message)
+        file, line = Object.const_source_location(found[:owner])
+        "#{kind} #{found[:what]} of #{found[:owner]}#{" (#{file}:#{line})" if file}"
+      end
+      private_class_method :what
+
+      def initialize(app)
+        @app = app
+      end
+
+      # Returns what is in the way, or nil.
+      def run
+        _, _, body = @app.call(env)
+        body.each(&:itself) if body.respond_to?(:each)
+        nil
+      rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
+        Rehearsal.explain(error)
+      ensure
+        body.close if body.respond_to?(:close)
+      end
+
+      private
+
+      def env
+        Rack.env(multithread: true, multiprocess: false).merge(
+          "REQUEST_METHOD" => "GET", "PATH_INFO" => "/", "QUERY_STRING" => "", "REQUEST_URI" => "/",
+          "SERVER_PROTOCOL" => "HTTP/1.1", "SERVER_NAME" => "localhost", "SERVER_PORT" => "80",
+          "HTTP_HOST" => "localhost", "REMOTE_ADDR" => "127.0.0.1",
+          "rack.response_finished" => [], "rack.after_reply" => []
+        )
+      end
+    end
+  end
+end

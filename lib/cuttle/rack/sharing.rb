@@ -1,0 +1,73 @@
+# frozen_string_literal: true
+
+require "set"
+
+module Cuttle
+  module Rack
+    # Makes an app, and what Rack keeps in constants, fit for ractors: frozen with all that it refers to. An app for
+    # which that is impossible is refused in one line, which names what is in the way.
+    module Sharing
+      # Rack's own, which nothing changes once an app has been loaded.
+      VALUES = [Array, Hash, Proc, Regexp, Set, String, Struct, ::Rack::QueryParser].freeze
+
+      class << self
+        # Returns the app, shareable. Raises UsageError.
+        def call(app)
+          load_all(::Rack)
+          share_constants(::Rack, {}.compare_by_identity)
+          Ractor.make_shareable(app)
+        rescue Ractor::Error => error
+          raise UsageError, "this app can't be run in ractors: #{reason(error)}"
+        end
+
+        private
+
+        # Rack loads its files when their constants are first used, which would be in a ractor.
+        def load_all(room)
+          room.constants(false).each { |name| room.const_get(name) if room.autoload?(name) }
+        rescue LoadError, NameError
+          nil # an optional part of Rack's
+        end
+
+        def share_constants(room, seen)
+          return if seen[room]
+
+          seen[room] = true
+          values(room).each do |value|
+            case value
+            when Module then share_constants(value, seen) if value.name.to_s.start_with?("Rack::")
+            when *VALUES then share(value)
+            end
+          end
+        end
+
+        # Of constants, and of what a module keeps in its own variables.
+        def values(room)
+          names = room.constants(false).reject { |name| room.autoload?(name) }
+          names.map { |name| room.const_get(name) } +
+            room.instance_variables.map { |name| room.instance_variable_get(name) }
+        end
+
+        # A Proc needs the local variables around it.
+        def surroundings(block)
+          variables = block.binding.local_variables.map { |name| block.binding.local_variable_get(name) }
+          variables.select { |variable| variable.is_a?(Regexp) || variable.is_a?(String) }
+        end
+
+        def share(value)
+          return if Ractor.shareable?(value)
+
+          surroundings(value).each { |variable| Ractor.make_shareable(variable) } if value.is_a?(Proc)
+          Ractor.make_shareable(value)
+        rescue Ractor::Error
+          nil # a request that needs it says so
+        end
+
+        def reason(error)
+          place = error.message[/#<Proc:0x\h+ (.+?:\d+)/, 1] or return error.message
+          "the block at #{place} can't be shared: write Ractor.shareable_lambda { … }, which sees no self"
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,170 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+
+# Engine ractors beyond what every engine does: what it refuses, and how a ractor is replaced.
+class TestRactors < Minitest::Test
+  include Serving
+
+  APP = <<~RUBY
+    class App
+      def self.call(env)
+        case env["PATH_INFO"]
+        when "/end" then Thread.main.kill
+        when "/count" then count
+        end
+        [200, { "content-type" => "text/plain" }, ["\#{Ractor.current.object_id}"]]
+      end
+
+      def self.count = @@count
+      @@count = 0
+    end
+    run App
+  RUBY
+
+  def test_it_needs_ruby_4
+    skip "this is one" if Cuttle::Engines.unavailable("ractors").nil?
+
+    assert_refused "engine ractors needs Ruby 4.0 or newer; this is ruby #{RUBY_VERSION}", APP
+  end
+
+  def test_what_does_not_go_with_it
+    needs_ractors
+    assert_refused(/serves in one process: take --ractors instead of --workers/, APP, "-w", "2")
+    assert_refused(/goes with --core native/, APP, "--core", "pure")
+  end
+
+  def test_ractors_of_another_engine
+    error = assert_raises(Cuttle::UsageError) { Cuttle::Settings.build(variables: {}, engine: "hybrid", ractors: 2) }
+    assert_equal "engine hybrid has no ractors: leave out --ractors, or take --engine ractors", error.message
+  end
+
+  def test_an_app_that_cannot_be_shared_is_refused_in_one_line
+    needs_ractors
+    {
+      "run ->(env) { [200, {}, []] }" => /the block at .*config\.ru:1 can't be shared: write Ractor\.shareable_lambda/,
+      "class Q\n  @@n = 1\n  def self.call(env) = [200, {}, [@@n.to_s]]\nend\nrun Q" =>
+        /class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:3/,
+      "class Q\n  @n = [+'']\n  def self.call(env) = [200, {}, [@n.to_s]]\nend\nrun Q" =>
+        /variable @n of Q \(.*config\.ru:1\), used at .*config\.ru:3/,
+      "class Q\n  N = [+'']\n  def self.call(env) = [200, {}, N]\nend\nrun Q" =>
+        /constant N of Q \(.*config\.ru:1\), used at .*config\.ru:3/
+    }.each { |app, line| assert_refused(line, app) }
+  end
+
+  def test_what_is_in_the_way_later_is_named_too
+    needs_ractors
+    serve(APP) do |server|
+      assert_equal 500, answer(server, "/count").status
+      eventually("the line") { server.err.match?(/class variable @@count of App \(.*\), used at .*config\.ru:10\n/) }
+      assert_equal 200, answer(server, "/").status
+    end
+  end
+
+  def test_a_ractor_that_ends_is_replaced
+    needs_ractors
+    serve(APP, "--ractors", "1") do |server|
+      assert_equal 200, answer(server, "/end").status
+      eventually("its end") { server.err.match?(/\Acuttle: a ractor has ended; another takes its place\n\z/) }
+      assert_equal 200, answer(server, "/").status
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  STRESS = <<~RUBY
+    require "timeout"
+    class App
+      def self.call(env)
+        case env["PATH_INFO"]
+        when "/raise" then raise "of the app's"
+        when "/kill" then Thread.current.kill
+        when "/timeout" then Timeout.timeout(0.01) { sleep }
+        when "/collect" then GC.start
+        when "/compact" then GC.compact
+        when "/fork" then fork { exit! }
+        end
+        [200, { "content-type" => "text/plain" }, ["x" * 1_000]]
+      end
+    end
+    run App
+  RUBY
+  WAYS = { "/" => [200], "/collect" => [200], "/compact" => [200], "/raise" => [500], "/timeout" => [500],
+           "/fork" => [500], "/kill" => [nil, 500] }.freeze
+
+  # Whatever the app does in its ractor, every other request is answered, and as many threads as before serve.
+  def test_apps_that_raise_kill_time_out_collect_and_fork
+    needs_ractors
+    serve(STRESS) do |server|
+      paths = (WAYS.keys * 12).shuffle(random: Random.new(Minitest.seed))
+      clients = paths.each_slice(21).map { |some| Thread.new { some.map { |path| [path, status(server, path)] } } }
+      clients.flat_map(&:value).each { |path, status| assert_includes WAYS[path], status, path }
+      assert_equal [200] * 20, Array.new(20) { status(server, "/") }
+      assert_match(/fork/i, server.err)
+      assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  def test_rack_in_ractors
+    needs_ractors
+    app = <<~RUBY
+      class App
+        def call(env)
+          request = Rack::Request.new(env)
+          said = [request.params, request.cookies, request.ip, request.host, request.media_type]
+          Rack::Response.new(said.inspect, 200, { "content-type" => "text/plain" }).finish
+        end
+      end
+      use Rack::ContentLength
+      use Rack::ETag
+      run App.new
+    RUBY
+    serve(app) do |server|
+      said = request(server, "POST /?a=1&b[]=2 HTTP/1.1\r\nHost: example\r\nCookie: c=3\r\nConnection: close\r\n" \
+                             "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 3\r\n\r\nd=4").body
+      expected = [{ "a" => "1", "b" => ["2"], "d" => "4" }, { "c" => "3" }, "127.0.0.1", "example",
+                  "application/x-www-form-urlencoded"]
+      assert_equal expected.inspect, said
+    end
+  end
+
+  private
+
+  def needs_ractors
+    why = Cuttle::Engines.unavailable("ractors") and skip "engine ractors #{why}"
+  end
+
+  def serve(app, *flags, &block)
+    in_rackup(app) do |path|
+      serving_process(path, "--engine", "ractors", "--ractors", "2", "-t", "2", *flags, &block)
+    end
+  end
+
+  def in_rackup(app)
+    Dir.mktmpdir do |directory|
+      path = File.join(directory, "config.ru")
+      File.write(path, app)
+      yield path
+    end
+  end
+
+  def assert_refused(line, app, *flags)
+    in_rackup(app) do |path|
+      command = [RbConfig.ruby, "#{ROOT}/exe/cuttle", "serve", path, "-b", "tcp://127.0.0.1:0", "--engine", "ractors"]
+      _, said, status = Open3.capture3(*command, *flags)
+      assert_equal 2, status.exitstatus, said
+      assert_match line, said.lines.first
+    end
+  end
+
+  # nil if the connection ended without an answer.
+  def status(server, path)
+    answer(server, path)&.status
+  rescue WireClient::Truncated
+    nil
+  end
+
+  def answer(server, path)
+    request(server, "GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+  end
+end
