@@ -21,7 +21,7 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
                Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md",
-                   "SECURITY.md", "LICENSE", "docs/{architecture,deployment,engines,security,static}.md",
+                   "SECURITY.md", "LICENSE", "docs/{architecture,configuration,deployment,engines,security,static}.md",
                    "examples/hello.ru"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]

@@ -26,8 +26,10 @@ module Cuttle
   autoload :VERSION, "cuttle/version"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
+  autoload :Configuration, "cuttle/configuration"
   autoload :Launcher, "cuttle/launcher"
   autoload :Listeners, "cuttle/listeners"
+  autoload :RubyFile, "cuttle/ruby_file"
   autoload :Settings, "cuttle/settings"
   autoload :Server, "cuttle/server"
   autoload :Service, "cuttle/service"
@@ -54,3 +56,5 @@ module Cuttle
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
 end
+
+Cuttle::Rack::Handler.offer if defined?(Rails)

@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
-desc "Write the tables of options, engines, parsers and presets into README.md"
+desc "Write the tables of options, engines, parsers, presets and words into the documents"
 task :readme do
   $LOAD_PATH.unshift File.expand_path("../lib", __dir__)
   require "cuttle"
-  path = File.expand_path("../README.md", __dir__)
-  File.write(path, Cuttle::Settings::Readme.update(File.read(path)))
+  Cuttle::Settings::Readme::DOCUMENTS.each_key do |document|
+    path = File.expand_path("../#{document}", __dir__)
+    File.write(path, Cuttle::Settings::Readme.update(document, File.read(path)))
+  end
 end

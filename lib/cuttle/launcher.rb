@@ -17,6 +17,7 @@ module Cuttle
     def run
       $stdout.sync = true # the output of an app appears at once, and only once after a fork
       export_environment
+      Dir.chdir(@settings.directory) if @settings.directory
       check_docroot
       @app ||= Rack::Loader.load(@settings.path)
       @listeners = Listeners.open(@settings.binds)
@@ -36,11 +37,12 @@ module Cuttle
       Cluster.new(@app, settings: @settings, listeners: @listeners, report: method(:report))
     end
 
-    # Sets the variables in which apps look for their environment. -e overrides all three names that are set.
+    # Sets the variables in which apps look for their environment. -e, or a
+    # configuration file, overrides all three names that are set.
     def export_environment
       ENV["RACK_ENV"] = @settings.environment
       ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, or isolate by fiber or thread
-      return unless @settings.origin(:environment) == :flag
+      return unless %i[flag file].include?(@settings.origin(:environment))
 
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }
     end
@@ -56,7 +58,7 @@ module Cuttle
     def announce
       warn_of_core
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
-      facts.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
+      facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts "Ctrl-C stops"
       @out.flush
     end
@@ -71,7 +73,7 @@ module Cuttle
     def facts
       {
         "engine" => @settings.engine, **processes, "threads" => threads,
-        "parser" => @settings.parser, "environment" => @settings.environment,
+        "parser" => @settings.parser, "environment" => @settings.environment, "settings" => @settings.config,
         "listening" => @listeners.uris.join(" "), "pid" => Process.pid
       }
     end

@@ -4,11 +4,12 @@ module Cuttle
   # The options of the user, as one frozen value. Settings::TABLE lists the settings. The layers, from the weakest to
   # the strongest:
   #
-  #   :default < :environment < :like < :flag
+  #   :default < :environment < :file < :like < :flag
   #
-  # +:environment+ are environment variables, +:like+ is the preset of --like, +:flag+ are options of the command line
-  # or of Cuttle::Server.new. Each value knows its layer, so that a message can name the cause. To add a layer, add a
-  # pair to Settings.layers; no other code knows how many there are.
+  # +:environment+ are environment variables, +:file+ is the configuration file, +:like+ is the preset of --like,
+  # +:flag+ are options of the command line or of Cuttle::Server.new. Each value knows its layer, and its place there,
+  # so that a message can name the cause. To add a layer, add it to Settings.layers; no other code knows how many there
+  # are.
   class Settings
     autoload :Checks, "cuttle/settings/checks"
     autoload :Help, "cuttle/settings/help"
@@ -18,6 +19,20 @@ module Cuttle
     autoload :Row, "cuttle/settings/row"
     autoload :TABLE, "cuttle/settings/table"
 
+    # One layer: its name, its values, and where each of them stands ("--threads", "config/cuttle.rb:3").
+    Layer = Struct.new(:origin, :values, :places) do
+      # Whether it has a value for +row+. A value may be nil: a limit that was turned off.
+      def says?(row)
+        values.key?(row.name) || values.key?(row.follows)
+      end
+
+      # [value, place] for +row+.
+      def said(row)
+        name = values.key?(row.name) ? row.name : row.follows
+        [values[name], places[name]]
+      end
+    end
+
     NAMES = TABLE.map(&:name).freeze
     ROWS = TABLE.to_h { |row| [row.name, row] }.freeze
     private_constant :ROWS
@@ -25,12 +40,13 @@ module Cuttle
     NAMES.each { |name| define_method(name) { @values.fetch(name) { resolve(Settings.row(name)) } } }
 
     class << self
-      # The settings made from +flags+ (nil: not given) and the environment's +variables+. Raises UsageError.
-      def build(variables: ENV, **flags)
+      # The settings made from +flags+ (nil: not given), the +configuration+ of a file (or nil) and the environment's
+      # +variables+. Raises UsageError.
+      def build(variables: ENV, configuration: nil, **flags)
         unknown = flags.keys - NAMES
         raise UsageError, "unknown option #{unknown.first}" unless unknown.empty?
 
-        new(layers(variables, flags)).tap { |settings| Checks.call(settings) }
+        new(layers(variables, configuration, flags)).tap { |settings| Checks.call(settings) }
       end
 
       # The Row with that name.
@@ -40,23 +56,24 @@ module Cuttle
 
       private
 
-      # Strongest first. Each layer is its origin and a Hash of its values.
-      def layers(variables, flags)
+      # Strongest first.
+      def layers(variables, configuration, flags)
         flags = flags.compact.to_h { |name, value| [name, row(name).coerce(value)] }
-        [[:flag, flags], [:like, preset(flags[:like])], [:environment, environment(variables)]]
+        file = Layer.new(:file, configuration&.values || {}, configuration&.places || {})
+        [Layer.new(:flag, flags, flags.to_h { |name, _| [name, row(name).flag] }),
+         preset(flags[:like] || file.values[:like]), file, environment(variables)]
       end
 
       def preset(like)
-        return {} unless like
-
-        LIKES.fetch(like).to_h { |name, value| [name, row(name).coerce(value, "--like #{like}:")] }
+        place = "--like #{like}"
+        values = (like ? LIKES.fetch(like) : {}).to_h { |name, value| [name, row(name).coerce(value, "#{place}:")] }
+        Layer.new(:like, values, values.transform_values { place })
       end
 
       def environment(variables)
-        TABLE.filter_map do |row|
-          variable, said = row.heard(variables)
-          [row.name, row.coerce(said, variable)] if variable
-        end.to_h
+        heard = TABLE.filter_map { |row| [row.name, row.heard(variables)] }.to_h.compact
+        Layer.new(:environment, heard.to_h { |name, (variable, said)| [name, row(name).coerce(said, variable)] },
+                  heard.transform_values(&:first))
       end
     end
 
@@ -64,15 +81,21 @@ module Cuttle
       @layers = layers
       @values = {}
       @origins = {}
+      @places = {}
       NAMES.each { |name| public_send(name) }
       remove_instance_variable(:@layers)
-      [@values, @origins, self].each(&:freeze)
+      [@values, @origins, @places, self].each(&:freeze)
     end
 
-    # The layer that +name+ came from: :default, :environment, :like or :flag.
+    # The layer that +name+ came from: :default, :environment, :file, :like or :flag.
     def origin(name)
       public_send(name)
       @origins.fetch(name)
+    end
+
+    # Where in that layer: a flag, "--like puma", "config/cuttle.rb:3", a variable; nil for a default.
+    def place(name)
+      @places[name]
     end
 
     # The traits of the selected engine.
@@ -99,19 +122,19 @@ module Cuttle
     # A default may read other settings, which are then resolved first.
     def resolve(row)
       fixed = row.fixed&.call(self)
-      origin, said = @layers.find { |layer, values| says?(row, values) && (fixed.nil? || layer == :flag) }
-      value = said ? settle(row, said.fetch(row.name) { said[row.follows] }) : fixed || row.otherwise(self)
-      @origins[row.name] = origin || :default
-      @values[row.name] = value
+      layer = layer_of(row)
+      layer = nil unless fixed.nil? || layer&.origin == :flag
+      @origins[row.name] = layer&.origin || :default
+      return @values[row.name] = fixed || row.otherwise(self) unless layer
+
+      value, @places[row.name] = layer.said(row)
+      @values[row.name] = row.joined ? row.joined.call(value, self, layer.values) : value
     end
 
-    # A value may be nil: a limit that was turned off.
-    def says?(row, values)
-      values.key?(row.name) || values.key?(row.follows)
-    end
-
-    def settle(row, value)
-      row.joined ? row.joined.call(value, self) : value
+    # The strongest layer that has a value for +row+, unless a stronger one has a value that replaces it.
+    def layer_of(row)
+      layer = @layers.find { |candidate| candidate.says?(row) || candidate.values.key?(row.yields) }
+      layer if layer&.says?(row)
     end
   end
 end

@@ -14,7 +14,8 @@ class TestImports < Minitest::Test
     "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "cores" => %w[Cores], "http" => %w[Http],
     "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
-    "settings" => %w[Settings], "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
+    "settings" => %w[Settings], "configuration" => %w[Configuration], "ruby_file" => %w[RubyFile],
+    "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies]
@@ -37,9 +38,12 @@ class TestImports < Minitest::Test
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],
     "rack" => %w[core http],
-    "rack/handler" => %w[settings launcher], # an entry point, as exe/cuttle is
+    "rack/loader" => %w[ruby_file],
+    "rack/handler" => %w[settings configuration launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
     "settings" => %w[cores engines http listeners cluster], # names to check, CPUs to count
+    "configuration" => %w[settings ruby_file],
+    "ruby_file" => [],
     "watchdog" => [],
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
     "worker" => %w[signals],
@@ -49,7 +53,8 @@ class TestImports < Minitest::Test
   }.freeze
 
   # Constants that a room has of its own, by the name of another's: a server of the lab is a process.
-  OWN = { "lab" => %w[Server Listeners Cores], "cores" => %w[Connection Poller Acceptor Scoreboard Beneath] }.freeze
+  OWN = { "lab" => %w[Server Listeners Cores Configuration],
+          "cores" => %w[Connection Poller Acceptor Scoreboard Beneath] }.freeze
 
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
   HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze

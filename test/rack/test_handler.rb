@@ -31,6 +31,30 @@ class TestHandler < Minitest::Test
     assert_equal settings.to_h, settings(DoNotReverseLookup: true, daemonize: false, user_supplied_options: []).to_h
   end
 
+  # `rails server` passes its defaults too, and says which options the user gave.
+  def test_an_address_of_the_configuration_file
+    Dir.mktmpdir do |directory|
+      File.write("#{directory}/cuttle.rb", "port 3000, '127.0.0.1'\nworkers 2")
+      file = { Config: "#{directory}/cuttle.rb" }
+      assert_equal [["tcp://127.0.0.1:3000"], 2],
+                   settings(**file, user_supplied_options: []).then { |said| [said.binds, said.workers] }
+      assert_equal ["tcp://localhost:9292"], settings(**file, user_supplied_options: %i[Port]).binds
+      assert_equal ["tcp://localhost:9292"], settings(file).binds
+      File.write("#{directory}/cuttle.rb", "workers 2")
+      assert_equal ["tcp://localhost:9292"], settings(**file, user_supplied_options: []).binds
+    end
+  end
+
+  def test_the_default_where_no_other_server_is_in_the_bundle
+    variables = { "RACKUP_HANDLER" => "thin" }
+    Cuttle::Rack::Handler.offer(variables)
+    assert_equal({ "RACKUP_HANDLER" => "thin", "RACK_HANDLER" => "cuttle" }, variables)
+    assert_output("cuttle") do
+      print IO.popen([RbConfig.ruby, "-I#{File.expand_path("../../lib", __dir__)}", "-e",
+                      "module Rails; end; require 'cuttle'; print ENV['RACKUP_HANDLER']"], &:read)
+    end
+  end
+
   def test_every_setting_that_rackup_has_no_option_for_has_one
     names = Cuttle::Settings::NAMES - %i[path binds port]
     assert_empty names - Cuttle::Rack::Handler::OPTIONS.values

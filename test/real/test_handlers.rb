@@ -23,11 +23,28 @@ class HandlersTest < Minitest::Test
   def test_rails_server_serves
     skip Real::FORUM.missing if Real::FORUM.missing
     @storage = Real::ForumStorage.new
-    serve(Real::FORUM, "FORUM_STORAGE" => @storage.path) do |port|
-      %W[bin/rails server -u cuttle -b 127.0.0.1 -p #{port} -P #{@storage.path}/pid]
+    pidfile = "#{@storage.path}/pid"
+    serve(Real::FORUM, "FORUM_STORAGE" => @storage.path, "PIDFILE" => pidfile) do |port|
+      %W[bin/rails server -b 127.0.0.1 -p #{port}]
     end
     assert_includes get("/").body, "Threads or fibers?"
+    assert_equal server.pid.to_s, File.read(pidfile)
+    assert_includes server.log, "=> Booting Cuttle\n"
     assert_predicate server.stop, :success?
+    refute File.exist?(pidfile)
+  end
+
+  # `rails server` always passes an address, but says which options the user gave.
+  def test_rails_server_listens_where_the_configuration_file_says
+    skip Real::FORUM.missing if Real::FORUM.missing
+    @storage = Real::ForumStorage.new
+    serve(Real::FORUM, "FORUM_STORAGE" => @storage.path,
+                      "CUTTLE_CONFIG" => "#{@storage.path}/cuttle.rb") do |port|
+      File.write("#{@storage.path}/cuttle.rb", "bind 'tcp://127.0.0.1:#{port}'\nengine 'threads'\nthreads 2")
+      %W[bin/rails server -P #{@storage.path}/pid]
+    end
+    assert_includes get("/").body, "Threads or fibers?"
+    assert_match(/^  engine +threads$/, server.log)
   end
 
   # As Capybara starts a server: in a thread of the test's own process, which asks for its own app until it answers.

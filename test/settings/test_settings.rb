@@ -75,7 +75,7 @@ class TestSettings < Minitest::Test
     { [{ request_timeout: 2 }, { header_timeout: 1, body_timeout: 1 }] => [[2, :flag], [2, :flag]],
       [{ header_timeout: 1 }, { request_timeout: 2 }] => [[1, :flag], [2, :like]],
       [{}, { request_timeout: 2, body_timeout: 3 }] => [[2, :like], [3, :like]] }.each do |(flags, like), meant|
-      settings = Cuttle::Settings.new([[:flag, flags], [:like, like], [:environment, {}]])
+      settings = Cuttle::Settings.new([layer(:flag, flags), layer(:like, like)])
       assert_equal meant, origins(settings)
     end
   end
@@ -292,6 +292,8 @@ class TestSettings < Minitest::Test
   end
 
   private
+
+  def layer(origin, values) = Cuttle::Settings::Layer.new(origin, values, {})
 
   # The flag for the evented engines, as messages have it.
   def evented

@@ -7,11 +7,18 @@ require "optparse"
 class TestTable < Minitest::Test
   ROWS = Cuttle::Settings::TABLE
   OPTIONS = ROWS.reject { |row| row.flags.empty? }
-  README = File.expand_path("../../README.md", __dir__)
+  ROOT = File.expand_path("../..", __dir__)
 
-  def test_readme_has_the_table
-    text = File.read(README)
-    assert_equal Cuttle::Settings::Readme.update(text), text, "run rake readme"
+  def test_documents_have_the_tables
+    Cuttle::Settings::Readme::DOCUMENTS.each_key do |document|
+      text = File.read("#{ROOT}/#{document}")
+      assert_equal Cuttle::Settings::Readme.update(document, text), text, "run rake readme"
+    end
+  end
+
+  def test_every_word_of_a_configuration_file_is_told
+    lines = Cuttle::Settings::Readme.words.lines
+    ROWS.flat_map(&:words).each { |word| assert lines.one? { |line| line[/[^|]+/].include?("`#{word}`") }, word }
   end
 
   def test_readmes_table_tells_every_option
@@ -25,8 +32,8 @@ class TestTable < Minitest::Test
   end
 
   def test_readme_without_a_place_for_the_table
-    error = assert_raises(Cuttle::Error) { Cuttle::Settings::Readme.update("# X\n") }
-    assert_match(/no place for the options/, error.message)
+    error = assert_raises(Cuttle::Error) { Cuttle::Settings::Readme.update("README.md", "# X\n") }
+    assert_match(/README.md has no place for the options/, error.message)
   end
 
   def test_readmes_table_tells_every_engine_and_the_presets_that_select_it

@@ -23,7 +23,7 @@ class RawClient
     end
   end
 
-  # Whether nobody listens on that port of 127.0.0.1. (A listener that closes just then resets what it had not accepted.)
+  # Whether nobody listens on that port of 127.0.0.1. (A listener that closes just then may reset the connection.)
   def self.refused?(port)
     Socket.tcp("127.0.0.1", port).close
     false

@@ -6,6 +6,7 @@ require "rails"
 require "active_record/railtie"
 require "action_controller/railtie"
 require "action_view/railtie"
+require "cuttle" # as Bundler.require does in most apps: `bin/rails server` takes it then
 require_relative "../lib/patient_sqlite"
 
 module Forum

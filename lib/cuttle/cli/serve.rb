@@ -17,10 +17,17 @@ module Cuttle
         flags = parse(arguments)
         return flags if flags.is_a?(Integer)
 
-        Launcher.new(Settings.build(**flags), out: @out, err: @err).run
+        configuration = Configuration.of(flags)
+        start(Settings.build(configuration: configuration, **flags), configuration)
       end
 
       private
+
+      # PATH is stronger than an app that the file made.
+      def start(settings, configuration)
+        app = configuration&.app unless settings.origin(:path) == :flag
+        Launcher.new(settings, app: app, out: @out, err: @err).run
+      end
 
       # The given flags, or an exit status if one of them was a question that has been answered.
       def parse(arguments)
@@ -36,9 +43,11 @@ module Cuttle
         raise UsageError, error.message
       end
 
+      def command = "serve"
+
       def options(flags)
         OptionParser.new do |options|
-          options.banner = "Usage: cuttle serve [PATH] [OPTION …]"
+          options.banner = "Usage: cuttle #{command} [PATH] [OPTION …]"
           options.separator "PATH is a rackup file or a directory of files. The default is config.ru in this directory."
           Settings::Help.add(options, flags)
           questions(options)

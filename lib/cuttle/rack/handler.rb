@@ -9,6 +9,8 @@ module Cuttle
       # Settings for which rackup has its own options.
       ITS_OWN = %i[path binds port environment].freeze
 
+      ADDRESS = %i[Host Port].freeze
+
       # Our options, by rackup's spelling of their names.
       ROWS = Settings::TABLE.reject { |row| ITS_OWN.include?(row.name) }
                             .to_h { |row| [row.name.to_s.split("_").map(&:capitalize).join.to_sym, row] }.freeze
@@ -24,13 +26,26 @@ module Cuttle
           abort "cuttle: #{error.message}"
         end
 
-        # The Settings for rackup's +options+. Options that aren't ours (rackup's own, other servers') are ignored.
-        # Raises UsageError.
+        # Makes `rails server` and `rackup` take Cuttle where the user names no server. They look for Puma and Falcon
+        # first, so one of these in the bundle stays the default.
+        def offer(variables = ENV)
+          return if %w[puma falcon].any? { |name| Gem.loaded_specs.key?(name) }
+
+          %w[RACKUP_HANDLER RACK_HANDLER].each { |name| variables[name] ||= "cuttle" } # of Rack 3, and of Rack 2
+        end
+
+        # The Settings for rackup's +options+, and for a configuration file if there is one. Options that aren't ours
+        # (rackup's own, other servers') are ignored. Raises UsageError.
         def settings(options)
           flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
           flags[:quiet] = true if options.key?(:Silent)
-          Settings.build(**flags, binds: [bind(options)])
+          configuration = Configuration.of(flags)
+          flags[:binds] = [bind(options)] unless configuration && default_address?(options, configuration)
+          Settings.build(configuration: configuration, **flags)
         end
+
+        # As `rails server` names the server that it starts.
+        def to_s = "Cuttle"
 
         # The options that rackup prints in its --help.
         def valid_options
@@ -40,6 +55,13 @@ module Cuttle
         end
 
         private
+
+        # Whether Host and Port are only the defaults of rackup or of `rails server`, where the file says better.
+        # `rails server` names the options that the user gave.
+        def default_address?(options, configuration)
+          given = options[:user_supplied_options] || ADDRESS
+          !given.intersect?(ADDRESS) && configuration.values.keys.intersect?(%i[binds port])
+        end
 
         # Host and Port are rackup's own options and have defaults. Both may be missing if a program calls.
         def bind(options)

@@ -2,8 +2,7 @@
 
 module Cuttle
   module Rack
-    # Loads the PATH of `cuttle serve PATH`. An error in a rackup file becomes one line with its place; the exception
-    # itself is the cause of that error.
+    # Loads the PATH of `cuttle serve PATH`.
     module Loader
       # The app for a directory of files. The files are served before this app is called.
       NOT_FOUND = ->(_env) { [404, { "content-type" => "text/plain" }, ["Not Found\n"]] }
@@ -36,19 +35,8 @@ module Cuttle
 
         # Rack 2 returns the app and the options of the file's first line. Rack 3 returns the app.
         def build(file)
-          loaded = ::Rack::Builder.parse_file(file)
+          loaded = RubyFile.evaluating(file) { ::Rack::Builder.parse_file(file) }
           loaded.is_a?(Array) ? loaded.first : loaded
-        rescue StandardError, ScriptError => error
-          raise Error, describe(error, file)
-        end
-
-        # "config.ru:3: undefined local variable or method `x' (NameError)"
-        def describe(error, file)
-          first, = error.message.lines.map(&:strip).reject(&:empty?)
-          return first.to_s if error.is_a?(SyntaxError)
-
-          place = error.backtrace&.find { |line| line.start_with?("#{file}:") } || error.backtrace&.first.to_s
-          "#{place[/\A.+?:\d+/] || file}: #{first} (#{error.class})"
         end
       end
     end

@@ -87,12 +87,12 @@ module Cuttle
         raise ArgumentError, "#{error.message}, or none"
       end
 
-      # A directory that exists and is writable. Returns its absolute path, because an app may change the working
-      # directory.
-      def directory(value)
+      # A directory that exists, and that is writable if we are to write (+written+). Returns its absolute path, because
+      # an app may change the working directory.
+      def directory(value, written = true)
         path = File.expand_path(value.to_s)
-        usable = File.directory?(path) && File.writable?(path) && File.executable?(path)
-        raise ArgumentError, "give a directory that exists and that we may write to" unless usable
+        usable = File.directory?(path) && File.executable?(path) && (!written || File.writable?(path))
+        raise ArgumentError, "give a directory that exists#{" and that we may write to" if written}" unless usable
 
         path.freeze
       end

@@ -2,24 +2,39 @@
 
 module Cuttle
   class Settings
-    # README's tables of options, engines, parsers and presets as Markdown, each between two markers. `rake readme`
-    # writes them.
+    # The tables of documents as Markdown, each between two markers. `rake readme` writes them.
     module Readme
       # Each name is also the method that makes the table. The file is its source.
       TABLES = { options: "lib/cuttle/settings/table.rb", engines: "lib/cuttle/engines.rb",
-                 parsers: "lib/cuttle/http/parsers.rb", presets: "lib/cuttle/settings/likes.rb" }.freeze
+                 parsers: "lib/cuttle/http/parsers.rb", presets: "lib/cuttle/settings/likes.rb",
+                 words: "lib/cuttle/settings/table.rb" }.freeze
+
+      # Each document and its tables.
+      DOCUMENTS = { "README.md" => %i[options engines parsers presets], "docs/configuration.md" => %i[words] }.freeze
 
       module_function
 
-      # README's +text+ with the current tables. Raises Error if a marker is missing.
-      def update(text)
-        TABLES.keys.reduce(text) { |updated, name| replace(updated, name) }
+      # The +text+ of +document+ with the current tables. Raises Error if a marker is missing.
+      def update(document, text)
+        DOCUMENTS.fetch(document).reduce(text) do |updated, name|
+          replace(updated, name) do |marker|
+            raise Error, "#{document} has no place for the #{name}: #{marker.chomp}"
+          end
+        end
       end
 
       # The options of `cuttle serve`.
       def options
-        rows = TABLE.reject { |row| row.flags.empty? }.map { |row| [flags(row), row.readme || row.help, default(row)] }
+        rows = TABLE.reject { |row| row.flags.empty? }.map { |row| [flags(row), meaning(row), default(row)] }
         table(%w[option meaning default], rows)
+      end
+
+      # The words of a configuration file.
+      def words
+        rows = TABLE.reject { |row| row.words.empty? }.map do |row|
+          [row.words.map { |word| code(word) }.join(", "), row.flags.empty? ? "" : code(row.flag), meaning(row)]
+        end
+        table(%w[word option meaning], rows)
       end
 
       # The engines, each with the presets of --like that select it.
@@ -47,7 +62,7 @@ module Cuttle
         beginning, ending = markers(name)
         before, _, rest = text.partition(beginning)
         _, found, after = rest.partition(ending)
-        raise Error, "README.md has no place for the #{name}: #{beginning.chomp}" if found.empty?
+        yield beginning if found.empty?
 
         [before, beginning, public_send(name), ending, after].join
       end
@@ -62,6 +77,10 @@ module Cuttle
 
       def line(cells)
         cells.map { |cell| "| #{cell.gsub("|", "\\|")} " }.join.squeeze(" ") << "|"
+      end
+
+      def meaning(row)
+        row.readme || row.help
       end
 
       def flags(row)
@@ -97,7 +116,8 @@ module Cuttle
       def code(text)
         "`#{text}`"
       end
-      private_class_method :replace, :markers, :table, :line, :flags, :default, :variables, :threads, :keep_alive, :code
+      private_class_method :replace, :markers, :table, :line, :meaning, :flags, :default, :variables, :threads,
+                           :keep_alive, :code
     end
   end
 end

@@ -11,10 +11,12 @@ module Cuttle
     #   fixed     a Proc of the other settings: the value if they leave no choice, else nil. Then the environment and
     #             --like are ignored. A flag is not ignored, and Checks may reject it.
     #   follows   the setting whose value applies if a layer has that setting and not this one
-    #   joined    a Proc of the given value and of the other settings: the value that applies
+    #   yields    the setting with which a stronger layer replaces this one too, with its default
+    #   joined    a Proc of the given value, the other settings and the values of the same layer: the value that applies
     #   variables environment variables; the first that is set applies
     #   minimum   a variable; together with theirs, its value makes a MIN:MAX
     #   flags     as OptionParser takes them, the long one last; none: no option of the command line
+    #   words     its names in a configuration file, ours first
     #   repeated  whether the flag may be repeated and collects all values
     #   group     the title above the option in --help
     #   help      the meaning in one line, without the default
@@ -22,9 +24,9 @@ module Cuttle
     #   check     a Proc of the coerced value that raises ArgumentError if the value is invalid
     #   source    whether the source (Poller, Acceptor) takes it, as a keyword of the same name
     #   engine    whether the engine takes it, as a keyword of the same name
-    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :joined, :variables, :minimum, :flags, :repeated,
-                     :group, :help, :readme, :check, :source, :engine, keyword_init: true) do
-      def initialize(variables: [], flags: [], **others)
+    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :yields, :joined, :variables, :minimum, :flags,
+                     :words, :repeated, :group, :help, :readme, :check, :source, :engine, keyword_init: true) do
+      def initialize(name:, variables: [], flags: [], words: [name.to_s], **others)
         super
         freeze
       end
@@ -59,6 +61,16 @@ module Cuttle
       # The argument of the flag ("MIN:MAX"); nil for a switch.
       def argument
         flags.last&.[](/ (.+)/, 1)
+      end
+
+      # +value+, in its final form, as a user would write it.
+      def write(value)
+        case value
+        when nil then "none"
+        when true, false then value ? "on" : "off"
+        when Range then value.minmax.uniq.join(":")
+        else Array(value).join(" ")
+        end
       end
 
       # The default as text for documents; nil if there is none.

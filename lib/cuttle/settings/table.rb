@@ -8,20 +8,23 @@ module Cuttle
     # Defaults are defined here and nowhere else.
     TABLE = {
       nil => [
-        # A rackup file, or a directory of static files; nil if the app is given as an object.
-        { name: :path, kind: :text }
+        # nil if the app is given as an object.
+        { name: :path, kind: :text, words: %w[rackup],
+          help: "PATH of the command line: a rackup file, or a directory of static files" }
       ],
 
       "Where to listen" => [
-        { name: :binds, kind: :binds, flags: ["-b", "--bind URI"], repeated: true,
+        { name: :binds, kind: :binds, flags: ["-b", "--bind URI"], words: %w[bind], repeated: true,
           # Like rackup: this machine only in development, every interface elsewhere.
           default: lambda { |settings|
             host = %w[development test].include?(settings.environment) ? "127.0.0.1" : "0.0.0.0"
             ["tcp://#{host}:#{settings.port}"]
           },
-          # -p together with -b adds an address. PORT does not, because it may be set for another purpose.
-          joined: lambda { |uris, settings|
-            settings.origin(:port) == :flag ? uris | Settings.row(:binds).otherwise(settings) : uris
+          # -p together with -b adds an address, as port and bind of a file do. PORT does not, because it may be set for
+          # another purpose. -p alone replaces those of a file.
+          yields: :port,
+          joined: lambda { |uris, settings, others|
+            others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
           help: "tcp://host:port or unix:///path; may be given again",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`; several" },
@@ -57,6 +60,7 @@ module Cuttle
           default: ->(settings) { settings.core }, tells: "native; pure for core pure",
           help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser, see below" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
+          words: %w[keep_alive enable_keep_alives],
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
           tells: "on; off if a process serves one at a time",
@@ -66,6 +70,11 @@ module Cuttle
       ],
 
       "What to serve" => [
+        # Configuration.of has read it before there are settings.
+        { name: :config, kind: :text, flags: ["-C", "--config FILE"], variables: %w[CUTTLE_CONFIG], words: [],
+          help: "the configuration file, instead of config/cuttle.rb; - for none" },
+        { name: :directory, kind: [:directory, false], flags: ["--dir DIR"],
+          help: "the directory to serve in; PATH is relative to it" },
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
           default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
           help: "serve the files in DIR; the app gets the other requests" },
@@ -89,6 +98,7 @@ module Cuttle
           readme: "octets per second that a body must arrive at, or a streamed response be taken at, after 10 s of " \
                   "grace" },
         { name: :idle_timeout, kind: %i[optional seconds], flags: ["--idle-timeout S"], default: 65, source: true,
+          words: %w[idle_timeout persistent_timeout],
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
           help: "seconds that a client may read nothing of a response" },
@@ -100,6 +110,7 @@ module Cuttle
           readme: "seconds that kept connections have for one more request after a stop signal" },
         # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
+          words: %w[shutdown_timeout worker_shutdown_timeout],
           help: "seconds to finish requests under way after a stop signal" },
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
           help: "seconds that a request may wait for a thread before 503" },
@@ -111,6 +122,7 @@ module Cuttle
 
       "Limits" => [
         { name: :max_body, kind: %i[optional size], flags: ["--max-body SIZE"], default: "1G", source: true,
+          words: %w[max_body http_content_length_limit],
           help: "octets of a request's body, before 413" },
         { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
           help: "octets on the disk for all bodies and responses of a process" },
@@ -124,6 +136,7 @@ module Cuttle
           default: "none", source: true,
           help: "open connections of a process" },
         { name: :max_requests, kind: [:optional, :count, "requests"], flags: ["--max-requests N"], default: "none",
+          words: %w[max_requests max_keep_alive],
           source: true,
           help: "requests on one connection" },
         { name: :max_queue, kind: [:optional, :count, "requests"], flags: ["--max-queue N"], default: "none",

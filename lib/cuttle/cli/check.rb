@@ -1,0 +1,24 @@
+# frozen_string_literal: true
+
+require "cuttle/cli/serve"
+
+module Cuttle
+  class CLI
+    # `cuttle check [PATH]`: takes the options of serve, starts nothing, and prints each setting with its value and
+    # where that comes from.
+    class Check < Serve
+      private
+
+      def command = "check"
+
+      def start(settings, _configuration)
+        rows = Settings::TABLE.map do |row|
+          [row.name.to_s, row.write(settings.public_send(row.name)), settings.place(row.name) || "default"]
+        end
+        widths = rows.transpose.map { |column| column.map(&:length).max }
+        rows.each { |name, value, place| @out.puts "#{name.ljust(widths[0])}  #{value.ljust(widths[1])}  #{place}" }
+        0
+      end
+    end
+  end
+end

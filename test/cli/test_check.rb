@@ -1,0 +1,80 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "cuttle/cli/check"
+
+# `cuttle check`, and what `cuttle serve` does with a configuration file.
+class TestCheck < Minitest::Test
+  include Serving
+
+  def setup
+    @directory = File.realpath(Dir.mktmpdir("cuttle"))
+    File.write("#{@directory}/config.ru", "run ->(_env) { [200, {}, ['from the rackup file']] }")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_every_setting_has_its_value_and_where_that_comes_from
+    configure("bind 'tcp://127.0.0.1:0'\n\nmax_queue 9")
+    out, = check("-C", @file, "-t", "1:5", "--like", "puma")
+    lines = out.lines.to_h { |line| line.chomp.split(/ {2,}/, 3).then { |name, *rest| [name, rest] } }
+    assert_equal Cuttle::Settings::NAMES.map(&:to_s), lines.keys
+    assert_equal ["tcp://127.0.0.1:0", "#{@file}:1"], lines["binds"]
+    assert_equal ["9", "#{@file}:3"], lines["max_queue"]
+    assert_equal %w[1:5 --threads], lines["threads"]
+    assert_equal ["hybrid", "--like puma"], lines["engine"]
+    assert_equal %w[none default], lines["queue_timeout"]
+    assert_equal %w[off default], lines["debug"]
+  end
+
+  def test_what_is_wrong
+    configure("workerz 2")
+    assert_equal ["", "cuttle: #{@file}:1: unknown word workerz: did you mean workers?\n" \
+                      "Usage: cuttle check --help\n", 2], check("-C", @file)
+    assert_equal 1, check("-C", "/no/such").last
+    assert_equal 2, check("--threads", "x").last
+  end
+
+  def test_serve_takes_the_file
+    configure("bind 'tcp://127.0.0.1:0'\nengine 'threads'\nenvironment 'staging'\ndirectory '#{@directory}'")
+    serving_process("-C", @file) do |process|
+      assert_match(/^  settings +#{Regexp.escape(@file)}$/, process.out)
+      assert_match(/^  engine +threads$/, process.out)
+      assert_match(/^  environment +staging$/, process.out)
+      assert_equal "from the rackup file", get(process).body
+    end
+  end
+
+  def test_an_app_of_the_file_counts_unless_a_path_is_given
+    configure("app { |_env| [200, {}, ['from the file']] }")
+    serving_process("-C", @file) { |process| assert_equal "from the file", get(process).body }
+    serving_process("#{@directory}/config.ru", "-C", @file) do |process|
+      assert_equal "from the rackup file", get(process).body
+    end
+  end
+
+  def test_serve_ends_at_a_file_that_is_wrong_before_it_listens
+    configure("bind 'tcp://127.0.0.1:0'\nraise 'no'")
+    _, err, status = run_cuttle("serve", "-C", @file)
+    assert_equal ["cuttle: #{@file}:2: no (RuntimeError)\n", 1], [err, status]
+  end
+
+  private
+
+  def configure(text)
+    @file = "#{@directory}/cuttle.rb"
+    File.write(@file, text)
+  end
+
+  def check(*arguments) = run_cuttle("check", *arguments)
+
+  # [stdout, stderr, exit status] of a command.
+  def run_cuttle(*arguments)
+    out = StringIO.new
+    err = StringIO.new
+    status = Cuttle::CLI.new(out: out, err: err).run(arguments)
+    [out.string, err.string, status]
+  end
+end
