@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "etc"
+
 # Runs in JRuby itself, in one process: what goes through sockets to a server of the same process.
 INSIDE_JRUBY = FileList["test/{http,rack}/test_*.rb", "test/static/test_{beneath,serving}.rb",
                         "test/contracts/test_{parsers,recognizer}.rb", "test/test_{server,listeners}.rb",
@@ -12,7 +14,8 @@ end
 
 # The contract of engines and the command line, with servers that JRuby runs.
 def test_with_jruby
-  environment = { "CUTTLE_SERVER_RUBY" => JRuby.quick_command.shelljoin }
+  processes = ENV.fetch("CUTTLE_PROCESSES") { (Etc.nprocessors * 2).to_s } # a JVM computes for seconds at its start
+  environment = { "CUTTLE_SERVER_RUBY" => JRuby.quick_command.shelljoin, "CUTTLE_PROCESSES" => processes }
   loads = %w[engines programs].map { |name| "load 'test/jruby/#{name}.rb'" }
   system(environment, RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e", loads.join("; "))
 end
@@ -23,7 +26,7 @@ def test_inside_jruby
   system(environment, *JRuby.quick_command, *paths, "test/jruby/inside.rb", *INSIDE_JRUBY)
 end
 
-desc "Run the tests of the core in Ruby on JRuby"
+desc "Run the tests of the core in Ruby on JRuby, if there is a Java"
 task "test:jruby" => :compile do
   require_relative "../bin/support/jruby"
   if (reason = JRuby.missing)

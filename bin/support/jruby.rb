@@ -4,7 +4,7 @@ require "fileutils"
 require "shellwords"
 require_relative "clone"
 
-# JRuby for tests: the jar files of a gem (gemfiles/jruby.gemfile, which bin/setup installs), run by the system's Java.
+# JRuby for tests: the jar files of a gem (gemfiles/jruby.gemfile), run by the system's Java, which bin/setup installs.
 module JRuby
   GEMFILE = "#{Clone::ROOT}/gemfiles/jruby.gemfile"
 
@@ -15,10 +15,12 @@ module JRuby
   FLAGS = %w[-XX:+UseSerialGC -XX:TieredStopAtLevel=1].freeze
 
   class << self
-    # What is missing, nil where JRuby can run.
+    # What is missing, nil where JRuby can run. Installs the gem if it may.
     def missing
-      if !system("java", "-version", out: File::NULL, err: File::NULL) then "there is no java (default-jre-headless)"
-      elsif jars.empty? then "the gem jruby-jars is not installed (bin/setup)"
+      if !system("java", "-version", out: File::NULL, err: File::NULL)
+        "there is no java (bin/setup, or the Debian package default-jre-headless)"
+      elsif !Clone.bundle(GEMFILE) || jars.empty?
+        "the gem jruby-jars is not installed (bin/setup)"
       end
     end
 
@@ -30,15 +32,20 @@ module JRuby
     # The same with an archive of JRuby's loaded classes, which saves each start a third of its time.
     def quick_command
       archive = "#{Clone::ROOT}/tmp/jruby/#{File.basename(jars.first, ".jar")}.jsa"
-      unless File.exist?(archive)
-        FileUtils.mkdir_p(File.dirname(archive))
-        system(*command([*FLAGS, "-XX:ArchiveClassesAtExit=#{archive}"]), "-I#{Clone::ROOT}/lib", "-e", TYPICAL,
-               out: File::NULL, err: File::NULL)
-      end
+      write(archive) unless File.exist?(archive)
       command([*FLAGS, "-XX:SharedArchiveFile=#{archive}", "-Xlog:disable", "-Xlog:all=error:stderr"])
     end
 
     private
+
+    # By a rename: what an interrupt leaves is not taken for an archive. Without one, JRuby is only slower.
+    def write(archive)
+      FileUtils.mkdir_p(File.dirname(archive))
+      environment = { "RUBYOPT" => nil, "RUBYLIB" => nil }
+      system(environment, *command([*FLAGS, "-XX:ArchiveClassesAtExit=#{archive}.new"]), "-I#{Clone::ROOT}/lib",
+             "-e", TYPICAL, out: File::NULL, err: File::NULL)
+      File.rename("#{archive}.new", archive) if File.exist?("#{archive}.new")
+    end
 
     # Loads what a server loads.
     TYPICAL = 'require "cuttle"; require "socket"; Cuttle::Settings; Cuttle::Cores::Pure; Cuttle::Listeners.open([])'
