@@ -53,7 +53,7 @@ module Cuttle
           default: 1024, engine: true,
           help: "requests at once in a process of engine fibers" },
         { name: :core, kind: [:name, "core", -> { Cores.names }], flags: ["--core NAME"], variables: %w[CUTTLE_CORE],
-          default: ->(_settings) { Cores.default }, tells: "native; pure where that is missing",
+          default: ->(_settings) { Cores.default }, tells: "native; else pure",
           help: "what moves octets: native (C) or pure (Ruby, slow)",
           readme: "what moves octets: `native` (C), or `pure` (Ruby, slow: for JRuby)" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
