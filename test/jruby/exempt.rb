@@ -23,7 +23,7 @@ module Exempt
 
   # Tests that run in JRuby.
   TESTS = {
-    /^TestRubyParsers|^TestAccessLines|^TestChangingResponses|^TestHandler#test_rackup/ =>
+    /^TestRubyParsers|^TestAccessLines|^TestChangingResponses|^TestHandler#test_(rackup|the_default_where)/ =>
       "they start servers as processes of the Ruby that runs them, which for JRuby is no program",
     /^TestStaticServing#test_a_directory_alone/ => "it starts a server as a process too",
     /^TestDate#test_(times_that|dates_are)/ => "they run Ruby as a process, to ask it about time zones",
@@ -33,7 +33,7 @@ module Exempt
     /test_(no_race_of_renames_leads_out|what_may_not_be_read_is_not_there|only_the_owner_takes_the_file_away)/ =>
       "they fork",
     /_costs?_linear_time/ => "the JVM has no clock of the process's CPU time",
-    /^TestHandler#test_our_options_in_rackups_spelling/ => "it asks for workers"
+    /^TestHandler#test_(our_options_in_rackups_spelling|an_address_of_the_configuration_file)/ => "they ask for workers"
   }.freeze
 
   class << self

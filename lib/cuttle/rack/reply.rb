@@ -5,10 +5,6 @@ module Cuttle
     # A response whose body is more than an Array of Strings. It is sent piece by piece, from a file, or by the app
     # itself through a stream; or the app gets the socket. The body is closed once, whatever happens.
     class Reply
-      # Guards the one look of each reply at whether it is complete.
-      ENDING = Mutex.new
-      private_constant :ENDING
-
       # +ended+ is called at the end of a stream.
       def initialize(exchange, env, status, headers, body, ended = nil)
         @exchange = exchange
@@ -17,6 +13,7 @@ module Cuttle
         @headers = headers
         @body = body
         @ended = ended
+        @completing = Mutex.new
       end
 
       # Whether the app has, or had, a stream for this response.
@@ -122,12 +119,20 @@ module Cuttle
 
       # Runs once: an error of the app may follow the end of a stream, which may come in another thread.
       def complete(error)
-        return true if ENDING.synchronize { @completed.tap { @completed = true } }
+        return true unless first_to_complete?
 
         Completion.run(@exchange, @env, @status, @headers, error)
         @exchange.dispose
         @ended&.call if @streaming
         true
+      end
+
+      def first_to_complete?
+        @completing.synchronize do
+          first = !@completed
+          @completed = true
+          first
+        end
       end
 
       def close_body

@@ -5,6 +5,9 @@ module EngineContract
   module Survives
     ROUNDS = 12
 
+    # Selectors that the JVM keeps for later, for each thread that has waited at once. They are fewer than the clients.
+    KEPT = Serving::ServingProcess::JVM ? 24 : 0
+
     def test_survives_exceptions
       %w[/fail /fail_badly].each do |target|
         ROUNDS.times do
@@ -89,9 +92,6 @@ module EngineContract
     def possessions
       serving_pids.to_h { |pid| [pid, %w[fd task].map { |kind| Dir.children("/proc/#{pid}/#{kind}").size }] }
     end
-
-    # Selectors that the JVM keeps for later, for each thread that has waited at once. They are fewer than the clients.
-    KEPT = Serving::ServingProcess::JVM ? 24 : 0
 
     # Ruby keeps a native thread for later, so one more may stay; threads of ractors share a number of them.
     def at_most?(before)

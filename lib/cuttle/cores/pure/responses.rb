@@ -147,8 +147,8 @@ module Cuttle
           wire.guard { own(wire).begin_response } || come_too_late
         end
 
-        # The connection, if it is still this exchange's. Under its lock: another thread may have ended the exchange, and
-        # the connection may be at its next one.
+        # The connection, if it is still this exchange's. Under its lock: another thread may have ended the exchange,
+        # and the connection may be at its next one.
         def own(wire)
           @wire.equal?(wire) ? wire : raise(IOError, "the exchange is over")
         end
