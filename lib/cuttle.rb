@@ -27,6 +27,7 @@ module Cuttle
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
   autoload :Configuration, "cuttle/configuration"
+  autoload :Import, "cuttle/import"
   autoload :Launcher, "cuttle/launcher"
   autoload :Listeners, "cuttle/listeners"
   autoload :RubyFile, "cuttle/ruby_file"

@@ -13,6 +13,7 @@ module Cuttle
     COMMANDS = [
       Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
       Command.new("check", "cuttle/cli/check", :Check, "print the settings of serve, and where each comes from"),
+      Command.new("import", "cuttle/cli/import", :Import, "make a configuration file from Puma's or Unicorn's"),
       Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),
       Command.new("lab", "cuttle/cli/lab", :Lab, "measure which concurrency model is right for an app"),
       Command.new("study", "cuttle/cli/study", :Study, "repeat the published experiments on Ruby servers"),

@@ -5,6 +5,8 @@ module Cuttle
   # announces that, and serves from this process or from forked ones. The command line and the rackup handler start
   # here.
   class Launcher
+    PUMA = "config/puma.rb"
+
     # +app+ is the app if the caller has one. Otherwise settings.path is loaded.
     def initialize(settings, app: nil, out: $stdout, err: $stderr)
       @settings = settings
@@ -57,6 +59,7 @@ module Cuttle
 
     def announce
       warn_of_core
+      report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts "Ctrl-C stops"
@@ -68,6 +71,11 @@ module Cuttle
       return if RUBY_ENGINE == "jruby" || @settings.origin(:core) != :default || !(reason = Cores.missing("native"))
 
       report("serving with the core in Ruby, which is slow; core native: #{reason}")
+    end
+
+    # Users who come from Puma may expect its file to count.
+    def puma?
+      @settings.config.nil? && File.file?(PUMA)
     end
 
     def facts

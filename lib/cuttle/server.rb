@@ -150,7 +150,11 @@ module Cuttle
     end
 
     def recipe
-      Service::Recipe.new(@app, settings.docroot, @app.equal?(Rack::Loader::NOT_FOUND), settings.log_requests, core)
+      Service::Recipe.new(@app, settings.docroot, @app.equal?(Rack::Loader::NOT_FOUND), access_log, core)
+    end
+
+    def access_log
+      { format: settings.log_format, sample: settings.log_sample, ids: settings.request_id } if settings.log_requests
     end
 
     def env

@@ -5,16 +5,17 @@ module Cuttle
   # returns whether it answered. Many threads and fibers may run this code at the same time.
   class Service
     # What a service is made from: the Rack +app+, the +docroot+ of static files or nil, whether no app follows them
-    # (+final+), whether requests are logged, and the core. Ractors build one each, for a service has open files.
+    # (+final+), the options of an access log or nil (+log+), and the core. Ractors build one each, for a service has
+    # open files.
     Recipe = Struct.new(:app, :docroot, :final, :log, :core) do
       def build
-        Service.build(app: Rack::Adapter.new(app), static: static, log: (Telemetry::AccessLog.new($stdout) if log))
+        Service.build(app: Rack::Adapter.new(app), static: static, log: access_log)
       end
 
       # Loads all code that a service may use.
       def preload
-        [Telemetry::AccessLog, Static, Rack::Adapter, Rack::Completion, Rack::ContentTypes, Rack::Input, Rack::Reply,
-         Rack::Stream].each(&:name)
+        [Telemetry::AccessLog, Telemetry::LogFormat, Telemetry::Output, Static, Rack::Adapter, Rack::Completion,
+         Rack::ContentTypes, Rack::Input, Rack::Reply, Rack::Stream].each(&:name)
       end
 
       # A recipe that ractors may share, once the app has shown that it runs in one. Raises UsageError.
@@ -26,6 +27,10 @@ module Cuttle
       end
 
       private
+
+      def access_log
+        Telemetry::AccessLog.new($stdout, **log) if log
+      end
 
       def static
         docroot && Static.new(docroot, beneath: core::Beneath, content_types: Rack::ContentTypes, final: final)

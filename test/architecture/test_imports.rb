@@ -15,6 +15,7 @@ class TestImports < Minitest::Test
     "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "configuration" => %w[Configuration], "ruby_file" => %w[RubyFile],
+    "import" => %w[Import],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
     "worker" => %w[Worker],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
@@ -41,9 +42,10 @@ class TestImports < Minitest::Test
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[cores engines http listeners cluster], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster telemetry], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file],
     "ruby_file" => [],
+    "import" => %w[configuration ruby_file],
     "watchdog" => [],
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
     "worker" => %w[signals],

@@ -55,6 +55,18 @@ class TestCheck < Minitest::Test
     end
   end
 
+  def test_serve_tells_that_pumas_file_is_not_read
+    FileUtils.mkdir("#{@directory}/config")
+    File.write("#{@directory}/config/puma.rb", "raise 'no'")
+    told = "cuttle: config/puma.rb is not read: cuttle import config/puma.rb -o config/cuttle.rb\n"
+    serving_process(chdir: @directory) { |process| assert_equal told, process.err }
+    File.write("#{@directory}/config/cuttle.rb", "threads 2")
+    serving_process(chdir: @directory) do |process|
+      assert_match(/^  threads +2:2$/, process.out)
+      assert_equal "", process.err
+    end
+  end
+
   def test_serve_ends_at_a_file_that_is_wrong_before_it_listens
     configure("bind 'tcp://127.0.0.1:0'\nraise 'no'")
     _, err, status = run_cuttle("serve", "-C", @file)

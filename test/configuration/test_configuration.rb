@@ -21,7 +21,7 @@ class TestConfiguration < Minitest::Test
   VALUES = { "bind" => ["tcp://127.0.0.1:1"], "port" => [80], "engine" => ["threads"], "workers" => [2],
              "threads" => [1, 5], "core" => ["pure"], "parser" => ["pure"], "like" => ["puma"], "rackup" => ["x.ru"],
              "directory" => ["."], "docroot" => ["."], "environment" => ["production"], "half_close" => ["drop"],
-             "spool_directory" => ["."] }.freeze
+             "spool_directory" => ["."], "log_format" => ["json"], "log_sample" => [0.5] }.freeze
 
   def test_every_setting_has_a_word
     rows = Cuttle::Settings::TABLE.reject { |row| row.name == :config }

@@ -20,6 +20,11 @@ module Cuttle
       end
       include Table
 
+      # Whether a file may say +word+.
+      def self.understands?(word)
+        (instance_methods(false) | Table.instance_methods(false)).include?(word.to_sym)
+      end
+
       def initialize(configuration)
         @configuration = configuration
       end

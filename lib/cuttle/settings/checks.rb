@@ -18,6 +18,7 @@ module Cuttle
           queue(settings)
           app(settings)
           drain(settings)
+          log(settings)
         end
 
         private
@@ -101,6 +102,13 @@ module Cuttle
 
           raise UsageError, "--drain-grace #{settings.drain_grace} has to be below " \
                             "--shutdown-timeout #{settings.shutdown_timeout}"
+        end
+
+        def log(settings)
+          return if settings.log_requests
+
+          flag = %i[log_format log_sample request_id].find { |name| settings.origin(name) == :flag } or return
+          raise UsageError, "#{Settings.row(flag).flag} goes with --log-requests"
         end
 
         # The flag for the engines whose traits satisfy the block.

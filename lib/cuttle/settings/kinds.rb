@@ -66,6 +66,18 @@ module Cuttle
         time == time.to_i ? time.to_i : time
       end
 
+      # From 0 to 1.
+      def share(value)
+        share = Float(value, exception: false)
+        raise ArgumentError, "give a share from 0 to 1" unless share&.between?(0, 1)
+
+        share == share.to_i ? share.to_i : share
+      end
+
+      def log_format(value)
+        Telemetry::LogFormat.check(text(value))
+      end
+
       # Octets: 512, 64K, 16M, 1G (by 1024).
       def size(value)
         number, unit = value.to_s.match(/\A(\d+)([KMG]?)\z/i)&.captures

@@ -153,7 +153,15 @@ module Cuttle
       "Output" => [
         { name: :log_requests, kind: :on_off, flags: ["-v", "--log-requests"], default: "off",
           help: "print a line for each request",
-          readme: "a line for each request on standard output: Common Log Format and the seconds it took" },
+          readme: "a line for each request on standard output" },
+        { name: :log_format, kind: :log_format, flags: ["--log-format FORMAT"], default: "common",
+          help: "common, combined, json, or a text with directives as %h",
+          readme: "`common`, `combined`, `json`, or a line of " \
+                  "[directives](docs/deployment.md#the-request-log) as `%h`" },
+        { name: :log_sample, kind: :share, flags: ["--log-sample SHARE"], default: 1,
+          help: "share of the requests that are logged; responses with 5xx always are" },
+        { name: :request_id, kind: :on_off, flags: ["--request-id"], default: "off",
+          help: "give a request without X-Request-Id one, for the app and the log" },
         { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
           help: "print nothing at the start" },
         { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",

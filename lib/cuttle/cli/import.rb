@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+require "optparse"
+
+module Cuttle
+  class CLI
+    # `cuttle import FILE`: makes our configuration file from that of Puma or Unicorn.
+    class Import
+      def initialize(out:, err:)
+        @out = out
+        @err = err
+      end
+
+      # Returns the exit status. Raises UsageError and Error.
+      def run(arguments)
+        paths = parser.parse(arguments)
+        return 0 if @help
+        raise UsageError, "give the FILE to import" unless paths.length == 1
+
+        import = Cuttle::Import.new(paths.first, server: @server)
+        write(import.text)
+        import.remarks.each { |remark| @err.puts "cuttle: #{remark}" }
+        0
+      rescue OptionParser::ParseError => error
+        raise UsageError, error.message
+      end
+
+      private
+
+      def parser
+        OptionParser.new do |options|
+          options.banner = "Usage: cuttle import FILE [OPTION …]"
+          options.separator "FILE is a configuration file of Puma or Unicorn. It is evaluated: its Ruby is run."
+          options.on("-o", "--output FILE", "write there, instead of to standard output") { |path| @output = path }
+          options.on("--server NAME", "whose file it is: #{Cuttle::Import::SERVERS.keys.join(" or ")}") do |name|
+            @server = name
+          end
+          CLI.tell_version(options, "-V")
+          options.on("-h", "--help", "print this help") { @out.puts(options) || @help = true }
+        end
+      end
+
+      # Never over a file that is there.
+      def write(text)
+        return @out.print(text) unless @output
+
+        File.open(@output, File::WRONLY | File::CREAT | File::EXCL) { |file| file.write(text) }
+        @err.puts "cuttle: wrote #{@output}; cuttle check -C #{@output} prints the settings"
+      rescue SystemCallError => error
+        raise Error, "can't write #{@output}: #{error.class.new.message}"
+      end
+    end
+  end
+end
