@@ -27,7 +27,7 @@ class TestJRubyPrograms < Minitest::Test
       %w[--engine ractors] => /engine ractors needs Ruby 4.0 or newer; this is jruby .*/ }.each do |flags, line|
       serving_process(HELLO, *flags) do |process|
         eventually("its end") { !process.running? }
-        assert_equal 2, process.status.exitstatus
+        assert_equal 2, process.status.exitstatus, process.err
         assert_match(/\Acuttle: #{line}\nUsage: .*\n\z/, process.err)
       end
     end
