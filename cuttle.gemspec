@@ -2,7 +2,10 @@
 
 require_relative "lib/cuttle/version"
 
-# The server: what a deployment installs, compiles and loads. The rest of this repository is cuttle-lab.
+# The server: what a deployment installs, compiles and loads. The rest of this repository is cuttle-lab. On JRuby, or
+# with CUTTLE_PLATFORM=java (rake cuttle:java:build), the gem is JRuby's, which compiles nothing.
+java = RUBY_ENGINE == "jruby" || ENV["CUTTLE_PLATFORM"] == "java"
+
 Gem::Specification.new do |spec|
   spec.name = "cuttle"
   spec.version = Cuttle::VERSION
@@ -17,12 +20,13 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
-               Dir["ext/cuttle/*.{c,h,rb}", "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md", "SECURITY.md",
-                   "LICENSE", "docs/{architecture,configuration,deployment,engines,security,static}.md",
+               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md",
+                   "SECURITY.md", "LICENSE", "docs/{architecture,configuration,deployment,engines,security,static}.md",
                    "examples/hello.ru"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
-  spec.extensions = ["ext/cuttle/extconf.rb"]
+  spec.platform = "java" if java
+  spec.extensions = ["ext/cuttle/extconf.rb"] unless java
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
   # The Rack interface itself: rackup files, and the table of content types.

@@ -16,10 +16,15 @@ def extension(target, source, variant = nil)
     makefile = "#{build}/Makefile"
     rm_rf build, verbose: false if File.exist?(makefile) && outdated?(makefile, source) # objects know no new flags
     mkdir_p [build, File.dirname(target)], verbose: false
-    Dir.chdir(build) { ruby "#{__dir__}/../#{source}/extconf.rb", verbose: false } unless File.exist?(makefile)
+    configure(source, build) unless File.exist?(makefile)
     sh "make", "-C", build, "-j2", "--quiet", verbose: false
     replace "#{build}/#{File.basename(target)}", target
   end
+end
+
+# Whoever runs the core in Ruby here may have set CUTTLE_CORE, with which extconf.rb builds nothing.
+def configure(source, build)
+  sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{__dir__}/../#{source}/extconf.rb", chdir: build, verbose: false)
 end
 
 # A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was

@@ -73,6 +73,7 @@ module Packages
     program("ab", "apache2-utils", "tests with real clients"),
     program("siege", "siege", "tests with real clients"),
     program("h2load", "nghttp2-client", "tests with real clients"),
+    program("java", "default-jre-headless", "tests on JRuby"),
     program("strace", "strace", "tests with injected faults"),
     program("haproxy", "haproxy", "servers behind a router"),
     program("chromium", "chromium", "the lab's report in a browser")

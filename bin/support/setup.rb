@@ -20,7 +20,7 @@ module Setup
     # Everything that the tests can use beyond that. Tests whose tools are missing skip.
     def test
       missing(Packages.install(Packages::TEST), "tests that need it skip")
-      Clone.bundle("#{Clone::ROOT}/gemfiles/rack2.gemfile")
+      %w[rack2 jruby].each { |name| Clone.bundle("#{Clone::ROOT}/gemfiles/#{name}.gemfile") }
       Clone.outside { system(RbConfig.ruby, "#{Clone::ROOT}/examples/setup", out: File::NULL) }
       Fuzzing::Tools.set_up
       Fuzzing::Tools.missing.each { |line| Clone.say(line) }

@@ -1,6 +1,13 @@
 # frozen_string_literal: true
 
 # Builds cuttle/core, the server's C primitives. CUTTLE_SANITIZE=1 builds it with ASan and UBSan for the tests.
+# CUTTLE_CORE=pure builds nothing, and asks for no compiler: the gem then serves with its core in Ruby.
+if ENV["CUTTLE_CORE"] == "pure"
+  warn "cuttle: CUTTLE_CORE=pure: installed without its extension; the core in Ruby serves, which is slow"
+  File.write("Makefile", "all install clean:\n")
+  exit
+end
+
 require "mkmf"
 
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])

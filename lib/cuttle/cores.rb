@@ -17,9 +17,26 @@ module Cuttle
       "pure" => ["Pure", "Ruby: for Rubies that load no C extension, to read, and to check the native one"]
     }
 
-    # The core that this Ruby can run: "native", or "pure" where there are no C extensions.
-    def self.default
-      RUBY_ENGINE == "ruby" ? "native" : "pure"
+    class << self
+      # The core to take where nobody chooses: "native" where it can be, else "pure".
+      def default
+        missing("native") ? "pure" : "native"
+      end
+
+      # Why that core can't be had here, and what to do; nil where it can.
+      def missing(name)
+        return if name != "native"
+        return "there is none for #{RUBY_ENGINE}, which loads no C extensions" if RUBY_ENGINE == "jruby"
+        return if compiled?
+
+        "it is not compiled here: install the gem without CUTTLE_CORE=pure, or run rake compile in a clone"
+      end
+
+      private
+
+      def compiled?
+        $LOAD_PATH.resolve_feature_path("cuttle/core")&.first == :so
+      end
     end
   end
 end

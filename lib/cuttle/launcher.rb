@@ -58,11 +58,19 @@ module Cuttle
     end
 
     def announce
+      warn_of_core
       report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts "Ctrl-C stops"
       @out.flush
+    end
+
+    # A slow core that nobody asked for. (On JRuby it is the only one.)
+    def warn_of_core
+      return if RUBY_ENGINE == "jruby" || @settings.origin(:core) != :default || !(reason = Cores.missing("native"))
+
+      report("serving with the core in Ruby, which is slow; core native: #{reason}")
     end
 
     # Users who come from Puma may expect its file to count.

@@ -7,6 +7,7 @@ module Cuttle
   # 127.0.0.1, [::1]) and unix:///path. They are made before the fork and shared by every worker. The process that made
   # them closes them, and removes the file of a Unix socket.
   class Listeners
+    autoload :Jvm, "cuttle/listeners/jvm" if RUBY_ENGINE == "jruby" # a ServerSocket, which others lack
     autoload :Tcp, "cuttle/listeners/tcp"
     autoload :Unix, "cuttle/listeners/unix"
 
@@ -53,11 +54,11 @@ module Cuttle
 
     def initialize(listeners)
       @listeners = listeners
-      @port = sockets.grep(TCPServer).first&.local_address&.ip_port
+      @port = sockets.map(&:local_address).find(&:ip?)&.ip_port
       @owner = Process.pid
     end
 
-    # TCPServers and UNIXServers.
+    # TCPServers and UNIXServers; on JRuby a Jvm for each TCPServer.
     def sockets
       @listeners.map(&:socket)
     end

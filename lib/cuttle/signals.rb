@@ -5,8 +5,8 @@ module Cuttle
   # outside the handler, where everything is allowed. #release restores the previous handlers.
   class Signals
     # The signals that stop a server, all in the same way: it finishes the requests under way. (HUP: the terminal went
-    # away.)
-    STOP = %w[INT TERM QUIT HUP].freeze
+    # away. The JVM keeps QUIT to itself.)
+    STOP = (%w[INT TERM QUIT HUP] - (RUBY_ENGINE == "jruby" ? %w[QUIT] : [])).freeze
 
     def initialize(names)
       @reader, @writer = IO.pipe

@@ -50,7 +50,7 @@ class TestImports < Minitest::Test
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
     "worker" => %w[signals],
     "cluster" => %w[cores server worker signals],
-    "launcher" => %w[settings listeners rack server worker cluster],
+    "launcher" => %w[settings listeners cores rack server worker cluster],
     "cli" => ROOMS.keys
   }.freeze
 

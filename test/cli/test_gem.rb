@@ -28,6 +28,28 @@ class TestGem < Minitest::Test
     assert_the_lab_works
   end
 
+  # For machines without a compiler. (make is asked for by RubyGems.)
+  def test_the_server_without_its_extension
+    install(build("cuttle"), "CUTTLE_CORE" => "pure", "CC" => "false")
+    assert_empty Dir["#{@directory}/home/**/*.so"].grep(/cuttle/)
+    served do |process|
+      assert_equal "from the gem", get(process).body
+      assert_match(/\Acuttle: serving with the core in Ruby, which is slow; core native: it is not compiled here.*\n\z/,
+                   process.err)
+    end
+    out, status = outcome("cuttle", "serve", "--core", "native")
+    assert_equal 2, status.exitstatus
+    assert_match(/\Acuttle: core native: it is not compiled here: install the gem without CUTTLE_CORE=pure/, out)
+  end
+
+  def test_the_gem_for_jruby
+    package = Gem::Package.new(build("cuttle", "CUTTLE_PLATFORM" => "java"))
+    assert_equal "java", package.spec.platform.to_s
+    assert_empty package.spec.extensions
+    assert_empty package.contents.grep(/\Aext/)
+    assert_includes package.contents, "lib/cuttle/cores/pure.rb"
+  end
+
   # Each source is in one of the gems, and nothing is that was only made here.
   def test_contents
     server, lab = %w[cuttle cuttle-lab].map { |name| Gem::Package.new(build(name)).contents }
@@ -65,19 +87,19 @@ class TestGem < Minitest::Test
     assert_match(/^ *q1\b/, command("cuttle", "study"))
   end
 
-  def build(name)
+  def build(name, variables = {})
     path = "#{@directory}/#{name}.gem"
-    out = command("gem", "build", "#{name}.gemspec", "--output", path, chdir: ROOT)
+    out = command("gem", "build", "#{name}.gemspec", "--output", path, chdir: ROOT, variables: variables)
     assert_empty out.lines.grep(/WARNING/).grep_v(/no homepage|guides/)
     path
   end
 
   # Rack comes from the cache of what the tests run with, so that no network is needed; without one, from its source.
-  def install(gem)
+  def install(gem, variables = {})
     rack = Gem.loaded_specs.fetch("rack").cache_file
     files = [*(rack if File.exist?(rack)), gem]
     command("gem", "install", "--no-document", *("--local" if files.length > 1), *files, "--",
-            "--with-cflags=-O0")
+            "--with-cflags=-O0", variables: variables)
   end
 
   # Environment without the clone's bundle.
@@ -87,8 +109,8 @@ class TestGem < Minitest::Test
       "BUNDLE_GEMFILE" => nil, "CUTTLE_SANITIZE" => nil, "LD_PRELOAD" => nil }
   end
 
-  def outcome(*command, chdir: @directory)
-    out, status = Open3.capture2e(environment, *command, chdir: chdir)
+  def outcome(*command, chdir: @directory, variables: {})
+    out, status = Open3.capture2e(environment.merge(variables), *command, chdir: chdir)
     [out.force_encoding(Encoding::UTF_8), status]
   end
 

@@ -61,7 +61,7 @@ class Conversation
   end
 
   def known_length
-    @body << @buffer.slice!(0, @left - @body.bytesize)
+    @body << @buffer.slice!(0, [@left - @body.bytesize, @buffer.bytesize].min)
     complete if @body.bytesize == @left
   end
 

@@ -50,24 +50,25 @@ module EngineContract
   def self.suites(engine)
     return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
 
-    further = further(engine)
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
-    ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? EVERY + further : EVERY) } +
+    ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
       other_cores.flat_map do |core|
-        backends(engine, core).map { |backend| Case.for(engine, 0, backend, EVERY + further - [StandsBy], core: core) }
+        backends(engine, core).map do |backend|
+          Case.for(engine, 0, backend, promises(engine) - [StandsBy], core: core)
+        end
       end
+  end
+
+  # All that one process of +engine+ has to do.
+  def self.promises(engine)
+    EVERY + FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
   # One process of one ractor, over each back end, and of two.
   def self.ractors(engine)
-    all = EVERY + further(engine) - FORBIDDEN
-    backends(engine).map { |backend| Case.for(engine, 0, backend, all, ractors: 1) } <<
+    alone = promises(engine) - FORBIDDEN
+    backends(engine).map { |backend| Case.for(engine, 0, backend, alone, ractors: 1) } <<
       Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2)
-  end
-
-  # What +engine+ promises beyond what every engine does.
-  def self.further(engine)
-    FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
   # Cores without C have nothing for sanitizers.

@@ -151,7 +151,7 @@ class TestCores < Minitest::Test
   end
 
   def talk(socket, octets, cuts)
-    socket.setsockopt(:TCP, :NODELAY, true)
+    socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true)
     [0, *cuts, octets.bytesize].each_cons(2) { |from, to| socket.write(octets.byteslice(from, to - from)) }
     socket.close_write
     Timeout.timeout(Eventually::PATIENCE) { socket.read }

@@ -189,7 +189,7 @@ module BeneathContract
     50.times do
       %w[a/b/file a/b/link a/out/../secret none a].each { |path| open(path)&.close }
     end
-    assert_equal before, descriptors
+    assert_empty descriptors - before # JRuby closes meanwhile what other tests have left
   end
 
   def test_says_when_descriptors_run_out

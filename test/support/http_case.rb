@@ -15,7 +15,7 @@ class HttpCase < Minitest::Test
 
   ENGINES = (ENV["CUTTLE_ENGINE"] || "hybrid,threads").split(",").freeze
   # Cores without C have nothing for sanitizers.
-  CORES = ENV["CUTTLE_SANITIZE"] ? %w[native] : Cuttle::Cores.names
+  CORES = ENV["CUTTLE_SANITIZE"] ? %w[native] : Cuttle::Cores.names.reject { |name| Cuttle::Cores.missing(name) }
   WAYS = CORES.product(ENGINES).freeze
   LOCK = Monitor.new
 

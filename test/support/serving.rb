@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "rbconfig"
+require "shellwords"
 require "tmpdir"
 require_relative "eventually"
 require_relative "raw_client"
@@ -79,12 +80,21 @@ module Serving
     # Where this clone's library is.
     PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
+    # The command that runs a Ruby script; another Ruby's where CUTTLE_SERVER_RUBY names it.
+    RUBY = ENV["CUTTLE_SERVER_RUBY"]&.shellsplit || [RbConfig.ruby]
+
+    # Whether JRuby runs the servers.
+    JVM = RUBY.include?("org.jruby.Main")
+
+    # Gems that JRuby may find: others have C extensions, which it can't load.
+    GEMS = JVM ? { "RUBYLIB" => Gem.loaded_specs["rack"].full_require_paths.join(File::PATH_SEPARATOR) } : {}
+
     # Gems are found by their paths (test_helper.rb). To load RubyGems would take half of the time that a server takes
     # to start; +gems+ loads it, for apps that ask for it.
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false)
       @directory = Dir.mktmpdir("cuttle")
       options = [*("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil }.merge(env), RbConfig.ruby, *options, *command,
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env), *RUBY, *options, *command,
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 

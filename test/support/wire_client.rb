@@ -174,7 +174,7 @@ class WireClient
 
     socket = Socket.new(:INET, :STREAM)
     socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
-    socket.setsockopt(:TCP, :NODELAY, true)
+    socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true)
     socket.connect(Socket.sockaddr_in(address, "127.0.0.1"))
     socket
   end

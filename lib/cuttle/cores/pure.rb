@@ -19,6 +19,11 @@ module Cuttle
           Http::Parsers.fetch(name)
         end
 
+        # Whether fibers wait for the calling thread's scheduler. JRuby has none.
+        def scheduled?
+          Fiber.respond_to?(:current_scheduler) && !Fiber.current_scheduler.nil?
+        end
+
         # Runs the block under the lock, and to its end, whatever other threads raise in this one.
         def guard(lock, &block)
           Thread.handle_interrupt(Object => :never) { lock.synchronize(&block) }

@@ -11,6 +11,13 @@ module Cuttle
 
       TRAITS = Traits.new(evented: true, fibers: true)
 
+      # Why this Ruby can't run the engine; nil if it can.
+      def self.unavailable
+        return if Fiber.respond_to?(:set_scheduler)
+
+        "needs a fiber scheduler, which #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION} lacks: take another --engine"
+      end
+
       def self.source(listeners, core:, **options)
         core::Poller.new(listeners, **options)
       end

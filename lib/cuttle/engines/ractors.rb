@@ -25,7 +25,9 @@ module Cuttle
 
       # Why this Ruby can't run the engine; nil if it can.
       def self.unavailable
-        "needs Ruby 4.0 or newer; this is #{RUBY_ENGINE} #{RUBY_VERSION}" unless defined?(::Ractor.shareable_proc)
+        return if defined?(::Ractor.shareable_proc)
+
+        "needs Ruby 4.0 or newer; this is #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       end
 
       def self.source(listeners, core:, **options)

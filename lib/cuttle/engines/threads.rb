@@ -11,6 +11,31 @@ module Cuttle
       # In a pool, an idle keep-alive connection gives its thread to a waiting connection after this many seconds.
       GRACE = 0.1
 
+      # Threads, not a count of them, so that a killed one can be removed. Any thread may change it.
+      class Crew
+        def initialize
+          @threads = {}.compare_by_identity
+          @lock = Mutex.new
+        end
+
+        def add(thread)
+          @lock.synchronize { @threads[thread] = true }
+        end
+
+        def delete(thread)
+          @lock.synchronize { @threads.delete(thread) }
+        end
+
+        def size
+          @threads.size
+        end
+
+        def empty?
+          @threads.empty?
+        end
+      end
+      private_constant :Crew
+
       def self.source(listeners, core:, **options)
         core::Acceptor.new(listeners, **options)
       end
@@ -21,8 +46,8 @@ module Cuttle
         @pooled = threads.max.positive?
         @pool = Pool.new(threads, left: method(:forget), &method(@pooled ? :work : :serve))
         @turn = Mutex.new
-        @free = {}.compare_by_identity # threads, not counts, so that a killed thread can be removed
-        @busy = {}.compare_by_identity
+        @free = Crew.new
+        @busy = Crew.new
       end
 
       def run
@@ -71,7 +96,7 @@ module Cuttle
 
       # Yields the connection to the caller at once, because the thread may be killed before this method returns.
       def await_turn
-        @free[Thread.current] = true
+        @free.add(Thread.current)
         @turn.synchronize { yield @source.accept }
       ensure
         @free.delete(Thread.current)
@@ -93,7 +118,7 @@ module Cuttle
       end
 
       def answer(exchange)
-        @busy[Thread.current] = true
+        @busy.add(Thread.current)
         @service.call(exchange)
       ensure
         @busy.delete(Thread.current)

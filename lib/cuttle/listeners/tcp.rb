@@ -47,6 +47,8 @@ module Cuttle
         end
 
         def listen(address)
+          return Jvm.listen(address, BACKLOG) if RUBY_ENGINE == "jruby"
+
           socket = Socket.new(address.afamily, :STREAM)
           socket.setsockopt(:SOCKET, :REUSEADDR, true)
           socket.setsockopt(:IPV6, :V6ONLY, address.ip_address != "::") if address.ipv6?

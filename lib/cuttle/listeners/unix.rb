@@ -27,19 +27,31 @@ module Cuttle
         private
 
         def claim(path)
-          UNIXServer.new(path)
+          bind(path)
         rescue Errno::EADDRINUSE
           raise unless stale?(path)
 
           File.unlink(path)
-          UNIXServer.new(path)
+          bind(path)
+        end
+
+        def bind(path)
+          with_system_errors { UNIXServer.new(path) }
+        end
+
+        # JRuby raises an IOError with the system's text instead.
+        def with_system_errors
+          yield
+        rescue IOError => error
+          kind = [Errno::EADDRINUSE, Errno::ECONNREFUSED, Errno::EACCES, Errno::ENOENT, Errno::ENOTDIR, Errno::EROFS]
+          raise kind.find { |one| one.new.message == error.message } || error
         end
 
         # A socket whose server is dead refuses connections.
         def stale?(path)
           return false unless File.socket?(path)
 
-          UNIXSocket.new(path).close
+          with_system_errors { UNIXSocket.new(path) }.close
           false
         rescue Errno::ECONNREFUSED
           true

@@ -13,6 +13,7 @@ module Cuttle
         @headers = headers
         @body = body
         @ended = ended
+        @completing = Mutex.new
       end
 
       # Whether the app has, or had, a stream for this response.
@@ -116,15 +117,22 @@ module Cuttle
         complete(error)
       end
 
-      # Runs once: an error of the app may follow the end of a stream.
+      # Runs once: an error of the app may follow the end of a stream, which may come in another thread.
       def complete(error)
-        return true if @completed
+        return true unless first_to_complete?
 
-        @completed = true
         Completion.run(@exchange, @env, @status, @headers, error)
         @exchange.dispose
         @ended&.call if @streaming
         true
+      end
+
+      def first_to_complete?
+        @completing.synchronize do
+          first = !@completed
+          @completed = true
+          first
+        end
       end
 
       def close_body

@@ -7,7 +7,9 @@ module Cuttle
       class << self
         # Raises UsageError.
         def call(settings)
+          core(settings)
           engine(settings)
+          workers(settings)
           ractors(settings)
           thread_per_connection(settings)
           one_thread(settings)
@@ -21,9 +23,21 @@ module Cuttle
 
         private
 
+        def core(settings)
+          reason = Cores.missing(settings.core) or return
+          raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
+        end
+
         def engine(settings)
           why = Engines.unavailable(settings.engine) or return
           raise UsageError, "engine #{settings.engine} #{why}"
+        end
+
+        def workers(settings)
+          return if settings.workers.zero? || Process.respond_to?(:fork)
+
+          raise UsageError, "--workers #{settings.workers}: #{RUBY_ENGINE} can't fork; leave out --workers: its " \
+                            "threads run in parallel, so one process uses every CPU"
         end
 
         def ractors(settings)

@@ -12,14 +12,15 @@ module Cuttle
         @beneath = beneath
         @types = types
         @index = index
-        @known = {} # path, or name of a coded form => Representation; one Hash operation at a time is atomic
+        @known = {} # path, or name of a coded form => Representation
+        @lock = Mutex.new
       end
 
       # Opens the file that +path+ (as sent) names, yields its Beneath::Entry and Representation, and closes the file
       # unless it was handed over. Returns the block's value, nil if there is no file, :directory if there is a
       # directory. Raises SystemCallError when the server is at its limits.
       def open(path)
-        known = @known[path]
+        known = known(path)
         name = known ? known.name : name_of(path)
         entry = name && @beneath.open(name) or return
         return :directory if entry.directory?
@@ -37,7 +38,7 @@ module Cuttle
         entry = @beneath.open(name) or return
         return if entry.directory? || entry.modified < plain.modified
 
-        known = @known[name]
+        known = known(name)
         known = keep(name, describe(name, entry, plain, coding)) unless known && known.entry == entry
         yield entry, known
       ensure
@@ -50,6 +51,10 @@ module Cuttle
       end
 
       private
+
+      def known(key)
+        @lock.synchronize { @known[key] }
+      end
 
       def name_of(path)
         name = Path.decode(path) or return
@@ -66,8 +71,10 @@ module Cuttle
       def keep(key, representation)
         return representation unless representation.settled? && key.bytesize <= KEPT_PATH
 
-        @known.shift if @known.size >= KEPT && !@known.key?(key)
-        @known[key] = representation
+        @lock.synchronize do
+          @known.shift if @known.size >= KEPT && !@known.key?(key)
+          @known[key] = representation
+        end
       end
     end
   end

@@ -23,14 +23,17 @@ class EngineApp
   class << self
     def call(env) = current.call(env)
 
-    # What it remembers can't be shared: each ractor has an app of its own.
+    # What it remembers can't be shared: each ractor has an app of its own. (JRuby has none; the first call is below.)
     def current
+      return @current ||= new unless defined?(Ractor)
+
       Ractor.respond_to?(:store_if_absent) ? Ractor.store_if_absent(:app) { new } : Ractor.current[:app] ||= new
     end
   end
 
   def initialize
     @lock = Mutex.new
+    @counting = Mutex.new
     @condition = ConditionVariable.new
     @queue = Queue.new
     @inside = @most_inside = @ended = 0
@@ -350,13 +353,12 @@ class EngineApp
 
   def gate(name) = "#{ENV.fetch("CUTTLE_GATES")}/#{name}"
 
-  # += between two threads would need the lock, which apps under test wait for.
+  # The lock is not the one that apps under test wait for.
   def entered
-    @inside += 1
-    @most_inside = @inside if @inside > @most_inside
+    @counting.synchronize { @most_inside = [@most_inside, @inside += 1].max }
     yield
   ensure
-    @inside -= 1
+    @counting.synchronize { @inside -= 1 }
   end
 end
 

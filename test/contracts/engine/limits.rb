@@ -36,10 +36,13 @@ module EngineContract
     # Connections that all processes together may have; who serves one after the other never has more than one.
     def places = [MOST, traits.evented? ? MOST : at_once].min * shares
 
-    # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0).
-    def accepted
+    # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0). The JVM
+    # listens as if for IPv6.
+    def accepted = accepted_in("/proc/net/tcp") + accepted_in("/proc/net/tcp6")
+
+    def accepted_in(table)
       own = format(":%04X ", port)
-      File.foreach("/proc/net/tcp").count do |line|
+      File.foreach(table).count do |line|
         next unless line.include?(own) # most lines are of connections that have ended
 
         _, local, _, state, *, inode = line.split[0..9]

@@ -9,18 +9,19 @@ module Cuttle
         def initialize(listeners, **options)
           super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
           @wires = ObjectSpace::WeakMap.new
+          @waiting = [] # sockets that the stop has accepted
         end
 
         def evented? = false
 
-        # Waits for a connection. After stop it returns one that waits already; if none does, it closes the listeners
-        # and returns nil.
+        # Waits for a connection. After stop it closes the listeners, returns the connections that waited, and then nil.
         def accept
           loop do
-            stopping = stopping?
-            socket = accept_any if !@closed && (stopping || room_for_another?)
+            close if stopping? && !@closed
+            return welcome_waiting if @closed
+
+            socket = accept_any if room_for_another?
             return welcome(socket) if socket
-            return close if stopping || @closed
 
             await_connection
           end
@@ -84,7 +85,7 @@ module Cuttle
         def abandon
           @closed = true
           sockets = @wires.keys.reject(&:closed?).map(&:socket)
-          [*@listeners, @stop_reader, @stop_writer, *sockets].each(&:close)
+          [*@listeners, @stop_reader, @stop_writer, *sockets, *@waiting].each(&:close)
         end
 
         private
@@ -103,10 +104,18 @@ module Cuttle
           nil # the listeners were closed
         end
 
+        def welcome_waiting
+          socket = @waiting.shift
+          socket && welcome(socket)
+        end
+
+        # Accepts all who wait at once, so that clients who come again and again don't hold up the end.
         def close
+          while (socket = accept_any)
+            @waiting << socket
+          end
           @closed = true
           close_listeners
-          nil
         end
       end
     end

@@ -29,11 +29,11 @@ module Cuttle
           @file || StringIO.new(@memory)
         end
 
-        # Releases what the body has. Call it once, after the input was closed or instead of it.
+        # Releases what the body has, after the input was closed or instead of it. The thread that ends the connection
+        # may call it as well as the app's.
         def close
           @file&.close
-          @spool.discharge(@charged) if @charged
-          @charged = nil
+          @spool.discharge { (@charged || 0).tap { @charged = nil } }
         end
 
         private

@@ -74,7 +74,7 @@ module Cuttle
         def cut_all(parts)
           left = @framing.left or return parts
           parts.filter_map do |part|
-            piece = part.byteslice(0, left)
+            piece = part.byteslice(0, [left, part.bytesize].min)
             left -= piece.bytesize
             piece unless piece.empty?
           end
@@ -94,7 +94,7 @@ module Cuttle
           return string unless @framing.left
 
           @keep_alive = false if string.bytesize > @framing.left
-          string = string.byteslice(0, @framing.left)
+          string = string.byteslice(0, [@framing.left, string.bytesize].min)
           @framing.left -= string.bytesize
           string
         end

@@ -23,7 +23,7 @@ module Cuttle
           @model = model
           @underscores = underscores
           @local_name, @local_port = local(listener)
-          @keys = {}
+          @keys = {}.freeze
         end
 
         # The env of an exchange's request. +queued+: seconds that it waited for a thread; +input+: its body or nil.
@@ -92,7 +92,8 @@ module Cuttle
         def key(lower)
           @keys.fetch(lower) do
             key = -"HTTP_#{lower.upcase.tr("-", "_")}".encode(Encoding::US_ASCII)
-            @keys.size < KEYS ? @keys[lower] = key : key
+            @keys = @keys.merge(lower => key).freeze if @keys.size < KEYS # threads that read it see one or the other
+            key
           end
         end
 

@@ -27,7 +27,7 @@ module Cuttle
         # The request as a Rack env. Each call makes a new one, so call it once. Raises IOError if the exchange is over.
         def env
           wire = live
-          @fiber = Fiber.current if wire.limits.app_timeout && Fiber.current_scheduler
+          @fiber = Fiber.current if wire.limits.app_timeout && Pure.scheduled?
           @input ||= @body && [@body.input, @body.total]
           @env = @source.env.build(self, head, remote_address, time_in_queue(wire), @input)
         end
@@ -138,12 +138,14 @@ module Cuttle
           @body = nil
         end
 
-        # Ends the response. The connection goes on to the next request, or closes if the response is incomplete.
-        def leave(complete)
+        # Ends the response, with +octets+ if there are more. The connection goes on to the next request, or closes if
+        # the response is incomplete.
+        def leave(complete, octets = nil)
           wire = @wire or return
           wire.guard do
             next unless @wire # another thread was quicker
 
+            add_last(wire, octets) if octets
             complete, @status = true, 503 if wire.stuck?
             mark(:last_octet, Cuttle.now) if complete && wire.out.empty?
             @bytes_sent = wire.out.sent
@@ -167,6 +169,13 @@ module Cuttle
         end
 
         private
+
+        def add_last(wire, octets)
+          return if wire.stuck? || wire.closed?
+
+          wire.out.add(octets)
+          wire.send_queued
+        end
 
         # The connection of a live exchange. Raises IOError if it is over or was answered because it was stuck. Another
         # thread may end the exchange at any time, so who needs the connection twice keeps what this returns.

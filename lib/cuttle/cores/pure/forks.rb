@@ -18,8 +18,10 @@ module Cuttle
         class << self
           # Remembers a source. It is forgotten when it is collected.
           def note(source)
+            return unless Process.respond_to?(:_fork) # JRuby can't fork
+
             @sources[source] = true
-            return if @hooked || !Process.respond_to?(:_fork)
+            return if @hooked
 
             Process.singleton_class.prepend(Hook)
             @hooked = true

@@ -134,8 +134,7 @@ module Cuttle
 
         def finish(wire)
           close_wire(wire)
-          @wires.delete(wire)
-          @ready.delete(wire)
+          [@wires, @ready, @untold].each { |list| list.delete(wire) }
           @moved.broadcast
           signal unless io_thread?
           @work.broadcast if over?

@@ -9,6 +9,7 @@ module Cuttle
         include Composing
 
         JOINED = 262_144 # octets of a response that are copied into one String
+        LAST_CHUNK = "0\r\n\r\n"
         HIGH_WATER = 262_144 # octets queued before the thread of a blocking connection waits
 
         # Sends the whole response, +parts+ being an Array of Strings. Raises InvalidResponse before anything was sent.
@@ -70,8 +71,7 @@ module Cuttle
 
           send_piece("")
           @keep_alive = false if @framing.left&.positive? || (@framing.encoded? && !@framing.whole?)
-          transmit("0\r\n\r\n") if @framing.chunked?
-          leave(true)
+          leave(true, (LAST_CHUNK if @framing.chunked?))
         end
 
         # Ends the connection without completing the response, so that the client sees that it is cut short.
@@ -123,10 +123,10 @@ module Cuttle
           wire = live
           raise IOError, "the exchange is the parent process's" if forked?
 
-          wire.guard { wire.begin_response } || come_too_late
+          begin_in_time(wire)
           flush_fully(wire)
           env = @env
-          socket = wire.guard { release(wire) }
+          socket = wire.guard { release(own(wire)) }
           env["rack.hijack_io"] = socket if env
           @env = @input = nil
           socket
@@ -139,8 +139,18 @@ module Cuttle
           wire = live
           raise IOError, "the request has its response already" if @status && !@unsent
 
-          wire.guard { wire.begin_response } || come_too_late
+          begin_in_time(wire)
           @unsent = @status = nil
+        end
+
+        def begin_in_time(wire)
+          wire.guard { own(wire).begin_response } || come_too_late
+        end
+
+        # The connection, if it is still this exchange's. Under its lock: another thread may have ended the exchange,
+        # and the connection may be at its next one.
+        def own(wire)
+          @wire.equal?(wire) ? wire : raise(IOError, "the exchange is over")
         end
 
         def callbacks?
@@ -160,12 +170,10 @@ module Cuttle
           leave(true)
         end
 
-        # Sends octets of the body as the framing wants them, behind the head if that has not left yet.
+        # Sends octets of the body as the framing wants them.
         def send_piece(octets)
-          parts = [@unsent].compact
-          @unsent = nil
-          parts.concat(@framing.chunked? ? chunk(octets) : [octets]) unless octets.empty?
-          transmit(*parts) unless parts.empty?
+          parts = @framing.chunked? ? chunk(octets) : [octets]
+          transmit(*(octets.empty? ? [] : parts)) if @unsent || !octets.empty?
         end
 
         # RFC 9112, 7.1.
@@ -173,17 +181,22 @@ module Cuttle
           ["#{octets.bytesize.to_s(16)}\r\n", octets, "\r\n"]
         end
 
-        # Sends octets now as far as the client takes them, and queues the rest. Nothing if the exchange has ended.
+        # Sends octets now as far as the client takes them, behind the head if that has not left yet, and queues the
+        # rest. Nothing if the exchange has ended.
         def transmit(*parts, file: nil)
           wire = @wire or return file&.first&.close
-          parts = [parts.inject("".b) { |all, part| all << part.b }] if parts.sum(&:bytesize) <= JOINED
           wire.guard do
-            next file&.first&.close if wire.stuck? || wire.closed?
+            next file&.first&.close if !@wire.equal?(wire) || wire.stuck? || wire.closed?
 
-            parts.each { |part| wire.out.add(part) }
+            join([*@unsent, *parts]).each { |part| wire.out.add(part) }
+            @unsent = nil
             wire.out.add_file(*file) if file
             wire.send_queued
           end
+        end
+
+        def join(parts)
+          parts.sum(&:bytesize) <= JOINED ? [parts.inject("".b) { |all, part| all << part.b }] : parts
         end
 
         # Waits until most of what is queued is sent, or the client has gone. Other threads may end the exchange

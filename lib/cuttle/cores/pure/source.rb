@@ -30,7 +30,7 @@ module Cuttle
           end
 
           def to_h
-            @counts.dup
+            @lock.synchronize { @counts.dup }
           end
         end
 
@@ -109,7 +109,7 @@ module Cuttle
           socket = listener.accept_nonblock(exception: false)
           return if socket.is_a?(Symbol)
 
-          socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1) if socket.is_a?(TCPSocket)
+          socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, 1) unless socket.is_a?(UNIXSocket)
           @counters.add(:accepted)
           @counters.add(:connections)
           socket

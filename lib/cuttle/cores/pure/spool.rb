@@ -39,8 +39,9 @@ module Cuttle
           end
         end
 
-        def discharge(octets)
-          @lock.synchronize { @used -= octets }
+        # The block returns the octets, under the lock.
+        def discharge
+          @lock.synchronize { @used -= yield }
         end
       end
     end

@@ -72,10 +72,8 @@ module Cuttle
 
         # Whether the peer has gone for good, so that nobody would read a response.
         def gone?
-          octet = @socket.recv_nonblock(1, Socket::MSG_PEEK, exception: false)
-          return false if octet == :wait_readable
-
-          octet.to_s.empty? && @limits.drop_half_closed?
+          look_for_input
+          @eof ? @limits.drop_half_closed? : false
         rescue SystemCallError, IOError
           true
         end

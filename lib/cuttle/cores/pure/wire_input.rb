@@ -19,6 +19,12 @@ module Cuttle
           :close
         end
 
+        # Looks whether the peer has sent more or has ended. An octet that comes is input: JRuby's sockets can't peek.
+        def look_for_input
+          octet = @socket.read_nonblock(1, exception: false)
+          octet.nil? ? @eof = true : (@input << octet unless octet.is_a?(Symbol))
+        end
+
         # Makes of the input what it is: a head, a body, a complete request.
         def advance(now)
           return take_body(now) if @state == :body
@@ -92,7 +98,7 @@ module Cuttle
         end
 
         def take_known_length(now)
-          piece = @input.byteslice(0, @left)
+          piece = @input.byteslice(0, [@left, @input.bytesize].min) # JRuby takes no length beyond 31 bits
           @input = @input.byteslice(piece.bytesize..)
           @left -= piece.bytesize
           status = keep(piece)

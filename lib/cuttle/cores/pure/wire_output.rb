@@ -41,7 +41,8 @@ module Cuttle
         # Our last response is out. What the peer still sent would make the system reset the connection, and the peer
         # lose the response, if it were not read (RFC 9112, 9.6).
         def end_connection(now)
-          return :close if @eof || !(@refused || !@input.empty? || pending_input?)
+          look_for_input unless @eof
+          return :close if @eof || !(@refused || !@input.empty?)
 
           shut_sending
           @state = :linger
@@ -49,12 +50,8 @@ module Cuttle
           @input = String.new(encoding: Encoding::BINARY)
           expect(:lingered, now)
           :wait
-        end
-
-        def pending_input?
-          !%i[wait_readable].include?(@socket.recv_nonblock(1, Socket::MSG_PEEK, exception: false))
         rescue SystemCallError, IOError
-          false
+          :close
         end
 
         def shut_sending

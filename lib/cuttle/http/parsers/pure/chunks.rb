@@ -52,7 +52,7 @@ module Cuttle
           end
 
           def data
-            piece = @octets.byteslice(@at, @left)
+            piece = @octets.byteslice(@at, [@left, @octets.bytesize - @at].min) # JRuby takes no length beyond 31 bits
             @data << piece
             @at += piece.bytesize
             @left -= piece.bytesize
