@@ -44,13 +44,15 @@ static bool frame(struct cuttle_held *held, struct cuttle_response_head *head, i
 {
 	struct cuttle_exchange *exchange = held->live;
 	struct cuttle_framing *framing = &exchange->framing;
-	bool no_content = status == 204;
+	bool no_content = status == 204 || status == 205 || status == 304;
 
-	*framing = (struct cuttle_framing){.bodiless = held->head_request || no_content || status == 304};
+	*framing = (struct cuttle_framing){.bodiless = held->head_request || no_content};
 	if (head->close || stopping(held))
 		exchange->keep_alive = false;
-	if (no_content) /* has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1) */
+	if (status == 204) /* has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1) */
 		return true;
+	if (status == 205) /* a client expects a body otherwise, and there must be none (RFC 9110, 15.3.6) */
+		return cuttle_response_head_add_length(head, 0);
 	if (head->chunked) {
 		framing->encoded = !framing->bodiless;
 		return cuttle_response_head_add(head, "transfer-encoding: chunked\r\n", 28);

@@ -31,6 +31,7 @@ class TestCores < Minitest::Test
     status_nil: -> { [nil, {}, []] },
     no_content: -> { [204, {}, []] },
     no_content_with_body: -> { [204, { "content-length" => "3" }, ["abc"]] },
+    reset_content: -> { [205, { "content-length" => "3" }, ["abc"]] },
     not_modified: -> { [304, { "etag" => '"x"', "content-length" => "5" }, []] },
     empty: -> { [200, {}, []] },
     parts: -> { [200, {}, ["a", "", "b" * 70_000, "c"]] },

@@ -352,6 +352,23 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # RFC 9110, 15.3.6: no content, and a length that says so, as clients expect content otherwise.
+  def test_205_has_no_content
+    [{}, { "transfer-encoding" => "chunked" }, { "content-length" => "5" }].each do |headers|
+      [["hello"], Bodies::Parts.new("hel", "lo"), Bodies::Streaming.new { |stream| stream.write("x") && stream.close }]
+        .each do |body|
+        app { [205, headers.dup, body] }
+        open_client do |client|
+          2.times do
+            response = client.ask(request("GET / HTTP/1.1"))
+            assert_equal [205, :length, "", ["0"]],
+                         [response.status, response.framing, response.body, response.all("content-length")], headers
+          end
+        end
+      end
+    end
+  end
+
   # CGI's name for what the status line says: Rack's SPEC forbids it, and a client may take it for something.
   def test_a_status_field_is_not_sent
     %w[status Status].each do |name|

@@ -60,7 +60,7 @@ module Cuttle
       end
 
       def bodiless?
-        (@exchange.head? || @status == 204 || @status == 304) && (@body.respond_to?(:each) || @body.respond_to?(:call))
+        (@exchange.head? || [204, 205, 304].include?(@status)) && (@body.respond_to?(:each) || @body.respond_to?(:call))
       end
 
       # The body's file, if the head announces all of it. The connection owns the file once it is sent.

@@ -21,9 +21,10 @@ module Cuttle
 
         # How the message says where it ends (RFC 9112, 6.3).
         def frame(head, status, length)
-          @framing = Framing.new(bodiless: head? || status == 204 || status == 304)
+          @framing = Framing.new(bodiless: head? || [204, 205, 304].include?(status))
           @keep_alive = false if head.close? || @source.stopping?
           return if status == 204 # has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1)
+          return head.add_length(0) if status == 205 # there must be none (RFC 9110, 15.3.6)
           return frame_chunks(head) if head.chunked?
 
           length = head.content_length || (length unless @framing.bodiless?)
