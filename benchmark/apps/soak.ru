@@ -2,7 +2,7 @@
 
 # An app with every kind of body there is, for bin/soak. Each answer is made of the request's own id, so that a client
 # sees when it got another one's. GC runs on /settle.
-require "digest"
+require "digest/md5"
 require "tempfile"
 
 TEXT = { "content-type" => "text/plain" }.freeze

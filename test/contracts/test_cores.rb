@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "digest"
+require "digest/sha2"
 require "timeout"
 require_relative "mutations"
 require_relative "oracle/reports"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/sha2" # "digest" alone loads it at its first use, and fails where threads do so at once
 
 # Large bodies in both directions. A body of n octets is what `Octets.of(n)` in test_spool.rb makes.
 class SpoolApp

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "digest"
+require "digest/sha2"
 
 # Octets that wait in temporary files, on disks that are good, slow, full or broken (test/support/disk.rb).
 module SpoolCase

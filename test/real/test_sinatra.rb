@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/sha2"
 require_relative "real"
 
 # The Sinatra app, under Sinatra 4 (Rack 3) on every engine alone and forked, and under Sinatra 3 (Rack 2.2) on every

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/md5"
 
 module Soak
   # An honest client: asks one thing after the other on a kept connection, and holds every answer against what it must

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "digest"
+require "digest/md5"
 require_relative "reports"
 
 # The app of the oracle: it does what the X-App fields of a request tell it (see Answers), right or wrong, and notes

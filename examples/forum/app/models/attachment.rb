@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "digest/sha2"
+
 # A file that came with a post. It lies on disk under its digest, so that its name can be anything.
 class Attachment < ApplicationRecord
   belongs_to :post
