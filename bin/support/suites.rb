@@ -14,10 +14,13 @@ module Suites
   # What minitest says in the end of tests that failed.
   FAULTS = /^Finished in [^\n]*\n(.*?)^(?=\d+ runs, )/m
 
+  # A test that failed once, and passed alone (test/runner/second_runs.rb).
+  SECOND_RUN = /^passed in its second run only: .*/
+
   # Lines of a fault that the summary repeats: who reads only the end of a log finds what failed.
   LINES = 12
 
-  Result = Struct.new(:name, :passed, :seconds, :faults, :counts)
+  Result = Struct.new(:name, :passed, :seconds, :faults, :second_runs, :counts)
 
   class << self
     # True where everything passed.
@@ -59,9 +62,9 @@ module Suites
     def lane(suites, out)
       suites.map do |name, environment, task|
         began = now
-        passed, output = run(environment, task, out)
+        passed, output = run({ "CUTTLE_SECOND_RUN" => "1", **environment }, task, out)
         counts = output.scan(TALLY).map { |numbers| numbers.map(&:to_i) }.transpose.map(&:sum)
-        Result.new(name, passed, now - began, faults(output), counts)
+        Result.new(name, passed, now - began, faults(output), output.scan(SECOND_RUN), counts)
       end
     end
 
@@ -90,6 +93,7 @@ module Suites
     def summarize(results)
       puts "", "== summary"
       results.each { |result| result.faults.each { |fault| puts "#{result.name}: #{fault}", "" } }
+      results.each { |result| result.second_runs.each { |line| puts "#{result.name}: #{line}" } }
       results.each do |result|
         puts format("%s: %s, %.1f minutes", result.passed ? "passed" : "FAILED", result.name, result.seconds / 60)
       end

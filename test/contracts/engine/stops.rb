@@ -177,7 +177,7 @@ module EngineContract
     # nil when the server stopped listening, what went wrong otherwise.
     def ask_until_refused(answers)
       loop { answers << fetch("/") }
-    rescue Errno::ECONNREFUSED
+    rescue Errno::ECONNREFUSED, Errno::ECONNRESET # by connect(2): what a connection meets later is Truncated
       nil
     rescue WireClient::Truncated => error
       error unless error.reset? && error.received.empty?
