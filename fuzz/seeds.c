@@ -1,5 +1,5 @@
-/* Writes what fuzzing begins with: seeds DIRECTORY makes DIRECTORY/head/ and DIRECTORY/chunks/, a file for each case of
- * cases.c and for inputs at the limits, and DIRECTORY/words.dict, libFuzzer's dictionary. */
+/* Writes what fuzzing begins with: seeds DIRECTORY makes a directory for each target, with a file for each case of
+ * cases.c and for the inputs below, and DIRECTORY/words.dict, libFuzzer's dictionary. */
 #include "cases.h"
 #include "check.h"
 
@@ -57,6 +57,34 @@ static const struct long_seed {
 	{"chunks", "1000\r\n", "\r\n", "0\r\n\r\n", 0x1000, 3},
 };
 
+#define SEED(target, text) {target, text, sizeof(text) - 1}
+#define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
+#define V4 "\xc0\0\2\1\xc0\0\2\2\1\1\0\x50"
+
+/* What a proxy sends. */
+static const struct {
+	const char *target, *octets;
+	size_t length;
+} proxy_seeds[] = {
+	SEED("proxy_header", "PROXY TCP4 192.0.2.1 192.0.2.2 56324 443\r\nGET /"),
+	SEED("proxy_header", "PROXY TCP6 2001:db8::1 ::ffff:1.2.3.4 0 65535\r\n"),
+	SEED("proxy_header", "PROXY UNKNOWN ffff::1 ffff::2 1 2\r\n"),
+	SEED("proxy_header", SIGNATURE "\x20\x00\0\4abcdGET"),
+	SEED("proxy_header", SIGNATURE "\x21\x11\0\x0c" V4),
+	SEED("proxy_header", SIGNATURE "\x21\x12\0\x1a" V4 "\4\0\1a\x20\0\7\1\0\0\0\0\0\0"),
+	SEED("proxy_header", SIGNATURE "\x21\x21\0\x24" V4 V4 V4),
+	SEED("proxy_header", SIGNATURE "\x21\x31\0\xd8"),
+	SEED("proxy_header", SIGNATURE "\x21\x00\x08\x00"),
+	SEED("forwarded", "6.6.6.6, 192.0.2.1,10.0.0.1"),
+	SEED("forwarded", "[2001:db7::1]:80, 2001:db8::1 ,\t[2001:dbf::1]"),
+	SEED("forwarded", "unknown, 192.0.2.1:80, 127.0.0.1"),
+	SEED("forwarded", "1:2:3:4:5:6:1.2.3.4, ::ffff:10.0.0.1"),
+	SEED("forwarded", "http, wss, https, ftp"),
+	SEED("forwarded", "X-Forwarded_For"),
+	SEED("forwarded", "Forwarded"),
+	SEED("forwarded", "10.0.0.0/8"),
+};
+
 static size_t append(char *octets, size_t at, const char *text)
 {
 	memcpy(octets + at, text, strlen(text));
@@ -106,6 +134,9 @@ int main(int count, char **arguments)
 		for (size_t more = 0; more < 4; more++)
 			write_long_seed(arguments[1], &long_seeds[index], long_seeds[index].filler - 1 + more,
 					LONG + 4 * index + more);
+	for (size_t index = 0; index < sizeof proxy_seeds / sizeof proxy_seeds[0]; index++)
+		write_seed(arguments[1], proxy_seeds[index].target, index, proxy_seeds[index].octets,
+			   proxy_seeds[index].length);
 	write_words(arguments[1]);
 	return EXIT_SUCCESS;
 }

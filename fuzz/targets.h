@@ -11,6 +11,8 @@
 void fuzz_head(const char *octets, size_t length);
 void fuzz_chunks(const char *octets, size_t length);
 void fuzz_response_head(const char *octets, size_t length);
+void fuzz_proxy_header(const char *octets, size_t length);
+void fuzz_forwarded(const char *octets, size_t length);
 
 /* The same two with a verdict, for the units.
  *

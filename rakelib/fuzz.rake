@@ -48,6 +48,8 @@ FUZZ_MUTATE = fuzz_program("#{Fuzzing::DIRECTORY}/mutate.o", %w[fuzz/mutate.c], 
 native_target "head", "ext/cuttle/{parser,target,syntax}.c", longest: 20_000
 native_target "chunks", "ext/cuttle/{chunked,syntax}.c", longest: 20_000
 native_target "response_head", "ext/cuttle/{response_head,reason,syntax}.c", longest: 20_000
+native_target "proxy_header", "ext/cuttle/{proxy_header,trust}.c"
+native_target "forwarded", "ext/cuttle/{forwarded,trust}.c"
 ruby_target "ranges"
 ruby_target "conditions"
 ruby_target "paths"

@@ -29,7 +29,7 @@ struct cuttle_backend {
 	int waker[2];
 };
 
-static void poll_backend_abandon(struct cuttle_backend *backend)
+static void close_waker(struct cuttle_backend *backend)
 {
 	if (backend->waker[0] >= 0) {
 		close(backend->waker[0]);
@@ -38,9 +38,15 @@ static void poll_backend_abandon(struct cuttle_backend *backend)
 	backend->waker[0] = backend->waker[1] = -1;
 }
 
+static void poll_backend_abandon(struct cuttle_backend *backend)
+{
+	close_waker(backend);
+	pthread_mutex_init(&backend->lock, NULL); /* a thread that is not here may hold it */
+}
+
 static void poll_backend_close(struct cuttle_backend *backend)
 {
-	poll_backend_abandon(backend);
+	close_waker(backend);
 	pthread_mutex_destroy(&backend->lock);
 	free(backend->wanted);
 	free(backend->entries);

@@ -45,6 +45,8 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
+	connection->trusted = core->trust && cuttle_trust_peer(core->trust, fd);
+	connection->proxy_due = connection->trusted && core->limits.proxy_protocol;
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);

@@ -22,6 +22,7 @@
 #include "backend.h"
 #include "exchange.h"
 #include "list.h"
+#include "proxy_header.h"
 #include "scoreboard.h"
 #include "transport.h"
 
@@ -76,6 +77,7 @@ struct cuttle_limits {
 	bool keep_alive;       /* connections may persist */
 	bool drop_half_closed; /* a peer that shut down its sending side counts as gone */
 	bool underscores;      /* fields with an underscore in their name are kept */
+	bool proxy_protocol;   /* a trusted peer's connection begins with a PROXY header */
 };
 
 /* What all connections of one source share. */
@@ -83,6 +85,7 @@ struct cuttle_core {
 	struct cuttle_loop *loop; /* which this core is part of; NULL on the blocking side */
 	void *source;             /* the Ruby side's structure (rb_source.h), NULL: none */
 	struct cuttle_limits limits;
+	struct cuttle_trust *trust; /* peers that may say who their clients are; NULL: nobody */
 	uint64_t timeouts[CUTTLE_DEADLINES]; /* nanoseconds; 0: never */
 	bool foreign_parser;                 /* a Ruby object parses the octets */
 	bool forked;                         /* the copy in a child that the app forked: it owns nothing here */
@@ -98,6 +101,9 @@ struct cuttle_core {
 	struct cuttle_spool *spool; /* writes temporary files */
 	uint64_t refused;  /* complete requests answered with 503 because too many waited, or they waited too long */
 	uint64_t stuck;    /* complete requests answered with 503 because the app did not answer */
+	uint64_t unproxied;      /* connections of trusted peers closed because they had no PROXY header */
+	uint64_t unproxied_told; /* those of them that cuttle_core_tells_unproxied has reported */
+	uint64_t unproxied_at;   /* when it last did; 0: never */
 	uint32_t waiting;  /* number of READY connections */
 	uint32_t stuck_now; /* connections answered for an app that still has their requests */
 	uint32_t untold;    /* those of them that cuttle_loop_tell_stuck has not reported yet */
@@ -124,6 +130,7 @@ struct cuttle_connection {
 	uint64_t served;          /* complete requests so far */
 	uintptr_t address, parser; /* Ruby objects, 0: none yet; the source marks them */
 	uintptr_t thread, fiber;   /* Ruby objects that run a TAKEN request; only set with an app_timeout */
+	struct cuttle_address client; /* which the PROXY header named, if named is set */
 	uint8_t state, deadline_kind;
 	uint8_t parsed_state;     /* the state before PARSING */
 	uint8_t step;             /* on the blocking side: what it waits for */
@@ -137,6 +144,10 @@ struct cuttle_connection {
 	bool refused;  /* an error was answered: further input is discarded */
 	bool spooling; /* too much of its body waits for the disk: it reads nothing */
 	bool told;     /* its stuck request has been reported */
+	bool trusted;  /* the peer, or the client that it named, may say in its requests who its client is */
+	bool proxy_due; /* it has to begin with a PROXY header, which is not complete */
+	bool named;    /* a PROXY header named the client */
+	bool secure;   /* a PROXY header said that the client speaks TLS with the proxy */
 	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };
 
@@ -151,6 +162,8 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 unsigned cuttle_core_generation(void);
 /* Removes one owner. */
 void cuttle_core_disown(struct cuttle_core *core);
+/* Whether to report now that connections were closed for want of a PROXY header. Counts as reported then. */
+bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now);
 /* Sums up what cores with places in the scoreboard have counted in this process. add does that for one of them. */
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
 		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts));

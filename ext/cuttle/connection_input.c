@@ -196,11 +196,41 @@ static enum cuttle_step begin_head(struct cuttle_connection *connection, uint64_
 	return CUTTLE_STEP_WAIT;
 }
 
+/* The peer's right to speak for a client passes to the client that it names. */
+static void introduce(struct cuttle_connection *connection, const struct cuttle_proxy_header *header)
+{
+	connection->proxy_due = false;
+	connection->named = header->client == CUTTLE_PROXY_NAMED;
+	connection->client = header->address;
+	connection->secure = header->secure;
+	connection->trusted = header->client == CUTTLE_PROXY_ITSELF ||
+			      (connection->named && cuttle_trust_includes(connection->core->trust, &header->address));
+}
+
+static enum cuttle_step take_proxy_header(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+	struct cuttle_proxy_header header;
+	int result = cuttle_parse_proxy_header(&header, cuttle_inbox_unused(inbox), cuttle_inbox_size(inbox));
+
+	if (result == 0)
+		return hungry(connection, now);
+	if (result < 0) {
+		connection->core->unproxied++;
+		return CUTTLE_STEP_CLOSE;
+	}
+	introduce(connection, &header);
+	cuttle_inbox_drop(inbox, (uint32_t)result);
+	return cuttle_connection_advance(connection, now);
+}
+
 static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
 	int result;
 
+	if (connection->proxy_due)
+		return take_proxy_header(connection, now);
 	if (connection->state == CUTTLE_IDLE) {
 		if (only_an_empty_line(inbox))
 			return hungry(connection, now);

@@ -4,8 +4,11 @@
  * a core. It closes its copies of the sockets at once, so that a long-lived child keeps neither a client nor a port. */
 #include "connection.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define EPISODE (60 * CUTTLE_SECOND) /* between two reports of connections without a PROXY header */
 
 static struct cuttle_link cores = {&cores, &cores};
 static pthread_mutex_t cores_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -112,6 +115,7 @@ static void remember(struct cuttle_counts *past, const struct cuttle_core *core)
 	past->dropped += core->dropped;
 	past->refused += core->refused;
 	past->stuck += core->stuck;
+	past->unproxied += core->unproxied;
 }
 
 void cuttle_core_disown(struct cuttle_core *core)
@@ -129,7 +133,17 @@ void cuttle_core_disown(struct cuttle_core *core)
 		cuttle_spool_disown(core->spool);
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
+	free(core->trust);
 	core->destroy(core);
+}
+
+bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now)
+{
+	if (core->unproxied == core->unproxied_told || (core->unproxied_at && now - core->unproxied_at < EPISODE))
+		return false;
+	core->unproxied_told = core->unproxied;
+	core->unproxied_at = now;
+	return true;
 }
 
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,

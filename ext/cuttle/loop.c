@@ -422,6 +422,7 @@ void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts)
 	counts->dropped += core->dropped;
 	counts->refused += core->refused;
 	counts->stuck += core->stuck;
+	counts->unproxied += core->unproxied;
 	counts->stood_by += loop->followers.stood_by;
 	counts->connections += core->open;
 	counts->busy += loop->busy;

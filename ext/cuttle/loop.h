@@ -37,6 +37,7 @@ struct cuttle_watch {
 struct cuttle_found {
 	uintptr_t token; /* of a watched descriptor; 0: none */
 	bool over, woken, unparsed, complain;
+	bool unproxied;  /* the result of cuttle_core_tells_unproxied */
 	int spool;       /* the result of cuttle_spool_complaint */
 };
 

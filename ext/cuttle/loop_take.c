@@ -84,13 +84,14 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 	return connection->exchange;
 }
 
-static void note_others(struct cuttle_loop *loop, struct cuttle_found *found)
+static void note_others(struct cuttle_loop *loop, struct cuttle_found *found, uint64_t now)
 {
 	found->token = cuttle_loop_fired(loop);
 	found->unparsed = !cuttle_list_empty(&loop->unparsed);
 	found->over = cuttle_loop_over(loop);
 	found->woken = atomic_load(&loop->followers.woken);
 	found->complain = loop->complain;
+	found->unproxied = cuttle_core_tells_unproxied(&loop->core, now);
 	found->spool = cuttle_spool_complaint(loop->core.spool);
 	loop->complain = false;
 	if (found->woken)
@@ -107,7 +108,7 @@ struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room,
 	loop->vacancies = room;
 	exchange = take(loop, room == 0, now);
 	if (!exchange) {
-		note_others(loop, found);
+		note_others(loop, found, now);
 		return NULL;
 	}
 	cuttle_followers_pass_on(loop);

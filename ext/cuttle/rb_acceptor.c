@@ -253,7 +253,8 @@ static VALUE acceptor_stopping_p(VALUE self)
 
 /* call-seq: stats -> Hash
  *
- * connections (open now), accepted, requests and dropped (so far), spooled (octets now). refused and stuck are 0. */
+ * connections (open now), accepted, requests, dropped and unproxied (so far), spooled (octets now). refused and stuck
+ * are 0. */
 static VALUE acceptor_stats(VALUE self)
 {
 	struct cuttle_core *core = acceptor_of(self)->source.core;
@@ -262,6 +263,7 @@ static VALUE acceptor_stats(VALUE self)
 							   .accepted = core->accepted,
 							   .requests = core->requests,
 							   .dropped = core->dropped,
+							   .unproxied = core->unproxied,
 							   .spooled = cuttle_spool_used(core->spool)});
 }
 

@@ -155,6 +155,8 @@ static void complain(const struct blocking *blocking)
 
 	if (error)
 		cuttle_source_complain_of_spool(&blocking->acceptor->source, error);
+	if (cuttle_core_tells_unproxied(blocking->connection->core, cuttle_now()))
+		cuttle_source_complain_of_unproxied();
 }
 
 /* Waits for what the connection needs next: its descriptor, its deadline, the stop or (once it idled longer than grace

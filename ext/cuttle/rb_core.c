@@ -9,7 +9,9 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 {
 	rb_ext_ractor_safe(true);
 	cuttle_module = rb_define_module("Cuttle");
+	Init_cuttle_client();
 	Init_cuttle_env();
+	Init_cuttle_descriptors();
 	Init_cuttle_exchange();
 	Init_cuttle_response();
 	Init_cuttle_response_file();
@@ -21,4 +23,5 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_foreign_parser();
 	Init_cuttle_native_parser();
 	Init_cuttle_beneath();
+	Init_cuttle_orphans();
 }

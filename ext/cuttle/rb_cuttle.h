@@ -12,6 +12,8 @@
 extern VALUE cuttle_module, cuttle_invalid_response;
 
 void Init_cuttle_beneath(void);
+void Init_cuttle_orphans(void);
+void Init_cuttle_descriptors(void);
 void Init_cuttle_scoreboard(void);
 void Init_cuttle_poller(void);
 void Init_cuttle_acceptor(void);
@@ -20,6 +22,7 @@ void Init_cuttle_exchange(void);
 void Init_cuttle_response(void);
 void Init_cuttle_response_file(void);
 void Init_cuttle_response_stream(void);
+void Init_cuttle_client(void);
 void Init_cuttle_env(void);
 void Init_cuttle_foreign_parser(void);
 void Init_cuttle_native_parser(void);

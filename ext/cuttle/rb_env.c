@@ -8,10 +8,7 @@
 #include "request_start.h"
 #include "syntax.h"
 
-#include <netdb.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define NAME_ROOM 256    /* longest field name that is looked up; a longer one gets a new String */
 #define KNOWN_SLOTS 256  /* of the table of known names; must be a power of 2 */
@@ -48,7 +45,7 @@ static const char *const own_names[OWN] = {
 
 static VALUE own_keys[OWN];
 static VALUE server_name, server_port, http_host, request_start, content_length, content_type, input_key;
-static VALUE empty, slash, http_1_0, http_1_1, port_80, loopback;
+static VALUE empty, slash, http_1_0, http_1_1, port_80, port_443, url_scheme, https;
 static VALUE string_io;
 
 /* Known fields, hashed by their CGI names. */
@@ -187,7 +184,7 @@ static void add_underscored(VALUE fields, const struct cuttle_exchange *exchange
 	struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 	char dashed[NAME_ROOM];
 
-	if (field->name.length > NAME_ROOM)
+	if (field->name.length > NAME_ROOM || cuttle_client_hides(exchange, name, field->name.length))
 		return;
 	for (uint32_t at = 0; at < field->name.length; at++)
 		dashed[at] = name[at] == '_' ? '-' : name[at];
@@ -223,7 +220,7 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	struct cuttle_slice start = {0};
-	bool underscores = false;
+	bool underscores = false, trust = exchange->connection->core->trust;
 
 	for (uint32_t index = 0; index < head->field_count; index++) {
 		const struct cuttle_field *field = &head->fields[index];
@@ -232,6 +229,8 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 
 		if (has_underscore(exchange, field))
 			underscores = true;
+		else if (trust && cuttle_client_hides(exchange, name, field->name.length))
+			continue;
 		else if (!is_special(env, name, field->name, make_value, &value) &&
 			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
 			VALUE key = key_of(name, field->name.length);
@@ -344,31 +343,6 @@ static void add_input(VALUE env, struct cuttle_held *held)
 	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
 }
 
-static VALUE find_remote_address(int fd)
-{
-	struct sockaddr_storage peer = {0};
-	socklen_t length = sizeof peer;
-	char text[NI_MAXHOST];
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0 || peer.ss_family == AF_UNIX ||
-	    getnameinfo((struct sockaddr *)&peer, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
-		return loopback;
-	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
-}
-
-VALUE cuttle_env_remote_address(struct cuttle_held *held)
-{
-	struct cuttle_connection *connection = held->live->connection;
-
-	if (!connection->address) {
-		VALUE address = find_remote_address(connection->transport.fd);
-
-		connection->address = address;
-		RB_OBJ_WRITTEN(held->owner, Qundef, address);
-	}
-	return (VALUE)connection->address;
-}
-
 /* The first entries of an env while they are replaced. Qundef keeps an entry. */
 struct replacement {
 	VALUE values[OWN];
@@ -416,7 +390,7 @@ static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_s
 {
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
-	VALUE method = method_of(exchange), address = cuttle_env_remote_address(held);
+	VALUE method = method_of(exchange), address = cuttle_client_address(held);
 	struct replacement own = {.end = OWN};
 
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
@@ -473,6 +447,14 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 	rb_hash_aset(source->env, own_keys[ADDRESS], address);
 }
 
+/* The client speaks TLS with a proxy. */
+static void use_https(VALUE env, const struct cuttle_exchange *exchange, bool authority)
+{
+	rb_hash_aset(env, url_scheme, https);
+	if (authority && !cuttle_exchange_head(exchange)->port.length)
+		rb_hash_aset(env, server_port, port_443);
+}
+
 VALUE cuttle_env(struct cuttle_held *held)
 {
 	struct cuttle_source *source = cuttle_held_core(held)->source;
@@ -492,6 +474,8 @@ VALUE cuttle_env(struct cuttle_held *held)
 	start = add_fields(env, held->live, source->core->limits.underscores);
 	if (start.length)
 		rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
+	if (source->core->trust && cuttle_client_secure(held->live))
+		use_https(env, held->live, authority);
 	add_input(env, held);
 	return env;
 }
@@ -523,8 +507,10 @@ void Init_cuttle_env(void)
 	request_start = interned("HTTP_X_REQUEST_START");
 	http_1_0 = interned("HTTP/1.0");
 	http_1_1 = interned("HTTP/1.1");
-	loopback = interned("127.0.0.1");
+	url_scheme = interned("rack.url_scheme");
+	https = interned("https");
 	port_80 = interned("80");
+	port_443 = interned("443");
 	slash = interned("/");
 	empty = interned("");
 	rb_require("stringio");

@@ -381,7 +381,7 @@ static VALUE exchange_keep_record(VALUE self)
 	struct cuttle_extras *extras = cuttle_held_extras(cuttle_held_of(self));
 	struct cuttle_held *held = cuttle_held_live(self);
 
-	RB_OBJ_WRITE(self, &extras->address, cuttle_env_remote_address(held));
+	RB_OBJ_WRITE(self, &extras->address, cuttle_client_address(held));
 	extras->recorded = true;
 	return Qnil;
 }
@@ -420,14 +420,14 @@ static VALUE exchange_times(VALUE self)
 	return list;
 }
 
-/* call-seq: remote_address -> String, the peer's IP address; 127.0.0.1 on a Unix socket; nil without a record once the
- * exchange is over */
+/* call-seq: remote_address -> String, the client's IP address as in REMOTE_ADDR; 127.0.0.1 on a Unix socket; nil
+ * without a record once the exchange is over */
 static VALUE exchange_remote_address(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
 
 	if (held->live)
-		return cuttle_env_remote_address(held);
+		return cuttle_client_address(held);
 	return has_record(held) ? held->extras->address : Qnil;
 }
 

@@ -11,7 +11,7 @@
 struct cuttle_extras {
 	VALUE input;   /* the request body's IO, nil without one */
 	VALUE text;    /* a response's head that has not been sent; nil: none */
-	VALUE address; /* the peer's, nil without a record */
+	VALUE address; /* the client's, nil without a record */
 	struct cuttle_spool *spool; /* the spool that is charged for the input's file; NULL: none */
 	uint64_t charged;           /* octets */
 	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* the record: what the exchange reports once it is over */
@@ -93,8 +93,15 @@ VALUE cuttle_env_model(VALUE env);
 VALUE cuttle_env(struct cuttle_held *held);
 /* Whether the app asked for calls after the response (rack.response_finished, rack.after_reply). */
 bool cuttle_env_has_callbacks(const struct cuttle_held *held);
-/* Returns the peer's IP address, a frozen String. */
-VALUE cuttle_env_remote_address(struct cuttle_held *held);
+
+/* Returns the IP address of a live exchange's client, a frozen String: that of the peer, or the one that a trusted
+ * proxy tells. 127.0.0.1 on a Unix socket. */
+VALUE cuttle_client_address(struct cuttle_held *held);
+/* Whether a trusted proxy says that the client speaks TLS with it. */
+bool cuttle_client_secure(const struct cuttle_exchange *exchange);
+/* Whether the app must not see a field of this name: only a proxy may say who its client is, if any is trusted, and
+ * never in a name with an underscore. */
+bool cuttle_client_hides(const struct cuttle_exchange *exchange, const char *name, size_t length);
 
 /* Waits without the GVL (or in the fiber scheduler) until the exchange's descriptor is ready for output, at most the
  * given nanoseconds. Returns false on timeout. The exchange may be over afterwards. */

@@ -254,9 +254,9 @@ static VALUE poller_starved_p(VALUE self)
 /* call-seq: stats -> Hash
  *
  * So far: accepted (connections), requests, dropped (requests whose clients had gone), refused (503: the queue was too
- * long), stuck (503: the app did not answer), stood_by (see followers.h). Now: connections (open), busy (requests in
- * the app), ready (complete requests that wait for a thread), spooled (octets in temporary files or on their way
- * there). */
+ * long), stuck (503: the app did not answer), unproxied (connections closed for want of a PROXY header), stood_by (see
+ * followers.h). Now: connections (open), busy (requests in the app), ready (complete requests that wait for a thread),
+ * spooled (octets in temporary files or on their way there). */
 static VALUE poller_stats(VALUE self)
 {
 	struct cuttle_counts counts = {0};

@@ -87,6 +87,12 @@ static VALUE complain(VALUE nothing)
 	return nothing;
 }
 
+static VALUE complain_of_unproxied(VALUE nothing)
+{
+	cuttle_source_complain_of_unproxied();
+	return nothing;
+}
+
 struct spool_complaint {
 	const struct cuttle_source *source;
 	int error;
@@ -188,6 +194,8 @@ static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALU
 		parse_unparsed(poller);
 	if (found->complain)
 		call_ruby(loop, complain, Qnil);
+	if (found->unproxied)
+		call_ruby(loop, complain_of_unproxied, Qnil);
 	if (found->spool)
 		call_ruby(loop, complain_of_spool, (VALUE)&(struct spool_complaint){&poller->source, found->spool});
 	return false;

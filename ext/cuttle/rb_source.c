@@ -16,6 +16,7 @@ static const struct option {
 } options_known[] = {
 	{"keep_alive", FLAG, offsetof(struct cuttle_limits, keep_alive)},
 	{"underscore_headers", FLAG, offsetof(struct cuttle_limits, underscores)},
+	{"proxy_protocol", FLAG, offsetof(struct cuttle_limits, proxy_protocol)},
 	{"header_timeout", TIME, offsetof(struct cuttle_limits, header_timeout)},
 	{"body_timeout", TIME, offsetof(struct cuttle_limits, body_timeout)},
 	{"idle_timeout", TIME, offsetof(struct cuttle_limits, idle_timeout)},
@@ -30,6 +31,7 @@ static const struct option {
 	{"max_queue", NUMBER, offsetof(struct cuttle_limits, max_queue)},
 	{"queue_timeout", TIME, offsetof(struct cuttle_limits, queue_timeout)},
 	{"app_timeout", TIME, offsetof(struct cuttle_limits, app_timeout)},
+	{"trust", OTHER, 0},
 	{"spool_directory", OTHER, 0},
 	{"half_close", OTHER, 0},
 	{"env", OTHER, 0},
@@ -119,6 +121,37 @@ static void read_limits(struct cuttle_source *source, VALUE options)
 	cuttle_core_limit(source->core, &limits);
 }
 
+static void read_trusted(struct cuttle_trust *trust, VALUE word)
+{
+	const char *text = StringValuePtr(word);
+	size_t length = (size_t)RSTRING_LEN(word);
+
+	if (length == 4 && memcmp(text, "unix", 4) == 0)
+		trust->local = true;
+	else if (cuttle_network_parse(&trust->networks[trust->count], text, length))
+		trust->count++;
+	else
+		rb_raise(rb_eArgError, "trust: not an address or a network: %+" PRIsVALUE, word);
+}
+
+/* Reads the peers to trust: an Array of addresses, networks and "unix". */
+static void read_trust(struct cuttle_source *source, VALUE words)
+{
+	struct cuttle_trust *trust;
+
+	if (NIL_P(words))
+		return;
+	Check_Type(words, T_ARRAY);
+	if (RARRAY_LEN(words) == 0)
+		return;
+	trust = calloc(1, sizeof *trust + (size_t)RARRAY_LEN(words) * sizeof *trust->networks);
+	if (!trust)
+		rb_memerror();
+	source->core->trust = trust; /* the core frees it */
+	for (long index = 0; index < RARRAY_LEN(words); index++)
+		read_trusted(trust, RARRAY_AREF(words, index));
+}
+
 /* Returns the directory for temporary files. It reads the environment once, with the GVL, as Ruby may change it any
  * time. */
 static const char *spool_directory(VALUE *option)
@@ -178,6 +211,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	Check_Type(env, T_HASH);
 	source->core->source = source;
 	read_limits(source, options);
+	read_trust(source, cuttle_source_option(options, "trust"));
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
@@ -240,6 +274,13 @@ void cuttle_source_complain(void)
 				   "descriptors or memory left (see ulimit -n); clients wait"));
 }
 
+void cuttle_source_complain_of_unproxied(void)
+{
+	rb_funcall(rb_stderr, rb_intern("puts"), 1,
+		   rb_str_new_cstr("cuttle: connections of trusted proxies began without a PROXY header and were "
+				   "closed (--proxy-protocol)"));
+}
+
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error)
 {
 	VALUE line;
@@ -266,6 +307,7 @@ VALUE cuttle_source_stats(const struct cuttle_counts *counts)
 	rb_hash_aset(stats, ID2SYM(rb_intern("spooled")), ULL2NUM(counts->spooled));
 	rb_hash_aset(stats, ID2SYM(rb_intern("refused")), ULL2NUM(counts->refused));
 	rb_hash_aset(stats, ID2SYM(rb_intern("stuck")), ULL2NUM(counts->stuck));
+	rb_hash_aset(stats, ID2SYM(rb_intern("unproxied")), ULL2NUM(counts->unproxied));
 	return stats;
 }
 

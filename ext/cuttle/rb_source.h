@@ -39,7 +39,9 @@ void cuttle_source_close_listeners(struct cuttle_source *source);
 void cuttle_source_complain(void);
 /* Writes one line to $stderr about temporary files; error is the result of cuttle_spool_complaint. */
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error);
-/* Returns a Hash of connections, accepted, requests, dropped, refused, stuck and spooled. */
+/* Writes one line to $stderr about connections that were closed for want of a PROXY header. */
+void cuttle_source_complain_of_unproxied(void);
+/* Returns a Hash of connections, accepted, requests, dropped, refused, stuck, unproxied and spooled. */
 VALUE cuttle_source_stats(const struct cuttle_counts *counts);
 
 /* Lets requests that have begun go before new ones: a thread that comes for work gives the GVL to the threads in the

@@ -29,7 +29,7 @@ struct cuttle_places {
 
 /* What cores count: so far, and now. */
 struct cuttle_counts {
-	uint64_t accepted, requests, dropped, refused, stuck, stood_by;
+	uint64_t accepted, requests, dropped, refused, stuck, unproxied, stood_by;
 	uint64_t connections, busy, ready, spooled, threads;
 };
 

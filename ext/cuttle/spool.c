@@ -107,6 +107,7 @@ void cuttle_spool_fork(struct cuttle_spool *spool, enum cuttle_fork when)
 	if (when == CUTTLE_FORK_IN_CHILD) {
 		close_copies(&spool->files);
 		close_copies(&spool->leaving);
+		pthread_cond_init(&spool->called, NULL); /* its thread is not here: to destroy it would wait for ever */
 		spool->forked = spool->ended = true;
 		spool->report = NULL;
 		if (spool->running)

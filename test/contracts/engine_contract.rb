@@ -9,6 +9,7 @@ require_relative "engine/outlives"
 require_relative "engine/forks"
 require_relative "engine/descriptors"
 require_relative "engine/limits"
+require_relative "engine/proxies"
 require_relative "engine/sheds"
 require_relative "engine/stuck"
 require_relative "engine/fibers"
@@ -21,6 +22,7 @@ module EngineContract
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
     Quotas => ->(_) { true },
+    Proxies => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },
     StandsBy => ->(traits) { traits.pooled? && traits.evented? },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },

@@ -15,6 +15,16 @@ module Cuttle
       def self.parser(name)
         Http::Parsers.fetch(name) unless name == "native"
       end
+
+      # Makes this process the parent of each descendant whose own parent ends. Returns whether the system can.
+      def self.adopt_orphans
+        Cuttle::Orphans.adopt
+      end
+
+      # Puts +file+ behind the descriptor of +stream+. Other threads may write meanwhile.
+      def self.redirect(stream, file)
+        Cuttle::Descriptors.replace(stream.fileno, file.fileno)
+      end
     end
   end
 end

@@ -19,6 +19,14 @@ module Cuttle
           Http::Parsers.fetch(name)
         end
 
+        # Ruby has no call for it (see Native).
+        def adopt_orphans = false
+
+        # See Native. A thread that writes to +stream+ at that moment gets an IOError, as Ruby has it.
+        def redirect(stream, file)
+          stream.reopen(file)
+        end
+
         # Whether fibers wait for the calling thread's scheduler. JRuby has none.
         def scheduled?
           Fiber.respond_to?(:current_scheduler) && !Fiber.current_scheduler.nil?
@@ -35,6 +43,6 @@ end
 
 # All at once: a process that has no descriptors left can load no file.
 require "cuttle/http/parsers/pure"
-%w[limits meter reasons request_start spool body outbox response_head framing env composing responses exchange
-   wire_input wire_output wire forks source watches selectors poller_thread poller acceptor connection beneath
-   scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }
+%w[limits meter reasons request_start address trust proxy_header forwarded spool body outbox response_head framing env
+   composing responses exchange wire_input wire_output wire forks source watches selectors poller_thread poller acceptor
+   connection beneath scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }

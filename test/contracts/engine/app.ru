@@ -59,6 +59,8 @@ class EngineApp
 
   def manners(_, env) = env.values_at("rack.multithread", "rack.multiprocess").inspect
 
+  def client(_, env) = env.values_at("REMOTE_ADDR", "rack.url_scheme").inspect
+
   def echo(argument, _) = argument
 
   def digest(_, env)

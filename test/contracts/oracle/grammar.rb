@@ -23,13 +23,15 @@ class Grammar
   BAD_SEGMENTS = ["%", "%4", "%zz", "\x80", "\xC3\xA9", "a b", "#f", "\\", "\"", "<", ">", "^", "`", "{", "|", "}",
                   "[", "]", "\x7F", "\0", "\t"].freeze
   QUERIES = ["", "a=b", "a=b&c[]=%5B", "?", "/?", "%26", "x=%00", "a+b", "http://a/?b"].freeze
-  NAMES = %w[Accept accept ACCEPT Accept-Encoding Cookie cookie X-Forwarded-For X-A X-A X-B TE Upgrade Via Referer
+  NAMES = %w[Accept accept ACCEPT Accept-Encoding Cookie cookie X-Forwarded-For x-forwarded-for X-Forwarded-Proto
+             X_Forwarded_Proto X-A X-A X-B TE Upgrade Via Referer
              User-Agent Content-Type If-None-Match Range Authorization Version Keep-Alive Proxy X_A X_Remote_User
              X-Request-Start Trailer Status X-Content-Length Content_Length Transfer_Encoding Host_
              !#$%&'*+-.^_`|~0].freeze
   BAD_NAMES = ["", "A B", "A ", " A", "A\t", "A(", "\x80", "A:", "\"A\"", "A\0", "A@", "A/", "[A]"].freeze
   VALUES = ["", "a", "a, b", ", ,a", "\"q\\\"s, x\"", "a;q=0.5", "\x80\xFF", "\xC3\xA4", "a \t b", "text/html",
-            "(comment (nested))", "0", "a=b; c=d", "W/\"e\"", "x" * 200, "t=1", ":", "a:b", "%00", "\x85\xA0"].freeze
+            "192.0.2.1", "10.0.0.1", "192.0.2.1, [::1]:80, 10.1.2.3:4", "https", "http, wss", "(comment (nested))",
+            "0", "a=b; c=d", "W/\"e\"", "x" * 200, "t=1", ":", "a:b", "%00", "\x85\xA0"].freeze
   BAD_VALUES = ["a\0b", "\x7F", "a\x01", "a\rb", "a\nb", "\e", "a\vb"].freeze
   BLANKS = ["", " ", " ", " ", " ", "\t", "  \t "].freeze
   OPTIONS = ["close", "keep-alive", "Close", "Keep-Alive", "upgrade", "close, x-a", "keep-alive , close", ",,close",

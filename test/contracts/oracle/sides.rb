@@ -60,11 +60,11 @@ class Sides
     end
   end
 
-  # A server of an App that takes notes.
+  # A server of an App that takes notes. Its clients are proxies, whose fields tell of others.
   class Watched < Cuttle::Server
     def initialize(**options)
       @turns = Thread::Queue.new
-      super(App.new(@turns), keep_alive: true, drain_grace: 0, **options)
+      super(App.new(@turns), keep_alive: true, drain_grace: 0, trust: %w[127.0.0.1 10.0.0.0/8], **options)
     end
 
     # What was noted since the last time, request by request, once nothing is under way.

@@ -18,20 +18,24 @@ module Cuttle
           LOOPBACK
         end
 
-        # +model+: the Hash that each env starts as; +listener+: the first one, for requests without an authority
-        def initialize(model, listener, underscores:)
+        # +model+: the Hash that each env starts as; +listener+: the first one, for requests without an authority;
+        # +trust+: whether any peer is trusted
+        def initialize(model, listener, underscores:, trust:)
           @model = model
           @underscores = underscores
+          @trust = trust
           @local_name, @local_port = local(listener)
           @keys = {}.freeze
         end
 
-        # The env of an exchange's request. +queued+: seconds that it waited for a thread; +input+: its body or nil.
-        def build(exchange, head, address, queued, input)
+        # The env of an exchange's request. +address+: the client's; +queued+: seconds that it waited for a thread;
+        # +input+: its body or nil.
+        def build(exchange, wire, address, queued, input)
           env = @model.dup
+          head = exchange.head
           request(env, exchange, head, address)
-          authority(env, head)
-          fields(env, head.fields)
+          authority(env, head, @trust && secure?(wire, head))
+          fields(env, head.fields, wire)
           start = head.fields.find { |name, value| name.casecmp?("x-request-start") && !value.empty? }&.last
           env["cuttle.queue_time"] = (start && RequestStart.age(start)) || queued
           body(env, head, input)
@@ -58,16 +62,24 @@ module Cuttle
           env["rack.after_reply"] = []
         end
 
-        def authority(env, head)
+        # Whether a trusted proxy says that the client speaks TLS with it.
+        def secure?(wire, head)
+          scheme = Forwarded.scheme(head.fields) if wire.trusted?
+          scheme ? scheme == "https" : wire.secure?
+        end
+
+        def authority(env, head, secure)
+          env["rack.url_scheme"] = "https" if secure
           return env.update("SERVER_NAME" => @local_name, "SERVER_PORT" => @local_port) if head.host.to_s.empty?
 
           env["SERVER_NAME"] = head.host
-          env["SERVER_PORT"] = head.port.empty? ? "80" : head.port
+          env["SERVER_PORT"] = head.port.empty? ? (secure ? "443" : "80") : head.port
           env["HTTP_HOST"] = head.port.empty? ? head.host : "#{head.host}:#{head.port}"
         end
 
         # RFC 9110, 5.3: fields of one name form one list. Cookies are joined as in RFC 6265, 5.4.
-        def fields(env, fields)
+        def fields(env, fields, wire)
+          fields = fields.reject { |name, _| hides?(name, wire) } if @trust
           plain, underscored = fields.partition { |name, _| !name.include?("_") }
           plain.each { |name, value| field(env, name, value) }
           return unless @underscores
@@ -77,6 +89,12 @@ module Cuttle
           underscored.reject! { |name, _| SPECIAL.include?(name.downcase.tr("_", "-")) }
           underscored.each { |name, value| field(added, name, value) }
           env.update(added) { |_, before, _| before }
+        end
+
+        # Whether the app must not see a field: only a proxy may say who its client is, and never in a name with an
+        # underscore.
+        def hides?(name, wire)
+          (!wire.trusted? || name.include?("_")) && Forwarded.name?(name)
         end
 
         def field(env, name, value)

@@ -29,7 +29,7 @@ module Cuttle
           wire = live
           @fiber = Fiber.current if wire.limits.app_timeout && Pure.scheduled?
           @input ||= @body && [@body.input, @body.total]
-          @env = @source.env.build(self, head, remote_address, time_in_queue(wire), @input)
+          @env = @source.env.build(self, wire, remote_address, time_in_queue(wire), @input)
         end
 
         def request_method
@@ -117,7 +117,7 @@ module Cuttle
 
         def remote_address
           wire = @wire
-          return @address = wire.remote_address if wire
+          return @address = client_address(wire) if wire
 
           @address if @recorded
         end
@@ -188,6 +188,12 @@ module Cuttle
         def come_too_late
           leave(false)
           raise IOError, "the request was answered with 503: the app did not answer in time (app_timeout)"
+        end
+
+        # The client's address: that of the peer, or the one that a trusted proxy tells.
+        def client_address(wire)
+          told = Forwarded.client(head.fields, @source.trust) if wire.trusted?
+          told ? Address.text(told) : wire.remote_address
         end
 
         # How long the request waited for a thread, in seconds: for a connection's first one also from accept to its

@@ -7,7 +7,7 @@ module Cuttle
       class Limits
         TIMES = %i[header_timeout body_timeout idle_timeout write_timeout drain_grace queue_timeout app_timeout].freeze
         NUMBERS = %i[min_rate max_body max_requests max_connections write_ahead max_spool max_queue].freeze
-        FLAGS = %i[keep_alive underscore_headers].freeze
+        FLAGS = %i[keep_alive underscore_headers proxy_protocol].freeze
         OTHERS = %i[half_close].freeze
         NAMES = (TIMES + NUMBERS + FLAGS + OTHERS).freeze
         LONGEST = 1e9 # seconds
@@ -15,9 +15,9 @@ module Cuttle
         attr_reader(*NAMES)
 
         # Raises ArgumentError.
-        def initialize(keep_alive: true, underscore_headers: false, half_close: "answer", **given)
-          @keep_alive = keep_alive ? true : false
-          @underscore_headers = underscore_headers ? true : false
+        def initialize(keep_alive: true, half_close: "answer", **given)
+          given = { keep_alive: keep_alive, **given }
+          FLAGS.each { |name| instance_variable_set(:"@#{name}", given[name] ? true : false) }
           @half_close = half_close
           (TIMES + NUMBERS).each { |name| instance_variable_set(:"@#{name}", amount(name, given[name])) }
           freeze

@@ -8,7 +8,7 @@ module Cuttle
       # A source tells a Wire its limits, spool and parser. A Wire and its Exchange tell their source what happens:
       # #changed, #left, #release and #wait_for_client.
       class Source
-        KEYWORDS = (Limits::NAMES + %i[spool_directory env parser shared scoreboard]).freeze
+        KEYWORDS = (Limits::NAMES + %i[trust spool_directory env parser shared scoreboard]).freeze
         RECOVERY = 0.1 # seconds before the next accept after a shortage
         EPISODE = 60.0 # seconds without a shortage after which the next one is reported
         SHORTAGES = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS].freeze
@@ -34,20 +34,22 @@ module Cuttle
           end
         end
 
-        attr_reader :limits, :counters, :spool, :env, :parser
+        # +trust+: the Trust, or nil
+        attr_reader :limits, :counters, :spool, :env, :parser, :trust
 
         # See Poller. Raises ArgumentError.
-        def initialize(listeners, env: {}, parser: nil, spool_directory: nil, **options)
+        def initialize(listeners, env: {}, parser: nil, trust: nil, spool_directory: nil, **options)
           unknown = options.keys - KEYWORDS
           raise ArgumentError, "unknown option: #{unknown.first.inspect}" unless unknown.empty?
 
           @listeners = listeners.dup
           @process = Process.pid
           @limits = Limits.new(**options.slice(*Limits::NAMES).compact)
+          @trust = Trust.of(trust)
           @spool = Spool.new(spool_directory, @limits.max_spool)
-          @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers)
+          @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
-          @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck)
+          @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck, :unproxied)
           @stop_reader, @stop_writer = IO.pipe
           Forks.note(self)
         end
@@ -71,6 +73,16 @@ module Cuttle
 
           @spool_failed = error.class
           complain("temporary files: #{error.message}: requests with a large body get 503")
+        end
+
+        # Counts a connection that a trusted peer began without a PROXY header. Writes a line to $stderr, at most one a
+        # minute.
+        def note_unproxied(now)
+          @counters.add(:unproxied)
+          return if @unproxied && now - @unproxied < EPISODE
+
+          @unproxied = now
+          complain("connections of trusted proxies began without a PROXY header and were closed (--proxy-protocol)")
         end
 
         # Ends a connection that select does not take. Under its lock.

@@ -34,6 +34,8 @@ module Cuttle
           @state = :idle
           @served = 0
           @accepted = now
+          @trusted = source.trust&.peer?(socket)
+          @proxy_due = @trusted && @limits.proxy_protocol
           expect(:head, now)
         end
 
@@ -47,9 +49,16 @@ module Cuttle
         def reads? = %i[idle head body linger].include?(@state)
         def writes? = !@out.empty?
 
+        # The address that counts for all requests of the connection.
         def remote_address
           @remote_address ||= Env.remote_address(@socket)
         end
+
+        # Whether what its requests say of a proxy's client counts: the peer, or the client that it named, is trusted.
+        def trusted? = @trusted
+
+        # Whether a PROXY header said that the client speaks TLS with the proxy.
+        def secure? = @secure
 
         # Does what it can without waiting. For any state but :ready.
         def step(now)

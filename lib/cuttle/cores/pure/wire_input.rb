@@ -40,8 +40,29 @@ module Cuttle
           @state == :idle ? :close : refuse(400, now)
         end
 
+        def take_proxy_header(now)
+          header = ProxyHeader.parse(@input) or return hungry(now)
+          introduce(header)
+          @input = @input.byteslice(header.bytesize..)
+          advance(now)
+        rescue ProxyHeader::Malformed
+          @source.note_unproxied(now)
+          :close
+        end
+
+        # The peer's right to speak for a client passes to the client that it names.
+        def introduce(header)
+          @proxy_due = false
+          @secure = header.secure?
+          @remote_address = Address.text(header.address) if header.client == :named
+          @trusted = header.client == :itself ||
+                     (header.client == :named && @source.trust.includes?(header.address))
+        end
+
         # An empty line before a request does not begin one (RFC 9112, 2.2).
         def take_head(now)
+          return take_proxy_header(now) if @proxy_due
+
           if @state == :idle
             return hungry(now) if "\r\n".start_with?(@input)
 

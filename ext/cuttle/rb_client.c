@@ -1,0 +1,105 @@
+/* Who sent a request: the peer of the socket, the client that a PROXY header named, or the one that a trusted proxy
+ * tells in its fields (proxy_header.h, forwarded.h). */
+#include "forwarded.h"
+#include "rb_exchange.h"
+#include "syntax.h"
+
+#include <netdb.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static VALUE loopback;
+
+static VALUE text_of(const struct cuttle_address *address)
+{
+	char text[CUTTLE_ADDRESS_TEXT];
+
+	cuttle_address_write(address, text);
+	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
+}
+
+static VALUE peer_of_socket(int fd)
+{
+	struct sockaddr_storage peer = {0};
+	socklen_t length = sizeof peer;
+	char text[NI_MAXHOST];
+
+	if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0 || peer.ss_family == AF_UNIX ||
+	    getnameinfo((struct sockaddr *)&peer, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
+		return loopback;
+	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
+}
+
+/* Returns the address that counts for all requests of the connection. */
+static VALUE connection_address(struct cuttle_held *held)
+{
+	struct cuttle_connection *connection = held->live->connection;
+
+	if (!connection->address) {
+		VALUE address = connection->named ? text_of(&connection->client)
+						  : peer_of_socket(connection->transport.fd);
+
+		connection->address = address;
+		RB_OBJ_WRITTEN(held->owner, Qundef, address);
+	}
+	return (VALUE)connection->address;
+}
+
+/* Finds the client that X-Forwarded-For tells of. Its fields form one list (RFC 9110, 5.3), in which each proxy has
+ * added the address that it got the request from. So what trusted proxies have added counts, from right to left, and
+ * everything before that may be the client's invention. Returns false if there is no such field, or no address at its
+ * end. */
+static bool forwarded_address(const struct cuttle_exchange *exchange, struct cuttle_address *address)
+{
+	const struct cuttle_trust *trust = exchange->connection->core->trust;
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	bool found = false;
+
+	for (uint32_t index = head->field_count; index-- > 0;) {
+		const struct cuttle_field *field = &head->fields[index];
+
+		if (cuttle_same(cuttle_exchange_at(exchange, field->name), field->name.length, "x-forwarded-for") &&
+		    !cuttle_forwarded_for(trust, cuttle_exchange_at(exchange, field->value), field->value.length,
+					  address, &found))
+			break;
+	}
+	return found;
+}
+
+VALUE cuttle_client_address(struct cuttle_held *held)
+{
+	struct cuttle_address address;
+
+	if (held->live->connection->trusted && forwarded_address(held->live, &address))
+		return text_of(&address);
+	return connection_address(held);
+}
+
+bool cuttle_client_secure(const struct cuttle_exchange *exchange)
+{
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	enum cuttle_scheme scheme = CUTTLE_NO_SCHEME;
+
+	for (uint32_t index = head->field_count; exchange->connection->trusted && !scheme && index-- > 0;) {
+		const struct cuttle_field *field = &head->fields[index];
+
+		if (cuttle_same(cuttle_exchange_at(exchange, field->name), field->name.length, "x-forwarded-proto"))
+			scheme = cuttle_forwarded_proto(cuttle_exchange_at(exchange, field->value),
+							field->value.length);
+	}
+	return scheme ? scheme == CUTTLE_HTTPS : exchange->connection->secure;
+}
+
+bool cuttle_client_hides(const struct cuttle_exchange *exchange, const char *name, size_t length)
+{
+	const struct cuttle_connection *connection = exchange->connection;
+
+	return connection->core->trust && (!connection->trusted || memchr(name, '_', length)) &&
+	       cuttle_forwarded_name(name, length);
+}
+
+void Init_cuttle_client(void)
+{
+	loopback = rb_enc_interned_str_cstr("127.0.0.1", rb_usascii_encoding());
+	rb_gc_register_mark_object(loopback);
+}

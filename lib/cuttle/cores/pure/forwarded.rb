@@ -1,0 +1,53 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Cores
+    module Pure
+      # The fields in which proxies say who their client is.
+      module Forwarded
+        NAME = /\A(?:forwarded|client-ip|x-real-ip|x-forwarded(?:-.*)?)\z/in
+        ELEMENT = /\A(?:\[([^\]]*:[^\]]*)\](?::\d+)?|([^:\[]*)(?::\d+)?|([^\[]*:[^\[]*:[^\[]*))\z/n
+        SCHEMES = { "http" => "http", "https" => "https", "ws" => "http", "wss" => "https" }.freeze
+
+        class << self
+          # Whether a field of this name says who a proxy's client is, also with "_" for "-".
+          def name?(name)
+            name.tr("_", "-").match?(NAME)
+          end
+
+          # The client that X-Forwarded-For tells of; nil if it tells none. Its fields form one list (RFC 9110, 5.3), in
+          # which each proxy has added the address that it got the request from. So what trusted proxies have added
+          # counts, from right to left, and everything before that may be the client's invention.
+          def client(fields, trust)
+            found = nil
+            elements(fields, "x-forwarded-for").reverse_each do |element|
+              address = address(element) or break
+              found = address
+              break unless trust.includes?(address)
+            end
+            found
+          end
+
+          # The scheme of the last element of X-Forwarded-Proto that names one; nil without one.
+          def scheme(fields)
+            SCHEMES[elements(fields, "x-forwarded-proto").map(&:downcase).reverse.find { |word| SCHEMES.key?(word) }]
+          end
+
+          private
+
+          # The elements of a list that are not empty (RFC 9110, 5.6.1).
+          def elements(fields, name)
+            values = fields.filter_map { |field, value| value if field.casecmp?(name) }
+            values.flat_map { |value| value.split(",") }.map { |text| text.gsub(/\A[ \t]+|[ \t]+\z/n, "") } - [""]
+          end
+
+          # Of an element, which may have a port, and be in brackets.
+          def address(element)
+            text = element.match(ELEMENT)&.captures&.compact&.first
+            Address.parse(text) if text
+          end
+        end
+      end
+    end
+  end
+end
