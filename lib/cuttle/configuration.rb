@@ -33,13 +33,15 @@ module Cuttle
     end
 
     # +values+: name of a setting => its value, in its final form; +places+: name => "config/cuttle.rb:3".
-    # +app+: the Rack app that the file made, or nil.
-    attr_reader :values, :places
+    # +app+: the Rack app that the file made, or nil. +hooks+: the Hooks, +plugins+: the Plugins that it gave.
+    attr_reader :values, :places, :hooks, :plugins
     attr_accessor :app
 
     def initialize
       @values = {}
       @places = {}
+      @hooks = Hooks.new
+      @plugins = []
       @files = []
       @open = []
     end
@@ -57,7 +59,7 @@ module Cuttle
 
       @values[:config] ||= path
       @files |= [@open.push(file).last]
-      RubyFile.evaluating(path) { Words.new(self).instance_eval(text(path), path) }
+      RubyFile.evaluating(path) { RubyFile.within(Words.new(self), text(path), path) }
       @open.pop
     end
 

@@ -4,6 +4,7 @@ module Cuttle
   # Turns the configuration file of another server into one of ours: evaluates it with a recorder in the place of that
   # server, and writes what it said in our words. What has no equal, and which lines read the environment, is told.
   class Import
+    autoload :Block, "cuttle/import/block"
     autoload :Puma, "cuttle/import/puma"
     autoload :Recorder, "cuttle/import/recorder"
     autoload :Unicorn, "cuttle/import/unicorn"
@@ -19,6 +20,24 @@ module Cuttle
     # Raised by a translation for a call that has no equal; its message says why, or what to use.
     class NoEqual < StandardError; end
 
+    # Values that can be written into a file.
+    SIMPLE = [Integer, String, Symbol, true, false, nil].freeze
+
+    # +value+ as Ruby. Raises NoEqual for an object that has no such text; +name+ says what it is the value of.
+    def self.literal(value, name = "the value")
+      case value
+      when *SIMPLE then value.inspect
+      when Float then value.finite? ? value.inspect : "Float::INFINITY"
+      when Range then "(#{literal(value.begin, name)}#{value.exclude_end? ? "..." : ".."}#{literal(value.end, name)})"
+      when Array then "[#{value.map { |each| literal(each, name) }.join(", ")}]"
+      when Hash then "{ #{value.map { |pair| pair.map { |each| literal(each, name) }.join(" => ") }.join(", ")} }"
+      else
+        return value.to_s.inspect if defined?(::Pathname) && value.is_a?(::Pathname)
+
+        raise NoEqual, "#{name} is an object; #{Block::BY_HAND}"
+      end
+    end
+
     # Our file, and the Remarks, in the order of the lines.
     attr_reader :text, :remarks
 
@@ -28,10 +47,11 @@ module Cuttle
       @path = path
       @words = words(server || SERVERS.keys.find { |name| File.basename(path).include?(name) } || "puma")
       @remarks = []
+      @written = []
       @recorder = Recorder.new(path, @words)
       @recorder.run
       @text = [*heading, *@recorder.calls.flat_map { |call| lines(call) }].map { |line| "#{line}\n" }.join
-      @remarks.concat(readings)
+      @remarks.concat(strangers, readings)
     end
 
     private
@@ -43,12 +63,23 @@ module Cuttle
 
     def heading
       ["# frozen_string_literal: true", "",
-       "# Made from #{@path} by cuttle import. The values are those that the file had then."]
+       "# Made from #{@path} by cuttle import. The values are those that the file had then.", *changing]
+    end
+
+    # The other file's lines that read the environment, as comments: whoever reads ours may want them back.
+    def changing
+      return [] if @recorder.readings.empty?
+
+      ["# These lines of it depend on the environment. To keep that, put them in place of their values:",
+       *@recorder.readings.keys.map { |place| "#   #{@recorder.source(place)}" }]
     end
 
     # Our lines for one call; none if it has no equal.
     def lines(call)
-      @words.translate(call).map { |word, *arguments| line(word, arguments, call) }
+      lines = @words.translate(call, @recorder.calls).map { |word, *arguments| line(word, arguments, call) }
+      needs = call.block && lines.any? ? needs(call) : []
+      (hint = @words::HINTS[call.word]) && lines.any? && @remarks << Remark.new(call.place, "#{call.word}: #{hint}")
+      needs + lines
     rescue NoEqual => error
       @remarks << Remark.new(call.place, "#{call.word}: #{error.message}")
       []
@@ -56,9 +87,20 @@ module Cuttle
       raise Error, "#{call.place}: #{call.word}: #{error.message}"
     end
 
+    # What a block needs, unless it is there already.
+    def needs(call)
+      new = [*@recorder.libraries, *call.block.needs] - @written
+      @written |= new
+      new
+    end
+
     def line(word, arguments, call)
-      code = [word, arguments.map(&:inspect).join(", ")].reject(&:empty?).join(" ")
-      call.source ? "#{code}#{call.source}" : code
+      code = [word, arguments.map { |value| Import.literal(value) }.join(", ")].reject(&:empty?).join(" ")
+      call.block ? "#{code} #{call.block.text(@words::FOREIGN.first)}" : code
+    end
+
+    def strangers
+      @recorder.strange.map { |place| Remark.new(place, "uses what only #{@words::FOREIGN.first} has; look at it") }
     end
 
     def readings

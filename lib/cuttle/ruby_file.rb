@@ -27,3 +27,10 @@ module Cuttle
     end
   end
 end
+
+# Evaluates the Ruby +text+ of the file +path+ with +object+ as self: within(object, text, path). It is defined outside
+# of the modules, and names nothing, so that the file finds no constant of ours in place of its own (Rack, Settings) and
+# no local variable.
+def (Cuttle::RubyFile).within(...)
+  BasicObject.instance_method(:instance_eval).bind_call(...)
+end

@@ -15,6 +15,7 @@ module Cuttle
     autoload :Help, "cuttle/settings/help"
     autoload :Kinds, "cuttle/settings/kinds"
     autoload :LIKES, "cuttle/settings/likes"
+    autoload :Manual, "cuttle/settings/manual"
     autoload :Readme, "cuttle/settings/readme"
     autoload :Row, "cuttle/settings/row"
     autoload :TABLE, "cuttle/settings/table"
@@ -32,6 +33,9 @@ module Cuttle
         [values[name], places[name]]
       end
     end
+
+    # The value of control_token for none, also where one would be made.
+    NO_TOKEN = "none"
 
     NAMES = TABLE.map(&:name).freeze
     ROWS = TABLE.to_h { |row| [row.name, row] }.freeze

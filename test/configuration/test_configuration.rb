@@ -21,7 +21,8 @@ class TestConfiguration < Minitest::Test
   VALUES = { "bind" => ["tcp://127.0.0.1:1"], "port" => [80], "engine" => ["threads"], "workers" => [2],
              "threads" => [1, 5], "core" => ["pure"], "parser" => ["pure"], "like" => ["puma"], "rackup" => ["x.ru"],
              "directory" => ["."], "docroot" => ["."], "environment" => ["production"], "half_close" => ["drop"],
-             "spool_directory" => ["."], "log_format" => ["json"], "log_sample" => [0.5] }.freeze
+             "spool_directory" => ["."], "log_format" => ["json"], "log_sample" => [0.5],
+             "trust" => ["10.0.0.0/8"], "bind_to_activated_sockets" => [], "control_url" => ["auto"] }.freeze
 
   def test_every_setting_has_a_word
     rows = Cuttle::Settings::TABLE.reject { |row| row.name == :config }
@@ -113,7 +114,7 @@ class TestConfiguration < Minitest::Test
 
   FAULTS = {
     "thread 5" => /\Aconfig\/cuttle.rb:1: unknown word thread: did you mean threads\?\z/,
-    "\nbefore_breakfast { }" => /\Aconfig\/cuttle.rb:2: unknown word before_breakfast\z/,
+    "\nzebra { }" => /\Aconfig\/cuttle.rb:2: unknown word zebra\z/,
     "unknown" => /:1: unknown word unknown/,
     "workers 'many'" => /\Aconfig\/cuttle.rb:1: workers many: give a number of processes, or auto\z/,
     "persistent_timeout -1" => /:1: persistent_timeout -1: give seconds, or none/,

@@ -31,6 +31,14 @@ class TestImport < Minitest::Test
                  remarks(import)
   end
 
+  # Also those that did nothing this time.
+  def test_lines_that_read_the_environment_are_comments_of_what_is_made
+    text = "count = ENV.fetch('NO_SUCH', 3)\nthreads count, count\n  port 1\nplugin :x if ENV['NO_SUCH']\n"
+    assert_equal ["#   count = ENV.fetch('NO_SUCH', 3)", "#   plugin :x if ENV['NO_SUCH']", "threads 3, 3",
+                  "port 1"], puma(text).text.lines(chomp: true).drop(4)
+    refute_includes puma("port 1").text, "depend"
+  end
+
   def test_what_is_made_is_a_configuration_file_with_the_same_settings
     import = puma("threads 2, 4\nbind 'unix:///tmp/x'\nfirst_data_timeout 9\nforce_shutdown_after 8\n" \
                   "app do |env|\n  [200, {}, [env.fetch('PATH_INFO')]]\nend\n")
@@ -43,13 +51,32 @@ class TestImport < Minitest::Test
   end
 
   def test_what_has_no_equal_is_told_with_its_line_and_why
-    import = puma("queue_requests false\n\nssl_bind '0.0.0.0', 443, key: 'a'\nactivate_control_app\n" \
+    import = puma("queue_requests false\n\nssl_bind '0.0.0.0', 443, key: 'a'\nworker_check_interval 3\n" \
                   "force_shutdown_after :forever\nworkers 2")
     assert_equal ["workers 2"], body(import)
     ["puma.rb:1: queue_requests: the event loop ", "puma.rb:3: ssl_bind: serves without TLS",
-     "puma.rb:4: activate_control_app: has no equal", "puma.rb:5: force_shutdown_after: a shutdown "]
+     "puma.rb:4: worker_check_interval: workers give ", "puma.rb:5: force_shutdown_after: a shutdown "]
       .zip(remarks(import)) { |beginning, remark| assert_operator remark, :start_with?, beginning }
     assert_equal 4, import.remarks.length
+  end
+
+  def test_sockets_and_output
+    lines = ['bind "unix:///tmp/x?umask=0111"', 'bind_to_activated_sockets "only"', 'stdout_redirect "o", "e", true']
+    import = puma([*lines, 'bind "ssl://0.0.0.0:9292?key=a"'].join("\n"))
+    assert_equal lines, body(import)
+    assert_equal ["puma.rb:4: bind: serves without TLS; let a proxy before it do that"], remarks(import)
+  end
+
+  # Puma believes everyone.
+  def test_an_address_that_a_proxy_tells_needs_a_proxy_that_is_trusted
+    import = puma("set_remote_address proxy_protocol: :v1\nset_remote_address header: 'X-Real-IP'\n" \
+                  "set_remote_address :localhost")
+    assert_empty body(import)
+    assert_equal ["puma.rb:1: set_remote_address: name your balancers with trust, and say proxy_protocol",
+                  "puma.rb:2: set_remote_address: name your proxies with trust; then REMOTE_ADDR is the client that " \
+                  "their X-Forwarded-For names",
+                  "puma.rb:3: set_remote_address: REMOTE_ADDR is the client's address; a middleware may set it"],
+                 remarks(import)
   end
 
   def test_blocks_are_copied_whole
@@ -60,26 +87,76 @@ class TestImport < Minitest::Test
 
   def test_every_word_of_pumas_is_known
     puma = Cuttle::Import::Puma
-    (puma::WORDS.keys + puma::OTHERS).each { |word| assert puma.known?(word), word }
-    assert_empty puma::WORDS.keys & puma::OTHERS
+    all = puma::WORDS.keys + puma::RUN.keys
+    all.each { |word| assert puma.known?(word), word }
+    assert_equal all, all.uniq
+  end
+
+  # A word of ours that means something else there.
+  def test_words_that_mean_something_else
+    import = puma("idle_timeout 3\nquiet\nmax_keep_alive Float::INFINITY\nhttp_content_length_limit nil\n" \
+                  "set_remote_address :socket\nset_remote_address header: 'X-Real-IP'\nplugin :yabeda\n" \
+                  "plugin :systemd\nplugin 'tmp_restart'\nstate_permission 0640")
+    assert_equal ["log_requests false", 'max_keep_alive "none"', 'http_content_length_limit "none"',
+                  "plugin :tmp_restart", 'state_permission "0640"'], body(import)
+    assert_equal %w[1:\ idle_timeout 6:\ set_remote_address 7:\ plugin 8:\ plugin],
+                 remarks(import).map { |text| text[/\d+: \w+/] }
+  end
+
+  def test_addresses
+    import = puma("bind 'tcp://[::1]:1'\nport 2\nclear_binds!\nport 3\nport 4\nport 5, '::1'\nbind 'ssl://[::]:6'")
+    assert_equal ["port 3", 'port 4, "0.0.0.0"', 'port 5, "::1"'], body(import)
+    assert_equal ["puma.rb:7: bind: serves without TLS; let a proxy before it do that"], remarks(import)
+    assert_equal ['port 3, "::1"'], body(puma("set_default_host '::1'\nport 3"))
+  end
+
+  # Puma reads the files after the one that names them, and the blocks after all.
+  def test_files_and_blocks_that_puma_reads_later
+    other = write("other.rb", "threads Integer(ENV.fetch('CUTTLE_NO_SUCH', 2))\nworkerz")
+    text = "load #{other.inspect}\ncluster { port 1 }\nsingle { port 2 }\nworkers get(:workers, 2)\ninject { tag 'x' }"
+    assert_match(/other.rb:2: undefined .*workerz/, assert_raises(Cuttle::Error) { puma(text) }.message)
+    File.write(other, File.read(other).lines.first)
+    import = puma(text)
+    assert_equal ["workers 2", 'tag "x"', "threads 2", "port 1"], body(import)
+    assert_equal ["other.rb:1: depends on CUTTLE_NO_SUCH (not set)"], remarks(import)
+    assert_equal ["port 2"], body(puma("cluster { port 1 }\nsingle { port 2 }\nworkers 0")).drop(1)
+  end
+
+  def test_what_only_puma_has
+    import = puma("@config.options[:x] + 1\nsupported_http_methods Puma::Const::SOME + ['PROPFIND']\nthreads 1")
+    assert_equal ["threads 1"], body(import)
+    assert_equal %w[2 1 2], remarks(import).map { |text| text[/\d+/] }
+    assert_equal "puma.rb:1: uses what only Puma has; look at it", remarks(import)[1]
+  end
+
+  def test_values_that_are_objects
+    import = puma("app Object.new\ndirectory Pathname.new('/tmp')\ntag :x\nport 1..2")
+    assert_equal ['directory "/tmp"', "tag :x", "port (1..2)"], body(import)
+    assert_equal "puma.rb:1: app: the value is an object; copy it by hand", remarks(import).first
   end
 
   def test_unicorn
     import = import("unicorn.conf.rb", <<~RUBY)
       worker_processes 4
       working_directory File.expand_path("..", __FILE__)
-      listen "/run/x.sock", backlog: 64
-      listen 8080
+      listen "/run/x.sock", backlog: 64, umask: 0117, tries: 5
+      listen 8080, reuseport: true, backlog: -1
       listen ":8081"
       listen "127.0.0.1:8082"
       timeout 30
       check_client_connection false
-      after_fork { |server, worker| exit! }
+      stdout_path "log/out"
+      before_fork { |server, worker| server.kill }
+      after_fork do |server, worker|
+        exit!
+      end
     RUBY
-    assert_equal ['like "unicorn"', "workers 4", "directory #{@directory.inspect}", 'bind "unix:///run/x.sock"',
-                  'bind "tcp://0.0.0.0:8080"', 'bind "tcp://0.0.0.0:8081"', 'bind "tcp://127.0.0.1:8082"',
-                  "app_timeout 30"], body(import)
-    assert_equal %w[8 9], remarks(import).map { |text| text[/\d+/] }
+    assert_equal ['like "unicorn"', "workers 4", "directory #{@directory.inspect}",
+                  'bind "unix:///run/x.sock?backlog=64&umask=0117"', 'bind "tcp://0.0.0.0:8080?reuse_port=true"',
+                  'bind "tcp://0.0.0.0:8081"', 'bind "tcp://127.0.0.1:8082"', "app_timeout 30",
+                  'redirect_stdout "log/out"', "redirect_append true",
+                  "before_worker_boot do |server, worker|", "  exit!", "end"], body(import)
+    assert_equal %w[8 10], remarks(import).map { |text| text[/\d+/] }
   end
 
   FAULTS = {
@@ -97,9 +174,9 @@ class TestImport < Minitest::Test
   end
 
   def test_the_command_never_writes_over_a_file
-    path = write("puma.rb", "workers 2\nplugin :x")
+    path = write("puma.rb", "workers 2\ndaemonize")
     out, err, status = command(path)
-    assert_equal [0, "cuttle: #{path}:2: plugin: has no equal\n"], [status, err]
+    assert_equal [0, "cuttle: #{path}:2: daemonize: #{Cuttle::Import::Puma::WORDS.fetch("daemonize")}\n"], [status, err]
     assert_match(/^workers 2$/, out)
     made = "#{@directory}/cuttle.rb"
     assert_equal ["", 0], command(path, "-o", made).values_at(0, 2)

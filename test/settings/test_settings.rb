@@ -34,7 +34,7 @@ class TestSettings < Minitest::Test
     header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 5,
     half_close: "answer", spool_directory: nil, max_body: 1 << 30, max_spool: nil, write_ahead: 16 << 20,
     max_connections: nil, max_requests: nil, underscore_headers: false, max_queue: nil, queue_timeout: nil,
-    app_timeout: nil
+    app_timeout: nil, trust: [], proxy_protocol: false
   }.freeze
 
   def test_limits
@@ -46,7 +46,7 @@ class TestSettings < Minitest::Test
 
   # Each that has a number can be turned off.
   def test_what_is_turned_off
-    names = LIMITS.keys - %i[half_close spool_directory underscore_headers]
+    names = LIMITS.keys - %i[half_close spool_directory underscore_headers trust proxy_protocol]
     ["none", "0", 0, :none].each do |off|
       settings = build({}, **names.to_h { |name| [name, off] })
       names.each { |name| assert_equal [nil, :flag], [settings.public_send(name), settings.origin(name)], name }
@@ -129,6 +129,27 @@ class TestSettings < Minitest::Test
   def test_what_a_client_that_closed_its_side_gets
     assert_equal "drop", build({}, half_close: "drop").half_close
     assert_equal "answer", build({}, half_close: :answer).half_close
+  end
+
+  def test_whom_to_trust
+    { "10.0.0.0/8" => ["10.0.0.0/8"], %w[::1 unix ::1] => %w[::1 unix], "none" => [], [] => [],
+      :private => %w[127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::1 fc00::/7],
+      "0.0.0.0/0" => ["0.0.0.0/0"] }.each do |said, meant|
+      assert_equal meant, build({}, trust: said).trust
+    end
+    %w[proxy.example 10.0.0 10.0.0.0/33 [::1] fe80::1%eth0 010.0.0.1 none,::1].each do |said|
+      error = assert_raises(Cuttle::UsageError) { build({}, trust: ["::1", said]) }
+      assert_equal "--trust ::1 #{said}: give an IP address, a network as 10.0.0.0/8, unix or private", error.message
+    end
+    error = assert_raises(Cuttle::UsageError) { build({}, trust: "10.1.2.3/8") }
+    assert_equal "--trust 10.1.2.3/8: the network is 10.0.0.0/8", error.message
+    assert_equal "none", Cuttle::Settings.row(:trust).write([])
+  end
+
+  def test_a_proxy_protocol_is_for_those_who_are_trusted
+    assert build({}, trust: "unix", proxy_protocol: true).proxy_protocol
+    error = assert_raises(Cuttle::UsageError) { build({}, proxy_protocol: true) }
+    assert_equal "--proxy-protocol needs --trust ADDRESS: the proxies that it is for", error.message
   end
 
   def test_traits_are_the_engines

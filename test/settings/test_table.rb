@@ -60,7 +60,7 @@ class TestTable < Minitest::Test
       assert_match(/\(#{Regexp.escape(row.default_text)}\)/, help) if row.default_text && row.argument
     end
     assert_empty help.lines.reject { |line| line.chomp.length <= 120 }
-    assert_empty help.lines.grep(/^ {37}/), "one line for each"
+    assert_empty help.lines.grep(/^ {43}/), "one line for each"
   end
 
   def test_flags_become_values

@@ -3,14 +3,14 @@
 module Cuttle
   class Configuration
     # What a configuration file may say: a word for each setting of Settings::TABLE, with an argument as its flag has
-    # one, and the words below. A file is evaluated in such an object. Where Puma has a word that means the same, that
-    # word is understood.
+    # one, the hooks, and the words below. A file is evaluated in such an object. Where Puma has a word that means the
+    # same, that word is understood.
     class Words
       # The words that are made from the table.
       module Table
         Settings::TABLE.each do |row|
           row.words.each do |word|
-            if row.kind == :on_off
+            if %i[on_off activated].include?(row.kind)
               define_method(word) { |value = true| @configuration.set(row, value, place, word) }
             else
               define_method(word) { |value| @configuration.set(row, value, place, word) }
@@ -20,9 +20,28 @@ module Cuttle
       end
       include Table
 
+      # The words for hooks: each takes a block.
+      module Moments
+        Cuttle::Hooks::NAMES.each do |name, others|
+          [name, *others].each do |word|
+            define_method(word) do |&block|
+              raise UsageError, "#{place}: #{word}: give a block" unless block
+
+              @configuration.hooks.add(name, place, &block)
+            end
+          end
+        end
+      end
+      include Moments
+
+      # All that a file may say.
+      def self.all
+        [self, Table, Moments].flat_map { |words| words.instance_methods(false) }
+      end
+
       # Whether a file may say +word+.
       def self.understands?(word)
-        (instance_methods(false) | Table.instance_methods(false)).include?(word.to_sym)
+        all.include?(word.to_sym)
       end
 
       def initialize(configuration)
@@ -45,11 +64,48 @@ module Cuttle
         @configuration.set(Settings.row(:port), number, place)
       end
 
+      # The files for standard output and standard error (nil: as they are), and whether to keep what is in them.
+      def stdout_redirect(out, err = nil, append = false)
+        { redirect_stdout: out, redirect_stderr: err, redirect_append: append }.compact.each do |name, value|
+          @configuration.set(Settings.row(name), value, place, :stdout_redirect)
+        end
+      end
+
       # The Rack app, as an object or a block.
       def app(object = nil, &block)
         raise UsageError, "#{place}: app: give an object that responds to call, or a block" unless object || block
 
         @configuration.app = object || block
+      end
+
+      # What answers for an app that raises, as an object or a block: called with the exception, the env and the status
+      # 500, it returns a Rack response.
+      def lowlevel_error_handler(object = nil, &block)
+        unless object || block
+          raise UsageError, "#{place}: lowlevel_error_handler: give an object that responds to call, or a block"
+        end
+
+        handler = object || block
+        @configuration.hooks.failure = handler.is_a?(Proc) ? handler : handler.method(:call)
+      end
+
+      # A plugin, by its name (see Plugin).
+      def plugin(name)
+        @configuration.plugins << Plugin.named(name).tap { |found| found.config(self) }
+      rescue UsageError => error
+        raise UsageError, "#{place}: #{error.message.delete_prefix("#{place}: ")}"
+      end
+
+      # The control listener, as Puma's: activate_control_app "unix:///run/app/control.sock". The options are
+      # auth_token: (the token) and no_token: (true, for a Unix socket: there is none).
+      def activate_control_app(url = "auto", options = {}, **others)
+        options = options.merge(others)
+        unknown = options.keys - %i[auth_token no_token]
+        raise UsageError, "#{place}: activate_control_app: unknown option #{unknown.first}" if unknown.any?
+
+        @configuration.set(Settings.row(:control_url), url, place, "activate_control_app")
+        token = options[:no_token] ? Settings::NO_TOKEN : options[:auth_token]
+        @configuration.set(Settings.row(:control_token), token, place, "activate_control_app") if token
       end
 
       # Reads another file, whose path is relative to the working directory.
@@ -77,7 +133,7 @@ module Cuttle
       def similar(word)
         return unless defined?(DidYouMean::SpellChecker)
 
-        known = (Words.instance_methods(false) | Table.instance_methods(false)).map(&:to_s)
+        known = Words.all.map(&:to_s)
         DidYouMean::SpellChecker.new(dictionary: known).correct(word.to_s).first&.then { |found| "#{found}?" }
       end
     end

@@ -2,9 +2,16 @@
 
 module Cuttle
   class Import
-    # Puma's words. A word that our files have too is taken as it is; the others are named here.
+    # Puma's words, of versions 3 to 8. A word that our files have too, and that is not named here, is taken as it is.
     module Puma
       CONSTANTS = { DefaultRackup: "config.ru" }.freeze
+      FOREIGN = %i[Puma @config @options].freeze
+
+      NO_TLS = "serves without TLS; let a proxy before it do that"
+      NO_THREAD_HOOKS = "there are no hooks for threads; make what a thread needs at its first use"
+      NO_BUNDLER = "a hot restart executes the whole command again, with the bundle that is there then; leave it out"
+      NO_WARNING = "there is no such warning; leave it out"
+      NO_REFORK = "workers are never forked from a worker; before_fork runs in the process that they are forked from"
 
       # Word => why it has no equal, or a Proc of its arguments that returns lines of ours: [[word, argument, …], …].
       WORDS = {
@@ -16,59 +23,150 @@ module Cuttle
         "io_selector_backend" => "the back end is chosen by the system; leave it out",
         "raise_exception_on_sigterm" => "TERM always ends with status 0 when all requests are answered; leave it out",
         "max_fast_inline" => "connections are always taken in turn; leave it out",
-        "silence_single_worker_warning" => "there is no such warning; leave it out",
-        "silence_fork_callback_warning" => "there is no such warning; leave it out",
+        "silence_single_worker_warning" => NO_WARNING, "silence_fork_callback_warning" => NO_WARNING,
         "supported_http_methods" => "every method that is a token is passed to the app, as Rack says",
-        "rack_url_scheme" => "the scheme is that of the connection; a middleware may set rack.url_scheme",
-        "ssl_bind" => "serves without TLS; let a proxy before it do that",
+        "rack_url_scheme" => "a proxy that you name with trust says it (X-Forwarded-Proto), or a middleware sets it",
+        "ssl_bind" => NO_TLS,
+        "bind" => ->(uri) { uri.start_with?("ssl:") ? raise(NoEqual, NO_TLS) : [["bind", uri]] },
+        "tcp_mode" => "serves HTTP only",
         "daemonize" => "a server doesn't daemonize itself; let systemd or another supervisor do that",
         "fork_worker" => "workers are forked from the process that loaded the app; leave it out",
         "nakayoshi_fork" => "memory is compacted before the fork where Ruby can; leave it out",
-        "fiber_per_request" => [%w[engine fibers]],
-        "clean_thread_locals" => [%w[engine fibers]],
+        "fiber_per_request" => "requests of a thread share its fiber-locals; engine fibers gives each request a " \
+                               "fiber, and is another model",
+        "clean_thread_locals" => "requests of a thread share its thread-locals; clear them in a middleware",
         "first_data_timeout" => ->(seconds) { [["request_timeout", seconds]] },
         "force_shutdown_after" => lambda { |seconds = :forever|
           raise NoEqual, "a shutdown always has an end: shutdown_timeout" if seconds == :forever
 
           [["shutdown_timeout", seconds == :immediately ? 0 : seconds]]
         },
-        "shutdown_debug" => "--app-timeout says where a request is stuck",
-        "max_io_threads" => "threads that wait leave the processor to others by themselves; leave it out"
+        "idle_timeout" => "a server that has nothing to do doesn't end by itself. (Our idle_timeout is another word " \
+                          "for persistent_timeout)",
+        "max_keep_alive" => ->(count) { [["max_keep_alive", count.to_f.finite? ? Integer(count) : "none"]] },
+        "http_content_length_limit" => ->(octets) { [["http_content_length_limit", octets || "none"]] },
+        "state_permission" => ->(mode) { [["state_permission", mode.is_a?(Integer) ? format("%04o", mode) : mode]] },
+        "quiet" => ->(on = true) { [["log_requests", !on]] },
+        "shutdown_debug" => "--app-timeout says where a request is stuck; PWR prints the backtraces of all threads",
+        "max_io_threads" => "threads that wait leave the processor to others by themselves; leave it out",
+        "plugin" => lambda { |name|
+          raise NoEqual, PLUGINS.fetch(name.to_s, "is made for Puma, and has no equal") unless plugin?(name)
+
+          [["plugin", name.to_sym]]
+        },
+        "set_remote_address" => lambda { |from = :socket|
+          from == :socket ? [] : raise(NoEqual, remote_address(from))
+        },
+        "restart_command" => "a hot restart executes the command line that started the server; leave it out",
+        "prune_bundler" => NO_BUNDLER, "extra_runtime_dependencies" => NO_BUNDLER,
+        "worker_check_interval" => "workers give a sign of life every 5 s or oftener; worker_timeout says how long " \
+                                   "they may be silent; leave it out",
+        "worker_culling_strategy" => "TTOU takes the worker that was added last; leave it out",
+        "custom_logger" => "messages go to standard output and standard error; stdout_redirect writes them to files",
+        "log_formatter" => "messages are plain lines; log_format shapes those of log_requests",
+        "out_of_band" => "no hook runs between requests; rack.response_finished in the env takes what runs after one",
+        "before_refork" => NO_REFORK, "on_refork" => NO_REFORK, "after_refork" => NO_REFORK,
+        "before_thread_start" => NO_THREAD_HOOKS, "on_thread_start" => NO_THREAD_HOOKS,
+        "before_thread_exit" => NO_THREAD_HOOKS, "on_thread_exit" => NO_THREAD_HOOKS,
+        "after_worker_shutdown" => "the supervisor reports on standard error how a worker ended; " \
+                                   "before_worker_shutdown runs in a worker that is told to stop",
+        "set_default_host" => ->(_host) { [] },
+        "clear_binds!" => -> { [] }
       }.freeze
 
-      # What other words of Puma's, of any version, there are.
-      OTHERS = %w[activate_control_app after_booted after_refork after_stopped after_worker_boot after_worker_fork
-                  after_worker_shutdown before_fork before_refork before_restart before_thread_exit before_thread_start
-                  before_worker_boot before_worker_fork before_worker_shutdown bind_to_activated_sockets clear_binds!
-                  cluster custom_logger default_host extra_runtime_dependencies get inject log_formatter
-                  lowlevel_error_handler on_booted on_refork on_restart on_stopped on_thread_exit on_thread_start
-                  on_worker_boot on_worker_fork on_worker_shutdown out_of_band pidfile plugin preload_app!
-                  prune_bundler restart_command set_default_host set_remote_address single state_path state_permission
-                  stdout_redirect tag tcp_mode worker_boot_timeout worker_check_interval worker_culling_strategy
-                  worker_timeout].freeze
+      # Plugins that need none of ours.
+      PLUGINS = { "systemd" => "the server notifies systemd by itself; leave it out" }.freeze
+
+      # Words that the recorder obeys.
+      RUN = {
+        "load" => ->(recorder, arguments, _block) { recorder.load(*arguments) },
+        "inject" => ->(recorder, _arguments, block) { recorder.inject(block) },
+        "single" => ->(recorder, _arguments, block) { recorder.inject_later(block) { !Puma.workers?(recorder.calls) } },
+        "cluster" => ->(recorder, _arguments, block) { recorder.inject_later(block) { Puma.workers?(recorder.calls) } },
+        "get" => ->(_recorder, (_name, default), _block) { default },
+        "default_host" => ->(recorder, _arguments, _block) { Puma.host(recorder.calls) || "0.0.0.0" }
+      }.freeze
+
+      IN_SUPERVISOR = "runs in the supervisor, which does not load the app (with workers 0 it is loaded)"
+
+      # Word => what to look at where it was translated.
+      HINTS = %w[before_restart on_restart after_booted on_booted after_stopped on_stopped].to_h do |word|
+        [word, IN_SUPERVISOR]
+      end.freeze
 
       class << self
         def known?(word)
-          ours?(word) || WORDS.key?(word) || OTHERS.include?(word)
+          ours?(word) || WORDS.key?(word) || RUN.key?(word)
         end
 
-        # Our lines for +call+. Raises NoEqual.
-        def translate(call)
+        # Our lines for +call+, one of +calls+. Raises NoEqual.
+        def translate(call, calls)
+          return listen(call, calls) if %w[bind port ssl_bind].include?(call.word)
+          return hook(call) if hook?(call.word)
+
           case (equal = WORDS[call.word])
           when String then raise NoEqual, equal
-          when Array then equal
-          when Proc then equal.call(*call.arguments)
-          else
-            raise NoEqual, "has no equal" unless ours?(call.word)
-
-            [[call.word, *call.arguments]]
+          when Proc then instance_exec(*call.arguments, &equal)
+          else [[call.word, *call.arguments]]
           end
+        end
+
+        # Whether these calls ask for workers.
+        def workers?(calls)
+          count = calls.reverse.find { |call| call.word == "workers" }&.arguments&.first || ENV["WEB_CONCURRENCY"]
+          !["", "0"].include?(count.to_s)
+        end
+
+        # What set_default_host says.
+        def host(calls)
+          calls.reverse.find { |call| call.word == "set_default_host" }&.arguments&.first
         end
 
         private
 
         def ours?(word)
           Configuration::Words.understands?(word)
+        end
+
+        # clear_binds! takes back what stands before it. Puma takes any number of ports, our files one and binds.
+        def listen(call, calls)
+          cleared = calls.rindex { |other| other.word == "clear_binds!" }
+          valid = cleared ? calls.drop(cleared + 1) : calls
+          return [] unless valid.any? { |other| other.equal?(call) }
+          return instance_exec(*call.arguments, &WORDS["bind"]) if call.word == "bind"
+          raise NoEqual, NO_TLS if call.word == "ssl_bind"
+
+          port(call, valid, host(calls))
+        end
+
+        def port(call, calls, default)
+          number, host = call.arguments
+          first = calls.find { |other| other.word == "port" && other.arguments.length == 1 }
+          host ||= default || ("0.0.0.0" unless call.equal?(first))
+          [["port", number, *host]]
+        end
+
+        def hook?(word)
+          Configuration::Words::Moments.method_defined?(word)
+        end
+
+        # The key that Puma's hooks may have names what they pass on to the next.
+        def hook(call)
+          return [[call.word]] if call.arguments.empty? || (call.block && call.block.arity < 2)
+
+          raise NoEqual, "hooks don't pass data on; #{Block::BY_HAND}"
+        end
+
+        # Whether there is one of ours with that name.
+        def plugin?(name)
+          Gem.find_files("cuttle/plugin/#{name}.rb").any?
+        end
+
+        def remote_address(from)
+          return "REMOTE_ADDR is the client's address; a middleware may set it" unless from.is_a?(Hash)
+          return "name your balancers with trust, and say proxy_protocol" if from[:proxy_protocol]
+
+          "name your proxies with trust; then REMOTE_ADDR is the client that their X-Forwarded-For names"
         end
       end
     end

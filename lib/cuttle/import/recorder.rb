@@ -1,13 +1,11 @@
 # frozen_string_literal: true
 
-require "ripper"
-
 module Cuttle
   class Import
     # Evaluates the configuration file of another server and notes what it says, in order.
     class Recorder
-      # One word of the file. +source+ is the text of its block, with the keyword do or the brace, or nil.
-      Call = Struct.new(:word, :arguments, :place, :source)
+      # One word of the file. +block+ is a Block or nil.
+      Call = Struct.new(:word, :arguments, :place, :block)
 
       # Stands for the constant ENV in the file, and notes which line reads what.
       class Environment < BasicObject
@@ -28,80 +26,152 @@ module Cuttle
         def respond_to_missing?(...) = ::ENV.respond_to?(...)
       end
 
-      # [Call, …], and { place => [name of a variable, …] }.
-      attr_reader :calls, :readings
+      # Stands for what only the other server has. The file may ask it for anything. Notes where it does.
+      class Foreign < Module
+        def initialize(&note)
+          super(&nil)
+          define_singleton_method(:method_missing) { |*, **, &_block| tap(&note) }
+          define_singleton_method(:respond_to_missing?) { |*| true }
+          define_singleton_method(:const_missing) { |_| tap(&note) }
+        end
+      end
 
-      # +words+ answers to known?(word), and to answer(word): what the file gets for a word that it asks for a value.
+      # [Call, …]; { place => [name of a variable, …] }; the places where the file uses what only its server has; the
+      # lines with which it loads libraries.
+      attr_reader :calls, :readings, :strange, :libraries
+
+      # +words+ has the constants CONSTANTS (those of the file), FOREIGN (names of constants and variables that only the
+      # other server has), RUN (words that the recorder obeys: name => a Proc of it, the arguments and the block) and
+      # WORDS, and answers to known?(word).
       def initialize(path, words)
         @path = path
         @words = words
         @calls = []
         @readings = {}
+        @strange = []
+        @libraries = []
+        @files = {}
+        @queue = [path]
+        @later = []
       end
 
       # Raises Error.
       def run
-        raise Error, "no file #{@path}" unless File.file?(@path)
-
-        text = File.read(@path)
-        @lines = text.lines
-        RubyFile.evaluating(@path) { file.instance_eval(text, @path) }
-      rescue SystemCallError => error
-        raise Error, "can't read #{@path}: #{error.class.new.message}"
+        while (@current = @queue.shift)
+          read
+          RubyFile.evaluating(@current) { RubyFile.within(file, @files[@current], @current) }
+        end
+        RubyFile.evaluating(@path) { @later.each(&:call) }
       end
 
-      # Notes a call that came from the file.
-      def note(word, arguments, block)
-        @calls << Call.new(word.to_s, arguments, place, (source(block) if block))
+      # Reads another file after those that are being read.
+      def load(path)
+        @queue << path
         nil
+      end
+
+      # Evaluates the block as a part of the file.
+      def inject(block)
+        file.instance_exec(&block)
+      end
+
+      # The same at the end, if +condition+ holds then.
+      def inject_later(block, &condition)
+        @later << -> { inject(block) if condition.call }
+        nil
+      end
+
+      # Notes a call that came from the file, or obeys it. Returns what the file gets.
+      def note(word, arguments, block)
+        return @words::RUN[word].call(self, arguments, block) if @words::RUN.key?(word)
+
+        @calls << Call.new(word, arguments, place, block && Block.new(block, word, @files, file))
+        nil
+      end
+
+      # The text of a line that was read: +place+ is one of #readings.
+      def source(place)
+        path, _, number = place.rpartition(":")
+        @files.fetch(path).lines.fetch(number.to_i - 1).strip
       end
 
       def known?(word) = @words.known?(word.to_s)
 
-      private
+      # Loads a library as the file does; not one of the other server's. +path+ is for require_relative.
+      def library(name, path = nil)
+        return if name.match?(/\A#{@words::FOREIGN.first}/i)
 
-      # The object in which the file is evaluated: constants are looked for in its class first.
-      def file
-        recorder = self
-        Class.new do
-          const_set(:ENV, Environment.new { |name| recorder.send(:read, name) })
-          recorder.send(:constants).each { |name, value| const_set(name, value) }
-          define_method(:method_missing) do |word, *arguments, &block|
-            recorder.known?(word) ? recorder.note(word, arguments, block) : super(word, *arguments, &block)
-          end
-          define_method(:respond_to_missing?) { |word, _all = false| recorder.known?(word) }
-          recorder.send(:overridden).each do |word|
-            define_method(word) { |*arguments, &block| recorder.note(word, arguments, block) }
-          end
-        end.new
+        @libraries |= [path ? "require File.expand_path(#{shortened(path).inspect})" : "require #{name.inspect}"]
+        Kernel.require(path || name)
       end
 
-      def constants = @words::CONSTANTS
+      private
+
+      def read
+        raise Error, "no file #{@current}" unless File.file?(@current)
+
+        @files[@current] = File.read(@current)
+      rescue SystemCallError => error
+        raise Error, "can't read #{@current}: #{error.class.new.message}"
+      end
+
+      # Our files are read in the directory in which the server starts.
+      def shortened(path)
+        path.delete_prefix("#{Dir.pwd}/")
+      end
+
+      # The object in which the file is evaluated.
+      def file
+        @file ||= scope.new.tap do |object|
+          @words::FOREIGN.grep(/\A@/) { |name| object.instance_variable_set(name, stranger) }
+        end
+      end
+
+      def scope
+        recorder = self
+        constants = self.constants
+        words = overridden
+        Class.new do
+          constants.each { |name, value| const_set(name, value) }
+          define_method(:method_missing) do |word, *arguments, &block|
+            recorder.known?(word) ? recorder.note(word.to_s, arguments, block) : super(word, *arguments, &block)
+          end
+          define_method(:respond_to_missing?) { |word, _all = false| recorder.known?(word) }
+          words.each { |word| define_method(word) { |*arguments, &block| recorder.note(word, arguments, block) } }
+          define_method(:require) { |name| recorder.library(name) }
+          define_method(:require_relative) { |name| recorder.library(name, recorder.send(:beside, name)) }
+        end
+      end
+
+      def constants
+        environment = Environment.new { |name| reads(name) }
+        { ENV: environment, **@words::CONSTANTS, **@words::FOREIGN.grep(/\A[A-Z]/).to_h { |name| [name, stranger] } }
+      end
 
       # Words that every object of Ruby would answer to.
       def overridden
-        @words::WORDS.keys.map(&:to_sym).select { |word| Object.new.respond_to?(word, true) }
+        (@words::WORDS.keys + @words::RUN.keys).select { |word| Object.new.respond_to?(word, true) }
       end
 
-      def read(name)
+      def stranger
+        @stranger ||= Foreign.new { @strange |= [place] }
+      end
+
+      def reads(name)
         names = @readings[place] ||= []
         names << name.to_s unless names.include?(name.to_s)
       end
 
-      def place
-        line = caller_locations.find { |location| location.path == @path }
-        "#{@path}:#{line&.lineno}"
+      def beside(name)
+        File.expand_path(name, File.dirname(line.path))
       end
 
-      # The text of a block: from its keyword to where the Ruby is complete.
-      def source(block)
-        first = block.source_location.last - 1
-        text = +""
-        @lines[first..].each do |line|
-          text << line
-          break unless Ripper.sexp(text).nil?
-        end
-        " #{text[/(?:\bdo\b|\{).*\z/m].chomp}"
+      def place
+        "#{line&.path || @path}:#{line&.lineno}"
+      end
+
+      def line
+        caller_locations.find { |location| @files.key?(location.path) }
       end
     end
   end

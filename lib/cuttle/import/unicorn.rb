@@ -9,13 +9,13 @@ module Cuttle
       # As in Puma::WORDS.
       WORDS = {
         "worker_processes" => ->(count) { [["like", "unicorn"], ["workers", count]] },
-        "listen" => ->(address, _options = {}) { [["bind", Unicorn.uri(address)]] },
+        "listen" => ->(address, options = {}) { [["bind", Unicorn.uri(address, options)]] },
         "timeout" => ->(seconds) { [["app_timeout", seconds]] },
         "working_directory" => ->(path) { [["directory", path]] },
-        "pid" => ->(path) { Configuration::Words.understands?("pidfile") ? [["pidfile", path]] : Unicorn.none },
-        "preload_app" => ->(on) { Configuration::Words.understands?("preload") ? [["preload", on]] : Unicorn.none },
-        "stderr_path" => "has no equal; redirect the output of the server",
-        "stdout_path" => "has no equal; redirect the output of the server",
+        "pid" => ->(path) { [["pidfile", path]] },
+        "preload_app" => ->(on) { [["preload_app", on]] },
+        "stderr_path" => ->(path) { [["redirect_stderr", path], ["redirect_append", true]] },
+        "stdout_path" => ->(path) { [["redirect_stdout", path], ["redirect_append", true]] },
         "logger" => "has no equal; messages go to standard error",
         "user" => "let systemd or another supervisor choose the user",
         "check_client_connection" => "a request whose client has gone never runs; leave it out",
@@ -23,29 +23,53 @@ module Cuttle
         "rewindable_input" => "rack.input is always rewindable; leave it out",
         "default_middleware" => "no middleware is added; leave it out",
         "early_hints" => "rack.early_hints is always there; leave it out",
-        "before_fork" => "has no equal", "after_fork" => "has no equal", "before_exec" => "has no equal",
-        "after_worker_exit" => "has no equal", "after_worker_ready" => "has no equal", "worker_exec" => "has no equal"
+        "after_worker_exit" => "the supervisor reports on standard error how a worker ended",
+        "after_worker_ready" => "the nearest hook is before_worker_boot, which runs before a worker accepts",
+        "worker_exec" => "workers are forked, and execute nothing"
       }.freeze
 
+      # Its hook => ours. What Unicorn passes to them, the server and the worker, is not there.
+      HOOKS = { "before_fork" => "before_worker_fork", "after_fork" => "before_worker_boot",
+                "before_exec" => "before_restart" }.freeze
+
+      FOREIGN = %i[Unicorn].freeze
+      RUN = {}.freeze
+      HINTS = { "before_exec" => "runs in the supervisor, which does not load the app" }.freeze
+
       class << self
-        def known?(word) = WORDS.key?(word)
+        def known?(word) = WORDS.key?(word) || HOOKS.key?(word)
 
         # Our lines for +call+. Raises NoEqual.
-        def translate(call)
+        def translate(call, _calls)
+          return hook(call) if HOOKS.key?(call.word)
+
           equal = WORDS.fetch(call.word)
           equal.is_a?(String) ? raise(NoEqual, equal) : equal.call(*call.arguments)
         end
 
-        # 8080, "127.0.0.1:8080", "*:8080", ":8080", "/path", "unix:/path"
-        def uri(address)
+        # 8080, "127.0.0.1:8080", "*:8080", ":8080", "/path", "unix:/path"; with the options that we have too.
+        def uri(address, options = {})
           case address.to_s
-          when %r{\A(?:unix:)?(/.*)} then "unix://#{$1}"
-          when /\A(\d+)\z/, /\A\*?:(\d+)\z/ then "tcp://0.0.0.0:#{$1}"
-          else "tcp://#{address}"
+          when %r{\A(?:unix:)?(/.*)} then "unix://#{$1}#{query(options, %i[backlog umask])}"
+          when /\A(\d+)\z/, /\A\*?:(\d+)\z/ then "tcp://0.0.0.0:#{$1}#{query(options, %i[backlog reuseport])}"
+          else "tcp://#{address}#{query(options, %i[backlog reuseport])}"
           end
         end
 
-        def none = raise(NoEqual, "has no equal")
+        # A backlog below 0 is the system's greatest there.
+        def query(options, names)
+          given = options.slice(*names).reject { |name, value| value.nil? || (name == :backlog && value < 1) }
+          pairs = given.map { |name, value| name == :umask ? "umask=0#{value.to_s(8)}" : "#{name}=#{value}" }
+          pairs.empty? ? "" : "?#{pairs.join("&").sub("reuseport", "reuse_port")}"
+        end
+
+        def hook(call)
+          raise NoEqual, "leave it out" unless call.block
+          return [[HOOKS.fetch(call.word)]] unless call.block.reads_parameters?
+
+          raise NoEqual, "#{HOOKS.fetch(call.word)} gets no server and no worker, which its block reads; " \
+                         "#{Block::BY_HAND}"
+        end
       end
     end
   end

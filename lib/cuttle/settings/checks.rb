@@ -8,6 +8,7 @@ module Cuttle
         # Raises UsageError.
         def call(settings)
           core(settings)
+          proxies(settings)
           engine(settings)
           workers(settings)
           ractors(settings)
@@ -19,6 +20,7 @@ module Cuttle
           app(settings)
           drain(settings)
           log(settings)
+          control(settings)
         end
 
         private
@@ -26,6 +28,13 @@ module Cuttle
         def core(settings)
           reason = Cores.missing(settings.core) or return
           raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
+        end
+
+        # Whoever connects could say that it is somebody else.
+        def proxies(settings)
+          return unless settings.proxy_protocol && settings.trust.empty?
+
+          raise UsageError, "--proxy-protocol needs --trust ADDRESS: the proxies that it is for"
         end
 
         def engine(settings)
@@ -109,6 +118,26 @@ module Cuttle
 
           flag = %i[log_format log_sample request_id].find { |name| settings.origin(name) == :flag } or return
           raise UsageError, "#{Settings.row(flag).flag} goes with --log-requests"
+        end
+
+        # Who may connect to a Unix socket is a matter of its permissions. A TCP port is for everybody who can reach it.
+        def control(settings)
+          if settings.control_url.nil?
+            return unless settings.origin(:control_token) == :flag
+
+            raise UsageError, "--control-token goes with --control-url"
+          elsif settings.control_url.start_with?("tcp:")
+            token(settings)
+          end
+        end
+
+        def token(settings)
+          if settings.control_token == NO_TOKEN
+            raise UsageError, "--control-url #{settings.control_url} needs a token: give one, or listen on unix:///path"
+          elsif settings.control_token.nil? && settings.state_path.nil?
+            raise UsageError, "--control-url #{settings.control_url} needs --control-token, or --state FILE, where a " \
+                              "token is written that is made"
+          end
         end
 
         # The flag for the engines whose traits satisfy the block.

@@ -4,12 +4,14 @@ module Cuttle
   class Settings
     # The table as a command line: adds its options to an OptionParser, grouped under titles.
     module Help
-      WIDTH = 80 # characters of a line of help, beside the option
+      OPTION = 38 # characters for the longest option
+      WIDTH = 77 # characters of a line of help, beside the option
 
       module_function
 
       # Adds the options to +parser+, which stores their values in +flags+ by name.
       def add(parser, flags)
+        parser.summary_width = OPTION
         TABLE.reject { |row| row.flags.empty? }.chunk_while { |one, other| one.group == other.group }.each do |rows|
           parser.separator "\n#{rows.first.group}:"
           rows.each { |row| option(parser, row, flags) }
@@ -25,6 +27,7 @@ module Cuttle
 
       def option(parser, row, flags)
         parser.on(*row.flags, *lines(row)) do |value|
+          value = true if value.nil? # an argument that may be left out
           row.repeated ? (flags[row.name] ||= []) << value : flags[row.name] = value
         end
       end

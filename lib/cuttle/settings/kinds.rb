@@ -18,6 +18,11 @@ module Cuttle
       MOST_OCTETS = (1 << 63) - 1
       MOST = 1_000_000_000
 
+      # The word for peers of Unix sockets, and that for loopback and private networks (RFC 1918, RFC 4193).
+      UNIX = "unix"
+      PRIVATE = "private"
+      PRIVATE_NETWORKS = %w[127.0.0.0/8 10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 ::1 fc00::/7].freeze
+
       UNITS = { "" => 0, "K" => 10, "M" => 20, "G" => 30 }.freeze
 
       module_function
@@ -109,6 +114,31 @@ module Cuttle
         path.freeze
       end
 
+      # The path of a file that may not exist yet. It is absolute, because the server may change the directory.
+      def file(value)
+        raise ArgumentError, "give a path" if value.to_s.empty?
+
+        File.expand_path(value.to_s).freeze
+      end
+
+      # An Integer (0640), or its octal digits => four octal digits.
+      def permission(value)
+        digits = value.is_a?(Integer) ? value.to_s(8) : value.to_s
+        raise ArgumentError, "give octal permissions, as 0640" unless digits.match?(/\A0?[0-7]{1,3}\z/)
+
+        format("%04o", digits.to_i(8)).freeze
+      end
+
+      # A URI to listen on, or "auto".
+      def control(value)
+        return "auto" if value.to_s == "auto"
+
+        path, query = Listeners.check(value)[%r{\Aunix:(?://)?(.*)}m, 1]&.split("?", 2)
+        path ? ["unix://#{File.expand_path(path)}", query].compact.join("?").freeze : text(value)
+      rescue ArgumentError => error
+        raise ArgumentError, "#{error.message}, or auto"
+      end
+
       def workers(value)
         return Cluster::Cpus.count if value.to_s == "auto"
 
@@ -124,6 +154,32 @@ module Cuttle
         raise ArgumentError, "the minimum is above the maximum" if min > max
 
         max.zero? ? 0..0 : [min, 1].max..max
+      end
+
+      # One address, network or word, or several => an Array of addresses, networks and UNIX.
+      def networks(value)
+        words = Array(value).map(&:to_s)
+        return [].freeze if words.empty? || words == ["none"]
+
+        words.flat_map { |word| word == PRIVATE ? PRIVATE_NETWORKS : [word == UNIX ? UNIX : network(word)] }.uniq.freeze
+      end
+
+      # An address, or a network by its first address and the bits of its prefix.
+      def network(word)
+        require "ipaddr"
+        raise ArgumentError unless word.match?(%r{\A[\h:.]+(?:/\d{1,3})?\z})
+
+        network = IPAddr.new(word)
+        return -word if network == IPAddr.new(word[%r{[^/]+}])
+      rescue ArgumentError
+        raise ArgumentError, "give an IP address, a network as 10.0.0.0/8, unix or private"
+      else
+        raise ArgumentError, "the network is #{network}/#{network.prefix}"
+      end
+
+      # on, off or "only"
+      def activated(value)
+        value.to_s == "only" ? "only" : ON_OFF.fetch(value) { raise ArgumentError, "give only, or nothing" }
       end
 
       # One URI or several => an Array of them.

@@ -29,10 +29,11 @@ module Cuttle
         table(%w[option meaning default], rows)
       end
 
-      # The words of a configuration file.
+      # The words of a configuration file. Their document is in docs/ itself.
       def words
         rows = TABLE.reject { |row| row.words.empty? }.map do |row|
-          [row.words.map { |word| code(word) }.join(", "), row.flags.empty? ? "" : code(row.flag), meaning(row)]
+          [row.words.map { |word| code(word) }.join(", "), row.flags.empty? ? "" : code(row.flag),
+           meaning(row).gsub("](docs/", "](")]
         end
         table(%w[word option meaning], rows)
       end

@@ -22,10 +22,12 @@ module Cuttle
     #   help      the meaning in one line, without the default
     #   readme    the same in Markdown, if README says more
     #   check     a Proc of the coerced value that raises ArgumentError if the value is invalid
+    #   secret    whether documents and `cuttle check` must not show the value
     #   source    whether the source (Poller, Acceptor) takes it, as a keyword of the same name
     #   engine    whether the engine takes it, as a keyword of the same name
     Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :yields, :joined, :variables, :minimum, :flags,
-                     :words, :repeated, :group, :help, :readme, :check, :source, :engine, keyword_init: true) do
+                     :words, :repeated, :group, :help, :readme, :check, :secret, :source, :engine,
+                     keyword_init: true) do
       def initialize(name:, variables: [], flags: [], words: [name.to_s], **others)
         super
         freeze
@@ -36,7 +38,8 @@ module Cuttle
         method, *arguments = kind
         Kinds.public_send(method, value, *arguments).tap { |coerced| check&.call(coerced) }
       rescue ArgumentError => error
-        raise UsageError, "#{blame} #{value.is_a?(Array) ? value.join(" ") : value}: #{error.message}"
+        said = secret ? "" : " #{value.is_a?(Array) ? value.join(" ") : value}"
+        raise UsageError, "#{blame}#{said}: #{error.message}"
       end
 
       # The default value.
@@ -65,8 +68,10 @@ module Cuttle
 
       # +value+, in its final form, as a user would write it.
       def write(value)
+        return "(set)" if secret && value
+
         case value
-        when nil then "none"
+        when nil, [] then "none"
         when true, false then value ? "on" : "off"
         when Range then value.minmax.uniq.join(":")
         else Array(value).join(" ")

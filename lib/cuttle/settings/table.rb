@@ -27,10 +27,23 @@ module Cuttle
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
           help: "tcp://host:port or unix:///path; may be given again",
-          readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`; several" },
+          readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
+                  "[options](docs/deployment.md#listeners); several" },
         { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
           default: 9292, variables: %w[PORT],
-          help: "on 127.0.0.1 in development and test, else on every interface" }
+          help: "on 127.0.0.1 in development and test, else on every interface" },
+        { name: :bind_to_activated_sockets, kind: :activated, flags: ["--bind-to-activated-sockets[=only]"],
+          default: "off",
+          help: "listen on all sockets that systemd passes; only: on no others",
+          readme: "listen on all sockets that systemd passes, and with `=only` on no others" },
+        { name: :trust, kind: :networks, flags: ["--trust ADDRESS"], repeated: true, default: "none", source: true,
+          help: "a proxy that names its clients: address, network, unix, private",
+          readme: "a proxy that says who [its clients](docs/deployment.md#who-the-client-is) are: an address, a " \
+                  "network (`10.0.0.0/8`), `unix` (peers of Unix sockets) or `private` (loopback and private " \
+                  "networks); several" },
+        { name: :proxy_protocol, kind: :on_off, flags: ["--proxy-protocol"], default: "off", source: true,
+          help: "a trusted proxy's connections begin with a PROXY header",
+          readme: "each connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2" }
       ],
 
       "How to serve" => [
@@ -40,6 +53,9 @@ module Cuttle
           fixed: ->(_settings) { 0 unless Process.respond_to?(:fork) },
           help: "processes to fork; auto: one for each usable CPU; 0: none",
           readme: "processes to fork; `auto`: one for each CPU that affinity and cgroup quota allow; 0: none" },
+        { name: :preload, kind: :on_off, flags: ["--[no-]preload"], default: "on",
+          words: %w[preload_app preload_app!],
+          help: "load the app before the fork, so that workers share its memory" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX"], default: 3, engine: true,
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS",
@@ -75,6 +91,9 @@ module Cuttle
           help: "the configuration file, instead of config/cuttle.rb; - for none" },
         { name: :directory, kind: [:directory, false], flags: ["--dir DIR"],
           help: "the directory to serve in; PATH is relative to it" },
+        { name: :tag, kind: :text, flags: ["--tag NAME"], default: ->(_settings) { File.basename(Dir.pwd) },
+          tells: "the name of the directory",
+          help: "a name for the titles of the processes" },
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
           default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
           help: "serve the files in DIR; the app gets the other requests" },
@@ -106,12 +125,19 @@ module Cuttle
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
           tells: "5, at most half of --shutdown-timeout",
-          help: "seconds for kept connections at a stop",
+          help: "seconds of kept connections at a stop",
           readme: "seconds that kept connections have for one more request after a stop signal" },
         # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
           words: %w[shutdown_timeout worker_shutdown_timeout],
           help: "seconds to finish requests under way after a stop signal" },
+        { name: :drain_delay, kind: %i[optional seconds], flags: ["--drain-delay S"], default: "none",
+          help: "seconds to go on accepting after a stop signal, for balancers",
+          readme: "seconds to go on accepting after a stop signal, until balancers have noticed" },
+        { name: :worker_boot_timeout, kind: %i[optional seconds], flags: ["--worker-boot-timeout S"], default: 60,
+          help: "seconds for a worker to be ready, and for the app to load at a restart" },
+        { name: :worker_timeout, kind: %i[optional seconds], flags: ["--worker-timeout S"], default: 60,
+          help: "seconds that a worker may give no sign of life" },
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
           help: "seconds that a request may wait for a thread before 503" },
         { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
@@ -128,7 +154,7 @@ module Cuttle
           help: "octets on the disk for all bodies and responses of a process" },
         { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
           default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
-          help: "directory of the unnamed files for large bodies and responses" },
+          help: "directory of unnamed files for large bodies and responses" },
         { name: :write_ahead, kind: %i[optional size], flags: ["--write-ahead SIZE"], default: "16M", source: true,
           help: "octets that a streamed response may be ahead of its client",
           readme: "octets that a streamed response may be ahead of its client before its thread waits" },
@@ -150,6 +176,26 @@ module Cuttle
           readme: "keep field names with an underscore; an app can't tell `X_Name` from `X-Name`" }
       ],
 
+      "Control" => [
+        { name: :control_url, kind: :control, flags: ["--control-url URL"],
+          help: "listen for commands and probes: tcp://host:port, unix:///path, or auto",
+          readme: "listen for commands and probes: `tcp://host:port`, `unix:///path`, or `auto`, a Unix socket in " \
+                  "`TMPDIR`" },
+        { name: :control_token, kind: :text, flags: ["--control-token TOKEN"], variables: %w[CUTTLE_CONTROL_TOKEN],
+          secret: true,
+          check: lambda { |token|
+            raise ArgumentError, "give printable characters without spaces" unless token.match?(/\A[\x21-\x7e]+\z/)
+          },
+          help: "what a command has to bring; for TCP, one is made if none is given",
+          readme: "what a command has to bring; for TCP, one is made if none is given, and written to the state file" },
+        { name: :pidfile, kind: :file, flags: ["--pidfile FILE"],
+          help: "write the process id to FILE; only one server at a time holds it" },
+        { name: :state_path, kind: :file, flags: ["-S", "--state FILE"],
+          help: "write to FILE what cuttle ctl needs: process id, URL and token" },
+        { name: :state_permission, kind: :permission, flags: ["--state-permission MODE"], default: "0600",
+          help: "permissions of that file" }
+      ],
+
       "Output" => [
         { name: :log_requests, kind: :on_off, flags: ["-v", "--log-requests"], default: "off",
           help: "print a line for each request",
@@ -162,6 +208,12 @@ module Cuttle
           help: "share of the requests that are logged; responses with 5xx always are" },
         { name: :request_id, kind: :on_off, flags: ["--request-id"], default: "off",
           help: "give a request without X-Request-Id one, for the app and the log" },
+        { name: :redirect_stdout, kind: :text, flags: ["--redirect-stdout FILE"],
+          help: "write standard output to FILE" },
+        { name: :redirect_stderr, kind: :text, flags: ["--redirect-stderr FILE"],
+          help: "write standard error to FILE" },
+        { name: :redirect_append, kind: :on_off, flags: ["--[no-]redirect-append"], default: "off",
+          help: "keep what is in these files at the start" },
         { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
           help: "print nothing at the start" },
         { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",

@@ -1,0 +1,102 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Plugins: those that come with the gem, and one of somebody else's, in a server's process.
+class TestPlugins < Minitest::Test
+  include Serving
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    %w[config tmp bin cuttle/plugin].each { |name| FileUtils.mkdir_p("#{@directory}/#{name}") }
+    write("config.ru", "run ->(_) { [200, {}, ['one']] }")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_a_plugin_of_somebody_else
+    write("cuttle/plugin/my_mark.rb", <<~RUBY)
+      class Cuttle::Plugin::MyMark < Cuttle::Plugin
+        def config(words) = words.before_worker_boot { |index| File.write("booted", index.to_s) }
+        def start(process) = in_background { File.write("started", "x"); process.command("stop") }
+      end
+    RUBY
+    serve("$LOAD_PATH << '.'\nplugin :my_mark", "-w", "1") do |process|
+      eventually("the end that the plugin ordered") { !process.running? }
+      assert process.status.success?, process.err
+      assert_path_exists "#{@directory}/started"
+    end
+  end
+
+  def test_plugins_that_are_missing
+    { "nowhere" => "no file cuttle/plugin/nowhere.rb", "../x" => "give the name of a file" }.each do |name, message|
+      serve("\nplugin #{name.inspect}") do |process|
+        eventually("the end") { !process.running? }
+        assert_equal 2, process.status.exitstatus
+        assert_match(/\Acuttle: config\/cuttle.rb:2: plugin .*#{message}/, process.err)
+      end
+    end
+  end
+
+  def test_tmp_restart
+    [0, 1].each do |workers|
+      write("config.ru", "run ->(_) { [200, {}, ['one']] }")
+      serve("plugin :tmp_restart", "-w", workers.to_s) do |process|
+        assert_equal "one", get(process).body
+        write("config.ru", "run ->(_) { [200, {}, ['two']] }")
+        write("tmp/restart.txt", "")
+        File.utime(Time.now, Time.now + 10, "#{@directory}/tmp/restart.txt") # clocks of file systems are coarse
+        eventually("the new code") { get(process)&.body == "two" }
+        assert process.stop.success?
+        File.unlink("#{@directory}/tmp/restart.txt")
+      end
+    end
+  end
+
+  JOBS = <<~RUBY
+    #!#{RbConfig.ruby} --disable=gems
+    trap("TERM") { File.write("ended", "x"); exit }
+    File.write("jobs", Process.pid.to_s)
+    sleep
+  RUBY
+
+  def test_solid_queue_lives_as_long_as_the_server
+    jobs { |process, _| assert process.stop.success? }
+    assert_path_exists "#{@directory}/ended"
+  end
+
+  def test_the_server_stops_if_solid_queue_ends
+    jobs do |process, pid|
+      Process.kill("KILL", pid)
+      eventually("the server's end") { !process.running? }
+      assert_match(/Solid Queue ended \(pid #{pid} SIGKILL .*\); the server stops too/, process.err)
+    end
+  end
+
+  def test_the_server_stops_without_solid_queue
+    serve("plugin :solid_queue", "-w", "1") do |process|
+      eventually("the server's end") { !process.running? }
+      assert_includes process.err, "Solid Queue can't be started: No such file or directory - bin/jobs"
+    end
+  end
+
+  private
+
+  def jobs
+    write("bin/jobs", JOBS)
+    File.chmod(0o755, "#{@directory}/bin/jobs")
+    serve("plugin :solid_queue", "-w", "1") do |process|
+      eventually("the jobs") { File.size?("#{@directory}/jobs") }
+      yield process, File.read("#{@directory}/jobs").to_i
+    end
+  end
+
+  def write(path, text) = File.write("#{@directory}/#{path}", text)
+
+  def serve(config, *args, &block)
+    write("config/cuttle.rb", config)
+    serving_process(*args, chdir: @directory, &block)
+  end
+end
