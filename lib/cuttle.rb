@@ -7,7 +7,12 @@ module Cuttle
   ROOT = File.expand_path("..", __dir__).freeze
 
   # Anything a user can mend: its message is printed as one line, without a backtrace.
-  class Error < StandardError; end
+  class Error < StandardError
+    # One line about any exception. It has the class of those that aren't ours, because many messages say too little.
+    def self.line(error)
+      error.is_a?(Error) ? error.message : "#{error.message.lines.first.to_s.strip} (#{error.class})"
+    end
+  end
 
   # A wrong option, value or combination: exit code 2.
   class UsageError < Error; end
@@ -23,19 +28,35 @@ module Cuttle
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
+  # The figures of this process' server, for the app: a Hash with its pid (and its index, of a worker), Puma's keys, and
+  # Server#stats. Empty outside a server. Stats.of describes the keys.
+  def self.stats
+    Stats.current
+  end
+
   autoload :VERSION, "cuttle/version"
+  autoload :Backtraces, "cuttle/backtraces"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
   autoload :Configuration, "cuttle/configuration"
+  autoload :Control, "cuttle/control"
+  autoload :DatabasePools, "cuttle/database_pools"
+  autoload :Hooks, "cuttle/hooks"
   autoload :Import, "cuttle/import"
   autoload :Launcher, "cuttle/launcher"
   autoload :Listeners, "cuttle/listeners"
+  autoload :Notify, "cuttle/notify"
+  autoload :PidFile, "cuttle/pid_file"
+  autoload :Plugin, "cuttle/plugin"
+  autoload :Redirection, "cuttle/redirection"
+  autoload :Restart, "cuttle/restart"
   autoload :RubyFile, "cuttle/ruby_file"
   autoload :Settings, "cuttle/settings"
   autoload :Server, "cuttle/server"
   autoload :Service, "cuttle/service"
   autoload :Signals, "cuttle/signals"
   autoload :Static, "cuttle/static"
+  autoload :Stats, "cuttle/stats"
   autoload :Engines, "cuttle/engines"
   autoload :Http, "cuttle/http"
   autoload :Rack, "cuttle/rack"
@@ -56,6 +77,8 @@ module Cuttle
   autoload :Scoreboard, "cuttle/core"
   autoload :Acceptor, "cuttle/core"
   autoload :Beneath, "cuttle/core"
+  autoload :Orphans, "cuttle/core"
+  autoload :Descriptors, "cuttle/core"
 end
 
 Cuttle::Rack::Handler.offer if defined?(Rails)

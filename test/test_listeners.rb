@@ -125,16 +125,71 @@ class TestListeners < Minitest::Test
     assert_refused "unix:///tmp/#{"x" * 200}", "the path is too long for a socket"
   end
 
+  def test_the_backlog
+    open("tcp://127.0.0.1:0") { |listeners| assert_equal 1024, backlog(listeners) }
+    open("tcp://127.0.0.1:0?backlog=7&low_latency=true") { |listeners| assert_equal 7, backlog(listeners) }
+  end
+
+  def test_a_port_that_several_servers_share
+    open("tcp://127.0.0.1:0?reuse_port=true") do |listeners|
+      uri = "tcp://127.0.0.1:#{listeners.port}"
+      open("#{uri}?reuse_port=true") { |others| assert_equal listeners.uris, others.uris }
+      assert_refused uri, "the port is in use"
+    end
+  end
+
+  def test_the_mode_of_the_file
+    before = File.umask
+    in_directory do |path|
+      { "umask=0117" => 0o660, "mode=0606" => 0o606, "umask=0777&mode=640&backlog=3" => 0o640 }.each do |options, mode|
+        open("unix://#{path}?#{options}") { assert_equal mode.to_s(8), (File.stat(path).mode & 0o7777).to_s(8) }
+        refute File.exist?(path)
+      end
+    end
+    assert_equal before, File.umask
+  end
+
+  def test_spellings_of_a_path
+    in_directory do |path|
+      ["unix:#{path}", "unix://#{path}"].each do |uri|
+        open(uri) { |listeners| assert_equal ["unix://#{path}"], listeners.uris }
+      end
+      Dir.chdir(File.dirname(path)) do
+        %w[unix:socket unix://socket unix:./socket].each do |uri|
+          open(uri) { |listeners| assert_equal ["unix://#{File.realpath(".")}/socket"], listeners.uris }
+        end
+      end
+    end
+  end
+
   def test_uris_are_checked
-    %w[http://a:1 tcp://a tcp://:1 tcp://a:b tcp://a:65536 tcp://::1:80 tcp://a:80/x unix:/a unix:// 9292].each do |uri|
+    %w[http://a:1 tcp://a tcp://:1 tcp://a:b tcp://a:65536 tcp://::1:80 tcp://a:80/x unix:// unix: 9292].each do |uri|
       assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }
     end
-    %w[tcp://a:1 tcp://[::1]:80 tcp://0.0.0.0:0 unix:///a unix://a].each do |uri|
+    %w[tcp://a:1 tcp://[::1]:80 tcp://0.0.0.0:0 unix:///a unix://a unix:/a unix:a tcp://a:1?backlog=5&low_latency=false
+       tcp://a:1? unix:///a?umask=0117&mode=0660&backlog=9].each do |uri|
       assert_equal uri, Cuttle::Listeners.check(uri)
     end
   end
 
+  def test_what_is_wrong_with_a_uri_is_told
+    { "ssl://0.0.0.0:9292?key=k&cert=c" => "there is no TLS here: listen on tcp:// behind a proxy that does TLS",
+      "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, low_latency",
+      "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode",
+      "unix:///a?mode=0888" => "mode: give an octal number, as 0660",
+      "unix:///a?umask" => "umask: give an octal number, as 0117",
+      "tcp://a:1?backlog=0" => "backlog: give a number from 1 to 65535",
+      "tcp://a:1?low_latency=yes" => "low_latency: give true or false" }.each do |uri, reason|
+      assert_equal reason, assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }.message
+    end
+  end
+
   private
+
+  # What the kernel made of it (tcpi_sacked of a socket that listens).
+  def backlog(listeners)
+    listeners.sockets.first.getsockopt(:TCP, :INFO).data.unpack("x8L6").last
+  end
 
   def open(uri)
     listeners = Cuttle::Listeners.open([uri])

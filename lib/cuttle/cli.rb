@@ -12,6 +12,7 @@ module Cuttle
 
     COMMANDS = [
       Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
+      Command.new("ctl", "cuttle/cli/ctl", :Ctl, "control a running server: status, stats, stop, restart, …"),
       Command.new("check", "cuttle/cli/check", :Check, "print the settings of serve, and where each comes from"),
       Command.new("import", "cuttle/cli/import", :Import, "make a configuration file from Puma's or Unicorn's"),
       Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),
@@ -37,6 +38,12 @@ module Cuttle
 
       raise Error, "the command #{name} is in the gem cuttle-lab: gem install cuttle-lab -v #{VERSION}, " \
                    "or gem \"cuttle-lab\" in your Gemfile"
+    end
+
+    # The manual page of all commands.
+    def self.manual
+      words = command("ctl")::WORDS
+      Settings::Manual.new(commands: COMMANDS.to_h { |each| [each.name, each.summary] }, words: words).text
     end
 
     # The command that +word+ means if it is an option instead, otherwise +word+ itself. Takes `cuttle --version` and
@@ -85,11 +92,9 @@ module Cuttle
       COMMANDS.any? { |command| command.name == name } ? "#{name} --help" : "COMMAND [OPTION …], see cuttle help"
     end
 
-    # Prints one line. If the error isn't ours, the line contains its class, because many messages say too little.
-    # --debug adds the backtrace.
+    # Prints one line. --debug adds the backtrace.
     def complain(error, debug)
-      line = error.is_a?(Error) ? error.message : "#{error.message.lines.first.to_s.strip} (#{error.class})"
-      @err.puts "cuttle: #{line}"
+      @err.puts "cuttle: #{Error.line(error)}"
       @err.puts error.full_message(highlight: false) if debug
     end
   end

@@ -1,162 +1,220 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The supervisor: forks the workers, replaces those that die, and stops them. It loads the app once, before the fork,
-  # so that workers share its memory. It never serves. It sleeps until a signal or a deadline wakes it.
+  # The supervisor: keeps the workers alive, restarts and stops them. It never serves and never runs the app: a mould
+  # process loads the app, and workers are forked from it, so they share its memory. It sleeps until a signal, a message
+  # or a deadline wakes it.
   #
-  # TTIN and TTOU add and remove one worker. INT, TERM, QUIT and HUP stop all: every worker finishes its requests under
-  # way. After shutdown_timeout, or at a second INT, the supervisor kills the workers. A worker whose supervisor dies
-  # stops by itself in the same way.
+  #   INT, TERM, QUIT    stop: every worker finishes its requests under way. A second INT kills them
+  #   HUP                open the output files again; without such files as INT
+  #   TTIN, TTOU         one worker more, one less
+  #   USR1               phased restart: new code in a new mould, then worker by worker (Renewal)
+  #   USR2               hot restart: this process executes the program as it now is (Restart); the workers of before
+  #                      serve until the new ones do
+  #   PWR, INFO          every worker prints the backtraces of its threads
   #
-  # A Scoreboard shows each worker how many connections every worker has. A worker leaves new connections to a worker
-  # that has fewer and a free thread.
+  # A worker whose supervisor dies stops by itself as at TERM. A Scoreboard shows each worker how many connections every
+  # worker has. A worker leaves new connections to a worker that has fewer and a free thread.
   class Cluster
     autoload :Cpus, "cuttle/cluster/cpus"
+    autoload :Forge, "cuttle/cluster/forge"
+    autoload :Heritage, "cuttle/cluster/heritage"
+    autoload :Inline, "cuttle/cluster/inline"
+    autoload :Membership, "cuttle/cluster/membership"
+    autoload :Mould, "cuttle/cluster/mould"
+    autoload :Moulds, "cuttle/cluster/moulds"
+    autoload :Renewal, "cuttle/cluster/renewal"
     autoload :Slot, "cuttle/cluster/slot"
-
-    # The supervisor kills a worker that still runs this many seconds after its own shutdown_timeout.
-    GRACE = 1
+    autoload :Strangers, "cuttle/cluster/strangers"
+    autoload :Wire, "cuttle/cluster/wire"
+    autoload :Workers, "cuttle/cluster/workers"
 
     # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
     ADDED = 32
 
-    # +report+ takes one line for the user.
-    def initialize(app, settings:, listeners:, report:)
-      scoreboard = Cores.fetch(settings.core)::Scoreboard
-      @scoreboard = scoreboard.new([settings.workers + ADDED, scoreboard::MOST].min)
-      @server = Server.new(app, settings: settings, listeners: listeners, scoreboard: @scoreboard)
-      @settings = settings
-      @listeners = listeners
-      @report = report
-      @slots = Array.new(settings.workers) { |index| Slot.new(index) }
-      @stopping = false
+    SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + %w[CHLD TTIN TTOU]).freeze
+
+    # +app+ is called in the mould and returns the Rack app. +membership+ is a Membership, +heritage+ the Heritage of a
+    # hot restart, +restart+ a Restart, or nil if this program can't be executed again. +renewable+: whether +app+ loads
+    # the code, so that a new mould has new code.
+    def initialize(app, membership, heritage:, restart: nil, renewable: true)
+      @cluster = membership
+      @settings = membership.settings
+      @heritage = heritage
+      @restart = restart
+      @renewable = renewable
+      @workers = Workers.new(membership)
+      @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
     end
 
-    # Returns the exit status: 0, or 1 if a worker had to be killed. Yields once signals are handled.
-    def run
-      @signals = Signals.new(Signals::STOP + %w[CHLD TTIN TTOU])
-      @lifeline, @life = IO.pipe # workers read it; it ends when the supervisor does
-      @killed = false
-      @server.preload
-      yield if block_given?
-      Process.warmup if Process.respond_to?(:warmup)
-      supervise until @stopping && @slots.empty?
-      @killed ? 1 : 0
+    # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields once the app is
+    # loaded and signals are handled.
+    def run(&booted)
+      @started_at = Time.now
+      @booted = booted
+      [Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
+      @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
+      @workers.adopt(@heritage.pids)
+      @heartbeat = Notify::Heartbeat.new
+      @strangers = Strangers.new { @workers.pids + @moulds.pids }
+      @cluster.keep(@signals, @heritage)
+      @moulds.start
+      @settings.workers.times { @workers.add(@moulds.current) }
+      supervise until over?
+      @cluster.hooks.attempt(:after_stopped)
+      @moulds.failed? || @workers.killed.positive? ? 1 : 0
     ensure
-      [@lifeline, @life].compact.each(&:close)
+      @heritage.close
       @signals&.release
+      @cluster.close
+    end
+
+    # Whether every worker accepts connections, and goes on to.
+    def ready? = @complete && !@stopping && !@draining && @workers.ready?
+
+    # What a signal does. Any thread may call it.
+    def signal(name)
+      raise UsageError, "the server is only just starting" unless @signals
+
+      @signals.add(name)
+    end
+
+    # See Control. May be called from any thread.
+    def stats
+      slots = @workers.to_a
+      { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
+        booted_workers: slots.count(&:ready?),
+        old_workers: slots.count { |slot| slot.retiring? || slot.mould != @moulds.current },
+        worker_status: slots.map(&:status) }
     end
 
     private
 
+    def over?
+      (@stopping && @workers.empty? || @moulds.failed?) && @moulds.empty?
+    end
+
     def supervise
-      start_due
-      kill_overdue
-      @signals.wait(@slots.filter_map { |slot| slot.wake_in(Cuttle.now) }.min).each { |signal| obey(signal) }
-      reap
+      @signals.wait(wake_in(Cuttle.now), @cluster.wire.reader).each { |signal| obey(signal) }
+      now = Cuttle.now
+      @heartbeat.beat(now)
+      @cluster.wire.read.each { |message| hear(message, now) }
+      @workers.tend(now)
+      @moulds.tend(now)
+      @strangers.tend(now)
+      proceed(now)
+    end
+
+    def wake_in(now)
+      [@workers.wake_in(now), @moulds.wake_in(now), @heartbeat.wake_in(now), @strangers.wake_in(now),
+       @draining && [@draining - now, 0].max].compact.min
     end
 
     def obey(signal)
+      act_on(signal)
+    rescue StandardError => error
+      @cluster.report.call("#{signal}: #{Error.line(error)}") # and the workers are kept alive
+    end
+
+    def act_on(signal)
       case signal
-      when "TTIN" then add
+      when "CHLD" then @strangers.look_soon(Cuttle.now)
+      when "TTIN" then @workers.add(@moulds.current) unless @stopping
       when "TTOU" then remove
-      when *Signals::STOP then @stopping && signal == "INT" ? kill(@slots) : stop
+      when "USR1" then @renewable && @moulds.renewable? ? @moulds.renew : rehearse
+      when "USR2" then rehearse
+      when "HUP" then @cluster.redirection.any? ? reopen : stop(signal)
+      when "RESTART" then relaunch
+      when "HALT" then halt
+      when *Signals::DUMP then @workers.signal_all(signal)
+      when *Signals::STOP then stop(signal)
       end
     end
 
-    def add
-      @slots << Slot.new((0..).find { |index| @slots.none? { |slot| slot.index == index } }) unless @stopping
+    def hear(message, now)
+      message.event == :loaded ? @moulds.hear(message.facts[:pid]) : @workers.hear(message, now)
     end
 
-    # The last worker stays.
+    # What follows from the state as it is.
+    def proceed(now)
+      stop_now if @draining && @draining <= now
+      return if @stopping || !@moulds.current.loaded?
+
+      announce if @booted
+      all_ready if !@complete && @workers.ready?
+      @heritage.close if @workers.elders.empty?
+    end
+
+    # The app is loaded for the first time.
+    def announce
+      @booted&.call
+      @booted = nil
+    end
+
+    # For the first time, every worker accepts connections.
+    def all_ready
+      @complete = true
+      Notify.ready("serving with #{@settings.workers} workers")
+      @workers.elders.each { |slot| @workers.retire(slot) }
+      @cluster.hooks.attempt(:after_booted)
+    end
+
+    # The last worker stays, and also one that relieves an old worker in a phased restart.
     def remove
-      staying = @slots.reject(&:retiring?)
-      retire(staying.last) if staying.length > 1
+      staying = @moulds.established
+      @workers.retire(staying.last) if staying.length > 1
+    end
+
+    def reopen
+      @cluster.redirection.reopen
+      @moulds.reopen
+      @workers.signal_all("HUP")
+    end
+
+    # --drain-delay: readiness ends at once, and balancers have the delay to notice.
+    def stop(signal)
+      return halt if (@stopping || @draining) && signal == "INT"
+      return stop_now unless @settings.drain_delay
+
+      @draining ||= Cuttle.now + @settings.drain_delay unless @stopping
+    end
+
+    # Waits for no request.
+    def halt
+      stop_now unless @stopping
+      @workers.kill
     end
 
     # From now on new connections are refused. Otherwise they would wait for a worker that never comes.
-    def stop
+    def stop_now
+      @draining = nil
       @stopping = true
-      @listeners.close
-      @slots.reject(&:retiring?).each { |slot| retire(slot) }
+      Notify.stopping
+      @restart&.abandon
+      @cluster.listeners.close
+      @workers.stop
+      @moulds.stop
     end
 
-    def retire(slot)
-      slot.retire(Cuttle.now + @settings.shutdown_timeout + GRACE)
-      slot.running? ? signal("TERM", slot) : @slots.delete(slot)
+    # Restarts
+
+    # Tries the program as it now is, in a process of its own; RESTART follows if it boots.
+    def rehearse
+      return @cluster.report.call("hot restart: this program does not know how it was started") unless @restart
+
+      @restart.try { signal("RESTART") } unless @stopping || @draining
     end
 
-    def kill(slots)
-      slots.select(&:running?).each { |slot| signal("KILL", slot) }
-      @killed = true
-    end
+    # Becomes the new program. The workers go on, and end when the new ones serve.
+    def relaunch
+      return if @stopping || @draining
 
-    def signal(name, slot)
-      Process.kill(name, slot.pid)
-    rescue Errno::ESRCH
-      nil # dead, but not reaped yet
-    end
+      @cluster.hooks.attempt(:before_restart)
+      return if @signals.stop?(files: @cluster.redirection.any?) # meanwhile
 
-    def kill_overdue
-      overdue = @slots.select { |slot| slot.overdue?(Cuttle.now) }
-      return if overdue.empty?
-
-      kill(overdue)
-      overdue.each { |slot| @report.call("#{slot} did not end in time: killed") }
-    end
-
-    def start_due
-      @slots.select { |slot| slot.due?(Cuttle.now) }.each { |slot| start(slot) }
-    end
-
-    def start(slot)
-      slot.started(fork { become(slot) }, Cuttle.now)
-    rescue SystemCallError => error
-      slot.ended(Cuttle.now)
-      @report.call("can't fork worker #{slot.index}: #{error.message}")
-    end
-
-    # Runs in the child. It keeps only the listeners and the lifeline of the supervisor.
-    def become(slot)
-      worker = Process.pid
-      @signals.close
-      @life.close
-      @scoreboard.take(slot.index)
-      %w[CHLD TTIN TTOU].zip(%w[DEFAULT IGNORE IGNORE]) { |name, handler| trap(name, handler) }
-      Process.setproctitle("cuttle: worker #{slot.index} of #{Process.ppid}")
-      exit Worker.new(@server, report: @report, parent: @lifeline).run
-    rescue StandardError, ScriptError => error
-      raise unless Process.pid == worker # a child that the app forked: Ruby reports its exceptions
-
-      @report.call("worker #{slot.index}: #{error.message} (#{error.class})")
-      raise if @settings.debug
-
-      exit 1
-    end
-
-    # Reaps only our own workers. A child of the app is the app's to wait for.
-    def reap
-      @slots.select(&:running?).each do |slot|
-        _, status = Process.wait2(slot.pid, Process::WNOHANG)
-        bury(slot, status) if status
-      end
-    end
-
-    def bury(slot, status)
-      @scoreboard.clear(slot.index)
-      return @slots.delete(slot) if slot.retiring?
-
-      name = slot.to_s
-      stuck = status.exitstatus == Worker::STUCK
-      stuck ? slot.gave_way(Cuttle.now) : slot.ended(Cuttle.now)
-      delay = slot.wake_in(Cuttle.now)
-      time = delay.zero? ? "now" : "in #{delay.round(1)} s"
-      end_of_it = stuck ? "ended for a request that was stuck" : "died (#{cause(status)})"
-      @report.call("#{name} #{end_of_it}, the next one starts #{time}")
-    end
-
-    def cause(status)
-      status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+      Notify.reloading("restarting")
+      heritage = @heritage.pass_on(@cluster.life, @workers.pids + @moulds.pids)
+      @restart.exec(heritage)
     end
   end
 end

@@ -7,36 +7,133 @@ module Cuttle
   class Launcher
     PUMA = "config/puma.rb"
 
-    # +app+ is the app if the caller has one. Otherwise settings.path is loaded.
-    def initialize(settings, app: nil, out: $stdout, err: $stderr)
+    # +app+ is the app if the caller has one. Otherwise settings.path is loaded. +configuration+ has hooks and plugins.
+    # +commands+ are Restart.noted's, where this process' command line is not the one to execute again.
+    def initialize(settings, app: nil, configuration: nil, commands: {}, out: $stdout, err: $stderr)
       @settings = settings
       @app = app
+      @hooks = configuration&.hooks || Hooks.new
+      @plugins = configuration&.plugins || []
+      @commands = commands
       @out = out
       @err = err
     end
 
     # Returns the exit status. Raises Error if there is nothing to serve, or if it can't listen.
     def run
-      $stdout.sync = true # the output of an app appears at once, and only once after a fork
-      export_environment
-      Dir.chdir(@settings.directory) if @settings.directory
-      check_docroot
-      @app ||= Rack::Loader.load(@settings.path)
-      @listeners = Listeners.open(@settings.binds)
-      (@settings.workers.zero? ? alone : cluster).run { announce unless @settings.quiet }
+      rehearsal = Restart.rehearsal?
+      @again = Restart.again?
+      @inherited = Listeners::Inherited.take(report: method(:report), borrowed: rehearsal)
+      @heritage = Cluster::Heritage.take
+      bear { pid_file.claim } unless rehearsal
+      @restart = Restart.noted(report: method(:report), **@commands) # what was handed over is out of the environment
+      prepare
+      rehearsal ? rehearse : serve
     ensure
-      @listeners&.close
+      release
     end
 
     private
 
+    def prepare
+      $stdout.sync = true # the output of an app appears at once, and only once after a fork
+      export_environment
+      Dir.chdir(@settings.directory) if @settings.directory
+      check_path
+      @listeners = Listeners.open(@settings.binds, inherited: @inherited,
+                                                   activated: @settings.bind_to_activated_sockets)
+    end
+
+    # Does what a start does, but for serving.
+    def rehearse
+      server.preload
+      0
+    end
+
+    def serve
+      bear { redirection.apply }
+      @restart&.listeners = @listeners
+      @restart&.limit = @settings.worker_boot_timeout
+      @restart&.pid_file = pid_file
+      @restart&.files = redirection.any?
+      status = run_process(@settings.workers.zero? ? alone : cluster)
+      return status unless status == :restart
+
+      @restart.exec
+      1
+    end
+
+    def run_process(process)
+      commands = Control::Commands.new(process, cluster: @settings.workers.positive?, files: redirection.any?)
+      bear { control(commands) } if @settings.control_url
+      process.run do
+        announce unless @settings.quiet
+        @plugins.each { |plugin| plugin.start(commands) }
+        @heritage.dissolve if @settings.workers.zero?
+      end
+    end
+
     def alone
-      server = Server.new(@app, settings: @settings, listeners: @listeners)
-      Worker.new(server, report: method(:report), release: @listeners.method(:close))
+      Worker.new(server, report: method(:report), hooks: @hooks, redirection: redirection, restart: @restart,
+                         release: method(:release))
+    end
+
+    # A rehearsal can't try everything. After a hot restart the server goes on without what fails, for its clients.
+    def bear
+      yield
+    rescue Error => error
+      raise unless @again
+
+      report("#{error.message}; goes on without it")
+    end
+
+    # Probes are answered from now on; with workers also while the app is loaded.
+    def control(commands)
+      @control = Control.new(@settings, commands).start
+      pid_file.announce(@control)
+      @membership&.keep(@control)
+    end
+
+    # A forked child closes only its copies.
+    def release
+      @control&.stop
+    ensure
+      [@listeners, @inherited].compact.each(&:close)
+      pid_file.release
+    end
+
+    def pid_file
+      @pid_file ||= PidFile.new(@settings)
     end
 
     def cluster
-      Cluster.new(@app, settings: @settings, listeners: @listeners, report: method(:report))
+      @membership = Cluster::Membership.new(settings: @settings, listeners: @listeners, hooks: @hooks,
+                                            report: method(:report), redirection: redirection)
+      @membership.keep(pid_file)
+      Cluster.new(method(:app), @membership, heritage: @heritage, restart: @restart, renewable: @app.nil?)
+    end
+
+    def server
+      Server.new(app, settings: @settings, listeners: @listeners, failure: @hooks.failure)
+    end
+
+    # Loads the app if nobody has, in the process that calls this.
+    def app
+      @app ||= Rack::Loader.load(@settings.path).tap { check }
+    end
+
+    # An engine without a pool of threads runs the app on one, or has many times more requests than any pool. Workers
+    # that each load the app would all say the same.
+    def check
+      return unless @settings.preload
+
+      lines = Rack::GemChecks.lines(@settings.traits)
+      lines += DatabasePools.short(@settings.threads.max) if @settings.traits.pooled?
+      lines.each { |line| report(line) }
+    end
+
+    def redirection
+      @redirection ||= Redirection.new(@settings)
     end
 
     # Sets the variables in which apps look for their environment. -e, or a
@@ -49,10 +146,13 @@ module Cuttle
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }
     end
 
-    def check_docroot
-      docroot = @settings.docroot or return
-      raise Error, "no directory #{docroot}" unless File.directory?(docroot)
-      return unless @settings.path && File.directory?(@settings.path) && docroot != @settings.path
+    # What can be said before anything is loaded.
+    def check_path
+      docroot = @settings.docroot
+      raise Error, "no directory #{docroot}" if docroot && !File.directory?(docroot)
+
+      Rack::Loader.check(@settings.path) unless @app
+      return unless docroot && @settings.path && File.directory?(@settings.path) && docroot != @settings.path
 
       raise UsageError, "#{@settings.path} is a directory of files already: leave out --docroot"
     end
@@ -82,7 +182,7 @@ module Cuttle
       {
         "engine" => @settings.engine, **processes, "threads" => threads,
         "parser" => @settings.parser, "environment" => @settings.environment, "settings" => @settings.config,
-        "listening" => @listeners.uris.join(" "), "pid" => Process.pid
+        "listening" => @listeners.uris.join(" "), "control" => @control&.uri, "pid" => Process.pid
       }
     end
 

@@ -4,47 +4,87 @@ require "socket"
 
 module Cuttle
   # The sockets that a server listens on. This is the only place that makes them, from URIs: tcp://host:port (a name,
-  # 127.0.0.1, [::1]) and unix:///path. They are made before the fork and shared by every worker. The process that made
-  # them closes them, and removes the file of a Unix socket.
+  # 127.0.0.1, [::1]) and unix:///path, which Options may follow. They are made before the fork and shared by every
+  # worker. The process that made them closes them, and removes the file of a Unix socket. systemd may pass some instead
+  # (see Inherited), and a process that executes itself in place passes its own on:
+  #
+  #   listeners.keep_over_exec { exec(listeners.inheritance, *command) }        # in the old program
+  #
+  #   inherited = Listeners::Inherited.take(report: report)                     # in the new one, first of all
+  #   listeners = Listeners.open(uris, inherited: inherited)
   class Listeners
+    autoload :Inherited, "cuttle/listeners/inherited"
     autoload :Jvm, "cuttle/listeners/jvm" if RUBY_ENGINE == "jruby" # a ServerSocket, which others lack
+    autoload :Options, "cuttle/listeners/options"
     autoload :Tcp, "cuttle/listeners/tcp"
     autoload :Unix, "cuttle/listeners/unix"
 
-    # Connections that the kernel holds until a worker has a thread for them (net.core.somaxconn may lower it).
+    # Connections that the kernel holds until a worker has a thread for them (net.core.somaxconn may lower it), if the
+    # URI doesn't say.
     BACKLOG = 1024
 
     KINDS = { "tcp" => :Tcp, "unix" => :Unix }.freeze
 
     class << self
-      # Listens on all +uris+, or on none. Raises Error.
-      def open(uris)
-        opened = []
-        uris.each { |uri| opened.concat(kind(uri).open(uri)) }
-        new(opened)
+      # Listens on all +uris+, or on none. Sockets of +inherited+ (an Inherited) are used where they are what a URI asks
+      # for. With +activated+, those that systemd passed are used in any case, and if it is "only", nothing else is, if
+      # there are some. The others of +inherited+ are closed. Raises Error.
+      def open(uris, inherited: nil, activated: false)
+        inherited ||= Inherited.new([])
+        binds = uris.map { |uri| kind(uri).new(uri) }
+        only = activated == "only" && inherited.activated?
+        inherited.close_own if only
+        binds.each { |bind| bind.adopt(inherited) }
+        further = activated ? inherited.adopt_activated : []
+        inherited.close # before others are opened, which may need an address of theirs
+        binds.each(&:open) unless only
+        new(binds.flat_map(&:listeners) + further)
       rescue StandardError
-        opened.each(&:close)
+        [*binds&.flat_map(&:listeners), *further].each(&:close)
         raise
       end
 
       # +uri+ as given, if #open understands it. Raises ArgumentError, which says what is wrong with it.
       def check(uri)
-        uri.to_s.dup.freeze.tap { |text| kind(text).parse(text) }
+        uri.to_s.dup.freeze.tap { |text| kind(text).new(text) }
       end
 
       private
 
       def kind(uri)
-        const_get(KINDS.fetch(uri[/\A([a-z]+):/, 1]))
-      rescue KeyError
-        raise ArgumentError, "give tcp://host:port or unix:///path"
+        scheme = uri[/\A([a-z]+):/, 1]
+        raise ArgumentError, "there is no TLS here: listen on tcp:// behind a proxy that does TLS" if scheme == "ssl"
+
+        const_get(KINDS.fetch(scheme) { raise ArgumentError, "give tcp://host:port or unix:///path" })
       end
     end
 
-    # A listening socket, the URI that clients use, and a cleanup for its end. The process that made it owns it.
-    Listener = Struct.new(:socket, :uri, :release) do
+    # A listening +socket+, and the +uri+ that clients use. +bind+ is the URI of the settings that it was opened for.
+    # +identity+ is that of the Unix socket's file if the file is ours to remove. +activated+: systemd made the socket.
+    # The process that makes this owns it.
+    Listener = Struct.new(:socket, :uri, :bind, :identity, :activated) do
+      def initialize(*)
+        super
+        @owner = Process.pid
+      end
+
+      # Now it is opened for +bind+, with the +options+ that it says. What systemd made stays as it is.
+      def adopted(bind, options)
+        self.bind = bind
+        socket.listen(options[:backlog]) unless activated
+        File.chmod(options[:mode], path) if options[:mode] && identity
+        self
+      end
+
+      # The path of a Unix socket.
+      def path
+        uri[%r{\Aunix://(.*)}m, 1]
+      end
+
+      # Only the owner removes the file.
       def close
-        release&.call # first: while the socket is open, no other file gets its inode
+        # First: while the socket is open, no other file gets its inode.
+        Unix.remove(path, identity) if identity && Process.pid == @owner
         socket.close
       end
     end
@@ -55,7 +95,6 @@ module Cuttle
     def initialize(listeners)
       @listeners = listeners
       @port = sockets.map(&:local_address).find(&:ip?)&.ip_port
-      @owner = Process.pid
     end
 
     # TCPServers and UNIXServers; on JRuby a Jvm for each TCPServer.
@@ -70,8 +109,30 @@ module Cuttle
 
     # Stops listening in this process. Only the owner removes the file of a Unix socket.
     def close
-      owner = Process.pid == @owner
-      @listeners.each { |listener| owner ? listener.close : listener.socket.close }
+      @listeners.each(&:close)
+    end
+
+    # Closes the sockets of this process and leaves the files. For a child that must not keep the sockets.
+    def close_copies
+      sockets.each(&:close)
+    end
+
+    # The same sockets by other descriptors.
+    def copy
+      Listeners.new(@listeners.map { |one| Listener.new(one.socket.dup, *one.values.drop(1)) })
+    end
+
+    # Environment variables with which the program that this process executes finds these sockets (see Inherited).
+    def inheritance
+      Inherited.write(@listeners)
+    end
+
+    # Yields while the sockets stay open over an exec. If that fails, they don't stay open over the next one.
+    def keep_over_exec
+      sockets.each { |socket| socket.close_on_exec = false }
+      yield
+    ensure
+      sockets.each { |socket| socket.close_on_exec = true }
     end
   end
 end

@@ -8,6 +8,7 @@ module Cuttle
     autoload :Adapter, "cuttle/rack/adapter"
     autoload :Completion, "cuttle/rack/completion"
     autoload :ContentTypes, "cuttle/rack/content_types"
+    autoload :GemChecks, "cuttle/rack/gem_checks"
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"

@@ -16,13 +16,15 @@ module Cuttle
     # +app+ is a Rack app. The other options are those of Settings, and +host+ and +port+ (0: the kernel chooses) for a
     # single TCP listener. Environment variables are ignored. Pass +settings+ and +listeners+ if you have made them
     # already; the server does not close listeners that were passed. +scoreboard+ is the one of the workers that accept
-    # from the same listeners. Raises UsageError.
-    def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, **options)
+    # from the same listeners. +failure+ answers for an app that raises (see Rack::Adapter). Raises UsageError.
+    def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, failure: nil,
+                   **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
       @app = app
       @settings = settings || Settings.build(variables: {}, **options)
       @given = listeners
       @scoreboard = scoreboard
+      @failure = failure
       @lock = Mutex.new
     end
 
@@ -52,7 +54,7 @@ module Cuttle
     # Loads the code that serves, so that forked processes share it.
     def preload
       Engines.fetch(settings.engine)
-      recipe.build
+      recipe.tap(&:preload).build
       parser
       Watchdog
     end
@@ -69,6 +71,11 @@ module Cuttle
     def stop_soon
       @stopped = true
       @engine&.stop
+    end
+
+    # Whether it accepts connections: it runs, and nobody has told it to stop. From any thread.
+    def serving?
+      @serving && !@stopped ? true : false
     end
 
     # Returns when a started server has ended.
@@ -107,6 +114,7 @@ module Cuttle
     #   accepted      connections since the start
     #   requests      requests since the start
     #   dropped       requests since the start whose clients disconnected before a thread took them
+    #   unproxied     connections of trusted proxies since the start that were closed for want of a PROXY header
     #   threads       threads that run the app
     #   busy          requests in the app
     #
@@ -133,8 +141,10 @@ module Cuttle
 
     def serve
       watchdog = watch if settings.app_timeout && @source.respond_to?(:stuck)
+      @serving = true
       @engine.run
     ensure
+      @serving = false
       watchdog&.stop
       @listeners.close unless @given
     end
@@ -150,7 +160,8 @@ module Cuttle
     end
 
     def recipe
-      Service::Recipe.new(@app, settings.docroot, @app.equal?(Rack::Loader::NOT_FOUND), access_log, core)
+      Service::Recipe.new(@app, settings.docroot, @app.equal?(Rack::Loader::NOT_FOUND), access_log, core,
+                          @failure)
     end
 
     def access_log

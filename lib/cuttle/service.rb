@@ -5,11 +5,11 @@ module Cuttle
   # returns whether it answered. Many threads and fibers may run this code at the same time.
   class Service
     # What a service is made from: the Rack +app+, the +docroot+ of static files or nil, whether no app follows them
-    # (+final+), the options of an access log or nil (+log+), and the core. Ractors build one each, for a service has
-    # open files.
-    Recipe = Struct.new(:app, :docroot, :final, :log, :core) do
+    # (+final+), the options of an access log or nil (+log+), the core, and what answers for an app that raises, or nil
+    # (+failure+). Ractors build one each, for a service has open files.
+    Recipe = Struct.new(:app, :docroot, :final, :log, :core, :failure) do
       def build
-        Service.build(app: Rack::Adapter.new(app), static: static, log: access_log)
+        Service.build(app: Rack::Adapter.new(app, failure), static: static, log: access_log)
       end
 
       # Loads all code that a service may use.

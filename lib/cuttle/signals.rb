@@ -1,32 +1,68 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Signals that can be waited for. A handler only writes the signal's number to a pipe. The caller of #wait reads it
-  # outside the handler, where everything is allowed. #release restores the previous handlers.
+  # Signals that can be waited for. A handler only notes the signal and writes an octet to a pipe. The caller of #wait
+  # obeys it outside the handler, where everything is allowed. #release restores the previous handlers.
   class Signals
     # The signals that stop a server, all in the same way: it finishes the requests under way. (HUP: the terminal went
-    # away. The JVM keeps QUIT to itself.)
+    # away, or, where output goes to files, they are opened again. The JVM keeps QUIT to itself.)
     STOP = (%w[INT TERM QUIT HUP] - (RUBY_ENGINE == "jruby" ? %w[QUIT] : [])).freeze
 
-    def initialize(names)
+    # Print the backtraces of all threads. Systems have one or the other.
+    DUMP = (RUBY_ENGINE == "jruby" ? [] : %w[INFO PWR] & Signal.list.keys).freeze
+
+    # USR1 is a phased restart, USR2 a hot one. The JVM keeps USR1 to itself.
+    RESTART = (RUBY_ENGINE == "jruby" ? [] : %w[USR1 USR2]).freeze
+
+    # What stops no server that has handlers for it, and would end one that executes itself before it has them again.
+    # +files+: output goes to files, so HUP is one of them.
+    def self.harmless(files:)
+      RESTART + DUMP + %w[TTIN TTOU] + (files ? %w[HUP] : [])
+    end
+
+    # An ignored HUP stays ignored (nohup), unless it opens output +files+ again.
+    def initialize(names, files: false)
       @reader, @writer = IO.pipe
       @owner = Process.pid
+      @noted = Queue.new
+      @came = {}
       @previous = names.to_h { |name| [name, trap(name) { heard(name) }] }
-      trap("HUP", "IGNORE") if @previous["HUP"] == "IGNORE" # nohup
+      trap("HUP", "IGNORE") if @previous["HUP"] == "IGNORE" && !files
     end
 
     # Names of the received signals, oldest first. Empty if +timeout+ (seconds, nil for ever) passed first, or if one of
     # +others+ (IOs) became readable.
     def wait(timeout = nil, *others)
       IO.select([@reader, *others], nil, nil, timeout)
-      numbers = @reader.read_nonblock(64, exception: false)
-      numbers == :wait_readable ? [] : numbers.bytes.map { |number| Signal.signame(number) }
+      @reader.read_nonblock(64, exception: false)
+      Array.new(@noted.length) { @noted.pop }
+    end
+
+    # Whether a signal, or the command halt, has come that stops a server, whether #wait has returned it or not.
+    # +files+: HUP opens output files, and stops nothing.
+    def stop?(files:)
+      [*STOP, "HALT"].any? { |name| @came[name] && !(files && name == "HUP") }
+    end
+
+    # Makes #wait return +name+ too, as if that signal had come. Any thread may call it, and a trap handler.
+    def add(name)
+      @came[name] = true
+      @noted << name
+      @writer.write_nonblock(".", exception: false)
+    rescue IOError
+      nil # released meanwhile
     end
 
     # Restores the previous handlers.
     def release
       @previous.each { |name, handler| trap(name, handler || "DEFAULT") }
       close
+    end
+
+    # For a process that is about to execute itself: as #release, but +names+ are ignored.
+    def deafen(names)
+      @previous.merge!(names.to_h { |name| [name, "IGNORE"] })
+      release
     end
 
     # For a process that exits: ignores the signals, so that they don't disturb the rest of its work.
@@ -44,7 +80,7 @@ module Cuttle
 
     # A child between its fork and its own handlers has no requests, and must not write to its parent's pipe.
     def heard(name)
-      return @writer.write_nonblock(Signal.list.fetch(name).chr, exception: false) if Process.pid == @owner
+      return add(name) if Process.pid == @owner
 
       exit!(0) if STOP.include?(name)
     end

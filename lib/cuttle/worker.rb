@@ -2,12 +2,15 @@
 
 module Cuttle
   # A process that serves until it is told to stop: the only process (-w 0), or one worker of a cluster. The main thread
-  # runs the engine. A second thread waits for a signal or the parent's death.
+  # runs the engine. A second thread waits for a signal or the parent's death, and tells the supervisor that it lives.
   #
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
-  #                                                         |--- a second INT -------> exit 130
-  #                                                         |--- shutdown_timeout ---> exit 1
-  #                                                         `--- only stuck requests -> exit STUCK, or 0
+  #      |                                                  |--- a second INT -------> exit 130
+  #      |                                                  |--- shutdown_timeout ---> exit 1
+  #      |                                                  `--- only stuck requests -> exit STUCK, or 0
+  #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> executes itself
+  #
+  # HUP opens the output files again where there are any. PWR and INFO print the backtraces of all threads.
   #
   # A child that the app forks from the main thread also leaves the engine here, and exits as the app wants.
   #
@@ -20,42 +23,94 @@ module Cuttle
     # Seconds between checks whether only stuck requests are left.
     LOOK = 0.1
 
-    # +parent+ is the read end of a pipe; only the parent has its write end. +report+ takes one line for the user.
-    # +release+ is called before the process exits without having drained.
-    def initialize(server, report:, parent: nil, release: -> {})
+    # The most seconds between two signs of life.
+    BEAT = 5
+
+    # A second INT, and the command halt, end what waits for requests.
+    NOW = %w[INT HALT].freeze
+
+    # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
+    # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
+    # takes an event and facts for the supervisor; its +index+. Of the only process: +restart+, a Restart or nil.
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, index: nil, restart: nil,
+                   release: -> {})
       @server = server
+      @settings = server.settings
       @report = report
+      @hooks = hooks
+      @redirection = redirection
       @parent = parent
+      @tell = tell
+      @index = index
+      @restart = restart
       @release = release
     end
 
-    # Serves; returns the exit status. Yields once it is about to accept. Raises what the engine raises.
+    # Loads the code of a worker, for a process that has no descriptors left can load no file.
+    def self.preload
+      [Backtraces, Notify::Heartbeat, Signals, Stats].each(&:name)
+    end
+
+    # Serves; returns the exit status, or :restart if the process is to execute itself. Yields once it is about to
+    # accept. Raises what the engine raises.
     def run
       @process = Process.pid
-      @signals = Signals.new(Signals::STOP)
+      @started_at = Time.now
+      self.class.preload
+      names = Signals::STOP + Signals::DUMP + (@parent ? [] : Signals::RESTART)
+      @signals = Signals.new(names, files: @redirection.any?)
+      @redirection.reopen if @parent # a HUP before this moment was not heard
+      Stats.serve(@server, **{ index: @index }.compact)
       @server.when_stuck { @parent ? retire : bear }
       @server.prepare
       yield if block_given?
       attendant = Thread.new { attend }
       @server.run
-      @stuck ? STUCK : 0
+      ended
     ensure
       end_as_server(attendant) if Process.pid == @process
     end
 
+    # Does what a signal does. Any thread may call it.
+    def signal(name)
+      raise UsageError, "the server is only just starting" unless @signals
+
+      @signals.add(name)
+    end
+
+    # Whether it serves, and goes on to.
+    def ready? = @server.serving? && !@leaving
+
+    # See Control.
+    def stats
+      { started_at: @started_at, **Stats.of(@server) }
+    end
+
     private
+
+    # A child that the app forked has nothing to tell.
+    def ended
+      return 0 unless Process.pid == @process
+
+      return :restart if restarting?
+
+      @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
+      @stuck ? STUCK : 0
+    end
 
     # The supervisor may send a signal while the at_exit blocks of the worker run.
     def end_as_server(attendant)
       attendant&.kill&.join
-      @parent ? @signals&.mute : @signals&.release
+      return @signals&.mute if @parent
+
+      restarting? ? @signals.deafen(Signals.harmless(files: @redirection.any?)) : @signals&.release
     end
 
     def retire
       return if @stuck
 
       @stuck = true
-      Process.kill("TERM", Process.pid)
+      signal("TERM")
     end
 
     def bear
@@ -64,31 +119,108 @@ module Cuttle
     end
 
     def attend
-      nil until told_to_stop?
+      @parent ? @tell.call(:ready, **figures) : booted
+      beat until told_to_stop?
+      @leaving = true
+      @restart&.abandon unless restarting?
+      Notify.stopping unless @parent || restarting?
+      wait_for_balancers
       @server.stop_soon
       give_up(drain)
     end
 
-    def told_to_stop?
-      @signals.wait(nil, *[@parent].compact).any? || orphaned?
+    def booted
+      @heartbeat = Notify::Heartbeat.new
+      Notify.ready("serving")
+      @hooks.attempt(:after_booted)
     end
+
+    # Whether one of the signals that have come ends this process.
+    def told_to_stop?
+      signals = @signals.wait(interval, *[@parent].compact)
+      signals.any? { |name| obey(name) == :stop } || orphaned?
+    end
+
+    def obey(name)
+      case name
+      when "HUP" then @redirection.any? ? @redirection.reopen : :stop
+      when "RESTART" then restart
+      when "HALT" then give_up(130)
+      when *Signals::DUMP then Backtraces.print
+      when *Signals::RESTART then rehearse
+      when *Signals::STOP then :stop
+      end
+    rescue StandardError => error
+      @report.call("#{name}: #{Error.line(error)}") # and the next signal is obeyed
+    end
+
+    # Seconds until the next sign of life; nil if nobody waits for one.
+    def interval
+      return @heartbeat.wake_in(Cuttle.now) unless @parent
+
+      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), BEAT].compact.min
+    end
+
+    def beat
+      @parent ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
+    end
+
+    # A limit that there isn't is left out.
+    def figures = Stats.of(@server).compact
 
     def orphaned?
       @parent && @parent.read_nonblock(1, exception: false).nil?
     end
 
+    def rehearse
+      return @report.call("hot restart: this program does not know how it was started") unless @restart
+
+      @restart.try { signal("RESTART") }
+    end
+
+    # The listeners are copied first, because the engine closes its own.
+    def restart
+      @restart.keep
+      Notify.reloading("restarting")
+      @hooks.attempt(:before_restart)
+      @restarting = true
+      :stop
+    end
+
+    # A stop that comes while a restart drains ends the process after all.
+    def restarting?
+      @restarting && !@signals.stop?(files: @redirection.any?)
+    end
+
+    # --drain-delay: readiness has ended, and balancers have time to notice. A second INT ends it.
+    def wait_for_balancers
+      return if @parent || restarting? || !@settings.drain_delay
+
+      deadline = Cuttle.now + @settings.drain_delay
+      while (left = deadline - Cuttle.now).positive?
+        break if @signals.wait(left).intersect?(NOW)
+      end
+    end
+
     # The exit status when waiting is over. If the engine ends first, this thread ends with it.
     def drain
-      deadline = Cuttle.now + @server.settings.shutdown_timeout
+      deadline = Cuttle.now + @settings.shutdown_timeout
       while (left = deadline - Cuttle.now).positive?
-        return 130 if @signals.wait(@server.settings.app_timeout ? [left, LOOK].min : left).include?("INT")
+        return 130 if interrupted?(@settings.app_timeout ? [left, LOOK].min : left)
         return @stuck ? STUCK : 0 if @server.stranded?
+
+        beat
       end
-      @report.call("requests were still under way after #{@server.settings.shutdown_timeout} s")
+      @report.call("requests were still under way after #{@settings.shutdown_timeout} s")
       1
     end
 
+    def interrupted?(seconds)
+      @signals.wait([seconds, interval].compact.min).intersect?(NOW)
+    end
+
     def give_up(status)
+      @restart.exec if restarting?
       @release.call
       exit!(status)
     end

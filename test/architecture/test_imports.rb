@@ -11,13 +11,18 @@ class TestImports < Minitest::Test
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are
   # everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Scoreboard Beneath], "cores" => %w[Cores], "http" => %w[Http],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath Descriptors Orphans],
+    "cores" => %w[Cores], "http" => %w[Http],
     "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
     "settings" => %w[Settings], "configuration" => %w[Configuration], "ruby_file" => %w[RubyFile],
-    "import" => %w[Import],
+    "import" => %w[Import], "hooks" => %w[Hooks], "database_pools" => %w[DatabasePools],
+    "plugin" => %w[Plugin],
+    "restart" => %w[Restart], "backtraces" => %w[Backtraces],
+    "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
-    "worker" => %w[Worker],
+    "worker" => %w[Worker], "notify" => %w[Notify],
+    "redirection" => %w[Redirection],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies]
   }.freeze
@@ -33,6 +38,8 @@ class TestImports < Minitest::Test
     "listeners" => [],
     "catalogue" => [],
     "signals" => [],
+    "notify" => [],
+    "redirection" => %w[cores],
     "report" => [],
     "load" => %w[report],
     "lab" => %w[load report],
@@ -43,14 +50,23 @@ class TestImports < Minitest::Test
     "rack/handler" => %w[settings configuration launcher], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
     "settings" => %w[cores engines http listeners cluster telemetry], # names to check, CPUs to count
-    "configuration" => %w[settings ruby_file],
+    "configuration" => %w[settings ruby_file hooks plugin],
+    "plugin" => [],
+    "hooks" => [],
+    "database_pools" => [],
+    "backtraces" => [],
+    "restart" => %w[signals],
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
-    "worker" => %w[signals],
-    "cluster" => %w[cores server worker signals],
-    "launcher" => %w[settings listeners cores rack server worker cluster],
+    "worker" => %w[signals notify backtraces stats],
+    "stats" => [],
+    "pid_file" => [],
+    "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
+    "cluster" => %w[cores engines server worker signals notify backtraces stats],
+    "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
+                     control pid_file],
     "cli" => ROOMS.keys
   }.freeze
 

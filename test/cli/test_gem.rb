@@ -61,7 +61,7 @@ class TestGem < Minitest::Test
       assert_empty contents.grep(/\.(so|o|bundle)\z|\A(test|tmp|bin)\//)
       %w[CHANGELOG.md LICENSE].each { |file| assert_includes contents, file }
     end
-    assert_includes server, "README.md"
+    %w[README.md man/cuttle.1 docs/migrating-from-puma.md].each { |file| assert_includes server, file }
   end
 
   private

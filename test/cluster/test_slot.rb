@@ -13,14 +13,14 @@ class TestSlot < Minitest::Test
   end
 
   def test_a_running_one_needs_nobody
-    @slot.started(7, 100)
+    start(100)
     refute @slot.due?(200)
     assert_nil @slot.wake_in(200)
   end
 
   def test_deaths_at_boot_are_answered_later_and_later
     delays = Array.new(9) do
-      @slot.started(7, 100)
+      start(100)
       @slot.ended(101)
       @slot.wake_in(101)
     end
@@ -31,21 +31,21 @@ class TestSlot < Minitest::Test
 
   def test_who_ends_to_be_replaced_has_not_failed
     3.times do
-      @slot.started(7, 100)
+      start(100)
       @slot.gave_way(101)
       assert_equal 0, @slot.wake_in(101)
     end
-    @slot.started(7, 100)
+    start(100)
     @slot.ended(101)
     assert_equal 0, @slot.wake_in(101)
   end
 
   def test_a_life_after_boot_forgives
     2.times do
-      @slot.started(7, 100)
+      start(100)
       @slot.ended(101)
     end
-    @slot.started(7, 100)
+    start(100)
     @slot.ended(106)
     assert_equal 0, @slot.wake_in(106)
   end
@@ -56,14 +56,54 @@ class TestSlot < Minitest::Test
     assert_equal 0.5, @slot.wake_in(100)
   end
 
-  def test_a_retiring_worker_is_overdue_once
-    @slot.started(7, 100)
+  def test_a_retiring_worker_is_killed_once
+    start(100)
     @slot.retire(130)
     assert_equal 10, @slot.wake_in(120)
-    refute @slot.overdue?(129)
-    assert @slot.overdue?(130)
-    refute @slot.overdue?(131)
+    assert_nil @slot.overdue(129)
+    assert_equal :kill, @slot.overdue(130)
+    assert_nil @slot.overdue(131)
     assert_nil @slot.wake_in(131)
     refute @slot.due?(131)
+  end
+
+  # It may still print where it is.
+  def test_a_silent_worker_is_asked_and_then_killed
+    @slot = Cuttle::Cluster::Slot.new(0, boot: 10, silence: 60)
+    start(100)
+    assert_equal 10, @slot.wake_in(100)
+    @slot.ready(105)
+    assert_equal 60, @slot.wake_in(105)
+    @slot.seen(110, { busy: 1 })
+    assert_nil @slot.overdue(169)
+    assert_equal [:dump, nil, :kill, nil], [170, 170.9, 171, 172].map { |now| @slot.overdue(now) }
+    assert_equal "gave no sign of life for 60 s", @slot.fault
+  end
+
+  def test_a_worker_that_recovers_is_not_killed
+    @slot = Cuttle::Cluster::Slot.new(0, silence: 60)
+    start(100)
+    @slot.ready(100)
+    assert_equal :dump, @slot.overdue(160)
+    @slot.seen(160.5, {})
+    assert_nil @slot.overdue(161)
+    assert_equal 59.5, @slot.wake_in(161)
+  end
+
+  # The process may be missing: its mould died between the order and the fork.
+  def test_a_worker_that_is_never_ready
+    @slot = Cuttle::Cluster::Slot.new(0, boot: 10)
+    @slot.ordered(100)
+    assert_equal :kill, @slot.overdue(110)
+    start(200)
+    assert_equal %i[dump kill], [@slot.overdue(210), @slot.overdue(211)]
+    assert_equal "was not ready after 10 s", @slot.fault
+  end
+
+  private
+
+  def start(now)
+    @slot.ordered(now)
+    @slot.forked(7)
   end
 end

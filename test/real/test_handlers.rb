@@ -6,6 +6,7 @@ require_relative "support/forum_storage"
 # The other ways to start the server: those of Rack, of Rails, and of a test that drives a browser.
 class HandlersTest < Minitest::Test
   include Real::Web
+  include Eventually
 
   attr_reader :server
 
@@ -45,6 +46,23 @@ class HandlersTest < Minitest::Test
     end
     assert_includes get("/").body, "Threads or fibers?"
     assert_match(/^  engine +threads$/, server.log)
+  end
+
+  # The pidfile names the process, which stays the same.
+  def test_rails_server_restarts_hot
+    skip Real::FORUM.missing if Real::FORUM.missing
+    @storage = Real::ForumStorage.new
+    pidfile = "#{@storage.path}/pid"
+    serve(Real::FORUM, "FORUM_STORAGE" => @storage.path) do |port|
+      %W[bin/rails server -b 127.0.0.1 -p #{port} -P #{pidfile}]
+    end
+    eventually("the handlers of its signals") { server.log.include?("Ctrl-C stops") }
+    Process.kill("USR2", server.pid)
+    eventually("the restart") { server.log.scan("Ctrl-C stops").length == 2 }
+    assert_includes get("/").body, "Threads or fibers?"
+    assert_equal server.pid.to_s, File.read(pidfile)
+    assert_predicate server.stop, :success?
+    refute File.exist?(pidfile)
   end
 
   # As Capybara starts a server: in a thread of the test's own process, which asks for its own app until it answers.

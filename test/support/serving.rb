@@ -90,11 +90,11 @@ module Serving
     GEMS = JVM ? { "RUBYLIB" => Gem.loaded_specs["rack"].full_require_paths.join(File::PATH_SEPARATOR) } : {}
 
     # Gems are found by their paths (test_helper.rb). To load RubyGems would take half of the time that a server takes
-    # to start; +gems+ loads it, for apps that ask for it.
-    def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false)
+    # to start; +gems+ loads it, for apps that ask for it. +under+ is a command that runs this one.
+    def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false, under: [])
       @directory = Dir.mktmpdir("cuttle")
       options = [*("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env), *RUBY, *options, *command,
+      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env), *under, *RUBY, *options, *command,
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 
@@ -132,14 +132,14 @@ module Serving
       url[/:(\d+)\z/, 1].to_i
     end
 
-    # Pids of the workers that are there now.
+    # Pids of the workers that are there now, by their titles; of elders too, which serve until a hot restart is over.
     def workers
-      Dir["/proc/[0-9]*/stat"].filter_map do |path|
-        stat = File.read(path)
-        stat.to_i if stat[/\) \S (\d+)/, 1].to_i == @pid
-      rescue Errno::ENOENT, Errno::ESRCH
-        nil # it has just ended
-      end
+      titled(/\Acuttle: worker \d+ of #{@pid}\b/)
+    end
+
+    # Pids of the processes that load the app.
+    def moulds
+      titled(/\Acuttle: mould of #{@pid}\b/)
     end
 
     # Sends +signal+ and waits for the end; returns the Process::Status.
@@ -153,7 +153,7 @@ module Serving
     def finish
       stop
     rescue StandardError
-      [*workers, @pid].each { |pid| Process.kill("KILL", pid) } if running?
+      [*workers, *moulds, @pid].each { |pid| Process.kill("KILL", pid) } if running?
       Process.wait(@pid) if running?
       raise
     ensure
@@ -161,6 +161,14 @@ module Serving
     end
 
     private
+
+    def titled(form)
+      Dir["/proc/[0-9]*/cmdline"].filter_map do |path|
+        path[/\d+/].to_i if File.read(path).match?(form)
+      rescue Errno::ENOENT, Errno::ESRCH
+        nil # it has just ended
+      end
+    end
 
     def file(name)
       "#{@directory}/#{name}"

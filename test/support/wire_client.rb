@@ -36,13 +36,14 @@ class WireClient
   end
 
   # +address+ is a port on 127.0.0.1 or the path of a Unix socket; +deadline+ the seconds that any one wait may take;
-  # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server.
-  def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil)
+  # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server; +from+ the
+  # client's own address.
+  def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil)
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
     @ended = nil
     @sent = false
-    @socket = connect(address, receive_buffer)
+    @socket = connect(address, receive_buffer, from)
   end
 
   # Sends the octets; a peer that hung up is no error here, for reading tells how it ended.
@@ -169,12 +170,13 @@ class WireClient
 
   private
 
-  def connect(address, receive_buffer)
+  def connect(address, receive_buffer, from)
     return UNIXSocket.new(address) if address.is_a?(String)
 
     socket = Socket.new(:INET, :STREAM)
     socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer
     socket.setsockopt(Socket::IPPROTO_TCP, Socket::TCP_NODELAY, true)
+    socket.bind(Socket.sockaddr_in(0, from)) if from
     socket.connect(Socket.sockaddr_in(address, "127.0.0.1"))
     socket
   end

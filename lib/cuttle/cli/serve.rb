@@ -26,7 +26,7 @@ module Cuttle
       # PATH is stronger than an app that the file made.
       def start(settings, configuration)
         app = configuration&.app unless settings.origin(:path) == :flag
-        Launcher.new(settings, app: app, out: @out, err: @err).run
+        Launcher.new(settings, app: app, configuration: configuration, out: @out, err: @err).run
       end
 
       # The given flags, or an exit status if one of them was a question that has been answered.

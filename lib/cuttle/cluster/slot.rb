@@ -2,11 +2,12 @@
 
 module Cuttle
   class Cluster
-    # The place of one worker: which worker runs in it, when the next one may start, and when the present one must have
-    # exited. Times are seconds on the monotonic clock.
+    # One worker as the supervisor knows it, and when the next one may start. Times are seconds on the monotonic clock.
     #
-    #   empty --started--> running --ended--> empty (due later if the worker lived shortly)
-    #                         `----retire---> retiring --> (the supervisor drops the slot)
+    #   empty --ordered--> booting --ready--> serving --ended--> empty (due later if the worker died at boot)
+    #                         `------------------`----retire---> retiring --> (the supervisor drops the slot)
+    #
+    # A worker that misses a deadline is asked for its backtraces, and killed a moment later.
     class Slot
       # A worker that dies younger than this (seconds) died at boot.
       BOOT = 5
@@ -14,69 +15,145 @@ module Cuttle
       # The first death at boot causes no delay. Then the delay is 0.5 s and doubles up to this.
       LONGEST_DELAY = 30
 
-      attr_reader :index, :pid
+      # Seconds that a worker without a sign of life has to print its backtraces.
+      LAST_WORDS = 1
 
-      def initialize(index)
+      # What is told of a worker that has not told of itself.
+      NOTHING = { backlog: 0, running: 0, max_threads: 0, busy_threads: 0, pool_capacity: 0, requests_count: 0 }.freeze
+
+      # +index+ is the worker's number for hooks, +place+ its place in the scoreboard, +mould+ what it is forked from.
+      attr_reader :index, :place, :mould, :pid, :stats, :started_at, :seen_at
+
+      # +boot+: seconds until it must be ready; +silence+: seconds that a ready one may be silent. nil: no limit.
+      def initialize(index, place: index, mould: nil, boot: nil, silence: nil)
         @index = index
-        @due = 0
-        @born = 0
-        @failures = 0
+        @place = place
+        @mould = mould
+        @boot = boot
+        @silence = silence
+        @due = @failures = 0
+        @stats = {}
       end
 
-      def started(pid, now)
-        @pid = pid
-        @born = now
+      # The worker of a supervisor that this process was before its hot restart.
+      def self.elder(pid)
+        new(nil).tap { |slot| slot.send(:adopt, pid) }
+      end
+
+      # The mould was told to fork a worker.
+      def ordered(now)
+        @ordered = @born = now
+        @ready = @asked = @dying = nil
+        @stats = {}
+      end
+
+      # The worker exists.
+      def forked(pid)
+        @pid ||= pid
+        @started_at ||= Time.now
+      end
+
+      # The next worker is forked from +mould+.
+      def move(mould)
+        @mould = mould
+      end
+
+      # The worker accepts connections.
+      def ready(now)
+        @ready = @seen = now
+        @asked = nil
+      end
+
+      # The worker gave a sign of life, with the stats of its server.
+      def seen(now, stats)
+        @seen = now
+        @asked = nil
+        @seen_at = Time.now
+        @stats = stats
       end
 
       # The worker died, or could not be forked.
       def ended(now)
         @failures = !running? || now - @born < BOOT ? @failures + 1 : 0
-        @pid = nil
+        leave
         @due = now + delay
       end
 
       # The worker exited by itself in order to be replaced. That is no failure, however young it was.
       def gave_way(now)
-        @pid = nil
+        leave
         @due = now
       end
 
       # The worker was told to stop, and has until +deadline+.
       def retire(deadline)
-        @deadline = deadline
+        @retiring = deadline
       end
 
-      def running?
-        !@pid.nil?
-      end
+      def running? = !@pid.nil?
+      def ready? = !@ready.nil?
+      def retiring? = !@retiring.nil?
+      def failed? = @failures.positive?
 
-      def retiring?
-        !@deadline.nil?
-      end
+      # Whether a worker was ordered that is not known to have ended.
+      def taken? = !@ordered.nil?
 
       def due?(now)
-        !running? && !retiring? && @due <= now
+        !taken? && !retiring? && @due <= now
       end
 
-      # True once for each deadline.
-      def overdue?(now)
-        return false unless running? && retiring? && @deadline <= now
+      # What a missed deadline asks for now, each once: :dump, while the worker may still be able to print where it is,
+      # then :kill. nil: nothing.
+      def overdue(now)
+        return unless taken? && deadline && deadline <= now
+        return (@dying = :kill) if retiring? || @asked || !running?
 
-        @deadline = Float::INFINITY
-        true
+        @asked = now
+        :dump
       end
 
-      # Seconds until this slot needs the supervisor. nil if only a signal can change the slot.
+      # What it means that the deadline has passed.
+      def fault
+        return "did not end in time" if retiring?
+
+        ready? ? "gave no sign of life for #{@silence} s" : "was not ready after #{@boot} s"
+      end
+
+      # Seconds until this slot needs the supervisor. nil if only a signal or a message can change the slot.
       def wake_in(now)
-        at = running? ? @deadline : @due
-        [at - now, 0].max if at&.finite?
+        at = taken? ? deadline : @due
+        [at - now, 0].max if at
+      end
+
+      # For Cluster#stats.
+      def status
+        { started_at: @started_at, pid: @pid, index: @index, phase: @mould&.phase, booted: ready?,
+          retiring: retiring?, last_checkin: @seen_at, last_status: @stats.empty? ? NOTHING : @stats }
       end
 
       def to_s
-        "worker #{index} (pid #{pid})"
+        "worker #{index || "of before"} (pid #{pid})"
       end
 
       private
+
+      def adopt(pid)
+        ordered(0)
+        forked(pid)
+        ready(0)
+      end
+
+      def leave
+        @pid = @ordered = @ready = @started_at = nil
+      end
+
+      def deadline
+        return if @dying
+        return @retiring if retiring?
+        return @asked + LAST_WORDS if @asked
+
+        ready? ? @silence && (@seen + @silence) : @boot && (@ordered + @boot)
+      end
 
       def delay
         @failures < 2 ? 0 : [0.25 * (2**(@failures - 1)), LONGEST_DELAY].min

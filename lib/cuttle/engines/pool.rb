@@ -88,11 +88,12 @@ module Cuttle
         @lock.synchronize { leave(finished || task) }
       end
 
-      # A thread that ends before its work is done was killed, or is the one thread of a child that the app forked.
+      # A thread that ends before its work is done was killed, or is the one thread of a child that the app forked. When
+      # the process ends, the main thread is dead before the others.
       def leave(finished)
         @threads.delete(Thread.current)
         @left&.call(Thread.current)
-        start unless finished || Process.pid != @process
+        start unless finished || Process.pid != @process || !Thread.main.alive?
         @changed.signal
       end
 

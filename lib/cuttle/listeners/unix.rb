@@ -2,76 +2,112 @@
 
 module Cuttle
   class Listeners
-    # unix:///path. Replaces a file that a dead server left behind, but not one on which another process listens.
-    module Unix
-      FORM = %r{\Aunix://(?<path>[^\0?\#]+)\z}
+    # unix:///path, or unix:path. Replaces a file that a dead server left behind, but not one on which another process
+    # listens.
+    class Unix
+      FORM = %r{\A(?<bind>unix:(?://)?+(?<path>[^\0\n?\#]+))(?:\?(?<options>[\w=&]*))?\z}
+
+      OPTIONS = %w[backlog umask mode].freeze
 
       class << self
-        # The path of +uri+. Raises ArgumentError.
-        def parse(uri)
-          FORM.match(uri)&.[](:path) or raise ArgumentError, "give unix:///path"
+        # Removes the file if it still has that +identity+.
+        def remove(path, identity)
+          File.unlink(path) if identity(path) == identity
         end
 
-        # An Array of one Listener. Raises Error.
-        def open(uri)
-          path = File.expand_path(parse(uri))
-          server = claim(path)
-          server.listen(BACKLOG)
-          identity = identity(path)
-          [Listener.new(server, "unix://#{path}", -> { File.unlink(path) if identity(path) == identity })]
-        rescue SystemCallError, ArgumentError => error
-          server&.close
-          raise Error, "can't listen on #{uri}: #{reason(error, path)}"
-        end
-
-        private
-
-        def claim(path)
-          bind(path)
-        rescue Errno::EADDRINUSE
-          raise unless stale?(path)
-
-          File.unlink(path)
-          bind(path)
-        end
-
-        def bind(path)
-          with_system_errors { UNIXServer.new(path) }
-        end
-
-        # JRuby raises an IOError with the system's text instead.
-        def with_system_errors
-          yield
-        rescue IOError => error
-          kind = [Errno::EADDRINUSE, Errno::ECONNREFUSED, Errno::EACCES, Errno::ENOENT, Errno::ENOTDIR, Errno::EROFS]
-          raise kind.find { |one| one.new.message == error.message } || error
-        end
-
-        # A socket whose server is dead refuses connections.
-        def stale?(path)
-          return false unless File.socket?(path)
-
-          with_system_errors { UNIXSocket.new(path) }.close
-          false
-        rescue Errno::ECONNREFUSED
-          true
-        end
-
-        # Distinguishes our file from one that another server has since put in its place.
+        # Distinguishes our file from one that another server has since put in its place: device and inode. nil if there
+        # is no file.
         def identity(path)
           File.stat(path).then { |stat| [stat.dev, stat.ino] }
         rescue Errno::ENOENT
           nil
         end
+      end
 
-        def reason(error, path)
-          case error
-          when Errno::EADDRINUSE then File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
-          when Errno::EACCES, Errno::EROFS then "this user may not make the file"
-          when Errno::ENOENT, Errno::ENOTDIR then "its directory does not exist"
-          when ArgumentError then "the path is too long for a socket"
-          else error.message
-          end
+      # One Listener, as soon as it is adopted or opened.
+      attr_reader :listeners
+
+      # Raises ArgumentError, which says what to give.
+      def initialize(uri)
+        match = FORM.match(uri) or raise ArgumentError, "give unix:///path"
+        @uri = uri
+        @bind = match[:bind]
+        @given = match[:path]
+        @options = { backlog: BACKLOG, **Options.parse(match[:options], OPTIONS) }
+        @listeners = []
+      end
+
+      # Takes the socket of its file from +inherited+. Without the file no client would find it.
+      def adopt(inherited)
+        adopted = inherited.adopt { |listener| listener.path && File.identical?(listener.path, path) }
+        @listeners << adopted.adopted(@bind, @options) if adopted
+      end
+
+      # Listens, if it has no socket yet. Raises Error.
+      def open
+        return if @listeners.any?
+
+        server = with_umask { claim }
+        File.chmod(@options[:mode], path) if @options[:mode]
+        server.listen(@options[:backlog])
+        @listeners << Listener.new(server, "unix://#{path}", @bind, Unix.identity(path))
+      rescue SystemCallError, ArgumentError => error
+        server&.close
+        raise Error, "can't listen on #{@uri}: #{reason(error)}"
+      end
+
+      private
+
+      # The working directory counts when the socket is opened.
+      def path
+        @path ||= File.expand_path(@given)
+      end
+
+      def with_umask
+        before = File.umask(@options[:umask]) if @options[:umask]
+        yield
+      ensure
+        File.umask(before) if before
+      end
+
+      def claim
+        bind
+      rescue Errno::EADDRINUSE
+        raise unless stale?
+
+        File.unlink(path)
+        bind
+      end
+
+      def bind
+        with_system_errors { UNIXServer.new(path) }
+      end
+
+      # JRuby raises an IOError with the system's text instead.
+      def with_system_errors
+        yield
+      rescue IOError => error
+        kind = [Errno::EADDRINUSE, Errno::ECONNREFUSED, Errno::EACCES, Errno::ENOENT, Errno::ENOTDIR, Errno::EROFS]
+        raise kind.find { |one| one.new.message == error.message } || error
+      end
+
+      # A socket whose server is dead refuses connections.
+      def stale?
+        return false unless File.socket?(path)
+
+        with_system_errors { UNIXSocket.new(path) }.close
+        false
+      rescue Errno::ECONNREFUSED
+        true
+      end
+
+      def reason(error)
+        case error
+        when Errno::EADDRINUSE then File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
+        when Errno::EACCES, Errno::EROFS then "this user may not make the file"
+        when Errno::ENOENT, Errno::ENOTDIR then "its directory does not exist"
+        when ArgumentError then "the path is too long for a socket"
+        else error.message
         end
       end
     end

@@ -16,8 +16,11 @@ module Cuttle
         exchange.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
       end
 
-      def initialize(app)
+      # +failure+, if given, is called with an exception of the app, the env (or nil) and 500, as many of these as it
+      # takes, and returns the Rack response to send instead of FAILURE.
+      def initialize(app, failure = nil)
         @app = app
+        @failure = failure
       end
 
       # Answers the request of +exchange+. The caller may have made its env already. Returns true. +ended+ is called
@@ -52,9 +55,26 @@ module Cuttle
 
       def fail_with(exchange, env, error)
         Completion.report(env, error)
-        Completion.fail(exchange)
-        Completion.run(exchange, env, *FAILURE.first(2), error) if env
+        status, headers, = response = failure(exchange, env, error)
+        Completion.fail(exchange, response)
+        Completion.run(exchange, env, status, headers, error) if env
         exchange.dispose
+      end
+
+      def failure(exchange, env, error)
+        return FAILURE unless @failure && !exchange.responded?
+
+        arguments = [error, env, FAILURE.first]
+        arguments = arguments.first(@failure.arity) if @failure.arity.positive?
+        status, headers, body = @failure.call(*arguments)
+        parts = []
+        body.each { |part| parts << part }
+        [status, headers, parts]
+      rescue Exception => error # rubocop:disable Lint/RescueException -- as of the app
+        raise if Adapter.pass?(exchange, error)
+
+        Completion.report(env, error)
+        FAILURE
       end
     end
   end

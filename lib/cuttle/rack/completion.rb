@@ -15,13 +15,16 @@ module Cuttle
           each(env["rack.after_reply"], :each) { |callback| attempt(exchange, env) { callback.call } }
         end
 
-        # Sends a 500 and returns true, or aborts the connection if a response has begun. The request may have been
-        # answered just now because it was stuck (app_timeout).
-        def fail(exchange)
+        # Sends +response+ and returns true, or aborts the connection if a response has begun. The request may have been
+        # answered just now because it was stuck (app_timeout). A 500 takes the place of a response that is not valid.
+        def fail(exchange, response)
           return exchange.abort if exchange.responded?
 
-          exchange.respond(*Adapter::FAILURE)
+          exchange.respond(*response)
           true
+        rescue InvalidResponse => error
+          report(nil, error)
+          fail(exchange, Adapter::FAILURE)
         rescue IOError
           exchange.abort
         end

@@ -1,5 +1,8 @@
 # frozen_string_literal: true
 
+require "shellwords"
+require "tmpdir"
+
 module Cuttle
   module Rack
     # The handler of `rackup -s cuttle` and `rails server -u cuttle`. Its options are rackup's (Host, Port, environment)
@@ -21,7 +24,9 @@ module Cuttle
       class << self
         # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
         def run(app, **options)
-          Launcher.new(settings(options), app: app).run
+          configuration = Configuration.of(flags(options))
+          Launcher.new(settings(options, configuration), app: app, configuration: configuration,
+                                                         commands: commands(options)).run
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
@@ -34,12 +39,10 @@ module Cuttle
           %w[RACKUP_HANDLER RACK_HANDLER].each { |name| variables[name] ||= "cuttle" } # of Rack 3, and of Rack 2
         end
 
-        # The Settings for rackup's +options+, and for a configuration file if there is one. Options that aren't ours
+        # The Settings for rackup's +options+, and for a +configuration+ file if there is one. Options that aren't ours
         # (rackup's own, other servers') are ignored. Raises UsageError.
-        def settings(options)
-          flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
-          flags[:quiet] = true if options.key?(:Silent)
-          configuration = Configuration.of(flags)
+        def settings(options, configuration = Configuration.of(flags(options)))
+          flags = flags(options)
           flags[:binds] = [bind(options)] unless configuration && default_address?(options, configuration)
           Settings.build(configuration: configuration, **flags)
         end
@@ -55,6 +58,20 @@ module Cuttle
         end
 
         private
+
+        # `rails server` says how to restart it: its --restart removes the pidfile, which names this process. A
+        # rehearsal must leave that file alone, so it gets one of its own.
+        def commands(options)
+          command = options[:restart_cmd]&.shellsplit or return {}
+          pidfile = "#{Dir.tmpdir}/cuttle-rehearsal-#{Process.pid}.pid"
+          { command: command, rehearsal: command - %w[--restart] + ["-P", pidfile] }
+        end
+
+        def flags(options)
+          flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
+          flags[:quiet] = true if options.key?(:Silent)
+          flags
+        end
 
         # Whether Host and Port are only the defaults of rackup or of `rails server`, where the file says better.
         # `rails server` names the options that the user gave.

@@ -8,14 +8,17 @@ module Cuttle
       NOT_FOUND = ->(_env) { [404, { "content-type" => "text/plain" }, ["Not Found\n"]] }
 
       class << self
-        # Returns a Rack app. +path+ is a rackup file or a directory; nil means ./config.ru. Raises Error.
-        def load(path)
+        # Whether #load finds something to load. Raises Error if not.
+        def check(path)
           return directory(path) if path && File.directory?(path)
 
           file = File.expand_path(path || "config.ru")
           raise Error, missing(path) unless File.file?(file)
+        end
 
-          build(file)
+        # Returns a Rack app. +path+ is a rackup file or a directory; nil means ./config.ru. Raises Error.
+        def load(path)
+          check(path) || build(File.expand_path(path || "config.ru"))
         end
 
         private

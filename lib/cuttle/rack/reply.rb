@@ -113,7 +113,7 @@ module Cuttle
 
       def fail_with(error)
         Completion.report(@env, error)
-        @status, @headers = Adapter::FAILURE if Completion.fail(@exchange)
+        @status, @headers = Adapter::FAILURE if Completion.fail(@exchange, Adapter::FAILURE)
         complete(error)
       end
 

@@ -42,15 +42,21 @@ module Cuttle
         @octets = @dropped = 0
       end
 
-      # A file description of our own, where the system gives one for that kind of file.
+      # A file description of our own, where the system gives one for that kind of file. A regular file never waits for
+      # a reader: there it is the same descriptor, and follows a Redirection. (Ruby never closes the first three.)
       def separate(io)
         return io unless io.respond_to?(:fileno) && io.fileno
+        return io.fileno <= 2 ? same(io) : io.dup if io.stat.file?
         return io.dup if RUBY_ENGINE == "jruby" # whose descriptors are its own
-        return io.dup if File.file?("/proc/self/fd/#{io.fileno}") # a file never waits for a reader
 
         File.open("/proc/self/fd/#{io.fileno}", File::WRONLY | File::APPEND | File::NONBLOCK | File::NOCTTY)
       rescue SystemCallError
         io.dup # such as a socket: its writer waits
+      end
+
+      # The descriptor of +io+, without its buffer.
+      def same(io)
+        RUBY_ENGINE == "jruby" ? io : IO.for_fd(io.fileno, "a", autoclose: false)
       end
 
       # Writes +text+ as far as it is taken. Returns what is left; nil if nothing is, or nobody reads any more.

@@ -25,6 +25,9 @@ module Cuttle
           # Constant (see listeners.rb).
           def backlog(_setup) = 1024
 
+          # The mould is a child of the leader too.
+          def worker_title = /\Acuttle: worker /
+
           def thread_name = /\Acuttle \d+\z/
 
           def threads_of(setup)

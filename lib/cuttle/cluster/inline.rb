@@ -1,0 +1,28 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # A mould where the system has no subreaper: the supervisor itself loads the app and forks the workers. So there is
+    # no phased restart, and USR1 restarts the whole program.
+    class Inline
+      def initialize(forge)
+        @forge = forge
+        @forge.load
+      end
+
+      def pid = nil
+      def phase = 0
+      def loaded? = true
+      def closed? = false
+      def dead? = false
+
+      # Forks a worker for +slot+.
+      def order(slot)
+        @forge.cast_here(slot.index, slot.place)
+      end
+
+      # There is no process but the supervisor, which opens its files itself.
+      def reopen; end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # What every process of a cluster has: the supervisor makes it, moulds and workers inherit it.
+    class Membership
+      # Signals that mean nothing to a mould or a worker, but that a terminal or an operator may send to all processes.
+      FOREIGN = %w[TTIN TTOU USR1 USR2].freeze
+
+      attr_reader :settings, :listeners, :hooks, :report, :redirection, :scoreboard, :wire, :supervisor
+
+      # +report+ takes one line for the user.
+      def initialize(settings:, listeners:, hooks:, report:, redirection:)
+        @settings = settings
+        @listeners = listeners
+        @hooks = hooks
+        @report = report
+        @redirection = redirection
+        @scoreboard = scoreboard_for(settings)
+        @lifeline, @life = IO.pipe # workers read it; it ends when the supervisor does
+        @wire = Wire.new
+        @supervisor = Process.pid
+        @foreign = []
+      end
+
+      # The end of the lifeline that only a supervisor may have.
+      attr_reader :life
+
+      # What only the supervisor may have, and forked processes close, each with #close.
+      def keep(*parts)
+        @foreign.concat(parts)
+      end
+
+      # The supervisor gives it up.
+      def drop(part)
+        @foreign.delete(part)
+      end
+
+      # In a process that was forked from the supervisor, or from one that was: closes what is the supervisor's own.
+      def enter
+        @foreign.each(&:close)
+        @foreign = []
+        @life.close
+        @wire.close_reader unless @wire.reader.closed?
+        FOREIGN.each { |name| trap(name) { nil } }
+        trap("CHLD", "DEFAULT")
+      end
+
+      # Calls the block in a mould or a worker, which ends at once if the supervisor dies meanwhile. For what may take
+      # long, or for ever, and leaves nobody to watch the lifeline.
+      def with_supervisor
+        watch = Thread.new { @lifeline.wait_readable && exit!(1) }
+        yield
+      ensure
+        watch.kill.join
+      end
+
+      # The text that a process title ends with.
+      def tag
+        " [#{@settings.tag}]" unless @settings.tag.to_s.empty?
+      end
+
+      # The keywords for a Worker.
+      def for_worker(index, place)
+        { report: @report, parent: @lifeline, hooks: @hooks, redirection: @redirection, index: index,
+          tell: ->(event, **facts) { @wire.tell(event, place: place, pid: Process.pid, **facts) } }
+      end
+
+      def close
+        [@lifeline, @life, @wire].each(&:close)
+      end
+
+      private
+
+      def scoreboard_for(settings)
+        kind = Cores.fetch(settings.core)::Scoreboard
+        kind.new([settings.workers + ADDED, kind::MOST].min)
+      end
+    end
+  end
+end

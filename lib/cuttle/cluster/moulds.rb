@@ -1,0 +1,209 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # The moulds of a supervisor: the one that workers are forked from; in a phased restart also the one before or after
+    # it; and those that are about to end. It never waits.
+    class Moulds
+      # Seconds until a mould that died is replaced.
+      RECAST = 2
+
+      # Seconds that a mould has to end.
+      PATIENCE = 5
+
+      # The exit status of a mould that has said why it could not load the app.
+      SAID = 1
+
+      attr_reader :current
+
+      def initialize(forge, membership, workers)
+        @forge = forge
+        @cluster = membership
+        @workers = workers
+        @phase = 0
+        @leaving = []
+      end
+
+      # Begins to load the app.
+      def start
+        @current = cast
+      end
+
+      # The mould with +pid+ has loaded the app.
+      def hear(pid)
+        @loadable = true
+        all.find { |mould| mould.pid == pid }&.loaded
+      end
+
+      # Whether there is a mould of its own, which can be replaced by one with new code.
+      def renewable? = !@current.pid.nil?
+
+      # Begins a phased restart.
+      def renew
+        return @cluster.report.call("a phased restart is under way already") if @renewal
+
+        @cluster.report.call("phased restart: loading the app")
+        @phase += 1
+        @renewal = Renewal.new(@workers, cast)
+        @patience = @cluster.settings.worker_boot_timeout&.+(Cuttle.now)
+      end
+
+      # Workers of which one may go at TTOU: all that stay, but the one that is to relieve another.
+      def established
+        @workers.staying - [@renewal&.reliever]
+      end
+
+      # Reaps and replaces moulds, and goes on with a phased restart.
+      def tend(now)
+        reap(now)
+        @leaving.each { |mould| mould.kill_if_overdue(now) }
+        return if @stopping
+
+        recast if @recast && @recast <= now
+        give_up if overdue? && @patience <= now
+        pursue if @renewal
+      end
+
+      # Seconds until #tend has something to do; nil: not before a signal or a message.
+      def wake_in(now)
+        at = [@recast, (@patience if overdue?), *@leaving.map(&:deadline)].compact.min
+        [at - now, 0].max if at
+      end
+
+      # Lets all of them open their output files again.
+      def reopen
+        all.each(&:reopen)
+      end
+
+      def stop
+        @stopping = true
+        all.each { |mould| retire(mould) }
+        @renewal = @former = @recast = nil
+      end
+
+      # Whether the app could not be loaded, and there is nothing to go on with.
+      def failed? = @failed
+
+      # Whether none is left that was told to end.
+      def empty? = @leaving.empty?
+
+      # Of all that live.
+      def pids = (all | @leaving).reject(&:dead?).filter_map(&:pid)
+
+      private
+
+      def all
+        [@current, @former, @renewal&.mould].compact.uniq
+      end
+
+      # Where the system adopts no orphans, workers must be children of this process.
+      def cast
+        return Inline.new(@forge) unless Cores.fetch(@cluster.settings.core).adopt_orphans
+
+        mould = Mould.new(@phase).start { |commands| become(commands) }
+        @cluster.keep(mould)
+        mould
+      end
+
+      # Runs in the mould. It leaves all signals to its supervisor. A worker that has no handlers yet has no requests.
+      def become(commands)
+        mould = Process.pid
+        @cluster.enter
+        Signals::STOP.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
+        Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
+        Process.setproctitle("cuttle: mould of #{@cluster.supervisor}#{@cluster.tag}")
+        @cluster.with_supervisor { @forge.load }
+        @cluster.wire.tell(:loaded, pid: Process.pid)
+        @forge.obey(commands)
+        exit 0
+      rescue StandardError, ScriptError => error
+        @cluster.report.call(Error.line(error))
+        warn(error.full_message(highlight: false)) if @cluster.settings.debug
+        exit SAID
+      end
+
+      # Lets a mould end. One that still loads the app may take long, and is of no use.
+      def retire(mould)
+        return if mould.nil? || mould.pid.nil? || mould.dead? || @leaving.include?(mould)
+
+        release(mould)
+        mould.end_by(mould.loaded? ? Cuttle.now + PATIENCE : 0)
+        @leaving << mould
+      end
+
+      def release(mould)
+        mould.close
+        @cluster.drop(mould)
+      end
+
+      def reap(now)
+        (all | @leaving).each do |mould|
+          next if mould.pid.nil? || mould.dead?
+
+          _, status = Process.wait2(mould.pid, Process::WNOHANG)
+          next unless status
+
+          mould.died
+          @leaving.delete(mould) || lost(mould, status, now)
+        end
+      end
+
+      # A mould ended by itself.
+      def lost(mould, status, now)
+        release(mould)
+        tell_end(mould, status) unless mould.loaded? || status.exitstatus == SAID
+        @renewal.fail if mould.equal?(@renewal&.mould)
+        missing(now) if mould.equal?(@current)
+      end
+
+      def tell_end(mould, status)
+        @cluster.report.call("#{mould} ended while it loaded the app (#{Workers.cause(status)})")
+      end
+
+      # Where workers serve, of this program or of before a hot restart, the app may be mended yet.
+      def missing(now)
+        return @failed = true unless @loadable || @renewal || @workers.elders.any?
+
+        @cluster.report.call("#{@current} died; the next one starts in #{RECAST} s")
+        @recast = now + RECAST
+      end
+
+      # Workers that are due are forked from the new one.
+      def recast
+        @recast = nil
+        return unless @current.dead? # a phased restart may have put another one there
+
+        before = @current
+        @current = cast
+        @workers.move(before, @current)
+      end
+
+      def overdue? = @renewal && @patience && !@renewal.mould.loaded?
+
+      # The new code does not come to an end of loading. Where it is, it prints at PWR.
+      def give_up
+        @cluster.report.call("phased restart: the app was not loaded after " \
+                             "#{@cluster.settings.worker_boot_timeout} s: killed")
+        @renewal.fail
+      end
+
+      def pursue
+        @renewal.step
+        advance if @renewal.proved? && !@current.equal?(@renewal.mould)
+        return unless @renewal.done? || @renewal.failed?
+
+        @cluster.report.call("phased restart: #{@renewal.done? ? "done" : "given up, the old workers stay"}")
+        retire(@current.equal?(@renewal.mould) ? @former : @renewal.mould)
+        @workers.move(@former, @current) if @former
+        @former = @renewal = nil
+      end
+
+      # The new code serves: from now on workers that are added have it.
+      def advance
+        @recast = nil # this one takes the place of one that died
+        @former = @current
+        @current = @renewal.mould
+      end
+    end
+  end
+end

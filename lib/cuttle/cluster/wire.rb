@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # What moulds and workers tell the supervisor: lines in a pipe that all of them write to. A line is at most PIPE_BUF
+    # long, so it arrives whole. A sign of life is lost if the pipe is full; other lines wait.
+    class Wire
+      # +event+ is a Symbol; +facts+ a Hash of Symbols to Integers.
+      Message = Struct.new(:event, :facts)
+
+      def initialize
+        @reader, @writer = IO.pipe
+        @writer.sync = true
+        @rest = +""
+      end
+
+      # Readable when there is something to #read.
+      attr_reader :reader
+
+      # Tells the supervisor. Any process that was forked since may call it.
+      def tell(event, **facts)
+        line = [event, *facts.map { |name, value| "#{name}=#{value}" }].join(" ")
+        event == :beat ? @writer.write_nonblock("#{line}\n", exception: false) : @writer.write("#{line}\n")
+      rescue Errno::EPIPE
+        nil # a supervisor that has restarted, or was killed
+      end
+
+      # The Messages that have arrived.
+      def read
+        while (octets = @reader.read_nonblock(65_536, exception: false)).is_a?(String)
+          @rest << octets
+        end
+        *lines, @rest = @rest.split("\n", -1)
+        @rest = @rest ? +@rest : +""
+        lines.map { |line| message(line) }
+      end
+
+      # For a process that only tells: closes its copy of the other end.
+      def close_reader
+        @reader.close
+      end
+
+      def close
+        [@reader, @writer].each(&:close)
+      end
+
+      private
+
+      def message(line)
+        event, *facts = line.split
+        facts = facts.map { |fact| fact.split("=") }
+        Message.new(event.to_sym, facts.to_h { |name, value| [name.to_sym, value.to_i] })
+      end
+    end
+  end
+end

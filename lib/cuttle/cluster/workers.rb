@@ -1,0 +1,199 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # The workers of a supervisor: has them forked, hears from them, replaces those that die, and ends them. It never
+    # waits. The supervisor calls #tend after each signal, message or deadline.
+    class Workers
+      # The supervisor kills a worker that still runs this many seconds after its own shutdown_timeout.
+      GRACE = 1
+
+      # How a process ended, in words.
+      def self.cause(status)
+        return "unknown status" unless status
+
+        status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
+      end
+
+      # The number of workers that were told to stop and had to be killed.
+      attr_reader :killed
+
+      def initialize(membership)
+        @cluster = membership
+        @slots = []
+        @killed = 0
+      end
+
+      # Adds a worker, to be forked from +mould+. Without an +index+ it gets the lowest that is free.
+      def add(mould, index = free(@slots.map(&:index)))
+        limits = { boot: @cluster.settings.worker_boot_timeout, silence: @cluster.settings.worker_timeout }
+        Slot.new(index, place: free(@slots.map(&:place)), mould: mould, **limits).tap { |slot| @slots << slot }
+      end
+
+      # Takes charge of workers that this process forked before its hot restart.
+      def adopt(pids)
+        @slots.concat(pids.map { |pid| Slot.elder(pid) })
+      end
+
+      def to_a = @slots.dup
+      def empty? = @slots.empty?
+      def include?(slot) = @slots.include?(slot)
+      def elders = @slots.select { |slot| slot.index.nil? }
+
+      # Those that are not elders, and stay.
+      def staying
+        @slots.reject { |slot| slot.index.nil? || slot.retiring? }
+      end
+
+      def pids = @slots.filter_map(&:pid)
+
+      # Whether all that stay accept connections.
+      def ready?
+        staying.all?(&:ready?)
+      end
+
+      # Reaps, kills and has forked what is due at +now+.
+      def tend(now)
+        reap(now)
+        to_a.each { |slot| ended(slot, now) if missing?(slot) }
+        to_a.each { |slot| enforce(slot, now) }
+        @slots.each { |slot| order(slot, now) if slot.due?(now) && castable?(slot) }
+      end
+
+      # Takes what a worker, or its mould, said.
+      def hear(message, now)
+        facts = message.facts
+        slot = @slots.find { |each| each.place == facts[:place] && each.taken? }
+        return dismiss(message) if slot.nil? || (slot.pid && slot.pid != facts[:pid])
+        return ended(slot, now) if message.event == :unforked
+
+        forked(slot, facts[:pid]) unless slot.pid
+        slot.ready(now) if message.event == :ready
+        slot.seen(now, facts.except(:place, :pid)) if %i[ready beat].include?(message.event)
+      end
+
+      # What was to be forked from the mould +from+ is forked from +to+.
+      def move(from, to)
+        @slots.each { |slot| slot.move(to) if slot.mould.equal?(from) }
+      end
+
+      # Lets a worker finish its requests, and replaces it no more.
+      def retire(slot)
+        return if slot.retiring?
+
+        slot.retire(Cuttle.now + @cluster.settings.shutdown_timeout + GRACE)
+        return signal("TERM", slot) if slot.running?
+
+        @slots.delete(slot) unless slot.taken? # it is being forked, and gets its TERM then
+      end
+
+      # Retires all.
+      def stop
+        to_a.each { |slot| retire(slot) }
+      end
+
+      # Kills all.
+      def kill
+        @slots.select(&:running?).each { |slot| kill_one(slot) }
+      end
+
+      # Sends a signal to all.
+      def signal_all(name)
+        @slots.select(&:running?).each { |slot| signal(name, slot) }
+      end
+
+      # Seconds until #tend has something to do; nil: not before a signal or a message.
+      def wake_in(now)
+        return 0 if @slots.any? { |slot| missing?(slot) }
+
+        @slots.filter_map { |slot| slot.wake_in(now) if slot.taken? || slot.retiring? || castable?(slot) }.min
+      end
+
+      private
+
+      def free(taken)
+        (0..).find { |number| !taken.include?(number) }
+      end
+
+      def forked(slot, pid)
+        slot.forked(pid)
+        signal("TERM", slot) if slot.retiring?
+      end
+
+      # A worker that was given up before it was forked has another in its place.
+      def dismiss(message)
+        Process.kill("TERM", message.facts[:pid]) if message.event == :forked
+      rescue Errno::ESRCH
+        nil # it has ended already
+      end
+
+      # A worker that was never there.
+      def ended(slot, now)
+        slot.retiring? ? @slots.delete(slot) : slot.ended(now)
+      end
+
+      # Its mould died before it forked this worker.
+      def missing?(slot)
+        slot.taken? && !slot.running? && slot.mould&.dead?
+      end
+
+      def castable?(slot)
+        slot.mould&.loaded? && !slot.mould.closed?
+      end
+
+      def order(slot, now)
+        slot.ordered(now)
+        slot.mould.order(slot)
+      end
+
+      def signal(name, slot)
+        Process.kill(name, slot.pid)
+      rescue Errno::ESRCH
+        nil # dead, but not reaped yet
+      end
+
+      def kill_one(slot)
+        signal("KILL", slot)
+        @killed += 1 if slot.retiring?
+      end
+
+      def enforce(slot, now)
+        case slot.overdue(now)
+        when :dump then signal(Signals::DUMP.last, slot)
+        when :kill
+          @cluster.report.call("#{slot} #{slot.fault}: killed")
+          slot.running? ? kill_one(slot) : ended(slot, now)
+        end
+      end
+
+      # Waits only for the workers. A child of the app is the app's to wait for.
+      def reap(now)
+        to_a.select(&:running?).each do |slot|
+          _, status = Process.wait2(slot.pid, Process::WNOHANG)
+          bury(slot, status, now) if status
+        rescue Errno::ECHILD
+          bury(slot, nil, now) unless alive?(slot.pid) # it is not ours yet: its parent is still there
+        end
+      end
+
+      def alive?(pid)
+        Process.kill(0, pid)
+      rescue Errno::ESRCH
+        false
+      end
+
+      def bury(slot, status, now)
+        @cluster.scoreboard.clear(slot.place) if slot.index
+        return @slots.delete(slot) if slot.retiring? || slot.index.nil?
+
+        name = slot.to_s
+        stuck = status&.exitstatus == Worker::STUCK
+        stuck ? slot.gave_way(now) : slot.ended(now)
+        delay = slot.wake_in(now)
+        end_of_it = stuck ? "ended for a request that was stuck" : "died (#{Workers.cause(status)})"
+        @cluster.report.call("#{name} #{end_of_it}, the next one starts " \
+                             "#{delay.zero? ? "now" : "in #{delay.round(1)} s"}")
+      end
+    end
+  end
+end

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Control
+    # What is controlled: a Cluster, or the Worker that serves alone (-w 0). Both have #stats, #ready? and #signal, and
+    # obey commands as the signals that mean the same. Any thread may call these methods, which return at once.
+    class Commands
+      # Command => signal. HALT is one of our own: it ends the server without waiting for requests.
+      SIGNALS = {
+        "stop" => "TERM", "halt" => "HALT", "restart" => "USR2", "phased-restart" => "USR1", "reload-logs" => "HUP",
+        "add-worker" => "TTIN", "remove-worker" => "TTOU", "thread-backtraces" => Signals::DUMP.first
+      }.freeze
+
+      # +cluster+: whether the process has workers. +files+: whether its output goes to files.
+      def initialize(process, cluster:, files:)
+        @process = process
+        @cluster = cluster
+        @files = files
+      end
+
+      # The keys of Puma's stats, and ours; times as in 2026-11-23T16:44:46Z.
+      def stats
+        plain({ started_at: nil, versions: Stats.versions, **@process.stats })
+      end
+
+      # Whoever can answer lives.
+      def live? = true
+
+      def ready?
+        @process.ready?
+      end
+
+      # Raises UsageError for what this process can't do.
+      def command(name)
+        return threads if name == "thread-backtraces" && !@cluster
+
+        reason = obstacle(name) and raise UsageError, "#{name}: #{reason}"
+        @process.signal(SIGNALS.fetch(name))
+      end
+
+      private
+
+      def obstacle(name)
+        case name
+        when "add-worker", "remove-worker" then "there are no workers (-w 0)" unless @cluster
+        when "reload-logs" then "the output goes to no files" unless @files # the signal would stop the server
+        when "restart", "phased-restart" then "#{RUBY_ENGINE} can't do that" if Signals::RESTART.empty?
+        when "thread-backtraces" then "this system has no signal for that" if Signals::DUMP.empty?
+        end
+      end
+
+      def threads
+        Thread.list.map { |thread| { name: thread.name || thread.inspect, backtrace: thread.backtrace } }
+      end
+
+      def plain(value)
+        case value
+        when Hash then value.transform_values { |each| plain(each) }
+        when Array then value.map { |each| plain(each) }
+        when Time then value.getutc.strftime("%FT%TZ")
+        else value
+        end
+      end
+    end
+  end
+end

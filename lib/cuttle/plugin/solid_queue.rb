@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Plugin
+    # Runs Solid Queue beside the server, as `bin/jobs` in a process of its own: it begins when the server serves, and
+    # stops with it. A restart of the server starts it again, with the new code. If it ends by itself, the server stops
+    # too, so that whoever supervises the server notices.
+    class SolidQueue < Plugin
+      COMMAND = %w[bin/jobs].freeze
+
+      # Seconds between looks whether it lives.
+      PERIOD = 1
+
+      # Seconds that it has to finish its jobs. It allows them 5 itself.
+      PATIENCE = 15
+
+      def config(words)
+        words.after_booted { run }
+        words.before_restart { finish }
+        words.after_stopped { finish }
+      end
+
+      def start(process)
+        @process = process
+      end
+
+      private
+
+      def run
+        @pid = spawn(*COMMAND, pgroup: true) # a terminal's INT is the server's to pass on
+        in_background { watch(@pid) }
+      rescue SystemCallError => error
+        stop("Solid Queue can't be started: #{error.message}")
+      end
+
+      def watch(pid)
+        sleep PERIOD until (ended = Process.wait2(pid, Process::WNOHANG))
+        return if @finishing
+
+        stop("Solid Queue ended (#{ended.last})")
+      rescue Errno::ECHILD
+        nil # #finish has waited for it
+      end
+
+      def stop(reason)
+        warn("cuttle: #{reason}; the server stops too")
+        @process.command("stop")
+      end
+
+      def finish
+        @finishing = true
+        Process.kill("TERM", @pid)
+        killer = in_background { kill_later }
+        Process.wait(@pid)
+        killer.kill
+      rescue Errno::ESRCH, Errno::ECHILD, TypeError
+        nil # it has ended, or never ran
+      end
+
+      def kill_later
+        sleep PATIENCE
+        Process.kill("KILL", @pid)
+      end
+    end
+  end
+end

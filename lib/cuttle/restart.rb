@@ -1,0 +1,159 @@
+# frozen_string_literal: true
+
+require "rbconfig"
+
+module Cuttle
+  # A hot restart: this process executes its own command line again, with the program and the configuration as they now
+  # are. It keeps its pid and its listeners, so no connection is refused. First a rehearsal in another process shows
+  # that the program boots; if it does not, nothing changes. The environment is that of the start, without what this
+  # program or its app has changed.
+  class Restart
+    # Set for the process of a rehearsal.
+    REHEARSAL = "CUTTLE_REHEARSAL"
+
+    # Set for the program that this process executed in place.
+    AGAIN = "CUTTLE_RESTARTED"
+
+    # Seconds between two looks whether the process that a rehearsal is for is there.
+    LOOK = 0.5
+
+    # Whether this process has just executed itself, and so may have workers and clients. Asked once.
+    def self.again?
+      ENV.delete(AGAIN) == Process.pid.to_s
+    end
+
+    # Whether this process is a rehearsal: it shall do all that a start does, and then end. It ends at once without the
+    # process that it is for, because it has the listeners open. Asked once.
+    def self.rehearsal?
+      parent = ENV.delete(REHEARSAL) or return false
+      Thread.new do
+        sleep LOOK while Process.ppid == parent.to_i
+        exit!(1)
+      end
+      true
+    end
+
+    # Notes how this process was started. Make it before anything changes that: the title, the directory. nil for a
+    # Ruby that can't execute itself. +report+ takes one line for the user. +command+ and +rehearsal+ are other command
+    # lines for a restart and its rehearsal, as Arrays.
+    def self.noted(report:, command: command_line, rehearsal: command)
+      new(command, rehearsal, directory, report) if Process.respond_to?(:fork)
+    end
+
+    # As the system knows it, or else as Ruby does.
+    def self.command_line
+      File.read("/proc/self/cmdline").split("\0")
+    rescue SystemCallError
+      [RbConfig.ruby, *$LOAD_PATH.flat_map { |path| ["-I", path] }, $PROGRAM_NAME, *ARGV]
+    end
+
+    # The name of the directory with its symbolic links, because a link may point to a newer release later.
+    def self.directory
+      name = ENV["PWD"]
+      name && File.identical?(name, ".") ? name : Dir.pwd
+    rescue SystemCallError
+      Dir.pwd
+    end
+    private_class_method :command_line, :directory
+
+    def initialize(command, rehearsal, directory, report)
+      @command = command
+      @rehearsal = rehearsal
+      @directory = directory
+      @report = report
+      @environment = ENV.to_h
+    end
+
+    # The listeners that the program inherits, the seconds that a rehearsal may take (nil: no limit), the PidFile, and
+    # whether output goes to files.
+    attr_writer :listeners, :limit, :pid_file, :files
+
+    # Rehearses in the background. Calls the block if the program boots. If a rehearsal is under way already, does
+    # nothing.
+    def try(&block)
+      return if @thread&.alive?
+
+      @report.call("hot restart: trying the new program")
+      @pid = rehearse(@listeners.copy)
+      @thread = Thread.new(@pid) { |pid| judge(pid, &block) }
+    rescue SystemCallError => error
+      @report.call("hot restart: #{error.message}; goes on as before")
+    end
+
+    # Ends a rehearsal that is under way.
+    def abandon
+      @abandoned = true
+      Process.kill("KILL", @pid) if @thread&.alive?
+    rescue Errno::ESRCH
+      nil
+    end
+
+    # Copies the listeners, so that an engine that stops does not close what the program is to inherit.
+    def keep
+      @listeners = @listeners.copy
+    end
+
+    # Executes the program, with +variables+ added to its environment. Returns only if the system can't.
+    def exec(variables = {})
+      Dir.chdir(@directory)
+      environment = { **@environment, AGAIN => Process.pid.to_s, **@listeners.inheritance, **variables }
+      deaf do
+        @pid_file.over_exec do |files|
+          @listeners.keep_over_exec do
+            Process.exec({ **environment, **files }, *program(@command), unsetenv_others: true)
+          end
+        end
+      end
+    rescue SystemCallError => error
+      @report.call("hot restart: #{error.message}; goes on as before")
+    end
+
+    private
+
+    # These signals would end the new program, which has no handlers for them in its first moments. A process passes on
+    # what it ignores.
+    def deaf
+      before = Signals.harmless(files: @files).to_h { |name| [name, trap(name, "IGNORE")] }
+      yield
+    ensure
+      before.each { |name, handler| trap(name, handler) }
+    end
+
+    # Never a shell's command line.
+    def program(command)
+      [[command.first, command.first], *command.drop(1)]
+    end
+
+    # The rehearsal's pid. It gets copies: a core that serves closes its own descriptors in each child.
+    def rehearse(listeners)
+      kept = listeners.sockets.to_h { |socket| [socket.fileno, socket.fileno] }
+      environment = { **@environment, REHEARSAL => Process.pid.to_s, **listeners.inheritance }
+      spawn(environment, *program(@rehearsal), **kept, chdir: @directory, unsetenv_others: true)
+    ensure
+      listeners.close_copies
+    end
+
+    def judge(pid)
+      status = waited(pid)
+      return if @abandoned
+      return yield if status.success?
+
+      @report.call("hot restart: the new program does not boot; goes on as before")
+    end
+
+    def waited(pid)
+      deadline = @limit && (Cuttle.now + @limit)
+      until (_, status = Process.wait2(pid, Process::WNOHANG))
+        deadline = end_late(pid) if deadline && Cuttle.now > deadline
+        sleep 0.05
+      end
+      status
+    end
+
+    def end_late(pid)
+      @report.call("hot restart: the new program was not loaded after #{@limit} s: killed")
+      Process.kill("KILL", pid)
+      nil
+    end
+  end
+end

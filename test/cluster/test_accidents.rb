@@ -1,0 +1,246 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# Signals and deaths at the worst moment of a restart.
+class TestAccidents < Minitest::Test
+  include Serving
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    Dir.mkdir("#{@directory}/config")
+    write("one")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_a_worker_less_while_the_first_new_one_of_a_phased_restart_boots
+    serve("before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }", "-w", "1") do |process|
+      touch("slow")
+      write("two")
+      Process.kill("USR1", process.pid)
+      eventually("the new worker") { process.workers.length == 2 }
+      Process.kill("TTOU", process.pid)
+      touch("go")
+      eventually("the end of the restart") { process.err.include?("phased restart: done") }
+      assert_equal "two", get(process).body
+    end
+  end
+
+  def test_the_mould_dies_while_a_phased_restart_loads_the_next_one
+    serve("", "-w", "1") do |process|
+      write("two", "sleep 0.01 until File.exist?('go')")
+      before = process.moulds
+      Process.kill("USR1", process.pid)
+      eventually("the new mould") { process.moulds.length == 2 }
+      Process.kill("KILL", *before)
+      @killed = Cuttle.now
+      eventually("the report") { process.err.include?("died; the next one starts") }
+      touch("go")
+      eventually("the end of the restart") { process.err.include?("phased restart: done") }
+      dead = process.workers
+      Process.kill("KILL", *dead)
+      eventually("the next worker") { (process.workers - dead).length == 1 }
+      eventually("the time of the mould that nobody needs") { Cuttle.now > @killed + 2.2 }
+      assert_equal 1, process.moulds.length
+    end
+  end
+
+  def test_the_mould_dies_in_a_phased_restart_that_fails
+    boot = "sleep 0.01 until File.exist?('go'); raise 'broken'"
+    serve("before_worker_boot { |n| if n == 1 && File.exist?('slow') then #{boot} end }", "-w", "2") do |process|
+      eventually("two workers") { process.workers.length == 2 }
+      touch("slow")
+      mould = process.moulds
+      before = process.workers
+      Process.kill("USR1", process.pid)
+      eventually("the second worker") { (process.workers - before).length == 2 }
+      last = before & process.workers
+      Process.kill("KILL", *mould)
+      eventually("its end") { process.moulds.length == 1 }
+      touch("go")
+      eventually("the end of the restart") { process.err.include?("given up") }
+      FileUtils.rm("#{@directory}/slow")
+      Process.kill("KILL", *last)
+      eventually("the next worker") { (process.workers - last).length == 2 }
+    end
+  end
+
+  def test_the_mould_dies_while_the_code_is_broken
+    serve("", "-w", "1") do |process|
+      File.write("#{@directory}/config.ru", "raise 'broken'")
+      Process.kill("KILL", *process.moulds)
+      eventually("the next mould's death") { process.err.scan("died; the next one starts").length == 2 }
+      assert_equal "one", get(process).body
+      write("two")
+      eventually("the mould") { process.moulds.length == 1 }
+      Process.kill("KILL", *process.workers)
+      eventually("the new code") { process.workers.any? && get(process)&.body == "two" }
+    end
+  end
+
+  def test_a_second_interrupt_ends_a_drain_delay
+    serve("", "-w", "1", "--drain-delay", "60") do |process|
+      Process.kill("INT", process.pid)
+      eventually("the end") { !process.running? || (Process.kill("INT", process.pid) && sleep(0.1) && false) }
+      assert_equal 1, process.status.exitstatus
+    end
+  end
+
+  def test_no_restart_begins_during_a_drain_delay
+    serve("before_restart { File.write('restarted', '') }", "-w", "1", "--drain-delay", "2") do |process|
+      Process.kill("TERM", process.pid)
+      Process.kill("USR2", process.pid)
+      assert process.stop.success?
+      refute_path_exists "#{@directory}/restarted"
+    end
+  end
+
+  def test_a_stop_that_comes_as_a_restart_is_about_to_happen
+    [0, 1].each do |workers|
+      hook = "before_restart { File.write('restarts', ''); sleep 0.01 until File.exist?('go') }"
+      serve(hook, "-w", workers.to_s) do |process|
+        Process.kill("USR2", process.pid)
+        eventually("the hook") { File.exist?("#{@directory}/restarts") }
+        Process.kill("TERM", process.pid)
+        touch("go")
+        eventually("the end") { !process.running? }
+        assert_equal 0, process.status.exitstatus, process.err
+      end
+      FileUtils.rm_f(["#{@directory}/go", "#{@directory}/restarts"])
+    end
+  end
+
+  def test_output_files_opened_again_while_an_only_process_restarts
+    output = ["--redirect-stderr", "#{@directory}/err"]
+    serve("before_restart { File.write('restarts', '') }", "-w", "0", *output) do |process|
+      client(process) do |client|
+        client.write("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+        Process.kill("USR2", process.pid)
+        eventually("the restart") { File.exist?("#{@directory}/restarts") }
+        Process.kill("HUP", process.pid)
+        touch("go")
+        assert_equal "one", client.response.body
+      end
+      eventually("the new program") { get(process)&.body == "one" }
+    end
+  end
+
+  def test_hot_restarts_under_a_storm_of_signals
+    storm = %w[HUP PWR USR1] & Signal.list.keys
+    [0, 1].each do |workers|
+      serve("", "-w", workers.to_s, "--redirect-stderr", "#{@directory}/err") do |process|
+        write("two")
+        Process.kill("USR2", process.pid)
+        eventually("the new code") do
+          storm.each { |signal| Process.kill(signal, process.pid) }
+          get(process)&.body == "two"
+        end
+        assert process.stop.success?
+      end
+    end
+  end
+
+  def test_a_rehearsal_ends_with_its_server
+    { "TERM" => [0, 1], "KILL" => [0, 1] }.each do |signal, numbers|
+      numbers.each do |workers|
+        serve("", "-w", workers.to_s) do |process|
+          File.write("#{@directory}/config.ru", "File.write('rehearsal', Process.pid.to_s); sleep")
+          Process.kill("USR2", process.pid)
+          rehearsal = eventually("the rehearsal") { pid_in("rehearsal") }
+          Process.kill(signal, process.pid)
+          eventually("its end after #{signal}, -w #{workers}") { gone?(rehearsal) }
+        end
+        FileUtils.rm_f("#{@directory}/rehearsal")
+      end
+    end
+  end
+
+  def test_a_mould_that_loads_ends_with_its_supervisor
+    serve("", "-w", "1") do |process|
+      File.write("#{@directory}/config.ru", "File.write('mould', Process.pid.to_s); sleep")
+      Process.kill("USR1", process.pid)
+      mould = eventually("the mould") { pid_in("mould") }
+      Process.kill("KILL", process.pid)
+      eventually("its end") { gone?(mould) }
+    end
+  end
+
+  def test_a_worker_that_boots_ends_with_its_supervisor
+    serve("before_worker_boot { File.exist?('slow') && sleep }", "-w", "1") do |process|
+      touch("slow")
+      Process.kill("TTIN", process.pid)
+      worker = eventually("the worker") { process.workers[1] }
+      Process.kill("KILL", process.pid)
+      eventually("its end") { gone?(worker) }
+    end
+  end
+
+  def test_a_hot_restart_into_an_only_process
+    serve("workers((ENV['X'] || File.read('workers')).to_i)") do |process|
+      before = process.workers
+      assert_equal 2, before.length
+      File.write("#{@directory}/workers", "0")
+      write("two")
+      Process.kill("USR2", process.pid)
+      eventually("the new code") { get(process)&.body == "two" }
+      eventually("the end of the old ones") { before.all? { |pid| gone?(pid) } }
+    end
+  end
+
+  # The mould forks it after the supervisor has given it up.
+  def test_a_worker_that_is_forked_too_late
+    serve("", "-w", "1", "--worker-boot-timeout", "1") do |process|
+      mould = process.moulds.first
+      Process.kill("STOP", mould)
+      Process.kill("KILL", *process.workers)
+      eventually("the timeout") { process.err.scan("was not ready after").length == 2 }
+      Process.kill("CONT", mould)
+      eventually("a worker") { get(process)&.body == "one" }
+      eventually("one worker") { Array.new(20) { sleep(0.02) && process.workers.length }.uniq == [1] }
+    end
+  end
+
+  private
+
+  def serve(settings, *args, &block)
+    write("one")
+    FileUtils.rm_f(%w[go slow].map { |name| "#{@directory}/#{name}" })
+    File.write("#{@directory}/workers", "2")
+    File.write("#{@directory}/config/cuttle.rb", settings)
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    serving_process("-b", "tcp://127.0.0.1:#{port}", *args, chdir: @directory) do |process|
+      eventually("the answer") { get(process)&.body == "one" }
+      block.call(process)
+    end
+  end
+
+  def write(answer, before = "")
+    File.write("#{@directory}/config.ru", <<~RUBY)
+      #{before}
+      run ->(env) {
+        sleep 0.01 until env["PATH_INFO"] == "/" || File.exist?("go")
+        [200, {}, [#{answer.inspect}]]
+      }
+    RUBY
+  end
+
+  def touch(name)
+    File.write("#{@directory}/#{name}", "")
+  end
+
+  def pid_in(name)
+    File.read("#{@directory}/#{name}")[/\d+/]&.to_i
+  rescue Errno::ENOENT
+    nil
+  end
+
+  # Whether the process has ended; a dead one may be nobody's to wait for.
+  def gone?(pid)
+    File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] == "Z"
+  rescue SystemCallError
+    true
+  end
+end

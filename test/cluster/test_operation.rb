@@ -1,0 +1,159 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# What an operator sees of a cluster: hooks, signals, workers that hang.
+class TestOperation < Minitest::Test
+  include Serving
+
+  APP = "run ->(env) { [200, {}, [$booted.to_s]] }"
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    Dir.mkdir("#{@directory}/config")
+    File.write("#{@directory}/config.ru", APP)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  HOOKS = <<~RUBY
+    tell = lambda { |*words|
+      File.write("hooks", "\#{words.join(" ")} in \#{File.read("/proc/self/cmdline")[/\\Acuttle: (mould|worker)/, 1] || "supervisor"}\\n", mode: "a")
+    }
+    before_fork { tell.("before_fork") }
+    before_worker_fork { |index| tell.("before_worker_fork", index) }
+    after_worker_fork { |index| tell.("after_worker_fork", index) }
+    on_worker_boot { |index| $booted = index; tell.("before_worker_boot", index) }
+    before_worker_shutdown { |index| tell.("before_worker_shutdown", index) }
+    before_restart { tell.("before_restart") }
+    after_booted { tell.("after_booted") }
+    after_stopped { tell.("after_stopped") }
+  RUBY
+
+  BOOT = ["before_fork in mould", "before_worker_fork 0 in mould", "after_worker_fork 0 in mould",
+          "before_worker_boot 0 in worker", "after_booted in supervisor"].freeze
+
+  def test_hooks
+    serve(HOOKS, "-w", "1") do |process|
+      eventually("the boot") { hooks.length == 5 }
+      assert_equal BOOT.sort, hooks.sort
+      assert_equal ["before_fork in mould", "after_booted in supervisor"], hooks.values_at(0, -1)
+      assert_equal "0", get(process).body
+      Process.kill("USR2", process.pid)
+      eventually("the restart") { hooks.length >= 12 }
+      assert_equal "before_restart in supervisor", hooks[5]
+      assert_equal 2, hooks.count("after_booted in supervisor")
+      assert process.stop.success?
+      assert_equal ["before_worker_shutdown 0 in worker"] * 2, hooks.grep(/shutdown/)
+      assert_equal "after_stopped in supervisor", hooks.last
+    end
+  end
+
+  def test_hooks_of_an_only_process
+    serve(HOOKS, "-w", "0") do |process|
+      eventually("the boot") { hooks == ["after_booted in supervisor"] }
+      assert process.stop.success?
+      assert_equal ["after_booted in supervisor", "after_stopped in supervisor"], hooks
+    end
+  end
+
+  def test_a_hook_that_raises_ends_the_start
+    serve("\nbefore_fork { raise 'no database' }", "-w", "1") do |process|
+      refute process.running?
+      assert_equal 1, process.status.exitstatus
+      assert_equal "cuttle: config/cuttle.rb:2: before_fork: no database (RuntimeError)\n", process.err
+    end
+  end
+
+  def test_a_hook_of_a_worker_that_raises
+    serve("before_worker_boot { raise 'no cache' }", "-w", "1") do |process|
+      eventually("the report") { process.err.include?("died (exit status 1), the next one starts") }
+      assert_includes process.err, "cuttle: worker 0: config/cuttle.rb:1: before_worker_boot: no cache (RuntimeError)\n"
+    end
+  end
+
+  def test_an_app_that_does_not_load_ends_the_start
+    { "raise 'broken'" => "config.ru:1: broken (RuntimeError)", "run 1 +" => "config.ru:1",
+      "exit! 3" => "ended while it loaded the app (exit status 3)" }.each do |app, message|
+      File.write("#{@directory}/config.ru", app)
+      serve("", "-w", "2") do |process|
+        refute process.running?
+        assert_equal 1, process.status.exitstatus
+        assert_includes process.err, message
+      end
+    end
+  end
+
+  # A stopped process answers nothing, and neither does one whose GVL is held for good.
+  def test_a_worker_that_hangs_is_replaced
+    serve("worker_timeout 3", "-w", "2") do |process|
+      wait_until_booted
+      hung, other = process.workers
+      Process.kill("STOP", hung)
+      eventually("the next worker") { process.workers.length == 2 && !process.workers.include?(hung) }
+      assert_includes process.workers, other
+      assert_match(/worker \d \(pid #{hung}\) gave no sign of life for 3 s: killed/, process.err)
+    end
+  end
+
+  def test_a_worker_that_never_boots_is_replaced
+    config = "worker_boot_timeout 1\nbefore_worker_boot { (File.write('hung', ''); sleep) unless File.exist?('hung') }"
+    serve(config, "-w", "1") do |process|
+      eventually("the next worker") { process.err.include?("died (SIGKILL), the next one starts now") }
+      assert_match(/was not ready after 1 s: killed/, process.err)
+      assert_includes process.err, "config/cuttle.rb:2:in" # where it hung, said by its backtrace
+      assert_equal 200, get(process).status
+    end
+  end
+
+  def test_backtraces_of_every_thread
+    [0, 2].each do |workers|
+      serve("", "-w", workers.to_s) do |process|
+        wait_until_booted
+        pids = workers.zero? ? [process.pid] : process.workers
+        Process.kill(Cuttle::Signals::DUMP.last, process.pid)
+        pids.each { |pid| eventually("backtraces") { process.err.include?("thread main of process #{pid} (") } }
+        assert_equal 200, get(process).status
+      end
+    end
+  end
+
+  def test_drain_delay
+    [0, 1].each do |workers|
+      serve("drain_delay 1", "-w", workers.to_s) do |process|
+        wait_until_booted
+        Process.kill("TERM", process.pid)
+        assert_equal 200, get(process).status
+        eventually("the end") { !process.running? }
+        assert process.status.success?
+      end
+    end
+  end
+
+  def test_hup_stops_where_there_are_no_logs
+    serve("", "-w", "1") { |process| assert process.stop("HUP").success? }
+  end
+
+  # Each worker loads the app.
+  def test_without_preload
+    File.write("#{@directory}/config.ru", "loader = Process.pid.to_s\nrun ->(env) { [200, {}, [loader]] }")
+    serve("preload_app! false", "-w", "1") do |process|
+      loader = get(process).body.to_i
+      assert_equal [loader], process.workers
+    end
+  end
+
+  private
+
+  def hooks = File.exist?("#{@directory}/hooks") ? File.readlines("#{@directory}/hooks", chomp: true) : []
+
+  def wait_until_booted = eventually("every worker") { File.exist?("#{@directory}/booted") }
+
+  def serve(config, *args, &block)
+    File.write("#{@directory}/config/cuttle.rb", "#{config}\nafter_booted { File.write('booted', '') }")
+    FileUtils.rm_f(%w[hooks booted].map { |name| "#{@directory}/#{name}" })
+    serving_process(*args, chdir: @directory, &block)
+  end
+end

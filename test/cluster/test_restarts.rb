@@ -1,0 +1,209 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# USR1 and USR2: new code without a lost request; code that does not load changes nothing.
+class TestRestarts < Minitest::Test
+  include Serving
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    write("one")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_a_phased_restart_brings_new_code_worker_by_worker
+    serve("-w", "2") do |process|
+      before = process.workers
+      mould = process.moulds
+      restart(process, "USR1", "two")
+      eventually("the old ones' end") { process.moulds.length == 1 && process.workers.length == 2 }
+      assert_empty before & process.workers
+      refute_equal mould, process.moulds
+      assert_equal "two", get(process).body
+      assert_equal "cuttle: phased restart: loading the app\ncuttle: phased restart: done\n", process.err
+    end
+  end
+
+  def test_a_phased_restart_of_code_that_fails_changes_nothing
+    ["raise 'broken'", "run 1 +", "exit! 3"].each do |broken|
+      serve("-w", "2") do |process|
+        before = process.workers.sort
+        File.write("#{@directory}/config.ru", broken)
+        Process.kill("USR1", process.pid)
+        eventually("its end") { process.err.include?("given up, the old workers stay") }
+        eventually("the new mould's end") { process.moulds.length == 1 }
+        assert_equal before, process.workers.sort
+        assert_equal "one", get(process).body
+      end
+    end
+  end
+
+  # It loads, and fails in the worker.
+  def test_a_phased_restart_whose_first_worker_fails
+    serve("-w", "2") do |process|
+      before = process.workers.sort
+      File.write("#{@directory}/config.ru", <<~RUBY)
+        mould = Process.pid
+        fails = Module.new { define_method(:new) { |*all, &block| Process.pid == mould ? super(*all, &block) : exit!(7) } }
+        Thread.singleton_class.prepend(fails)
+        run ->(_) { [200, {}, ["two"]] }
+      RUBY
+      Process.kill("USR1", process.pid)
+      eventually("its end") { process.err.include?("given up, the old workers stay") }
+      eventually("the new ones' end") { process.workers.sort == before }
+      assert_equal "one", get(process).body
+    end
+  end
+
+  def test_a_hot_restart_keeps_the_process_and_its_listeners
+    [0, 2].each do |workers|
+      serve("-w", workers.to_s) do |process|
+        before = process.workers
+        restart(process, "USR2", "two")
+        eventually("the new ones") { process.workers.length == workers && !before.intersect?(process.workers) }
+        assert_equal "two", get(process).body
+        assert process.running?
+        assert process.stop("TERM").success?, process.err
+        assert_empty process.workers
+      end
+    end
+  end
+
+  def test_hot_restarts_in_a_row
+    serve("-w", "1") do |process|
+      descriptors = open_in(process.pid)
+      %w[two three four].each do |name|
+        restart(process, "USR2", name)
+        eventually("one worker") { process.workers.length == 1 && process.moulds.length == 1 }
+        eventually("as many descriptors") { open_in(process.pid) == descriptors }
+      end
+    end
+  end
+
+  def test_a_hot_restart_of_what_does_not_boot_changes_nothing
+    [0, 2].each do |workers|
+      serve("-w", workers.to_s) do |process|
+        before = process.workers.sort
+        File.write("#{@directory}/config.ru", "raise 'broken'")
+        Process.kill("USR2", process.pid)
+        eventually("the report") { process.err.include?("does not boot; goes on as before") }
+        assert_includes process.err, "broken"
+        assert_equal before, process.workers.sort
+        assert_equal "one", get(process).body
+      end
+    end
+  end
+
+  def test_a_hot_restart_of_what_never_boots_changes_nothing
+    [0, 1].each do |workers|
+      serve("-w", workers.to_s, "--worker-boot-timeout", "2") do |process|
+        File.write("#{@directory}/config.ru", "sleep")
+        Process.kill("USR2", process.pid)
+        eventually("the report") { process.err.include?("does not boot; goes on as before") }
+        assert_includes process.err, "hot restart: the new program was not loaded after 2 s: killed"
+        assert_equal "one", get(process).body
+      end
+    end
+  end
+
+  def test_a_hot_restart_that_leaves_out_the_workers
+    config = "#{@directory}/cuttle.rb"
+    File.write(config, "workers 2")
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    serving_process("#{@directory}/config.ru", "-b", "tcp://127.0.0.1:#{port}", "-C", config) do |process|
+      eventually("two workers") { process.workers.length == 2 && get(process)&.body == "one" }
+      before = process.workers + process.moulds
+      File.write(config, "workers 0")
+      restart(process, "USR2", "two")
+      eventually("the end of those before") { before.none? { |pid| File.exist?("/proc/#{pid}") } }
+      assert process.stop.success?
+    end
+  end
+
+  # What this program and its app changed in the environment is not the start's.
+  def test_a_hot_restart_has_the_environment_of_the_start
+    File.write("#{@directory}/cuttle.rb", "environment 'production'")
+    answer = "seen = ENV.values_at('RACK_ENV', 'LOADED').inspect; ENV['LOADED'] = 'x'\n"
+    serving_process("#{@directory}/config.ru", "-C", "#{@directory}/cuttle.rb", env: { "RACK_ENV" => nil }) do |process|
+      File.write("#{@directory}/config.ru", "#{answer}run ->(_) { [200, {}, [seen]] }")
+      2.times do |count|
+        Process.kill("USR2", process.pid)
+        eventually("the restart") { process.out.scan("Ctrl-C stops").length == count + 2 }
+        assert_equal ["production", nil].inspect, get(process).body
+      end
+    end
+  end
+
+  # What a rehearsal can't try must not end a server that has clients.
+  def test_a_hot_restart_with_a_control_listener_that_is_taken
+    [0, 1].each do |workers|
+      TCPServer.open("127.0.0.1", 0) do |taken|
+        config = "#{@directory}/cuttle.rb"
+        File.write(config, "")
+        serve("-w", workers.to_s, "-C", config) do |process|
+          File.write(config, "activate_control_app 'tcp://127.0.0.1:#{taken.addr[1]}', auth_token: 'x'")
+          restart(process, "USR2", "two")
+          eventually("a line about it") { process.err.match?(/in use; goes on without it$/) }
+        end
+      end
+    end
+  end
+
+  def test_a_stop_during_a_hot_restart
+    [0, 1].each do |workers|
+      serve("-w", workers.to_s) do |process|
+        File.write("#{@directory}/config.ru", "sleep")
+        Process.kill("USR2", process.pid)
+        eventually("the rehearsal") { process.err.include?("trying") }
+        assert process.stop("TERM").success?
+      end
+    end
+  end
+
+  def test_an_only_process_restarts_as_a_whole_at_usr1
+    serve("-w", "0") do |process|
+      restart(process, "USR1", "two")
+      assert process.stop("TERM").success?
+    end
+  end
+
+  # The core in Ruby has no subreaper.
+  def test_restarts_without_a_mould
+    serve("-w", "2", "--core", "pure") do |process|
+      assert_empty process.moulds
+      dead = process.workers.first
+      Process.kill("KILL", dead)
+      eventually("the next worker") { (process.workers - [dead]).length == 2 }
+      restart(process, "USR1", "two")
+      assert process.stop("TERM").success?
+    end
+  end
+
+  private
+
+  def serve(*args, &block)
+    write("one")
+    port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+    serving_process("#{@directory}/config.ru", "-b", "tcp://127.0.0.1:#{port}", *args) do |process|
+      workers = args[1].to_i # -w N
+      eventually("#{workers} workers") { process.workers.length == workers && get(process)&.body == "one" }
+      block.call(process)
+    end
+  end
+
+  def write(answer)
+    File.write("#{@directory}/config.ru", "run ->(_env) { [200, {}, [#{answer.inspect}]] }")
+  end
+
+  def restart(process, signal, answer)
+    write(answer)
+    Process.kill(signal, process.pid)
+    eventually("the new code") { get(process)&.body == answer }
+  end
+
+  def open_in(pid) = Dir.children("/proc/#{pid}/fd").length
+end

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "socket"
+
+# What systemd hears from a server with Type=notify and WatchdogSec=, from its start to its stop; and what the signal of
+# deploy/logrotate.conf does.
+class TestSystemd < Minitest::Test
+  include Serving
+
+  HELLO = "#{ROOT}/examples/hello.ru".freeze
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    @systemd = Socket.new(:UNIX, :DGRAM)
+    @systemd.bind(Addrinfo.unix("#{@directory}/notify", :DGRAM))
+    @heard = []
+  end
+
+  def teardown
+    @systemd.close
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_from_start_to_stop
+    %w[0 2].each do |workers|
+      notifying("-w", workers) do |process|
+        heard("READY=1")
+        assert_equal 200, get(process).status
+        Process.kill("USR2", process.pid)
+        heard("RELOADING=1")
+        heard("READY=1") # by the program that it became, with the same pid
+        assert_equal 200, get(process).status
+        assert_predicate process.stop, :success?
+        heard("STOPPING=1")
+      end
+    end
+  end
+
+  def test_signs_of_life
+    %w[0 1].each do |workers|
+      notifying("-w", workers, "WATCHDOG_USEC" => "100000") { 5.times { heard("WATCHDOG=1") } }
+    end
+  end
+
+  # A worker is no server that systemd knows, and a watchdog of another process is not for us.
+  def test_a_watchdog_of_another_process
+    notifying("-w", "1", "WATCHDOG_USEC" => "100000", "WATCHDOG_PID" => "1") do |process|
+      heard("READY=1")
+      process.stop
+      heard("STOPPING=1")
+      refute_includes @all, "WATCHDOG=1"
+    end
+  end
+
+  # The supervisor, what it forked, and the request log.
+  def test_each_process_has_the_files_that_were_made_anew
+    files = %w[out err].map { |name| "#{@directory}/#{name}" }
+    %w[0 2].each do |workers|
+      notifying("-w", workers, "-v", "--redirect-stdout", files[0], "--redirect-stderr", files[1], "-q",
+                "-b", "unix://#{@directory}/socket") do |process|
+        heard("READY=1")
+        files.each { |path| File.rename(path, "#{path}.1") }
+        Process.kill("HUP", process.pid)
+        eventually("the new files") { [process.pid, *process.workers].all? { |pid| outputs(pid) == files } }
+        assert_equal 200, get("unix://#{@directory}/socket").status
+        eventually("the request's line") { File.read(files[0]).include?("GET / ") }
+      end
+    end
+  end
+
+  private
+
+  # A server, once it has begun.
+  def notifying(*arguments, **env)
+    @all = []
+    @heard = []
+    env = { "NOTIFY_SOCKET" => "#{@directory}/notify", "WATCHDOG_USEC" => nil, "WATCHDOG_PID" => nil, **env }
+    arguments.push("-b", "tcp://127.0.0.1:0") unless arguments.include?("-b")
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", HELLO, *arguments], env: env)
+    yield process
+  ensure
+    process&.finish
+  end
+
+  # The files of standard output and standard error.
+  def outputs(pid)
+    [1, 2].map { |number| File.readlink("/proc/#{pid}/fd/#{number}") }
+  end
+
+  # Waits for that line, and forgets those before.
+  def heard(line)
+    eventually(line) do
+      take
+      @heard.include?(line)
+    end
+    @heard.shift(@heard.index(line) + 1)
+  end
+
+  def take
+    while (message = @systemd.recv_nonblock(4096, exception: false)).is_a?(String)
+      @heard.concat(message.lines(chomp: true))
+      @all.concat(message.lines(chomp: true))
+    end
+  end
+end

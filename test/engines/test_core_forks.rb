@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# A child that is forked while a server runs has the memory of the core's threads, and none of these threads. What it
+# collects there must not wait for them.
+class TestCoreForks < Minitest::Test
+  include Serving
+
+  LARGE = "x" * 3_000_000
+
+  # A client that reads nothing makes the thread of the spooler.
+  def test_a_child_collects_the_core_of_its_parent
+    app = ->(_env) { [200, {}, Enumerator.new { |body| 30.times { body << LARGE } }] }
+    serving(app, engine: "hybrid", threads: 2) do |server|
+      client(server) do |slow|
+        slow.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        eventually("the spooler's thread") { Dir["/proc/self/task/*"].length > Thread.list.length + 1 }
+        10.times { assert_ends fork { collect(server) } }
+      end
+    end
+  end
+
+  private
+
+  def collect(server)
+    %i[@engine @source].each { |part| server.instance_variable_set(part, nil) }
+    3.times { GC.start }
+    exit!(7)
+  end
+
+  def assert_ends(pid)
+    status = nil
+    eventually("the child's end") { status = Process.wait2(pid, Process::WNOHANG)&.last }
+    assert_equal 7, status.exitstatus
+  ensure
+    Process.kill("KILL", pid) && Process.wait(pid) unless status
+  end
+end

@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require_relative "real"
+require_relative "support/forum_storage"
+
+# A pool of database connections that is smaller than the threads, in a real app with Active Record.
+class PoolsTest < Minitest::Test
+  WAYS = [Real::Way.new("hybrid", nil), Real::Way.new("hybrid", 2)].freeze
+
+  def test_a_pool_below_the_threads_is_named_once
+    WAYS.each do |way|
+      log = log_of(way, "2")
+      assert_equal 1, log.scan("pool of Active Record has 2 connections for 3 threads").length, log
+    end
+  end
+
+  def test_a_pool_that_is_large_enough
+    refute_includes log_of(WAYS.first, "3"), "Active Record"
+  end
+
+  # As Sequel's databases show themselves.
+  def test_a_pool_of_sequel
+    pool = Struct.new(:max_size)
+    Object.const_set(:Sequel, Module.new)
+    Sequel.const_set(:DATABASES, [4, 5].map { |size| Struct.new(:pool).new(pool.new(size)) })
+    assert_equal ["a database pool of Sequel has 4 connections for 5 threads: some will wait for one. Give the pool " \
+                  "5, or start with -t 4"], Cuttle::DatabasePools.short(5)
+  ensure
+    Object.send(:remove_const, :Sequel)
+  end
+
+  private
+
+  # What a server of the forum says until it has answered.
+  def log_of(way, pool)
+    skip Real::FORUM.missing if Real::FORUM.missing
+    storage = Real::ForumStorage.new
+    server = Real::Server.new(Real::FORUM, way, "FORUM_STORAGE" => storage.path, "FORUM_POOL" => pool)
+    server.wait_until_ready
+    Net::HTTP.get(URI("#{server.url}/"))
+    server.log
+  ensure
+    server&.kill
+    storage&.remove
+  end
+end
