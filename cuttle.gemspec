@@ -20,9 +20,11 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
-               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "README.md", "CHANGELOG.md",
-                   "SECURITY.md", "LICENSE", "docs/{architecture,configuration,deployment,engines,security,static}.md",
-                   "examples/hello.ru"]
+               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "man/cuttle.1", "README.md",
+                   "CHANGELOG.md", "SECURITY.md", "LICENSE", "examples/hello.ru",
+                   "deploy/{*.*,Dockerfile,Procfile,kubernetes/*}",
+                   "docs/{architecture,configuration,deployment,ecosystem,engines,kubernetes}.md",
+                   "docs/{migrating-from-puma,security,static}.md"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.platform = "java" if java

@@ -76,6 +76,10 @@ module Packages
     program("java", "default-jre-headless", "tests on JRuby"),
     program("strace", "strace", "tests with injected faults"),
     program("haproxy", "haproxy", "servers behind a router"),
+    program("systemd-socket-activate", "systemd", "sockets that systemd passes"),
+    program("groff", "groff-base", "the manual page"),
+    program("logrotate", "logrotate", "logs that are moved"),
+    program("nginx", "nginx-light", "the example for nginx"),
     program("chromium", "chromium", "the lab's report in a browser")
   ].freeze
 end
