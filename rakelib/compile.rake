@@ -14,12 +14,19 @@ def extension(target, source, variant = nil)
 
   file target => [*FileList["#{source}/*.{c,h,rb}"], belongs(target)] do
     makefile = "#{build}/Makefile"
-    rm_rf build, verbose: false if File.exist?(makefile) && outdated?(makefile, source) # objects know no new flags
     mkdir_p [build, File.dirname(target)], verbose: false
-    configure(source, build) unless File.exist?(makefile)
-    sh "make", "-C", build, "-j2", "--quiet", verbose: false
-    replace "#{build}/#{File.basename(target)}", target
+    alone do
+      rm_rf Dir["#{build}/*"], verbose: false if File.exist?(makefile) && outdated?(makefile, source) # new flags
+      configure(source, build) unless File.exist?(makefile)
+      sh "make", "-C", build, "-j2", "--quiet", verbose: false
+      replace "#{build}/#{File.basename(target)}", target
+    end
   end
+end
+
+# Of two that compile at once, the second one waits, and finds nothing left to do.
+def alone(&block)
+  File.open("tmp/compile.lock", File::CREAT | File::RDWR) { |lock| lock.flock(File::LOCK_EX) && block.call }
 end
 
 # Whoever runs the core in Ruby here may have set CUTTLE_CORE, with which extconf.rb builds nothing.
