@@ -50,7 +50,7 @@ class TestImportedBlocks < Minitest::Test
       "before_fork(&:object_id)" => "it is no block of this file; copy it by hand",
       "before_fork(&-> { 1 })" => "it is no block of this file; copy it by hand",
       "before_fork { PumaWorkerKiller.start }" =>
-        "its block uses PumaWorkerKiller, which is not there; copy it by hand what you need of it",
+        "its block uses PumaWorkerKiller, which Cuttle does not have; copy what you need by hand",
       "on_worker_boot(:a) { |_, data| data }" => "hooks don't pass data on; copy it by hand" }.each do |text, reason|
       import = puma(text)
       refute_match(/^[^#\n]/, import.text)

@@ -22,7 +22,7 @@ module Cuttle
       def text(foreign = nil)
         @text ||= find
         stranger = Names.new(@text).constants.find { |name| foreign && name.start_with?(foreign.to_s) }
-        raise NoEqual, "its block uses #{stranger}, which is not there; #{BY_HAND} what you need of it" if stranger
+        raise NoEqual, "its block uses #{stranger}, which Cuttle does not have; copy what you need by hand" if stranger
 
         @text
       end
