@@ -2,6 +2,7 @@
 
 require_relative "engine/case"
 require_relative "engine/serves"
+require_relative "engine/conforms"
 require_relative "engine/shares"
 require_relative "engine/stops"
 require_relative "engine/survives"
@@ -21,6 +22,7 @@ module EngineContract
 
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
+    Conforms => ->(_) { true },
     Quotas => ->(_) { true },
     Proxies => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },

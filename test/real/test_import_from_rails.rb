@@ -25,6 +25,7 @@ class ImportFromRailsTest < Minitest::Test
       assert_empty import.remarks.map(&:to_s).grep_v(/depends on/)
     end
   end
+
   private
 
   def template_file = Dir["#{Real::ROOT}/tmp/examples/ruby/*/gems/railties-*/#{TEMPLATE}"].first

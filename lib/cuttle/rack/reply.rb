@@ -71,8 +71,8 @@ module Cuttle
 
         file.close
         nil
-      rescue SystemCallError
-        nil # the body may still respond to each
+      rescue SystemCallError, IOError
+        nil # such as a file without a name, which a large rack.input is; the body may still respond to each
       end
 
       def announced?(size)

@@ -44,6 +44,7 @@ class EngineApp
   def call(env)
     action = env["PATH_INFO"].delete_prefix("/")
     action = "hello" if action.empty?
+    action = "server" if action == "*"
     answer = entered { public_send(action, env["QUERY_STRING"], env) }
     answer.is_a?(Array) ? answer : [200, PLAIN.dup, [answer.to_s]]
   end
@@ -66,6 +67,40 @@ class EngineApp
   def digest(_, env)
     body = env["rack.input"].read
     "#{body.bytesize} #{Digest::SHA256.hexdigest(body)}"
+  end
+
+  # Responses as Rack allows them (EngineContract::Conforms).
+
+  def server(_, env) = "#{env.fetch("REQUEST_METHOD")} #{env.fetch("PATH_INFO")}"
+
+  def status(code, _) = [code.to_i, {}, []]
+
+  def echo_input(_, env) = [200, PLAIN.dup, env.fetch("rack.input")]
+
+  def echo_header(_, env) = [200, { "content-type" => env.fetch("CONTENT_TYPE") }, []]
+
+  def cookies(*) = [200, { "set-cookie" => %w[a=1 b=2] }, []]
+
+  # A body that could be called, too.
+  def itself(*) = [200, PLAIN.dup, self]
+
+  def each
+    yield "each of "
+    yield "itself"
+  end
+
+  def greet_stream(*) = [200, PLAIN.dup, ->(stream) { greet(stream) }]
+
+  def greet_hijacked(*) = [200, PLAIN.merge("rack.hijack" => ->(stream) { greet(stream) }), nil]
+
+  # Another protocol: what comes goes back in capitals, until the client ends.
+  def upgrade(*)
+    speak = lambda do |stream|
+      loop { stream.write(stream.readpartial(1_000).upcase) }
+    rescue EOFError
+      stream.close
+    end
+    [101, { "connection" => "upgrade", "upgrade" => "capitals", "rack.hijack" => speak }, nil]
   end
 
   def large(size, _) = [200, PLAIN.dup, ["x" * size.to_i]]
@@ -313,6 +348,12 @@ class EngineApp
   def join(gate, env) = Thread.new { hold(gate, env) }.value
 
   private
+
+  def greet(stream)
+    stream.write("hello ")
+    stream.write("stream")
+    stream.close
+  end
 
   def answer_as_child(socket)
     socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nchild")
