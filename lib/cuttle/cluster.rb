@@ -23,9 +23,11 @@ module Cuttle
     autoload :Membership, "cuttle/cluster/membership"
     autoload :Mould, "cuttle/cluster/mould"
     autoload :Moulds, "cuttle/cluster/moulds"
+    autoload :Relief, "cuttle/cluster/relief"
     autoload :Renewal, "cuttle/cluster/renewal"
     autoload :Slot, "cuttle/cluster/slot"
     autoload :Strangers, "cuttle/cluster/strangers"
+    autoload :Wear, "cuttle/cluster/wear"
     autoload :Wire, "cuttle/cluster/wire"
     autoload :Workers, "cuttle/cluster/workers"
 
@@ -45,6 +47,7 @@ module Cuttle
       @renewable = renewable
       @workers = Workers.new(membership)
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
+      @wear = Wear.new(@settings, @workers, membership.report)
     end
 
     # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields once the app is
@@ -52,7 +55,7 @@ module Cuttle
     def run(&booted)
       @started_at = Time.now
       @booted = booted
-      [Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
+      [Relief, Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
       @workers.adopt(@heritage.pids)
       @heartbeat = Notify::Heartbeat.new
@@ -102,12 +105,13 @@ module Cuttle
       @workers.tend(now)
       @moulds.tend(now)
       @strangers.tend(now)
+      @wear.tend(now, @moulds.current, still: @moulds.still? && @complete) unless @stopping || @draining
       proceed(now)
     end
 
     def wake_in(now)
-      [@workers.wake_in(now), @moulds.wake_in(now), @heartbeat.wake_in(now), @strangers.wake_in(now),
-       @draining && [@draining - now, 0].max].compact.min
+      times = [@workers, @moulds, @wear, @heartbeat, @strangers].map { |part| part.wake_in(now) }
+      [*times, @draining && [@draining - now, 0].max].compact.min
     end
 
     def obey(signal)
@@ -159,9 +163,9 @@ module Cuttle
       @cluster.hooks.attempt(:after_booted)
     end
 
-    # The last worker stays, and also one that relieves an old worker in a phased restart.
+    # The last worker stays, and also one that is to relieve another.
     def remove
-      staying = @moulds.established
+      staying = @workers.staying - [@moulds.reliever, @wear.reliever]
       @workers.retire(staying.last) if staying.length > 1
     end
 

@@ -48,10 +48,11 @@ module Cuttle
         @patience = @cluster.settings.worker_boot_timeout&.+(Cuttle.now)
       end
 
-      # Workers of which one may go at TTOU: all that stay, but the one that is to relieve another.
-      def established
-        @workers.staying - [@renewal&.reliever]
-      end
+      # The new worker of a phased restart that is to relieve an old one; nil if there is none at the moment.
+      def reliever = @renewal&.reliever
+
+      # Whether no phased restart is under way, and workers can be forked.
+      def still? = @renewal.nil? && @current.loaded? && !@current.dead?
 
       # Reaps and replaces moulds, and goes on with a phased restart.
       def tend(now)

@@ -2,12 +2,11 @@
 
 module Cuttle
   class Cluster
-    # A phased restart: replaces the workers of one mould by workers of another, one by one. A new worker must accept
-    # connections before an old one is told to stop, and the old one must have ended before the next new one is forked.
-    # What fails ends the restart, and the old workers stay.
+    # A phased restart: replaces the workers of one mould by workers of another, one after the other (Relief). What
+    # fails ends the restart, and the old workers stay.
     #
-    #   loading --loaded--> proving --ready--> leaving --ended--> proving … --> done
-    #      `-----------------> failed <----'
+    #   loading --loaded--> proving --ready--> relieving … --> done
+    #      `-----------------> failed <----------'
     class Renewal
       attr_reader :mould
 
@@ -18,7 +17,9 @@ module Cuttle
       end
 
       # The new worker that is to relieve an old one; nil if there is none at the moment.
-      def reliever = @new
+      def reliever
+        @relief.worker if @relief && !@relief.relieved?
+      end
 
       # Whether a worker of the new mould has accepted connections.
       def proved? = @proved
@@ -30,32 +31,24 @@ module Cuttle
       # The new mould died.
       def fail
         @failed = true
-        @workers.retire(@new) if @new && @workers.include?(@new)
+        @relief&.abandon
       end
 
       # Does the next step if it is time for it.
       def step
         return if done? || failed? || !@mould.loaded?
-        return fail if @new&.failed?
+        return fail if @relief&.failed?
 
-        return if @new && !@new.ready?
-
-        relieve if @new
-        replace_next unless @old && @workers.include?(@old)
+        @relief&.step
+        @proved ||= @relief&.relieved?
+        replace_next if @relief.nil? || @relief.done?
       end
 
       private
 
-      # The new worker serves, so the old one may go.
-      def relieve
-        @proved = true
-        @new = nil
-        @workers.retire(@old)
-      end
-
       def replace_next
-        @old = @workers.staying.find { |slot| !slot.mould.equal?(@mould) }
-        @old ? @new = @workers.add(@mould, @old.index) : @done = true
+        old = @workers.staying.find { |slot| !slot.mould.equal?(@mould) }
+        old ? @relief = Relief.new(@workers, old, @mould) : @done = true
       end
     end
   end

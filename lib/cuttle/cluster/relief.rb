@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # Replaces one worker by a new one of the same index, forked from +mould+. The new worker must accept connections
+    # before the old one is told to stop.
+    #
+    #   starting --ready--> relieved --the old one ended--> done
+    #       `-----> failed
+    class Relief
+      # The new worker.
+      attr_reader :worker
+
+      def initialize(workers, old, mould)
+        @workers = workers
+        @old = old
+        @worker = workers.add(mould, old.index)
+      end
+
+      # Whether the new worker has accepted connections, and the old one was told to stop.
+      def relieved? = @relieved
+
+      def done? = relieved? && !@workers.include?(@old)
+
+      # Whether the new worker died, or could not be forked, before it accepted connections.
+      def failed? = !relieved? && @worker.failed?
+
+      # Does the next step if it is time for it.
+      def step
+        return if relieved? || !@worker.ready?
+
+        @relieved = true
+        @workers.retire(@old)
+      end
+
+      # The old worker stays, unless it was told to stop already.
+      def abandon
+        @workers.retire(@worker) if !relieved? && @workers.include?(@worker)
+      end
+    end
+  end
+end

@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # Replaces workers that have reached a limit of memory, requests or age, one at a time, each by a worker that
+    # accepts connections before the old one stops (Relief). Without such a limit it does nothing.
+    class Wear
+      # Seconds between two looks, and after a new worker that died.
+      EVERY = 10
+      PAUSE = 60
+
+      # The memory of a process, in octets: its proportional set size, in which what n processes share counts for one
+      # nth in each. nil if the process has ended, or the system does not tell.
+      def self.memory(pid)
+        kilobytes = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1]
+        kilobytes && (kilobytes.to_i * 1024)
+      rescue SystemCallError
+        nil
+      end
+
+      # +report+ takes one line for the user.
+      def initialize(settings, workers, report)
+        @memory = settings.worker_max_memory
+        @requests = settings.worker_max_requests
+        @age = settings.worker_max_age
+        @workers = workers
+        @report = report
+        @next = Cuttle.now + EVERY if @memory || @requests || @age
+      end
+
+      # The new worker that is to relieve a worn one; nil if there is none at the moment.
+      def reliever
+        @relief.worker if @relief && !@relief.relieved?
+      end
+
+      # Goes on with a replacement. If there is none and it is time for a look, it may begin one, from +mould+. +still+:
+      # no other restart is under way.
+      def tend(now, mould, still:)
+        return unless @next
+        return pursue(now) if @relief
+
+        replace_worn(mould) if @next <= now && still
+        @next = now + EVERY if @next <= now
+      end
+
+      # Seconds until #tend has something to do; nil: not before a signal or a message.
+      def wake_in(now)
+        [@next - now, 0].max if @next && !@relief
+      end
+
+      private
+
+      def pursue(now)
+        @relief.step
+        if @relief.failed?
+          @report.call("the worker that was to relieve a worn one died; the worn one stays")
+          @relief.abandon
+          @next = now + PAUSE
+        end
+        @relief = nil if @relief.failed? || @relief.done?
+      end
+
+      def replace_worn(mould)
+        old, why = @workers.staying.select(&:ready?).lazy.map { |slot| [slot, worn(slot)] }.find(&:last)
+        return unless old
+
+        @report.call("#{old} #{why}: replaced")
+        @relief = Relief.new(@workers, old, mould)
+      end
+
+      # Why the worker is to be replaced, in words; nil if it is not.
+      def worn(slot)
+        if @age && Time.now - slot.started_at >= @age then "is #{@age} s old"
+        elsif @requests && slot.stats.fetch(:requests_count, 0) >= @requests
+          "has served #{slot.stats[:requests_count]} requests"
+        elsif @memory && (octets = Wear.memory(slot.pid)) && octets >= @memory then "has #{octets >> 20} MB of memory"
+        end
+      end
+    end
+  end
+end
