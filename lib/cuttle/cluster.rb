@@ -163,10 +163,11 @@ module Cuttle
       @cluster.hooks.attempt(:after_booted)
     end
 
-    # The last worker stays, and also one that is to relieve another.
+    # The last worker stays. Two of which one is to relieve the other count as one, and both stay.
     def remove
-      staying = @workers.staying - [@moulds.reliever, @wear.reliever]
-      @workers.retire(staying.last) if staying.length > 1
+      reliefs = [@moulds.relief, @wear.relief].compact
+      alone = @workers.staying - reliefs.flat_map(&:pair)
+      @workers.retire(alone.last) if alone.any? && alone.length + reliefs.length > 1
     end
 
     def reopen

@@ -48,13 +48,13 @@ class TestWear < Minitest::Test
     _, old, other = @workers.staying
     tend(wear, later)
     assert_equal ["worker 1 (pid 101) has served 100 requests: replaced"], @said
-    new = wear.reliever
+    new = wear.relief.pair.last
     assert_equal [1, :mould], [new.index, new.mould]
     tend(wear, later(2))
     assert_empty @workers.retired
     new.ready(0)
     tend(wear, later(2))
-    assert_equal [[old], nil], [@workers.retired, wear.reliever]
+    assert_equal [[old], nil], [@workers.retired, wear.relief]
     tend(wear, later(3))
     assert_includes @workers.staying, other
     assert_equal 1, @said.length
@@ -66,11 +66,11 @@ class TestWear < Minitest::Test
   def test_a_new_worker_that_dies_leaves_the_worn_one
     wear = wear(worker_max_requests: 200)
     tend(wear, later)
-    new = wear.reliever
+    new = wear.relief.pair.last
     new.ended(later)
     tend(wear, now = later(2))
     assert_equal ["the worker that was to relieve a worn one died; the worn one stays", [new], nil],
-                 [@said.last, @workers.retired, wear.reliever]
+                 [@said.last, @workers.retired, wear.relief]
     assert_equal Wear::PAUSE, wear.wake_in(now)
   end
 

@@ -48,8 +48,8 @@ module Cuttle
         @patience = @cluster.settings.worker_boot_timeout&.+(Cuttle.now)
       end
 
-      # The new worker of a phased restart that is to relieve an old one; nil if there is none at the moment.
-      def reliever = @renewal&.reliever
+      # The Relief of a phased restart whose new worker is not there yet; nil if there is none at the moment.
+      def relief = @renewal&.relief
 
       # Whether no phased restart is under way, and workers can be forked.
       def still? = @renewal.nil? && @current.loaded? && !@current.dead?

@@ -8,35 +8,39 @@ module Cuttle
     #   starting --ready--> relieved --the old one ended--> done
     #       `-----> failed
     class Relief
-      # The new worker.
-      attr_reader :worker
+      # The old worker, and the new one.
+      attr_reader :pair
 
       def initialize(workers, old, mould)
         @workers = workers
-        @old = old
-        @worker = workers.add(mould, old.index)
+        @pair = [old, workers.add(mould, old.index)]
       end
 
       # Whether the new worker has accepted connections, and the old one was told to stop.
       def relieved? = @relieved
 
-      def done? = relieved? && !@workers.include?(@old)
+      def done? = relieved? && !@workers.include?(old)
 
       # Whether the new worker died, or could not be forked, before it accepted connections.
-      def failed? = !relieved? && @worker.failed?
+      def failed? = !relieved? && new.failed?
 
       # Does the next step if it is time for it.
       def step
-        return if relieved? || !@worker.ready?
+        return if relieved? || !new.ready?
 
         @relieved = true
-        @workers.retire(@old)
+        @workers.retire(old)
       end
 
       # The old worker stays, unless it was told to stop already.
       def abandon
-        @workers.retire(@worker) if !relieved? && @workers.include?(@worker)
+        @workers.retire(new) if !relieved? && @workers.include?(new)
       end
+
+      private
+
+      def old = @pair.first
+      def new = @pair.last
     end
   end
 end

@@ -16,9 +16,9 @@ module Cuttle
         @mould = mould
       end
 
-      # The new worker that is to relieve an old one; nil if there is none at the moment.
-      def reliever
-        @relief.worker if @relief && !@relief.relieved?
+      # The Relief whose new worker is not there yet; nil if there is none at the moment.
+      def relief
+        @relief unless @relief&.relieved?
       end
 
       # Whether a worker of the new mould has accepted connections.

@@ -28,9 +28,9 @@ module Cuttle
         @next = Cuttle.now + EVERY if @memory || @requests || @age
       end
 
-      # The new worker that is to relieve a worn one; nil if there is none at the moment.
-      def reliever
-        @relief.worker if @relief && !@relief.relieved?
+      # The Relief whose new worker is not there yet; nil if there is none at the moment.
+      def relief
+        @relief unless @relief&.relieved?
       end
 
       # Goes on with a replacement. If there is none and it is time for a look, it may begin one, from +mould+. +still+:
