@@ -29,6 +29,22 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  def test_a_worker_less_of_two_while_a_new_one_boots
+    serve("before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }", "-w", "2") do |process|
+      eventually("both") { process.workers.length == 2 }
+      touch("slow")
+      write("two")
+      Process.kill("USR1", process.pid)
+      eventually("the new worker") { process.workers.length == 3 }
+      Process.kill("TTOU", process.pid)
+      eventually("the end of one") { process.workers.length == 2 }
+      touch("go")
+      eventually("the end of the restart") { process.err.include?("phased restart: done") }
+      eventually("one worker") { process.workers.length == 1 }
+      assert_equal "two", get(process).body
+    end
+  end
+
   def test_the_mould_dies_while_a_phased_restart_loads_the_next_one
     serve("", "-w", "1") do |process|
       write("two", "sleep 0.01 until File.exist?('go')")
