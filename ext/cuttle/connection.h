@@ -90,6 +90,7 @@ struct cuttle_core {
 	bool foreign_parser;                 /* a Ruby object parses the octets */
 	bool forked;                         /* the copy in a child that the app forked: it owns nothing here */
 	atomic_bool stopping;
+	atomic_bool leave_backlog; /* at the stop, because other processes go on to accept from the listeners */
 	struct cuttle_pool pool;
 	struct cuttle_exchange_pool exchanges;
 	struct cuttle_link connections, deadlines[CUTTLE_DEADLINES];

@@ -96,6 +96,7 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 
 	memset(core, 0, sizeof *core);
 	atomic_init(&core->stopping, false);
+	atomic_init(&core->leave_backlog, false);
 	cuttle_list_reset(&core->connections);
 	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
 		cuttle_list_reset(&core->deadlines[kind]);

@@ -49,7 +49,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	uint64_t now = cuttle_now();
 	int64_t patience, back;
 
-	if (loop->sheds)
+	if (loop->sheds && !atomic_load(&loop->core.leave_backlog))
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
 	cuttle_loop_shed(loop, spare(loop), now);

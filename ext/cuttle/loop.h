@@ -137,8 +137,8 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
  * there is room for connections again. Returns the nanoseconds until then, or -1. */
 int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now);
 
-/* The first step after stop: accepts what waits in the backlog, which would be reset otherwise, and leaves the
- * listeners. */
+/* The first step after stop: leaves the listeners. If they close with it, it first accepts what waits in the backlog,
+ * which would be reset otherwise. */
 void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now);
 /* The second step, once they are closed: ends idle connections. A connection without a request so far gets a moment to
  * send one. */

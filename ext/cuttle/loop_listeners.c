@@ -250,7 +250,7 @@ void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
 void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 {
 	cuttle_loop_remove_listeners(loop);
-	loop->listeners_ready = true;
+	loop->listeners_ready = !atomic_load(&loop->core.leave_backlog);
 	loop->exhausted = false;
 	loop->aside_until = 0;
 	loop->aside_since = 1; /* longer than any patience: every connection that still waits here is accepted */

@@ -194,10 +194,18 @@ static void await_connection(struct cuttle_acceptor *acceptor)
 	cuttle_poll(descriptors, (nfds_t)count, room ? CUTTLE_FOREVER : RECOVERY);
 }
 
+/* Whether a connection may be accepted. At a stop it must be, or the system resets it with the listeners. */
+static bool is_open(const struct cuttle_acceptor *acceptor, bool stopping)
+{
+	if (acceptor->closed)
+		return false;
+	return stopping ? !atomic_load(&acceptor->source.core->leave_backlog) : has_room(acceptor);
+}
+
 /* call-seq: accept -> Connection or nil
  *
- * Waits for a connection. After stop it returns one that waits already; if none does, it closes the listeners and
- * returns nil. */
+ * Waits for a connection. After stop it returns one that waits already, unless the stop leaves the backlog; if none
+ * does, it closes the listeners and returns nil. */
 static VALUE acceptor_accept(VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
@@ -205,7 +213,7 @@ static VALUE acceptor_accept(VALUE self)
 
 	for (;;) {
 		bool stopping = atomic_load(&acceptor->source.core->stopping);
-		int fd = acceptor->closed || !(stopping || has_room(acceptor)) ? -1 : accept_any(acceptor);
+		int fd = is_open(acceptor, stopping) ? accept_any(acceptor) : -1;
 
 		if (fd >= 0) {
 			struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd,
@@ -232,15 +240,16 @@ static VALUE acceptor_waiting_p(VALUE self)
 		     poll(descriptors, (nfds_t)cuttle_acceptor_listeners(acceptor, descriptors, 0), 0) > 0);
 }
 
-/* call-seq: stop
+/* call-seq: stop(leave_backlog: false)
  *
- * Accepts no new connections and lets each open one end after its request. It only sets a flag and writes to a
- * descriptor, so a trap handler may call it. */
-static VALUE acceptor_stop(VALUE self)
+ * Accepts what waits in the backlog and then no more, and lets each open connection end after its request.
+ * leave_backlog: other processes go on to accept from the listeners, and get what waits. It only sets flags and writes
+ * to a descriptor, so a trap handler may call it. */
+static VALUE acceptor_stop(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 
-	atomic_store(&acceptor->source.core->stopping, true);
+	cuttle_source_stop(&acceptor->source, argc, argv);
 	(void)!write(acceptor->stopped[1], "", 1);
 	return Qnil;
 }
@@ -275,7 +284,7 @@ void Init_cuttle_acceptor(void)
 	rb_define_method(class, "initialize", acceptor_initialize, -1);
 	rb_define_method(class, "accept", acceptor_accept, 0);
 	rb_define_method(class, "waiting?", acceptor_waiting_p, 0);
-	rb_define_method(class, "stop", acceptor_stop, 0);
+	rb_define_method(class, "stop", acceptor_stop, -1);
 	rb_define_method(class, "stopping?", acceptor_stopping_p, 0);
 	rb_define_method(class, "stats", acceptor_stats, 0);
 }

@@ -167,16 +167,17 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* call-seq: stop
+/* call-seq: stop(leave_backlog: false)
  *
- * Accepts no new connections, ends idle ones, and lets next return nil when the others have ended. It only sets a flag
+ * Accepts what waits in the backlog and then no more, ends idle connections, and lets next return nil when the others
+ * have ended. leave_backlog: other processes go on to accept from the listeners, and get what waits. It only sets flags
  * and writes to a descriptor, so a trap handler may call it. */
-static VALUE poller_stop(VALUE self)
+static VALUE poller_stop(int argc, VALUE *argv, VALUE self)
 {
-	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
+	struct cuttle_poller *poller = cuttle_poller_of(self);
 
-	atomic_store(&loop->core.stopping, true);
-	cuttle_followers_wake(loop);
+	cuttle_source_stop(&poller->source, argc, argv);
+	cuttle_followers_wake(poller->source.loop);
 	return Qnil;
 }
 
@@ -289,7 +290,7 @@ void Init_cuttle_poller(void)
 	rb_define_alloc_func(class, poller_allocate);
 	rb_define_method(class, "initialize", poller_initialize, -1);
 	rb_define_method(class, "next", cuttle_poller_next, -1);
-	rb_define_method(class, "stop", poller_stop, 0);
+	rb_define_method(class, "stop", poller_stop, -1);
 	rb_define_method(class, "wake", poller_wake, 0);
 	rb_define_method(class, "forked?", poller_forked_p, 0);
 	rb_define_method(class, "watch", poller_watch, 3);

@@ -259,6 +259,19 @@ int cuttle_listener_descriptor(VALUE listener)
 	return fd;
 }
 
+void cuttle_source_stop(struct cuttle_source *source, int argc, VALUE *argv)
+{
+	ID name = rb_intern("leave_backlog");
+	VALUE options, leave = Qundef;
+
+	rb_scan_args(argc, argv, ":", &options);
+	if (!NIL_P(options))
+		rb_get_kwargs(options, &name, 0, 1, &leave);
+	if (leave != Qundef && RTEST(leave) && !atomic_load(&source->core->stopping))
+		atomic_store(&source->core->leave_backlog, true);
+	atomic_store(&source->core->stopping, true);
+}
+
 void cuttle_source_close_listeners(struct cuttle_source *source)
 {
 	VALUE listeners = source->listeners;

@@ -33,6 +33,9 @@ void cuttle_source_compact(struct cuttle_source *source);
 struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE scoreboard);
 /* Returns a listening socket's descriptor after making it non-blocking. */
 int cuttle_listener_descriptor(VALUE listener);
+/* Tells the core to stop, with the arguments of Poller#stop. The first call decides about the backlog. Raises
+ * ArgumentError. */
+void cuttle_source_stop(struct cuttle_source *source, int argc, VALUE *argv);
 /* Closes the listening sockets. */
 void cuttle_source_close_listeners(struct cuttle_source *source);
 /* Writes one line to $stderr about failing accepts. */

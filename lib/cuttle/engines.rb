@@ -10,7 +10,9 @@ module Cuttle
   #           its source; made in the process that serves
   #   Engine.new(source:, service:, threads:, max_fibers:)
   #   #run    serves; returns when it was stopped and has answered every request that it took
-  #   #stop   from any thread and from a trap handler: sets a flag and writes to a descriptor
+  #   #stop(leave_backlog: false)
+  #           from any thread and from a trap handler: sets a flag and writes to a descriptor. What waits in the backlog
+  #           is answered, or left to other processes that go on to accept from the same listeners
   #   #stats  => Hash of Integers: connections, accepted, requests, dropped, threads, busy
   #
   # An engine ignores options that don't concern it, and has no defaults of its own: the settings have them.

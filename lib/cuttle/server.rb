@@ -68,14 +68,16 @@ module Cuttle
     end
 
     # Tells the engine to stop, and returns at once. May be called from any thread and from a trap handler.
-    def stop_soon
-      @stopped = true
-      @engine&.stop
+    # +leave_backlog+: connections that nobody has accepted yet are left to other processes that listen on the same
+    # sockets, and not answered here first.
+    def stop_soon(leave_backlog: false)
+      @stop ||= { leave_backlog: leave_backlog }
+      @engine&.stop(**@stop)
     end
 
     # Whether it accepts connections: it runs, and nobody has told it to stop. From any thread.
     def serving?
-      @serving && !@stopped ? true : false
+      @serving && !@stop ? true : false
     end
 
     # Returns when a started server has ended.
@@ -136,7 +138,7 @@ module Cuttle
       @source = source(model)
       @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
                           **settings.for_engine)
-      @engine.stop if @stopped # #stop_soon came before there was an engine
+      @engine.stop(**@stop) if @stop # #stop_soon came before there was an engine
     end
 
     def serve

@@ -8,6 +8,9 @@ module Cuttle
     # away, or, where output goes to files, they are opened again. The JVM keeps QUIT to itself.)
     STOP = (%w[INT TERM QUIT HUP] - (RUBY_ENGINE == "jruby" ? %w[QUIT] : [])).freeze
 
+    # The one of them by which a supervisor tells a worker to stop while others go on to accept from its listeners.
+    LEAVE = "QUIT"
+
     # Print the backtraces of all threads. Systems have one or the other.
     DUMP = (RUBY_ENGINE == "jruby" ? [] : %w[INFO PWR] & Signal.list.keys).freeze
 
@@ -38,10 +41,15 @@ module Cuttle
       Array.new(@noted.length) { @noted.pop }
     end
 
-    # Whether a signal, or the command halt, has come that stops a server, whether #wait has returned it or not.
-    # +files+: HUP opens output files, and stops nothing.
-    def stop?(files:)
-      [*STOP, "HALT"].any? { |name| @came[name] && !(files && name == "HUP") }
+    # Whether this signal has come, whether #wait has returned it or not.
+    def came?(name)
+      @came.key?(name)
+    end
+
+    # Whether a signal, or the command halt, has come that stops a server. +except+: signals that don't count. +files+:
+    # HUP opens output files, and stops nothing.
+    def stop?(*except, files:)
+      ([*STOP, "HALT"] - except).any? { |name| came?(name) && !(files && name == "HUP") }
     end
 
     # Makes #wait return +name+ too, as if that signal had come. Any thread may call it, and a trap handler.

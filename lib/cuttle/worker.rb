@@ -10,6 +10,9 @@ module Cuttle
   #      |                                                  `--- only stuck requests -> exit STUCK, or 0
   #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> executes itself
   #
+  # What waits in the backlog is answered first, unless others go on to accept it: the program that this process
+  # executes, or, if the supervisor says QUIT, the other workers.
+  #
   # HUP opens the output files again where there are any. PWR and INFO print the backtraces of all threads.
   #
   # A child that the app forks from the main thread also leaves the engine here, and exits as the app wants.
@@ -110,7 +113,7 @@ module Cuttle
       return if @stuck
 
       @stuck = true
-      signal("TERM")
+      signal(Signals::LEAVE)
     end
 
     def bear
@@ -125,7 +128,7 @@ module Cuttle
       @restart&.abandon unless restarting?
       Notify.stopping unless @parent || restarting?
       wait_for_balancers
-      @server.stop_soon
+      @server.stop_soon(leave_backlog: leave_backlog?)
       give_up(drain)
     end
 
@@ -190,6 +193,13 @@ module Cuttle
     # A stop that comes while a restart drains ends the process after all.
     def restarting?
       @restarting && !@signals.stop?(files: @redirection.any?)
+    end
+
+    # Whether others accept what waits in the backlog.
+    def leave_backlog?
+      return restarting? unless @parent
+
+      @signals.came?(Signals::LEAVE) && !@signals.stop?(Signals::LEAVE, files: @redirection.any?)
     end
 
     # --drain-delay: readiness has ended, and balancers have time to notice. A second INT ends it.

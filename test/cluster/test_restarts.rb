@@ -6,6 +6,16 @@ require "test_helper"
 class TestRestarts < Minitest::Test
   include Serving
 
+  # Keeps its first request until its server is told to stop.
+  HOLDS = <<~RUBY
+    run(lambda do |_|
+      server = ObjectSpace.each_object(Cuttle::Server).find(&:serving?)
+      File.write("held", "")
+      sleep 0.005 while server&.serving?
+      [200, {}, ["held"]]
+    end)
+  RUBY
+
   def setup
     @directory = Dir.mktmpdir("cuttle")
     write("one")
@@ -70,6 +80,22 @@ class TestRestarts < Minitest::Test
         assert process.stop("TERM").success?, process.err
         assert_empty process.workers
       end
+    end
+  end
+
+  # It was answered first, however much it was.
+  def test_a_hot_restart_leaves_the_backlog_to_the_new_program
+    File.write("#{@directory}/config.ru", HOLDS)
+    serving_process("#{@directory}/config.ru", "-w", "0", "--engine", "reactor", chdir: @directory) do |process|
+      held = ask(process)
+      eventually("a request in the app") { File.exist?("#{@directory}/held") }
+      waiting = Array.new(4) { ask(process) }
+      write("two")
+      Process.kill("USR2", process.pid)
+      assert_equal "held", held.response.body
+      assert_equal ["two"], waiting.map { |client| client.response.body }.uniq
+    ensure
+      [held, *waiting].compact.each(&:close)
     end
   end
 
@@ -193,6 +219,11 @@ class TestRestarts < Minitest::Test
       eventually("#{workers} workers") { process.workers.length == workers && get(process)&.body == "one" }
       block.call(process)
     end
+  end
+
+  # A client that waits for its answer.
+  def ask(process)
+    RawClient.open(process).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
   end
 
   def write(answer)

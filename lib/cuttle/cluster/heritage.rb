@@ -37,10 +37,10 @@ module Cuttle
         { VARIABLE => [Process.pid, lives.map(&:fileno).join(","), pids.join(",")].join(";") }
       end
 
-      # For a process that has no workers any more: lets those of before end, and reaps them.
+      # For a process that has no workers any more and serves itself: ends those of before, and reaps them.
       def dissolve
+        @pids.each { |pid| dismiss(pid) }
         close
-        @pids.each { |pid| Process.detach(pid) }
         @pids = []
       end
 
@@ -48,6 +48,15 @@ module Cuttle
       def close
         @lives.each(&:close)
         @lives = []
+      end
+
+      private
+
+      def dismiss(pid)
+        Process.kill(Signals::LEAVE, pid)
+        Process.detach(pid)
+      rescue Errno::ESRCH
+        nil # it has gone already
       end
     end
   end

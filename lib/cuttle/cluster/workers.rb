@@ -77,19 +77,20 @@ module Cuttle
         @slots.each { |slot| slot.move(to) if slot.mould.equal?(from) }
       end
 
-      # Lets a worker finish its requests, and replaces it no more.
-      def retire(slot)
+      # Lets a worker finish its requests, and replaces it no more. With LEAVE it leaves to the others what waits in the
+      # backlog.
+      def retire(slot, name = Signals::LEAVE)
         return if slot.retiring?
 
         slot.retire(Cuttle.now + @cluster.settings.shutdown_timeout + GRACE)
-        return signal("TERM", slot) if slot.running?
+        return signal(name, slot) if slot.running?
 
         @slots.delete(slot) unless slot.taken? # it is being forked, and gets its TERM then
       end
 
-      # Retires all.
+      # Retires all. The listeners close with the last of them, so they answer what waits in the backlog.
       def stop
-        to_a.each { |slot| retire(slot) }
+        to_a.each { |slot| retire(slot, "TERM") }
       end
 
       # Kills all.

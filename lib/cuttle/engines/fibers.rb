@@ -40,8 +40,8 @@ module Cuttle
         Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)
       end
 
-      def stop
-        @source.stop
+      def stop(leave_backlog: false)
+        @source.stop(leave_backlog: leave_backlog)
       end
 
       def stats

@@ -28,8 +28,8 @@ module Cuttle
         @pool.run
       end
 
-      def stop
-        @source.stop
+      def stop(leave_backlog: false)
+        @source.stop(leave_backlog: leave_backlog)
       end
 
       def stats

@@ -11,7 +11,8 @@ module Cuttle
     #
     # The app is frozen with all that it refers to, and ractors share it. A stop closes the listeners of the main ractor
     # first, so that whoever closes the last one has emptied its backlog; then the other ractors, which watch a pipe,
-    # learn of it. Nothing else crosses from one to another while they serve.
+    # learn of it by its end. If they are to leave the backlog, each finds an octet in it first. Nothing else crosses
+    # from one to another while they serve.
     class Ractors
       autoload :Cell, "cuttle/engines/ractors/cell"
 
@@ -51,13 +52,14 @@ module Cuttle
         @keepers = Array.new(@places) { |place| Thread.new { keep(place) } }
         @asked.wait_readable
         @listeners.each(&:close)
-        @tell.write(".")
+        tell_cells
         @keepers.each(&:join)
       ensure
         @keepers&.each(&:kill)
       end
 
-      def stop
+      def stop(leave_backlog: false)
+        @leave_backlog = leave_backlog unless @stopping
         @stopping = true
         @ask.write_nonblock(".", exception: false)
       end
@@ -74,6 +76,11 @@ module Cuttle
       end
 
       private
+
+      def tell_cells
+        @tell.write("." * @places) if @leave_backlog
+        @tell.close
+      end
 
       # Keeps a place occupied until the stop. Before it, an app may have ended its ractor.
       def keep(place)

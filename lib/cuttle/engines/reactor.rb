@@ -24,8 +24,8 @@ module Cuttle
         exchange&.abort # the thread was killed while it had an exchange
       end
 
-      def stop
-        @source.stop
+      def stop(leave_backlog: false)
+        @source.stop(leave_backlog: leave_backlog)
       end
 
       def stats

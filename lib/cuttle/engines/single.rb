@@ -28,8 +28,8 @@ module Cuttle
         connection&.close # the thread was killed while it had a connection
       end
 
-      def stop
-        @source.stop
+      def stop(leave_backlog: false)
+        @source.stop(leave_backlog: leave_backlog)
       end
 
       def stats

@@ -54,8 +54,8 @@ module Cuttle
         @pooled ? @pool.run : accept_for_each
       end
 
-      def stop
-        @source.stop
+      def stop(leave_backlog: false)
+        @source.stop(leave_backlog: leave_backlog)
       end
 
       def stats

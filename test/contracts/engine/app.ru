@@ -132,6 +132,14 @@ class EngineApp
     "held"
   end
 
+  # The same, but also a worker's stop ends it.
+  def hold_until_stop(gate, _)
+    tell(gate, Process.pid)
+    server = ObjectSpace.each_object(Cuttle::Server).find(&:serving?)
+    sleep 0.005 until File.exist?("#{gate(gate)}.go") || !server.serving?
+    "held"
+  end
+
   # A response that has begun, and goes on behind the gate.
   def begin(gate, _)
     [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]

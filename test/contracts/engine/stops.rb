@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module EngineContract
   # Graceful stop: the listener first, idle connections at once, requests under way answered, then the process ends.
   module Stops
@@ -113,6 +115,41 @@ module EngineContract
       end
     end
 
+    # The listeners go on in the program that this process executes next: a hot restart under overload took the whole
+    # shutdown timeout.
+    def test_stop_answers_what_it_has_accepted_and_leaves_the_backlog
+      skip "which one of them leaves it, the supervisor says" if clustered?
+
+      server = @server = self.class.start(script: ["#{__dir__}/leaves.rb", JSON.generate(options_in_full)])
+      held = hold_all
+      waiting = Array.new(4) { connect.write(get("/")) }
+      Process.kill("TERM", server.pid)
+      eventually("the signal") { server.out.include?("stopping") }
+      open_gates
+      held.each { |client| assert_answered_last client }
+      assert_ends server
+      assert_includes server.out, "left #{waiting.length}\n", server.err
+    ensure
+      leave
+      server&.finish
+      @server = nil
+    end
+
+    # The others accept from the same listeners.
+    def test_a_worker_that_stops_alone_leaves_the_backlog_to_the_others
+      skip "it has no others" unless clustered?
+
+      with_server(*bounded) do |server|
+        held = Array.new(capacity) { hold(action: "hold_until_stop") }
+        waiting = Array.new(4) { connect.write(get("/pid")) }
+        Process.kill("TTOU", server.pid)
+        eventually("one worker") { server.workers.length == 1 }
+        open_gates
+        held.each { |client| assert_equal 200, client.response.status }
+        assert_equal server.workers.map(&:to_s), waiting.map { |client| client.response.body }.uniq
+      end
+    end
+
     # Under fibers 11 of 40 lines came, and the process ended after the whole shutdown timeout, with 1.
     def test_stop_waits_for_a_response_that_another_thread_feeds
       %w[/feed /feed_stream].each do |target|
@@ -143,6 +180,12 @@ module EngineContract
     end
 
     private
+
+    # For a Cuttle::Server as Case.start's.
+    def options_in_full
+      { engine: self.class.engine, keep_alive: true, threads: ("#{THREADS}:#{THREADS}" if traits.pooled?),
+        ractors: (self.class.ractors if traits.ractors?), max_fibers: (FIBERS if traits.fibers?) }.compact
+    end
 
     # Kept alive, and asked nothing more.
     def idle_connection

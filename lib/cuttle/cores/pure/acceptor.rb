@@ -34,13 +34,6 @@ module Cuttle
           false
         end
 
-        # Accepts no more, and lets each open connection end after its request. A trap handler may call it.
-        def stop
-          @stopping = true
-          signal
-          nil
-        end
-
         # What becomes readable, and stays so, when #stop is called.
         def stop_io
           @stop_reader
@@ -111,7 +104,7 @@ module Cuttle
 
         # Accepts all who wait at once, so that clients who come again and again don't hold up the end.
         def close
-          while (socket = accept_any)
+          while !@leave_backlog && (socket = accept_any)
             @waiting << socket
           end
           @closed = true

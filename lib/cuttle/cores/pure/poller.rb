@@ -41,14 +41,6 @@ module Cuttle
           found.abort if found.is_a?(Exchange) && !delivered
         end
 
-        # Accepts no more, ends idle connections, and lets #next return nil when the others have ended. It sets a flag
-        # and writes to a descriptor, so a trap handler may call it.
-        def stop
-          @stopping = true
-          signal
-          nil
-        end
-
         # Makes a thread that waits in #next return false. Any thread and any trap handler may call it.
         def wake
           @called = true
@@ -196,6 +188,7 @@ module Cuttle
 
         def hand_over(wire, now)
           @busy += 1
+          @room -= 1 if @room&.positive?
           exchange = wire.take(now)
           exchange.thread = Thread.current if @limits.app_timeout
           signal if wire.deadline

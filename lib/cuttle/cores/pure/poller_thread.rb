@@ -176,7 +176,7 @@ module Cuttle
 
         # The listeners first, with what waits there, then idle connections.
         def shut(now)
-          while room_for_another? && (socket = accept_any)
+          while !@leave_backlog && room_for_another? && (socket = accept_any)
             welcome(socket, now)
           end
           close_listeners

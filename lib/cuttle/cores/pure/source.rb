@@ -63,6 +63,16 @@ module Cuttle
           @stopping ? true : false
         end
 
+        # Accepts what waits in the backlog and then no more, and lets the open connections end. +leave_backlog+: other
+        # processes go on to accept from the listeners, and get what waits; the first call decides. It sets flags and
+        # writes to a descriptor, so a trap handler may call it.
+        def stop(leave_backlog: false)
+          @leave_backlog = leave_backlog unless @stopping
+          @stopping = true
+          signal
+          nil
+        end
+
         def stats
           { **@counters.to_h, spooled: @spool.used }
         end

@@ -30,9 +30,9 @@ module Cuttle
           @board = board
         end
 
-        # Serves in the calling ractor until +stop+ is readable, and every request is answered. Writes an octet to
-        # +stranded+ when only requests are left that are stuck in the app. These are descriptors, as the +listeners+
-        # are; the ractor owns them.
+        # Serves in the calling ractor until +stop+ is readable (an octet: leave the backlog), and every request is
+        # answered. Writes an octet to +stranded+ when only requests are left that are stuck in the app. These are
+        # descriptors, as the +listeners+ are; the ractor owns them.
         def run(place, listeners, stop, stranded)
           source = source(place, listeners.map { |fd| Socket.for_fd(fd) })
           engine = Hybrid.new(source: source, service: @service.build, threads: @threads)
@@ -54,8 +54,7 @@ module Cuttle
         end
 
         def attend(source, engine, stop, stranded)
-          stop.wait_readable
-          engine.stop
+          engine.stop(leave_backlog: !stop.read(1).nil?)
           return unless @options[:app_timeout]
 
           sleep LOOK until source.stranded?
