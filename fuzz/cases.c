@@ -2,9 +2,11 @@
 #include "cases.h"
 
 #define TEXT(text) text, sizeof text - 1
+/* clang-format off */
 #define WHOLE(text) {TEXT(text), sizeof text - 1}
 #define MORE(text) {TEXT(text), 0}
 #define FAILS(status, text) {TEXT(text), -(status)}
+/* clang-format on */
 #define COUNT(array) (sizeof array / sizeof array[0])
 
 #define LINE "GET / HTTP/1.1\r\n"
@@ -161,9 +163,11 @@ const struct head_case head_cases[] = {
 };
 const size_t head_case_count = COUNT(head_cases);
 
+/* clang-format off */
 #define DECODES(text, data) {TEXT(text), 1, data}
 #define CHUNKS_MORE(text, data) {TEXT(text), 0, data}
 #define CHUNKS_FAIL(text, data) {TEXT(text), -400, data}
+/* clang-format on */
 
 const struct chunk_case chunk_cases[] = {
 	DECODES("0\r\n\r\n", ""),
@@ -217,6 +221,7 @@ const struct chunk_case chunk_cases[] = {
 };
 const size_t chunk_case_count = COUNT(chunk_cases);
 
+/* clang-format off */
 #define WORD(text) {TEXT(text)}
 
 const struct word words[] = {
@@ -229,4 +234,5 @@ const struct word words[] = {
 	WORD("Expect: 100-continue\r\n"), WORD("Connection: close, keep-alive\r\n"), WORD("A: b\r\n"), WORD("[::1]"),
 	WORD("1.2.3.4"), WORD(":65535"), WORD("GET "), WORD("OPTIONS "), WORD(" HTTP/1.1\r\n"),
 };
+/* clang-format on */
 const size_t word_count = COUNT(words);

@@ -57,7 +57,9 @@ static const struct long_seed {
 	{"chunks", "1000\r\n", "\r\n", "0\r\n\r\n", 0x1000, 3},
 };
 
+/* clang-format off */
 #define SEED(target, text) {target, text, sizeof(text) - 1}
+/* clang-format on */
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 #define V4 "\xc0\0\2\1\xc0\0\2\2\1\1\0\x50"
 

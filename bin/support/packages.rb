@@ -80,6 +80,7 @@ module Packages
     program("groff", "groff-base", "the manual page"),
     program("logrotate", "logrotate", "logs that are moved"),
     program("nginx", "nginx-light", "the example for nginx"),
+    program("clang-format", "clang-format", "the layout of C"),
     program("chromium", "chromium", "the lab's report in a browser")
   ].freeze
 end

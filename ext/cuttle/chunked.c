@@ -9,12 +9,14 @@
 /* The most octets consumed in one call, so that a slice's 32 bits can hold them. */
 #define PIECE_LIMIT INT32_MAX
 
+/* clang-format off */
 enum phase { SIZE, SIZE_DIGITS, EXTENSION, SIZE_LF, DATA, DATA_CR, DATA_LF, TRAILER_START, TRAILER_NAME, TRAILER_VALUE,
 	     TRAILER_LF, END_LF, DONE };
 
 /* The position in an extension: ";" name ["=" (token or quoted-string)], with white space around ";" and "=". */
 enum extension { BEFORE_SEMICOLON, AFTER_SEMICOLON, NAME, AFTER_NAME, AFTER_EQUALS, TOKEN_VALUE, QUOTED, ESCAPED,
 		 AFTER_VALUE };
+/* clang-format on */
 
 static int digit_value(char octet)
 {

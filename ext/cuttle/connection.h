@@ -41,7 +41,8 @@ enum cuttle_state {
 	CUTTLE_CLOSED,
 };
 
-enum cuttle_deadline { /* each kind has a constant time, so each is a queue in order of expiry */
+/* Each kind has a constant time, so each is a queue in order of expiry. */
+enum cuttle_deadline {
 	CUTTLE_UNTIL_HEAD,     /* for a complete head; further octets don't extend it */
 	CUTTLE_UNTIL_IDLE,     /* for the next request to begin */
 	CUTTLE_UNTIL_LOOK,     /* for the next measurement of a body or a response in transfer */
@@ -53,7 +54,8 @@ enum cuttle_deadline { /* each kind has a constant time, so each is a queue in o
 	CUTTLE_DEADLINES,
 };
 
-enum cuttle_step { /* what a connection waits for after a step */
+/* What a connection waits for after a step. */
+enum cuttle_step {
 	CUTTLE_STEP_WAIT,     /* for its descriptor */
 	CUTTLE_STEP_AGAIN,    /* for its next turn: there is more to read or send at once */
 	CUTTLE_STEP_COMPLETE, /* for a thread: it is READY */

@@ -15,7 +15,8 @@
 
 struct cuttle_connection;
 
-enum cuttle_time { /* when a request passed; nanoseconds on the monotonic clock, 0: not yet */
+/* When a request passed; nanoseconds on the monotonic clock, 0: not yet. */
+enum cuttle_time {
 	CUTTLE_ACCEPTED,
 	CUTTLE_FIRST_OCTET,
 	CUTTLE_COMPLETE_AT,

@@ -9,7 +9,9 @@ struct cuttle_link {
 	struct cuttle_link *previous, *next;
 };
 
+/* clang-format off */
 #define CUTTLE_CONTAINER(link, type, member) ((type *)((char *)(link) - offsetof(type, member)))
+/* clang-format on */
 
 /* Makes the link an empty list, or a link that is in no list. */
 static inline void cuttle_list_reset(struct cuttle_link *link)

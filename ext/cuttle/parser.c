@@ -20,7 +20,8 @@ enum phase { START, BLANK, FIELDS };
 
 enum part { BEGINNING, TARGET, VALUE, LINE_FEED, VERSION }; /* VERSION + n: n octets of it have arrived */
 
-enum { /* fields seen so far */
+/* Fields seen so far. */
+enum {
 	SEEN_HOST = 1,
 	SEEN_LENGTH = 2,
 	SEEN_ENCODING = 4,

@@ -143,8 +143,10 @@ static void *open_waiting(void *pointer)
 static bool is_failure(int error)
 {
 	switch (error) {
+	/* clang-format off */
 	case -EMFILE: case -ENFILE: case -ENOMEM: case -EIO: case -EAGAIN: case -EBADF: case -ESTALE:
 		return true;
+	/* clang-format on */
 	default:
 		return false;
 	}

@@ -59,6 +59,7 @@ static VALUE methods[10];
 static const char *const method_names[10] = {"GET",    "POST",  "PUT",     "DELETE", "HEAD",
 					     "PATCH", "OPTIONS", "TRACE", "LINK",    "UNLINK"};
 
+/* clang-format off */
 static const char *const field_names[] = {
 	"ACCEPT", "ACCEPT_CHARSET", "ACCEPT_ENCODING", "ACCEPT_LANGUAGE", "ACCESS_CONTROL_REQUEST_HEADERS",
 	"ACCESS_CONTROL_REQUEST_METHOD", "AUTHORIZATION", "CACHE_CONTROL", "CLIENT_IP", "CONNECTION", "COOKIE", "DATE",
@@ -70,6 +71,7 @@ static const char *const field_names[] = {
 	"X_FORWARDED_FOR", "X_FORWARDED_HOST", "X_FORWARDED_PORT", "X_FORWARDED_PROTO", "X_FORWARDED_SCHEME",
 	"X_FORWARDED_SSL", "X_HTTP_METHOD_OVERRIDE", "X_REAL_IP", "X_REQUESTED_WITH", "X_REQUEST_ID", "X_REQUEST_START",
 };
+/* clang-format on */
 
 static uint32_t slot_of(const char *name, size_t length)
 {

@@ -19,7 +19,8 @@ struct cuttle_response_head {
 	char fixed[4096]; /* holds the text unless it is longer */
 };
 
-enum cuttle_fault { /* what is wrong with a field, or with the machine */
+/* What is wrong with a field, or with the machine. */
+enum cuttle_fault {
 	CUTTLE_NO_FAULT,
 	CUTTLE_FAULT_NAME,     /* is not a token */
 	CUTTLE_FAULT_VALUE,    /* has a control character */

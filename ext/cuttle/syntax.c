@@ -1,6 +1,7 @@
 /* Generated from the classes in syntax.h: one row per sixteen octets. */
 #include "syntax.h"
 
+/* clang-format off */
 const uint8_t cuttle_syntax[256] = {
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 66, 0, 0, 0, 0, 0, 0,
 	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
@@ -19,6 +20,7 @@ const uint8_t cuttle_syntax[256] = {
 	66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66,
 	66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66,
 };
+/* clang-format on */
 
 const char *cuttle_next_element(const char *at, const char *end, const char **element, size_t *length)
 {

@@ -15,6 +15,7 @@ static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 	for (size_t at = 0; at < CODE; at++) {
 		uint32_t *word = &memory[(value >> 7) % WORDS];
 
+		/* clang-format off */
 		switch (code[at] & 7) {
 		case 0: value += *word; break;
 		case 1: *word ^= value; break;
@@ -25,6 +26,7 @@ static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 		case 6: if (value & 1) value = ~value; break;
 		default: value += (uint32_t)at; break;
 		}
+		/* clang-format on */
 	}
 	return value;
 }

@@ -11,10 +11,12 @@
 #include "histogram.h"
 #include <stdatomic.h>
 
+/* clang-format off */
 enum failure {
 	FAILURE_CONNECT, FAILURE_RESET, FAILURE_EARLY_CLOSE, FAILURE_TIMEOUT, FAILURE_MALFORMED, FAILURE_LENGTH,
 	FAILURE_STATUS_4XX, FAILURE_STATUS_5XX, FAILURE_STATUS_OTHER, FAILURES
 };
+/* clang-format on */
 
 /* One second of a thread. Slots are pairs of index and count. */
 struct window {
