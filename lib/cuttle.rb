@@ -28,6 +28,14 @@ module Cuttle
     Process.clock_gettime(Process::CLOCK_MONOTONIC)
   end
 
+  # Writes one line for the operator to +io+. If nobody takes it (a full disk, a pipe whose reader is gone), the server
+  # goes on. Unlike Kernel#warn it also speaks under ruby -W0.
+  def self.report(line, io = $stderr)
+    io.write("cuttle: #{line}\n")
+  rescue SystemCallError, IOError
+    nil
+  end
+
   # The figures of this process' server, for the app: a Hash with its pid (and its index, of a worker), Puma's keys, and
   # Server#stats. Empty outside a server. Stats.of describes the keys.
   def self.stats

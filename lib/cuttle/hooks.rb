@@ -43,7 +43,7 @@ module Cuttle
     def attempt(name, *arguments)
       call(name, *arguments)
     rescue Error => error
-      warn("cuttle: #{error.message}")
+      Cuttle.report(error.message)
     end
   end
 end

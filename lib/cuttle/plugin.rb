@@ -43,7 +43,7 @@ module Cuttle
       Thread.new do
         block.call
       rescue StandardError => error
-        warn("cuttle: #{self.class.name}: #{Error.line(error)}")
+        Cuttle.report("#{self.class.name}: #{Error.line(error)}")
       end
     end
   end

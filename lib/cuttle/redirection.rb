@@ -37,7 +37,7 @@ module Cuttle
       @paths.each do |stream, path|
         with({ stream => path }) { |_, file| Cores.fetch(@core).redirect(stream, file) }
       rescue Error, SystemCallError => error
-        warn("cuttle: #{error.message}")
+        Cuttle.report(error.message)
       end
     end
 

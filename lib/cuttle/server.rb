@@ -152,7 +152,7 @@ module Cuttle
     end
 
     def watch
-      report = ->(text) { $stderr.write("cuttle: #{text}\n") }
+      report = ->(text) { Cuttle.report(text) }
       Watchdog.new(@source, limit: settings.app_timeout, report: report, &@when_stuck).start
     end
 

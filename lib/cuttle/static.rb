@@ -86,7 +86,7 @@ module Cuttle
     end
 
     def fail_with(exchange, error)
-      warn "static files: #{error.message} (#{error.class})"
+      Cuttle.report("static files: #{error.message} (#{error.class})")
       exchange.responded? ? exchange.abort : Answers.text(exchange, 503)
       true
     end

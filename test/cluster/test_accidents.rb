@@ -219,7 +219,28 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  # A write to /dev/full fails as to a full disk.
+  def test_the_disk_of_the_output_files_is_full
+    [0, 1].each do |workers|
+      serve("stdout_redirect nil, '/dev/full'\nbefore_restart { raise 'broken' }", "-w", workers.to_s) do |process|
+        kill_workers(process) if workers.positive?
+        write("two")
+        File.write("#{@directory}/config/cuttle.rb", "stdout_redirect '/dev/full', '/dev/full'")
+        Process.kill("USR2", process.pid)
+        eventually("the new program") { get(process)&.body == "two" }
+        kill_workers(process) if workers.positive?
+        assert_equal "two", get(process).body
+      end
+    end
+  end
+
   private
+
+  def kill_workers(process)
+    dead = process.workers
+    Process.kill("KILL", *dead)
+    eventually("the next worker") { process.running? && (process.workers - dead).any? }
+  end
 
   def serve(settings, *args, &block)
     write("one")

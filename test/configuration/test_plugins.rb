@@ -30,6 +30,18 @@ class TestPlugins < Minitest::Test
     end
   end
 
+  # Many production environments have RUBYOPT=-W0.
+  def test_what_plugins_and_hooks_report_without_warnings
+    write("cuttle/plugin/my_mark.rb", <<~RUBY)
+      class Cuttle::Plugin::MyMark < Cuttle::Plugin
+        def start(_) = in_background { raise "torn" }
+      end
+    RUBY
+    serve("$VERBOSE = nil\n$LOAD_PATH << '.'\nplugin :my_mark\nafter_booted { raise 'broken' }") do |process|
+      eventually("the reports") { process.err.include?("torn") && process.err.include?("broken") }
+    end
+  end
+
   def test_plugins_that_are_missing
     { "nowhere" => "no file cuttle/plugin/nowhere.rb", "../x" => "give the name of a file" }.each do |name, message|
       serve("\nplugin #{name.inspect}") do |process|

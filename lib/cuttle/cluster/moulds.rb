@@ -119,7 +119,7 @@ module Cuttle
         exit 0
       rescue StandardError, ScriptError => error
         @cluster.report.call(Error.line(error))
-        warn(error.full_message(highlight: false)) if @cluster.settings.debug
+        Cuttle.report(error.full_message(highlight: false).chomp) if @cluster.settings.debug
         exit SAID
       end
 

@@ -77,7 +77,7 @@ module Cuttle
         @fibers += 1
         Fiber.new(blocking: false) { serve(exchange) }.resume
       rescue FiberError => error # no memory for another fiber: serve on the engine's own
-        warn "#{error.message}: a request is served without a fiber of its own"
+        Cuttle.report("#{error.message}: a request is served without a fiber of its own")
         serve(exchange)
       end
 

@@ -98,7 +98,7 @@ module Cuttle
       end
 
       def report(error)
-        warn "cuttle: no thread to be had (#{error.message}): #{size} go on, and more come when they can"
+        Cuttle.report("no thread to be had (#{error.message}): #{size} go on, and more come when they can")
       end
     end
   end

@@ -113,7 +113,7 @@ module Cuttle
       end
 
       def report(error)
-        warn "cuttle: a ractor has ended#{": #{error.message} (#{error.class})" if error}; another takes its place"
+        Cuttle.report("a ractor has ended#{": #{error.message} (#{error.class})" if error}; another takes its place")
       end
     end
   end

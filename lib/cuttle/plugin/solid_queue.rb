@@ -43,7 +43,7 @@ module Cuttle
       end
 
       def stop(reason)
-        warn("cuttle: #{reason}; the server stops too")
+        Cuttle.report("#{reason}; the server stops too")
         @process.command("stop")
       end
 

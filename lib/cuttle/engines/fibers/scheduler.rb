@@ -142,7 +142,7 @@ module Cuttle
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
           raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
 
-          warn "a fiber of the app's terminated with exception: #{error.full_message(highlight: false)}"
+          Cuttle.report("a fiber of the app's terminated with exception: #{error.full_message(highlight: false).chomp}")
         end
 
         # Suspends the fiber until it is resumed. Returns false if the time (seconds) is over first. @paused keeps a

@@ -62,7 +62,7 @@ module Cuttle
         end
 
         def watch(source)
-          report = ->(text) { $stderr.write("cuttle: #{text}\n") }
+          report = ->(text) { Cuttle.report(text) }
           Watchdog.new(source, limit: @options[:app_timeout], report: report).start
         end
       end
