@@ -68,9 +68,15 @@ module Cuttle
       bear { control(commands) } if @settings.control_url
       process.run do
         announce unless @settings.quiet
-        @plugins.each { |plugin| plugin.start(commands) }
+        @plugins.each { |plugin| bear { start(plugin, commands) } }
         @heritage.dissolve if @settings.workers.zero?
       end
+    end
+
+    def start(plugin, commands)
+      plugin.start(commands)
+    rescue StandardError, ScriptError => error
+      raise Error, "#{plugin.class.name}: #{Error.line(error)}"
     end
 
     def alone
