@@ -32,7 +32,11 @@ class TestPlugins < Minitest::Test
 
   # A rehearsal starts no plugins.
   def test_a_plugin_that_fails
-    write("cuttle/plugin/my_mark.rb", "class Cuttle::Plugin::MyMark < Cuttle::Plugin; def start(_) = raise('torn'); end")
+    write("cuttle/plugin/my_mark.rb", <<~RUBY)
+      class Cuttle::Plugin::MyMark < Cuttle::Plugin
+        def start(_) = raise("torn")
+      end
+    RUBY
     [0, 1].each do |workers|
       serve("$LOAD_PATH << '.'\nplugin :my_mark", "-w", workers.to_s) do |process|
         eventually("the end") { !process.running? }
@@ -47,6 +51,14 @@ class TestPlugins < Minitest::Test
         assert_match(/MyMark: torn .*; goes on without it$/, process.err)
       end
       write("config.ru", "run ->(_) { [200, {}, ['one']] }")
+    end
+  end
+
+  # It runs in the thread that obeys signals.
+  def test_a_hook_that_raises_what_is_no_standard_error
+    serve("after_booted { raise NoMemoryError, 'none' }", "-w", "0") do |process|
+      eventually("the report") { process.err.include?("config/cuttle.rb:1: after_booted: none (NoMemoryError)") }
+      assert process.stop.success?
     end
   end
 
