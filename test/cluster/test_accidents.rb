@@ -196,10 +196,49 @@ class TestAccidents < Minitest::Test
       mould = process.moulds.first
       Process.kill("STOP", mould)
       Process.kill("KILL", *process.workers)
-      eventually("the timeout") { process.err.scan("was not ready after").length == 2 }
+      eventually("the timeout") { process.err.include?("did not fork worker 0 in time") }
       Process.kill("CONT", mould)
       eventually("a worker") { get(process)&.body == "one" }
       eventually("one worker") { Array.new(20) { sleep(0.02) && process.workers.length }.uniq == [1] }
+    end
+  end
+
+  def test_a_mould_that_hangs_is_replaced
+    serve("before_worker_fork { sleep 0.01 while File.exist?('slow') }", "-w", "1",
+          "--worker-boot-timeout", "1") do |process|
+      before = process.moulds
+      touch("slow")
+      Process.kill("KILL", *process.workers)
+      eventually("the report") { process.err.include?("(pid #{before.first}) did not fork worker 0 in time: killed") }
+      assert_match(%r{config/cuttle.rb:1}, process.err) # its backtrace
+      eventually("its end") { !process.moulds.intersect?(before) }
+      FileUtils.rm("#{@directory}/slow")
+      eventually("a worker") { process.workers.any? && get(process)&.body == "one" }
+    end
+  end
+
+  LIMIT = <<~RUBY
+    after_booted do
+      _, most = Process.getrlimit(:NOFILE)
+      Thread.new do
+        { "slow" => 4, "go" => 1024 }.each do |file, limit|
+          sleep 0.01 until File.exist?(file)
+          Process.setrlimit(:NOFILE, limit, most)
+          $stderr.puts "limit \#{limit}"
+        end
+      end
+    end
+  RUBY
+
+  def test_the_mould_dies_while_no_descriptor_is_left
+    serve(LIMIT, "-w", "1") do |process|
+      touch("slow")
+      eventually("the limit") { process.err.include?("limit 4") }
+      Process.kill("KILL", *process.moulds)
+      eventually("the report") { process.err.include?("can't start the process that loads the app: Too many open") }
+      assert_equal "one", get(process).body
+      touch("go")
+      eventually("the next mould") { process.moulds.any? }
     end
   end
 
