@@ -51,6 +51,7 @@ module Cuttle
     end
 
     def serve
+      await_handlers
       bear { redirection.apply }
       @restart&.listeners = @listeners
       @restart&.limit = @settings.worker_boot_timeout
@@ -61,6 +62,13 @@ module Cuttle
 
       @restart.exec
       1
+    end
+
+    # Without workers this process loads the app before it has handlers for signals. Those that are no reason to end
+    # don't end it meanwhile.
+    def await_handlers
+      Signals.harmless(files: redirection.any?).each { |name| trap(name) { nil } }
+      Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
     end
 
     def run_process(process)

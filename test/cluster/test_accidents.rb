@@ -143,6 +143,23 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  def test_signals_while_an_only_process_loads_the_app
+    write("one", "File.write('loading', ''); sleep 0.01 until File.exist?('go')")
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", "-w", "0", "-b", "tcp://127.0.0.1:0",
+                                  "--redirect-stderr", "err"], chdir: @directory)
+    eventually("the app") { File.exist?("#{@directory}/loading") }
+    File.rename("#{@directory}/err", "#{@directory}/old")
+    %w[HUP USR1 USR2 TTIN TTOU PWR].each { |signal| Process.kill(signal, process.pid) }
+    eventually("where it is") { File.read("#{@directory}/old").include?("config.ru:1") }
+    touch("go")
+    process.wait_until_ready
+    assert_equal "one", get(process).body
+    Process.kill("TTIN", process.pid)
+    eventually("the report, in the new file") { File.read("#{@directory}/err").include?("TTIN: there are no workers") }
+  ensure
+    process&.finish
+  end
+
   def test_a_rehearsal_ends_with_its_server
     { "TERM" => [0, 1], "KILL" => [0, 1] }.each do |signal, numbers|
       numbers.each do |workers|
