@@ -34,7 +34,7 @@ module Cuttle
     # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
     ADDED = 32
 
-    SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + %w[CHLD TTIN TTOU]).freeze
+    SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + Signals::WORKERS + %w[CHLD]).freeze
 
     # +app+ is called in the mould and returns the Rack app. +membership+ is a Membership, +heritage+ the Heritage of a
     # hot restart, +restart+ a Restart, or nil if this program can't be executed again. +renewable+: whether +app+ loads

@@ -34,7 +34,9 @@ module Cuttle
     def call(name, *arguments)
       @hooks.fetch(name).each do |hook|
         hook.block.call(*arguments)
-      rescue StandardError, ScriptError => error
+      rescue SystemExit, SignalException
+        raise
+      rescue Exception => error # rubocop:disable Lint/RescueException -- it may run in the thread that obeys signals
         raise Error, "#{hook.place}: #{name}: #{Error.line(error)}"
       end
     end

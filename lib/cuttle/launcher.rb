@@ -51,6 +51,7 @@ module Cuttle
     end
 
     def serve
+      await_handlers
       bear { redirection.apply }
       @restart&.listeners = @listeners
       @restart&.limit = @settings.worker_boot_timeout
@@ -63,14 +64,27 @@ module Cuttle
       1
     end
 
+    # Without workers this process loads the app before it has handlers for signals. Those that are no reason to end
+    # don't end it meanwhile.
+    def await_handlers
+      Signals.harmless(files: redirection.any?).each { |name| trap(name) { nil } }
+      Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
+    end
+
     def run_process(process)
       commands = Control::Commands.new(process, cluster: @settings.workers.positive?, files: redirection.any?)
       bear { control(commands) } if @settings.control_url
       process.run do
         announce unless @settings.quiet
-        @plugins.each { |plugin| plugin.start(commands) }
+        @plugins.each { |plugin| bear { start(plugin, commands) } }
         @heritage.dissolve if @settings.workers.zero?
       end
+    end
+
+    def start(plugin, commands)
+      plugin.start(commands)
+    rescue StandardError, ScriptError => error
+      raise Error, "#{plugin.class.name}: #{Error.line(error)}"
     end
 
     def alone

@@ -17,10 +17,13 @@ module Cuttle
     # USR1 is a phased restart, USR2 a hot one. The JVM keeps USR1 to itself.
     RESTART = (RUBY_ENGINE == "jruby" ? [] : %w[USR1 USR2]).freeze
 
-    # What stops no server that has handlers for it, and would end one that executes itself before it has them again.
+    # One worker more, one less. The system stops a process that has no handlers for them.
+    WORKERS = (RUBY_ENGINE == "jruby" ? [] : %w[TTIN TTOU]).freeze
+
+    # What stops no server that has handlers for it, and would end one that has them not yet, or executes itself.
     # +files+: output goes to files, so HUP is one of them.
     def self.harmless(files:)
-      RESTART + DUMP + %w[TTIN TTOU] + (files ? %w[HUP] : [])
+      RESTART + DUMP + WORKERS + (files ? %w[HUP] : [])
     end
 
     # An ignored HUP stays ignored (nohup), unless it opens output +files+ again.

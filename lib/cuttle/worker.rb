@@ -60,9 +60,9 @@ module Cuttle
       @process = Process.pid
       @started_at = Time.now
       self.class.preload
-      names = Signals::STOP + Signals::DUMP + (@parent ? [] : Signals::RESTART)
+      names = Signals::STOP + Signals::DUMP + (@parent ? [] : Signals::RESTART + Signals::WORKERS)
       @signals = Signals.new(names, files: @redirection.any?)
-      @redirection.reopen if @parent # a HUP before this moment was not heard
+      @redirection.reopen # a HUP before this moment was not heard
       Stats.serve(@server, **{ index: @index }.compact)
       @server.when_stuck { @parent ? retire : bear }
       @server.prepare
@@ -151,6 +151,7 @@ module Cuttle
       when "HALT" then give_up(130)
       when *Signals::DUMP then Backtraces.print
       when *Signals::RESTART then rehearse
+      when *Signals::WORKERS then @report.call("#{name}: there are no workers (-w 0)")
       when *Signals::STOP then :stop
       end
     rescue StandardError => error

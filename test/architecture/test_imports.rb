@@ -66,7 +66,7 @@ class TestImports < Minitest::Test
     "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
     "cluster" => %w[cores engines server worker signals notify backtraces stats],
     "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
-                     control pid_file],
+                     control pid_file signals backtraces],
     "cli" => ROOMS.keys
   }.freeze
 

@@ -159,6 +159,23 @@ class TestAccidents < Minitest::Test
     end
   end
 
+  def test_signals_while_an_only_process_loads_the_app
+    write("one", "File.write('loading', ''); sleep 0.01 until File.exist?('go')")
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", "-w", "0", "-b", "tcp://127.0.0.1:0",
+                                  "--redirect-stderr", "err"], chdir: @directory)
+    eventually("the app") { File.exist?("#{@directory}/loading") }
+    File.rename("#{@directory}/err", "#{@directory}/old")
+    %w[HUP USR1 USR2 TTIN TTOU PWR].each { |signal| Process.kill(signal, process.pid) }
+    eventually("where it is") { File.read("#{@directory}/old").include?("config.ru:1") }
+    touch("go")
+    process.wait_until_ready
+    assert_equal "one", get(process).body
+    Process.kill("TTIN", process.pid)
+    eventually("the report, in the new file") { File.read("#{@directory}/err").include?("TTIN: there are no workers") }
+  ensure
+    process&.finish
+  end
+
   def test_a_rehearsal_ends_with_its_server
     { "TERM" => [0, 1], "KILL" => [0, 1] }.each do |signal, numbers|
       numbers.each do |workers|
@@ -212,10 +229,49 @@ class TestAccidents < Minitest::Test
       mould = process.moulds.first
       Process.kill("STOP", mould)
       Process.kill("KILL", *process.workers)
-      eventually("the timeout") { process.err.scan("was not ready after").length == 2 }
+      eventually("the timeout") { process.err.include?("did not fork worker 0 in time") }
       Process.kill("CONT", mould)
       eventually("a worker") { get(process)&.body == "one" }
       eventually("one worker") { Array.new(20) { sleep(0.02) && process.workers.length }.uniq == [1] }
+    end
+  end
+
+  def test_a_mould_that_hangs_is_replaced
+    serve("before_worker_fork { sleep 0.01 while File.exist?('slow') }", "-w", "1",
+          "--worker-boot-timeout", "1") do |process|
+      before = process.moulds
+      touch("slow")
+      Process.kill("KILL", *process.workers)
+      eventually("the report") { process.err.include?("(pid #{before.first}) did not fork worker 0 in time: killed") }
+      assert_match(%r{config/cuttle.rb:1}, process.err) # its backtrace
+      eventually("its end") { !process.moulds.intersect?(before) }
+      FileUtils.rm("#{@directory}/slow")
+      eventually("a worker") { process.workers.any? && get(process)&.body == "one" }
+    end
+  end
+
+  LIMIT = <<~RUBY
+    after_booted do
+      _, most = Process.getrlimit(:NOFILE)
+      Thread.new do
+        { "slow" => 4, "go" => 1024 }.each do |file, limit|
+          sleep 0.01 until File.exist?(file)
+          Process.setrlimit(:NOFILE, limit, most)
+          $stderr.puts "limit \#{limit}"
+        end
+      end
+    end
+  RUBY
+
+  def test_the_mould_dies_while_no_descriptor_is_left
+    serve(LIMIT, "-w", "1") do |process|
+      touch("slow")
+      eventually("the limit") { process.err.include?("limit 4") }
+      Process.kill("KILL", *process.moulds)
+      eventually("the report") { process.err.include?("can't start the process that loads the app: Too many open") }
+      assert_equal "one", get(process).body
+      touch("go")
+      eventually("the next mould") { process.moulds.any? }
     end
   end
 

@@ -30,6 +30,38 @@ class TestPlugins < Minitest::Test
     end
   end
 
+  # A rehearsal starts no plugins.
+  def test_a_plugin_that_fails
+    write("cuttle/plugin/my_mark.rb", <<~RUBY)
+      class Cuttle::Plugin::MyMark < Cuttle::Plugin
+        def start(_) = raise("torn")
+      end
+    RUBY
+    [0, 1].each do |workers|
+      serve("$LOAD_PATH << '.'\nplugin :my_mark", "-w", workers.to_s) do |process|
+        eventually("the end") { !process.running? }
+        assert_equal 1, process.status.exitstatus
+        assert_equal "cuttle: Cuttle::Plugin::MyMark: torn (RuntimeError)\n", process.err
+      end
+      serve("", "-w", workers.to_s) do |process|
+        write("config/cuttle.rb", "$LOAD_PATH << '.'\nplugin :my_mark")
+        write("config.ru", "run ->(_) { [200, {}, ['two']] }")
+        Process.kill("USR2", process.pid)
+        eventually("the new program") { get(process)&.body == "two" }
+        assert_match(/MyMark: torn .*; goes on without it$/, process.err)
+      end
+      write("config.ru", "run ->(_) { [200, {}, ['one']] }")
+    end
+  end
+
+  # It runs in the thread that obeys signals.
+  def test_a_hook_that_raises_what_is_no_standard_error
+    serve("after_booted { raise NoMemoryError, 'none' }", "-w", "0") do |process|
+      eventually("the report") { process.err.include?("config/cuttle.rb:1: after_booted: none (NoMemoryError)") }
+      assert process.stop.success?
+    end
+  end
+
   # Many production environments have RUBYOPT=-W0.
   def test_what_plugins_and_hooks_report_without_warnings
     write("cuttle/plugin/my_mark.rb", <<~RUBY)

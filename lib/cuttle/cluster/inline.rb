@@ -15,6 +15,9 @@ module Cuttle
       def loaded? = true
       def closed? = false
       def dead? = false
+      def deadline = nil
+      def kill_if_overdue(_now) = nil
+      def hangs(_now) = nil
 
       # Forks a worker for +slot+.
       def order(slot)

@@ -5,6 +5,9 @@ module Cuttle
     # The supervisor's side of a mould: the process that has loaded the app, from which workers are forked. New code
     # means a new mould. A mould does what it reads from its pipe, and ends with it, so it ends with its supervisor too.
     class Mould
+      # Seconds that one that hangs has to print its backtraces.
+      LAST_WORDS = 1
+
       attr_reader :pid, :phase
 
       def initialize(phase)
@@ -39,6 +42,14 @@ module Cuttle
         kill_if_overdue(Cuttle.now)
       end
 
+      # It did not fork a worker that it was told to: asks it where it is, and has it killed a moment later.
+      def hangs(now)
+        return if dead? || @deadline
+
+        Process.kill(Signals::DUMP.last, pid)
+        @deadline = now + LAST_WORDS
+      end
+
       def kill_if_overdue(now)
         return unless @deadline && @deadline <= now
 
@@ -49,6 +60,7 @@ module Cuttle
       # It was reaped.
       def died
         @dead = true
+        @deadline = nil # its pid may be another's soon
       end
 
       def dead? = @dead

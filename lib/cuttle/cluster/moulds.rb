@@ -57,7 +57,7 @@ module Cuttle
       # Reaps and replaces moulds, and goes on with a phased restart.
       def tend(now)
         reap(now)
-        @leaving.each { |mould| mould.kill_if_overdue(now) }
+        (all | @leaving).each { |mould| mould.kill_if_overdue(now) }
         return if @stopping
 
         recast if @recast && @recast <= now
@@ -67,7 +67,7 @@ module Cuttle
 
       # Seconds until #tend has something to do; nil: not before a signal or a message.
       def wake_in(now)
-        at = [@recast, (@patience if overdue?), *@leaving.map(&:deadline)].compact.min
+        at = [@recast, (@patience if overdue?), *(all | @leaving).map(&:deadline)].compact.min
         [at - now, 0].max if at
       end
 
@@ -177,6 +177,9 @@ module Cuttle
         before = @current
         @current = cast
         @workers.move(before, @current)
+      rescue SystemCallError => error # no memory, processes or descriptors left at the moment
+        @cluster.report.call("can't start the process that loads the app: #{error.class.new.message}")
+        @recast = Cuttle.now + RECAST
       end
 
       def overdue? = @renewal && @patience && !@renewal.mould.loaded?

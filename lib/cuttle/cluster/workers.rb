@@ -161,10 +161,22 @@ module Cuttle
       def enforce(slot, now)
         case slot.overdue(now)
         when :dump then signal(Signals::DUMP.last, slot)
-        when :kill
-          @cluster.report.call("#{slot} #{slot.fault}: killed")
-          slot.running? ? kill_one(slot) : ended(slot, now)
+        when :kill then slot.running? ? put_down(slot) : unforked(slot, now)
         end
+      end
+
+      def put_down(slot)
+        @cluster.report.call("#{slot} #{slot.fault}: killed")
+        kill_one(slot)
+      end
+
+      # It was never forked, so the mould hangs.
+      def unforked(slot, now)
+        unless slot.retiring?
+          @cluster.report.call("#{slot.mould} did not fork worker #{slot.index} in time: killed")
+          slot.mould.hangs(now)
+        end
+        ended(slot, now)
       end
 
       # Waits only for the workers. A child of the app is the app's to wait for.
