@@ -28,7 +28,8 @@ Platform = Struct.new(:name, :compiler, :emulator, :packages, keyword_init: true
     EXTENSIONS.each_value do |source|
       mkdir_p "#{directory}/#{source}", verbose: false
       FileList["#{source}/*.c"].each do |file|
-        sh compiler, *PLATFORM_FLAGS, "-O2", *PLATFORM_RUBY, "-c", "-o", "#{directory}/#{file.ext("o")}", file, verbose: false
+        sh compiler, *PLATFORM_FLAGS, "-O2", *PLATFORM_RUBY, "-c", "-o", "#{directory}/#{file.ext("o")}", file,
+           verbose: false
       end
     end
   end
@@ -68,7 +69,7 @@ CROSS_PLATFORMS.each do |platform|
   task platforms: "platforms:#{platform.name}"
 end
 
-# The extension without Linux's calls: a file that uses one without a guard doesn't compile (test/platforms/elsewhere.h).
+# The extension without Linux's calls: test/platforms/elsewhere.h makes a use without a guard an error.
 ELSEWHERE = "#{PLATFORMS}/elsewhere"
 ELSEWHERE_FLAGS = %w[-O1 -g -fPIC -Werror -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -include]
                   .push(File.expand_path("../test/platforms/elsewhere.h", __dir__)).join(" ").freeze
