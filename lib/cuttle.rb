@@ -79,14 +79,14 @@ module Cuttle
   autoload :Worker, "cuttle/worker"
 
   # The C primitives (ext/cuttle).
-  autoload :Connection, "cuttle/core"
-  autoload :Exchange, "cuttle/core"
-  autoload :Poller, "cuttle/core"
-  autoload :Scoreboard, "cuttle/core"
-  autoload :Acceptor, "cuttle/core"
-  autoload :Beneath, "cuttle/core"
-  autoload :Orphans, "cuttle/core"
-  autoload :Descriptors, "cuttle/core"
+  autoload :Connection, "cuttle/cores/native"
+  autoload :Exchange, "cuttle/cores/native"
+  autoload :Poller, "cuttle/cores/native"
+  autoload :Scoreboard, "cuttle/cores/native"
+  autoload :Acceptor, "cuttle/cores/native"
+  autoload :Beneath, "cuttle/cores/native"
+  autoload :Orphans, "cuttle/cores/native"
+  autoload :Descriptors, "cuttle/cores/native"
 end
 
 Cuttle::Rack::Handler.offer if defined?(Rails)

@@ -8,8 +8,9 @@ LIBRARY = ".#{RbConfig::CONFIG["DLEXT"]}"
 # A library belongs to one Ruby; another may crash with it.
 THIS_RUBY = [RUBY_ENGINE, RUBY_VERSION, "p#{RUBY_PATCHLEVEL}", RUBY_PLATFORM].join("-")
 
-# The library +target+ from the sources in +source+. +variant+ keeps builds with other flags apart.
-def extension(target, source, variant = nil)
+# The library +target+ from the sources in +source+. +variant+ keeps builds with other flags apart, and +arguments+ are
+# extconf.rb's.
+def extension(target, source, variant = nil, arguments: [])
   build = "tmp/#{THIS_RUBY}/#{source}#{variant}"
 
   file target => [*FileList["#{source}/*.{c,h,rb}"], belongs(target)] do
@@ -17,7 +18,7 @@ def extension(target, source, variant = nil)
     mkdir_p [build, File.dirname(target)], verbose: false
     alone do
       rm_rf Dir["#{build}/*"], verbose: false if File.exist?(makefile) && outdated?(makefile, source) # new flags
-      configure(source, build) unless File.exist?(makefile)
+      configure(source, build, *arguments) unless File.exist?(makefile)
       sh "make", "-C", build, "-j2", "--quiet", verbose: false
       replace "#{build}/#{File.basename(target)}", target
     end
@@ -30,8 +31,9 @@ def alone(&block)
 end
 
 # Whoever runs the core in Ruby here may have set CUTTLE_CORE, with which extconf.rb builds nothing.
-def configure(source, build)
-  sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{__dir__}/../#{source}/extconf.rb", chdir: build, verbose: false)
+def configure(source, build, *arguments)
+  sh({ "CUTTLE_CORE" => nil }, RbConfig.ruby, "#{__dir__}/../#{source}/extconf.rb", *arguments, chdir: build,
+                                                                                     verbose: false)
 end
 
 # A file with the name of the Ruby that +target+ is for. It is written, and so newer than +target+, where that was

@@ -27,6 +27,7 @@ module Suites
     def all
       tests = [["tests", {}, "test"], ["real apps", {}, "test:real"],
                ["tests under Rack 2.2", { "BUNDLE_GEMFILE" => rack2 }, "test:rack"],
+               ["as on other systems", { "CUTTLE_ENGINE" => "hybrid,threads" }, "platforms:elsewhere"],
                ["other servers", {}, "test:peers"], ["tests under sanitizers", {}, "sanitize:core"]]
       others = [["house style", {}, "lint"], ["parsers under sanitizers", {}, "sanitize:parser"],
                 ["fuzz targets", {}, "fuzz:smoke"], ["threads under sanitizers", {}, "sanitize:threads"],

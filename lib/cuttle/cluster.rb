@@ -16,6 +16,7 @@ module Cuttle
   # A worker whose supervisor dies stops by itself as at TERM. A Scoreboard shows each worker how many connections every
   # worker has. A worker leaves new connections to a worker that has fewer and a free thread.
   class Cluster
+    autoload :Bundle, "cuttle/cluster/bundle"
     autoload :Cpus, "cuttle/cluster/cpus"
     autoload :Forge, "cuttle/cluster/forge"
     autoload :Heritage, "cuttle/cluster/heritage"
@@ -55,7 +56,7 @@ module Cuttle
     def run(&booted)
       @started_at = Time.now
       @booted = booted
-      [Relief, Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
+      [Bundle, Relief, Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
       @workers.adopt(@heritage.pids)
       @heartbeat = Notify::Heartbeat.new

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "rbconfig"
+
 module Cuttle
   # The cores: who reads requests, keeps connections and sends responses. The contract of every core is a module with
   #
@@ -19,7 +21,16 @@ module Cuttle
       "pure" => ["Pure", "Ruby: for Rubies that load no C extension, to read, and to check the native one"]
     }
 
+    # Where the extension may be: a precompiled gem has one for each version of Ruby.
+    LIBRARIES = ["cuttle/#{RUBY_VERSION[/\A\d+\.\d+/]}/core", "cuttle/core"]
+                .map { |name| "#{name}.#{RbConfig::CONFIG["DLEXT"]}".freeze }.freeze
+
     class << self
+      # The name of this Ruby's extension, for `require`. Where there is none, the name that it would have.
+      def library
+        LIBRARIES.find { |name| found?(name) } || LIBRARIES.last
+      end
+
       # The core to take where nobody chooses: "native" where it can be, else "pure".
       def default
         missing("native") ? "pure" : "native"
@@ -29,15 +40,15 @@ module Cuttle
       def missing(name)
         return if name != "native"
         return "there is none for #{RUBY_ENGINE}, which loads no C extensions" if RUBY_ENGINE == "jruby"
-        return if compiled?
+        return if found?(library)
 
         "it is not compiled here: install the gem without CUTTLE_CORE=pure, or run rake compile in a clone"
       end
 
       private
 
-      def compiled?
-        $LOAD_PATH.resolve_feature_path("cuttle/core")&.first == :so
+      def found?(library)
+        $LOAD_PATH.resolve_feature_path(library)&.first == :so
       end
     end
   end

@@ -42,6 +42,14 @@ class TestGem < Minitest::Test
     assert_match(/\Acuttle: core native: it is not compiled here: install the gem without CUTTLE_CORE=pure/, out)
   end
 
+  # The programs in PATH are Ruby's alone.
+  def test_the_precompiled_gem_needs_no_compiler
+    install(precompiled, "PATH" => only_ruby)
+    library, = Dir["#{@directory}/home/**/core.#{RbConfig::CONFIG["DLEXT"]}"]
+    assert_match(%r{/lib/cuttle/#{RUBY_VERSION[/\d+\.\d+/]}/core\.\w+\z}, library)
+    served { |process| assert_equal "from the gem", get(process).body }
+  end
+
   def test_the_gem_for_jruby
     package = Gem::Package.new(build("cuttle", "CUTTLE_PLATFORM" => "java"))
     assert_equal "java", package.spec.platform.to_s
@@ -91,6 +99,27 @@ class TestGem < Minitest::Test
     path = "#{@directory}/#{name}.gem"
     out = command("gem", "build", "#{name}.gemspec", "--output", path, chdir: ROOT, variables: variables)
     assert_empty out.lines.grep(/WARNING/).grep_v(/no homepage|guides/)
+    path
+  end
+
+  # A directory with Ruby's commands, for PATH.
+  def only_ruby
+    "#{@directory}/tools".tap do |directory|
+      Dir.mkdir(directory)
+      File.symlink(RbConfig.ruby, "#{directory}/ruby")
+      File.symlink("#{RbConfig::CONFIG["bindir"]}/gem", "#{directory}/gem")
+    end
+  end
+
+  # Built as in rake-compiler-dock's containers, without one.
+  def precompiled
+    out, status = Open3.capture2e("bundle", "exec", "rake", "gem:native:here", chdir: ROOT)
+    assert_predicate status, :success?, out
+    path = "#{ROOT}/pkg/#{out[/File: (\S+\.gem)/, 1]}"
+    package = Gem::Package.new(path)
+    assert_equal Gem::Platform.local.to_s, package.spec.platform.to_s
+    assert_empty package.spec.extensions
+    assert_empty package.contents.grep(/\Aext/)
     path
   end
 

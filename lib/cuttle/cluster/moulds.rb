@@ -113,7 +113,7 @@ module Cuttle
         Signals::STOP.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
         Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
         Process.setproctitle("cuttle: mould of #{@cluster.supervisor}#{@cluster.tag}")
-        @cluster.with_supervisor { @forge.load }
+        @cluster.with_supervisor { load }
         @cluster.wire.tell(:loaded, pid: Process.pid)
         @forge.obey(commands)
         exit 0
@@ -121,6 +121,11 @@ module Cuttle
         @cluster.report.call(Error.line(error))
         Cuttle.report(error.full_message(highlight: false).chomp) if @cluster.settings.debug
         exit SAID
+      end
+
+      def load
+        Bundle.renew if @cluster.settings.prune_bundler
+        @forge.load
       end
 
       # Lets a mould end. One that still loads the app may take long, and is of no use.

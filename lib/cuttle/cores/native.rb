@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-require "cuttle/core"
+require Cuttle::Cores.library
 
 module Cuttle
   module Cores

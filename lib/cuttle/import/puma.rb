@@ -9,7 +9,6 @@ module Cuttle
 
       NO_TLS = "serves without TLS; let a proxy before it do that"
       NO_THREAD_HOOKS = "there are no hooks for threads; make what a thread needs at its first use"
-      NO_BUNDLER = "a hot restart executes the whole command again, with the bundle that is there then; leave it out"
       NO_WARNING = "there is no such warning; leave it out"
       NO_REFORK = "workers are never forked from a worker; before_fork runs in the process that they are forked from"
 
@@ -58,7 +57,8 @@ module Cuttle
           from == :socket ? [] : raise(NoEqual, remote_address(from))
         },
         "restart_command" => "a hot restart executes the command line that started the server; leave it out",
-        "prune_bundler" => NO_BUNDLER, "extra_runtime_dependencies" => NO_BUNDLER,
+        "extra_runtime_dependencies" => "the supervisor loads no gems but Cuttle's and those of the configuration " \
+                                        "file; leave it out",
         "worker_check_interval" => "workers give a sign of life every 5 s or oftener; worker_timeout says how long " \
                                    "they may be silent; leave it out",
         "worker_culling_strategy" => "TTOU takes the worker that was added last; leave it out",
