@@ -9,8 +9,8 @@ module Bench
     TIMEOUT = 30 # seconds; wrk drops what takes longer, so it is far above what any sane server needs
 
     # app: of Lab::Options. environment: of every server. connections: how many there will be, where they are many.
-    # whole: whether the server may use every core, and so shares one with the load.
-    attr_accessor :app, :environment, :connections, :whole
+    # whole: whether the server may use every core, and so shares one with the load. warm_up: seconds at most.
+    attr_accessor :app, :environment, :connections, :whole, :warm_up
     attr_reader :trials
 
     # columns: names of Columns.
@@ -18,6 +18,7 @@ module Bench
       @name = name
       @title = title
       @columns = columns
+      @warm_up = WARM_UP
       @environment = {}
       @pairs = []
       @figures = []
@@ -69,14 +70,14 @@ module Bench
       Cuttle::Load::Plan::Checks.allow_files(connections + SPARE) if connections
       wanted = @pairs.select { |configuration, _| options.wants?(configuration["name"]) }
       Lab::Plan::Declared.new(wanted).plan(seed: options.seed, rounds: options.rounds, duration: options.seconds,
-                                           warmup: WARM_UP)
+                                           warmup: warm_up)
     end
 
     # The lab's options.
     def options(options)
       cores = options.cores
       server = whole ? Lab::Machine::Cores.allowed : cores.server
-      Lab::Options.new(app: app, seed: options.seed, rounds: options.rounds, duration: options.seconds, warmup: WARM_UP,
+      Lab::Options.new(app: app, seed: options.seed, rounds: options.rounds, duration: options.seconds, warmup: warm_up,
                        timeout: TIMEOUT, patience: options.patience, cpus: { server: server, load: cores.load },
                        directory: File.join(RESULTS, @name), command: options.command,
                        notes: { Report::NOTE => note })

@@ -3,13 +3,11 @@
 require "fileutils"
 require "shellwords"
 require_relative "clone"
+require_relative "../../lib/cuttle"
 
 # JRuby for tests: the jar files of a gem (gemfiles/jruby.gemfile), run by the system's Java, which bin/setup installs.
 module JRuby
   GEMFILE = "#{Clone::ROOT}/gemfiles/jruby.gemfile"
-
-  # What jruby's own launcher opens, which the JVM keeps from JRuby otherwise: descriptors and processes.
-  OPENED = %w[java.base/sun.nio.ch java.base/java.io java.base/java.util].freeze
 
   # A test's JVM lives for seconds: it compiles quickly rather than well.
   FLAGS = %w[-XX:+UseSerialGC -XX:TieredStopAtLevel=1].freeze
@@ -26,7 +24,7 @@ module JRuby
 
     # The command that runs a Ruby script.
     def command(flags = FLAGS)
-      [*java(flags), "-cp", jars.join(":"), "org.jruby.Main"]
+      Cuttle::Lab::Servers::Peers::Jruby.interpreter(jars, flags)
     end
 
     # The same with an archive of JRuby's loaded classes, which saves each start a third of its time.
@@ -50,10 +48,6 @@ module JRuby
     # Loads what a server loads.
     TYPICAL = 'require "cuttle"; require "socket"; Cuttle::Settings; Cuttle::Cores::Pure; Cuttle::Listeners.open([])'
     private_constant :TYPICAL
-
-    def java(flags)
-      ["java", *OPENED.flat_map { |package| ["--add-opens", "#{package}=ALL-UNNAMED"] }, *flags]
-    end
 
     # JRuby's two jar files: the program, and its standard library.
     def jars

@@ -25,7 +25,9 @@ module Exempt
   TESTS = {
     /^TestRubyParsers|^TestAccessLines|^TestChangingResponses|^TestHandler#test_(rackup|the_default_where)/ =>
       "they start servers as processes of the Ruby that runs them, which for JRuby is no program",
-    /^TestStaticServing#test_a_directory_alone/ => "it starts a server as a process too",
+    /^TestStaticServing#test_a_directory_alone|^TestFailure#test_in_a_configuration_file/ =>
+      "they start servers as processes too",
+    /^TestListeners#test_the_backlog/ => "JRuby reads no option of a socket that is more than a number",
     /^TestDate#test_(times_that|dates_are)/ => "they run Ruby as a process, to ask it about time zones",
     /under_fibers|^TestStaticServing.*fibers/ => "JRuby 9.4 has no fiber scheduler",
     /^TestBeneath(Walk|Openat2)|under_\w+_and_native|minimum_rate_is_/ => "there is no native core",

@@ -59,6 +59,16 @@ class TestStudyKept < Minitest::Test
     assert_equal [["wrong answers: status_5xx 3"], 3], [runs.first.reasons, runs.first.failures]
   end
 
+  # Those that were steady say nothing.
+  def test_runs_that_were_not_steady_say_so
+    lab = lab("q1-threads") { |*run| served(*run).push({ "steady" => run.last.positive? }) }
+    full = lab.write("#{@directory}/full")
+    findings = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root)
+    assert_equal [false, nil, nil], findings.results.runs.first(3).map(&:steady)
+    assert_match(/^- (\d+) runs of \d+ did not become steady in the warm-up: cuttle hybrid, 1 at once;/,
+                 Studies::Report::Readme.render(findings))
+  end
+
   def test_a_part_of_a_study_is_refused
     part = StudiedLab.new(study("s0-ab").only(%w[s0.10])) { |*run| served(*run) }.write("#{@directory}/part")
     error = assert_raises(Studies::Failure) { Studies::Archive.take(part, @root) }

@@ -7,8 +7,10 @@ module Cuttle
     class Jvm < ServerSocket
       SHORTAGE = Errno::EMFILE.new.message
 
-      def self.listen(address, backlog)
+      def self.listen(address, backlog:, reuse_port: false)
         socket = new(address.afamily, :STREAM)
+        # JRuby's setsockopt takes it and does nothing.
+        socket.to_channel.set_option(java.net.StandardSocketOptions::SO_REUSEPORT, true) if reuse_port
         socket.bind(address, backlog)
         socket
       rescue SystemCallError

@@ -87,7 +87,7 @@ module Cuttle
       end
 
       def listen(address)
-        return Jvm.listen(address, @options[:backlog]) if RUBY_ENGINE == "jruby"
+        return Jvm.listen(address, **@options.slice(:backlog, :reuse_port)) if RUBY_ENGINE == "jruby"
 
         socket = Socket.new(address.afamily, :STREAM)
         socket.setsockopt(:SOCKET, :REUSEADDR, true)

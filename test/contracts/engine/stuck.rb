@@ -100,9 +100,14 @@ module EngineContract
       end
     end
 
+    # A loaded machine may need longer for some than the app may take.
     def assert_whole_after_all
-      clients = Array.new(at_once) { connect.write(get("/echo?whole", "Connection: close")) }
-      clients.each { |client| assert_equal "whole", client.response.body }
+      eventually("whole answers") do
+        clients = Array.new(at_once) { connect.write(get("/echo?whole", "Connection: close")) }
+        late, whole = clients.map(&:response).partition { |response| response.status == 503 }
+        assert_empty whole.map { |response| [response.status, response.body] }.uniq - [[200, "whole"]]
+        late.empty?
+      end
     end
 
     # nil where the listener closed before it was accepted.

@@ -26,6 +26,7 @@ module Cuttle
           "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
           "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
           "kino" => ["Kino", "a server in Rust, the app in ractors of one process; Ruby 4"],
+          "jruby" => ["Jruby", "this one on JRuby, under its engines: threads without a GVL"],
           "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
           "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
           "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
@@ -40,12 +41,13 @@ module Cuttle
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
             "webrick" => "1.9.2", "rainbows" => "5.2.1", "yahns" => "1.18.0", "goliath" => "1.0.7",
             "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27", "rhebok" => "0.9.3",
-            "logger" => "1.7.0", "rack" => "3.2.8", "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
+            "jruby-jars" => "9.4.15.0", "logger" => "1.7.0", "rack" => "3.2.8", "rack:<3" => "2.2.25",
+            "rack:<2" => "1.6.13", "rackup" => "2.3.1"
           }.freeze,
           "4.0" => {
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.57.0", "thin" => "2.0.1",
             "iodine" => "0.8.3", "agoo" => "2.15.15", "itsi-server" => "0.2.27", "kino" => "0.7.2",
-            "logger" => "1.7.0", "rack" => "3.2.8", "rackup" => "2.3.1"
+            "jruby-jars" => "9.4.15.0", "logger" => "1.7.0", "rack" => "3.2.8", "rackup" => "2.3.1"
           }.freeze
         }.freeze
 

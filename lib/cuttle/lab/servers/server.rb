@@ -11,7 +11,7 @@ module Cuttle
       # One start of one server, in its own processes: started on its cores, asked until it answers, observed from
       # outside, and stopped with all its processes.
       class Server
-        START_TIMEOUT = 60 # seconds
+        START_TIMEOUT = 180 # seconds; on a busy machine a JVM takes more than one minute
         COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
         STOP_TIMEOUT = 10
 

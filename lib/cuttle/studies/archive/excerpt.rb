@@ -3,11 +3,11 @@
 module Cuttle
   module Studies
     module Archive
-      # The lines of a results file that findings are made of: without windows, proofs and marks, numbers with five
-      # digits, no paths of this machine. A histogram stays only if a percentile is reported for which its run had too
-      # few responses; then only the part that can hold that percentile.
+      # The lines of a results file that findings are made of: without windows, proofs and marks, "steady" only where a
+      # run wasn't, numbers with five digits, no paths of this machine. A histogram stays only if a percentile is
+      # reported for which its run had too few responses; then only the part that can hold that percentile.
       class Excerpt
-        DROPPED = %w[order at boot proof steady octets elapsed load_cpu lost speed repeated marks warnings windows
+        DROPPED = %w[order at boot proof octets elapsed load_cpu lost speed repeated marks warnings windows
                      histogram].freeze
         HEADER = %w[fairness cut].freeze # dropped as well
         SERVER = %w[pss switches cpu_share].freeze # dropped as well
@@ -61,7 +61,7 @@ module Cuttle
         def run(run)
           hash = run.to_h
           histogram = hash["histogram"] if run.valid? && needed.key?([run.configuration, run.load])
-          hash.except(*DROPPED, *("reasons" if run.valid?))
+          hash.except(*DROPPED, *("reasons" if run.valid?), *("steady" unless run.steady == false))
               .merge("ms" => run.ms&.slice(*TIMES)&.compact, "server" => server(run),
                      "errors" => run.errors.select { |_, count| count&.positive? },
                      "histogram" => histogram && upper(run, histogram))

@@ -51,7 +51,7 @@ module Cuttle
           results = findings.results
           [*("It did not come to its end." if results.interrupted?),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
-           *too_few(findings), *failed(results), *invalid(results),
+           *too_few(findings), *failed(results), *invalid(results), *unsteady(results),
            *results.warnings.map { |warning| "#{capital(warning.text)}." }]
         end
 
@@ -82,6 +82,16 @@ module Cuttle
             reason = all.flat_map { |run| run.reasons || [] }.first
             "Not valid: #{where(results, *ids)}, #{Units.plural(all.length, "run")}: #{reason}."
           end
+        end
+
+        # The runs that count though the rate was still changing when their warm-up ended, in a sentence; or nil.
+        def unsteady(results)
+          runs = results.runs.select { |run| run.valid? && run.steady == false }
+          places = runs.map { |run| where(results, run.configuration, run.load) }.uniq
+          return if runs.empty?
+
+          "#{Units.plural(runs.length, "run")} of #{results.runs.length} did not become steady in the warm-up: " \
+            "#{places.join("; ")}."
         end
 
         def where(results, configuration, load)

@@ -50,12 +50,19 @@ module Cuttle
 
           # uri: where to listen.
           def command(setup, uri = "tcp://#{address(setup)}")
-            [setup.ruby || RbConfig.ruby, "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
+            [*interpreter(setup), "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
              "-e", "production", *model(setup), *copies(setup.model, setup.workers).split, *pool(setup),
              setup.keep_alive ? "--keep-alive" : "--no-keep-alive", *setup.flags, setup.app]
           end
 
           private
+
+          # Models of threads alone, which every Ruby has.
+          def threaded
+            Engines.names.reject { |name| Engines.traits(name).then { |traits| traits.fibers? || traits.ractors? } }
+          end
+
+          def interpreter(setup) = [setup.ruby || RbConfig.ruby]
 
           # With --like the engine is not given; what it prints proves that the model is the one that was asked for.
           def model(setup)
