@@ -6,7 +6,8 @@ module Cuttle
   #   0 done · 1 an Error · 2 a UsageError · 130 interrupted
   #
   # A command is a class in its own file, loaded when it is called. It has new(out:, err:) and run(arguments), which
-  # returns the exit status and raises Error or UsageError. One line in COMMANDS adds a command.
+  # returns the exit status, raises Error or UsageError, and throws :help with a text, or :version, if that is what was
+  # asked for. One line in COMMANDS adds a command.
   class CLI
     Command = Struct.new(:name, :file, :constant, :summary)
 
@@ -58,6 +59,27 @@ module Cuttle
       parser.on(*short, "--version", "print the version") { throw :version }
     end
 
+    # Adds --version and --help, which end the command.
+    def self.tell_version_and_help(parser)
+      tell_version(parser, "-V", "-v")
+      parser.on("-h", "--help", "print this help") { throw :help, parser.help }
+    end
+
+    # What +parser+ leaves of the arguments. Raises UsageError.
+    def self.parse(parser, arguments)
+      parser.parse(arguments)
+    rescue OptionParser::ParseError => error
+      raise UsageError, error.message
+    end
+
+    # The two operands of a comparison, which has no option but --help. Raises UsageError.
+    def self.two(arguments, usage, complaint)
+      throw :help, usage if arguments.intersect?(%w[-h --help])
+      raise UsageError, complaint unless arguments.length == 2
+
+      arguments
+    end
+
     def initialize(out: $stdout, err: $stderr)
       @out = out
       @err = err
@@ -67,8 +89,12 @@ module Cuttle
     def run(arguments)
       debug = arguments.include?("--debug")
       name, *rest = arguments
-      catch(:version) { return command(self.class.question(name || "help"), rest) }
-      command("version", [])
+      help = catch(:help) do
+        catch(:version) { return command(self.class.question(name || "help"), rest) }
+        return command("version", [])
+      end
+      @out.puts help
+      0
     rescue UsageError => error
       complain(error, debug)
       @err.puts "Usage: cuttle #{usage(name)}"

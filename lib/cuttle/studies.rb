@@ -21,7 +21,7 @@ module Cuttle
     autoload :Procedure, "cuttle/studies/procedure"
     autoload :Published, "cuttle/studies/published"
     autoload :Report, "cuttle/studies/report"
-    autoload :Reproduction, "cuttle/studies/reproduction"
+    autoload :Reproduction, "cuttle/studies/findings"
     autoload :Request, "cuttle/studies/request"
     autoload :Rubies, "cuttle/studies/rubies"
     autoload :Scale, "cuttle/studies/scale"

@@ -23,35 +23,14 @@ module Cuttle
         name = COMMANDS[arguments.first]
         return self.class.const_get(name).new(out: @out, err: @err).run(arguments.drop(1)) if name
 
-        options = Options.parse(arguments)
-        options.help ? help(options) : measure(options)
+        measure(Options.parse(arguments))
       end
 
       private
 
-      def help(options)
-        @out.puts options.help
-        0
-      end
-
       def measure(options)
-        tell(Cuttle::Lab.run(options.to_lab, out: @err), options)
-      end
-
-      def tell(directory, options)
-        results = Cuttle::Lab::Results.read(directory)
-        analysis = Cuttle::Lab::Analysis.new(results)
-        page = Report.write(results, analysis)
-        if options.json
-          @out.puts JSON.generate(Cuttle::Lab::Report.json(results, analysis))
-        else
-          @out.print Cuttle::Lab::Report.text(results, analysis)
-          @out.puts "", page
-        end
-        status(results)
-      end
-
-      def status(results)
+        results = Cuttle::Lab::Results.read(Cuttle::Lab.run(options.to_lab, out: @err))
+        Report.new(out: @out, err: @err).show(results, json: options.json)
         return 130 if results.interrupted?
 
         results.runs.any? ? 0 : 1

@@ -30,7 +30,6 @@ module Cuttle
       private
 
       def load(options)
-        return help(options) if options.help
         return Agent.new(out: @out, err: @err).run(options) if options.listen
 
         plan = Cuttle::Load::Plan.build(options.url, **options.plan)
@@ -38,11 +37,6 @@ module Cuttle
         result = measure(generator(plan, options), panel(plan, options))
         outputs.write(result)
         status(result, options.assertions)
-      end
-
-      def help(options)
-        @out.puts options.help
-        0
       end
 
       def generator(plan, options)

@@ -30,8 +30,7 @@ module Cuttle
 
       # Returns the exit status; raises UsageError and Error.
       def run(arguments)
-        words = parser.parse(arguments)
-        return 0 if @help
+        words = CLI.parse(parser, arguments)
         return resume(words) if @resume
 
         case words.first
@@ -41,8 +40,6 @@ module Cuttle
         when "report" then documents.report(words.drop(1), directory: @directory, output: @output)
         else measure(words)
         end
-      rescue OptionParser::ParseError => error
-        raise UsageError, error.message
       end
 
       private
@@ -55,8 +52,7 @@ module Cuttle
           writing(parser)
           parser.on("--resume DIR", "continue an interrupted study") { |path| @resume = path }
           parser.on("--debug", "print backtraces of errors") { nil }
-          CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
+          CLI.tell_version_and_help(parser)
         end
       end
 

@@ -25,10 +25,6 @@ module Cuttle
         def interval?
           !low.nil? && !high.nil?
         end
-
-        def covers?(number)
-          interval? && number.between?(low, high)
-        end
       end
 
       CONFIDENCE = 0.95

@@ -48,7 +48,7 @@ module Cuttle
 
       "How to serve" => [
         { name: :engine, kind: [:name, "engine", -> { Engines.names }], flags: ["--engine NAME"], default: "hybrid",
-          help: "the concurrency model: one of the engines below", readme: "the concurrency model, see below" },
+          help: "the concurrency model: one of the engines below", readme: "the [concurrency model](docs/engines.md)" },
         { name: :workers, kind: :workers, flags: ["-w", "--workers N"], default: 0, variables: %w[WEB_CONCURRENCY],
           fixed: ->(_settings) { 0 unless Process.respond_to?(:fork) },
           help: "processes to fork; auto: one for each usable CPU; 0: none",
@@ -77,7 +77,7 @@ module Cuttle
           readme: "what moves octets: `native` (C), or `pure` (Ruby, slow: for JRuby)" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
           default: ->(settings) { settings.core }, tells: "native; pure for core pure",
-          help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser, see below" },
+          help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser" },
         { name: :keep_alive, kind: :on_off, flags: ["--[no-]keep-alive"], source: true,
           words: %w[keep_alive enable_keep_alives],
           # A process that serves one connection at a time serves no other client while it keeps one open.
@@ -85,7 +85,8 @@ module Cuttle
           tells: "on; off if a process serves one at a time",
           help: "let connections persist" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
-          help: "use the model and the defaults of that server, see below" }
+          help: "use the model and the defaults of that server, see below",
+          readme: "use the model and the defaults of that server" }
       ],
 
       "What to serve" => [

@@ -25,6 +25,9 @@ module EngineContract
     include Eventually
 
     APP = File.expand_path("app.ru", __dir__)
+
+    # What nio4r asks of RubyGems. To load all of that would take as long as a server's start without it.
+    PLATFORM = "-r#{File.expand_path("platform.rb", __dir__)}".freeze
     LOCK = Monitor.new
 
     class << self
@@ -60,8 +63,9 @@ module EngineContract
 
       # A server of its own: the command line's with +flags+, or +script+ with its arguments; +env+ are variables.
       def start(*flags, script: serve(flags), env: {})
-        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core }.compact.merge(env)
-        Serving::ServingProcess.new(script, env: env, gems: backend == "nio4r").tap(&:wait_until_ready)
+        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core,
+                "RUBYOPT" => (PLATFORM if backend == "nio4r") }.compact.merge(env)
+        Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
       end
 
       def serve(flags)

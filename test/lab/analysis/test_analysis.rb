@@ -25,7 +25,7 @@ class TestLabAnalysis < Minitest::Test
     assert_equal [4, "single"], [analysis.table.length, row.configuration.name]
     assert_equal [5, 0, 0], [row.valid_runs, row.invalid_runs, row.errors]
     assert_in_delta 110, row.rate.value, 2
-    assert row.rate.covers?(110)
+    assert 110.between?(row.rate.low, row.rate.high)
     assert_equal [102.0, 0.6, 30_000_000, 30_000_000, 2.0],
                  [row.cpu_us, row.boot.round(9), row.pss_total, row.pss_worker, row.switches]
     assert_nil row.p99
@@ -62,7 +62,7 @@ class TestLabAnalysis < Minitest::Test
     assert_predicate hybrid, :different?
     assert_predicate hybrid, :better?
     assert_in_delta 1.4, hybrid.ratio.value, 0.02
-    assert hybrid.ratio.covers?(1.4)
+    assert 1.4.between?(hybrid.ratio.low, hybrid.ratio.high)
     assert_equal hybrid.p, hybrid.inverse.p
     assert_predicate reactor, :different?
     refute_predicate control, :different?
@@ -114,7 +114,7 @@ class TestLabAnalysis < Minitest::Test
     p99 = of(runs).table.first.p99
 
     assert_in_delta 19.9, p99.value, 0.1
-    assert p99.covers?(19.9)
+    assert 19.9.between?(p99.low, p99.high)
     assert_equal 5, p99.count
   end
 

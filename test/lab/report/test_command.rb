@@ -68,7 +68,8 @@ class TestLabReportCommand < Minitest::Test
   end
 
   def test_help
-    assert_equal [0, 0], [report("--help"), compare("-h")]
+    cli = Cuttle::CLI.new(out: @out, err: @err)
+    assert_equal [0, 0], [cli.run(%w[lab report --help]), cli.run(%w[lab compare -h])]
     assert_includes @out.string, "cuttle lab report DIR"
     assert_includes @out.string, "cuttle lab compare DIR DIR"
   end

@@ -18,13 +18,8 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          if arguments.intersect?(%w[-h --help])
-            @out.puts USAGE
-            return 0
-          end
-          raise UsageError, "compare takes two directories" unless arguments.length == 2
-
-          results = arguments.map { |directory| Cuttle::Lab::Results.read(directory) }
+          paths = CLI.two(arguments, USAGE, "compare takes two directories")
+          results = paths.map { |directory| Cuttle::Lab::Results.read(directory) }
           @out.print Cuttle::Lab::Report::Changes.render(Cuttle::Lab::Analysis::Changes.new(*results))
           0
         end

@@ -20,7 +20,7 @@ module Cuttle
         SIZES = %w[cpu_ms iowait_ms response_chars].freeze
         KEEP_ALIVE = { "on" => [true], "off" => [false], "both" => [false, true] }.freeze
 
-        attr_reader :json, :help
+        attr_reader :json
 
         # Raises UsageError.
         def self.parse(arguments)
@@ -32,16 +32,12 @@ module Cuttle
         end
 
         def parse(arguments)
-          rest = parser.parse(arguments)
-          return if help
-
+          rest = CLI.parse(parser, arguments)
           raise UsageError, "one app only, not #{rest.join(" ")}" if rest.length > 1
 
           take_app(rest.first) if rest.any?
           @lab[:command] = ["cuttle", "lab", *without_seed(arguments)]
           resume if @lab[:resume]
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
         end
 
         # Raises UsageError.
@@ -149,8 +145,7 @@ module Cuttle
           keep(parser, :directory, "--directory DIR", "directory for results (lab-results)")
           parser.on("--json", "print the report as JSON instead of the table") { @json = true }
           parser.on("--debug", "print backtraces of errors") { nil }
-          CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "print this help") { @help = parser.help }
+          CLI.tell_version_and_help(parser)
         end
 
         def keep(parser, name, *definition)

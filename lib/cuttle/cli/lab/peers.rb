@@ -18,13 +18,10 @@ module Cuttle
         # Returns the exit status: 1 where something could not be installed. Raises UsageError.
         def run(arguments)
           install = false
-          names = parser { install = true }.parse(arguments)
-          return 0 if @help
+          names = CLI.parse(parser { install = true }, arguments)
           raise UsageError, "names go with --install" if names.any? && !install
 
           install ? install(names) : list
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
         end
 
         private
@@ -33,8 +30,7 @@ module Cuttle
           OptionParser.new do |parser|
             parser.banner = USAGE
             parser.on("--install", "install the named servers, or all, each in its own gem directory") { yield }
-            CLI.tell_version(parser, "-V", "-v")
-            parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
+            CLI.tell_version_and_help(parser)
           end
         end
 

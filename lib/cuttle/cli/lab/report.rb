@@ -24,16 +24,28 @@ module Cuttle
 
         # Returns the exit status; raises UsageError and Error.
         def run(arguments)
-          return help if arguments.intersect?(%w[-h --help])
+          throw :help, USAGE if arguments.intersect?(%w[-h --help])
 
           results = Cuttle::Lab::Results.read(directory(arguments - ["--json"]))
-          analysis = Cuttle::Lab::Analysis.new(results)
-          arguments.include?("--json") ? print_json(results, analysis) : print_table(results, analysis)
+          json = arguments.include?("--json")
+          show(results, json: json, page: !json)
           0
         end
 
-        # Writes the page of +results+ beside them and returns its path. `cuttle lab` does this at its end.
-        def self.write(results, analysis)
+        # Prints the report. page: whether to write the page beside the results as well.
+        def show(results, json:, page: true)
+          analysis = Cuttle::Lab::Analysis.new(results)
+          path = write(results, analysis) if page
+          return @out.puts(JSON.generate(Cuttle::Lab::Report.json(results, analysis))) if json
+
+          @out.print Cuttle::Lab::Report.text(results, analysis)
+          @out.puts "", path
+        end
+
+        private
+
+        # Returns its path.
+        def write(results, analysis)
           path = File.join(results.directory, PAGE)
           File.write("#{path}.new", Cuttle::Lab::Report.html(results, analysis))
           File.rename("#{path}.new", path) # a reader always sees a whole page
@@ -42,29 +54,12 @@ module Cuttle
           raise Cuttle::Lab::Failure, "can't write #{path}: #{Cuttle::Load.reason(error)}"
         end
 
-        private
-
-        def help
-          @out.puts USAGE
-          0
-        end
-
         def directory(words)
           unknown = words.find { |word| word.start_with?("-") }
           raise UsageError, "unknown option #{unknown}" if unknown
           raise UsageError, "report takes one directory" unless words.length == 1
 
           words.first
-        end
-
-        def print_json(results, analysis)
-          @out.puts JSON.generate(Cuttle::Lab::Report.json(results, analysis))
-        end
-
-        def print_table(results, analysis)
-          path = self.class.write(results, analysis)
-          @out.print Cuttle::Lab::Report.text(results, analysis)
-          @out.puts "", path
         end
       end
     end

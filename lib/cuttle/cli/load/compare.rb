@@ -17,13 +17,8 @@ module Cuttle
         end
 
         def run(arguments)
-          if arguments.intersect?(%w[-h --help])
-            @out.puts USAGE
-            return 0
-          end
-          raise UsageError, "compare takes two files" unless arguments.length == 2
-
-          results = arguments.map { |path| Cuttle::Load::Reports::Json.read(path) }
+          paths = CLI.two(arguments, USAGE, "compare takes two files")
+          results = paths.map { |path| Cuttle::Load::Reports::Json.read(path) }
           @out.print Cuttle::Load::Reports::Comparison.render(Cuttle::Load::Comparison.new(*results))
           0
         end

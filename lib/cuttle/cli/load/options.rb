@@ -16,7 +16,7 @@ module Cuttle
         STATUSES = "Exit status: 0 done, 1 nothing could be measured, 2 wrong usage, 3 an assertion failed, " \
                    "130 interrupted."
 
-        attr_reader :url, :plan, :files, :assertions, :agents, :listen, :token, :quiet, :help
+        attr_reader :url, :plan, :files, :assertions, :agents, :listen, :token, :quiet
 
         # Raises UsageError.
         def self.parse(arguments)
@@ -31,15 +31,11 @@ module Cuttle
         end
 
         def parse(arguments)
-          rest = parser.parse(arguments)
-          return if help
-
+          rest = CLI.parse(parser, arguments)
           @url = rest.shift
           raise UsageError, "one URL only, not #{rest.join(" ")}" if rest.any?
           raise UsageError, "a URL is missing" unless url || listen
           raise UsageError, "--agent takes no URL: the caller names it" if url && listen
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
         end
 
         private
@@ -117,8 +113,7 @@ module Cuttle
           end
           parser.on("-q", "--quiet", "print nothing during the run") { @quiet = true }
           parser.on("--debug", "print backtraces of errors") { nil }
-          CLI.tell_version(parser, "-V", "-v")
-          parser.on("-h", "--help", "print this help") { @help = parser.help }
+          CLI.tell_version_and_help(parser)
         end
 
         def machines(parser)

@@ -14,7 +14,8 @@ module Cuttle
         end
 
         def run(arguments)
-          return 0 if answered?(arguments)
+          rest = CLI.parse(parser, arguments)
+          raise UsageError, "self-test takes no #{rest.first}" if rest.any?
 
           checks = Cuttle::Load::SelfTest.new(margin: @margin).run { |check| report(check) }
           failed = checks.reject(&:passed)
@@ -26,23 +27,13 @@ module Cuttle
 
         private
 
-        def answered?(arguments)
-          rest = parser.parse(arguments)
-          raise UsageError, "self-test takes no #{rest.first}" if rest.any?
-
-          @help
-        rescue OptionParser::ParseError => error
-          raise UsageError, error.message
-        end
-
         def parser
           OptionParser.new do |parser|
             parser.banner = "Usage: cuttle load self-test [OPTION …]"
             parser.on("--margin FACTOR", Float, "multiply the tolerances of the times by FACTOR (1)") do |factor|
               @margin = factor
             end
-            CLI.tell_version(parser, "-V", "-v")
-            parser.on("-h", "--help", "print this help") { @out.puts(parser) || @help = true }
+            CLI.tell_version_and_help(parser)
           end
         end
 

@@ -116,11 +116,6 @@ module Cuttle
           end
           high
         end
-
-        # The smallest Integer of +range+ for which the block is true, or nil.
-        def integer(range, &condition)
-          range.bsearch(&condition)
-        end
       end
     end
   end

@@ -50,8 +50,8 @@ module Cuttle
         # +confidence+; both tails are equal. nil if there are too few values on that side.
         def ranks(count, share, confidence = CONFIDENCE)
           tail = (1 - confidence) / 2
-          beyond = Search.integer(0..count) { |rank| at_most(rank, count, share) > tail }
-          above = Search.integer(1..count) { |rank| 1 - at_most(rank - 1, count, share) <= tail }
+          beyond = (0..count).bsearch { |rank| at_most(rank, count, share) > tail }
+          above = (1..count).bsearch { |rank| 1 - at_most(rank - 1, count, share) <= tail }
           [beyond&.positive? ? beyond : nil, above]
         end
 
