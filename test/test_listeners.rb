@@ -174,11 +174,12 @@ class TestListeners < Minitest::Test
 
   def test_what_is_wrong_with_a_uri_is_told
     { "ssl://0.0.0.0:9292?key=k&cert=c" => "there is no TLS here: listen on tcp:// behind a proxy that does TLS",
-      "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, low_latency",
-      "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode",
+      "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, proxy_protocol, low_latency",
+      "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode, proxy_protocol",
       "unix:///a?mode=0888" => "mode: give an octal number, as 0660",
       "unix:///a?umask" => "umask: give an octal number, as 0117",
       "tcp://a:1?backlog=0" => "backlog: give a number from 1 to 65535",
+      "tcp://a:1?proxy_protocol=v1" => "proxy_protocol: give true or false",
       "tcp://a:1?low_latency=yes" => "low_latency: give true or false" }.each do |uri, reason|
       assert_equal reason, assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }.message
     end

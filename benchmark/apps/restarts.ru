@@ -1,18 +1,22 @@
 # frozen_string_literal: true
 
-# For benchmark/restarts: answers at once, reads what is uploaded, or streams for 50 ms.
+# For benchmark/restarts: answers at once, reads what is uploaded, or streams for 50 ms. Ractors can share it.
+class Restarted
+  # The body of a stream.
+  class Lines
+    def each
+      5.times do
+        sleep 0.01
+        yield "line\n"
+      end
+    end
+  end
 
-lines = Enumerator.new do |body|
-  5.times do
-    sleep 0.01
-    body << "line\n"
+  def call(env)
+    return [200, {}, Lines.new] if env["PATH_INFO"] == "/stream"
+
+    [200, {}, [env["rack.input"]&.read.to_s.bytesize.to_s]]
   end
 end
 
-app = lambda do |env|
-  return [200, {}, lines] if env["PATH_INFO"] == "/stream"
-
-  [200, {}, [env["rack.input"]&.read.to_s.bytesize.to_s]]
-end
-
-run app
+run Restarted.new

@@ -30,7 +30,7 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 	core->timeouts[CUTTLE_UNTIL_BEGUN] = limits->app_timeout;
 }
 
-struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, uint64_t now)
+struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now)
 {
 	struct cuttle_transport transport = {.type = &cuttle_plain_transport, .fd = fd};
 	struct cuttle_connection *connection = calloc(1, sizeof *connection);
@@ -46,7 +46,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
 	connection->trusted = core->trust && cuttle_trust_peer(core->trust, fd);
-	connection->proxy_due = connection->trusted && core->limits.proxy_protocol;
+	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);

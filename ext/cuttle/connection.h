@@ -79,7 +79,6 @@ struct cuttle_limits {
 	bool keep_alive;       /* connections may persist */
 	bool drop_half_closed; /* a peer that shut down its sending side counts as gone */
 	bool underscores;      /* fields with an underscore in their name are kept */
-	bool proxy_protocol;   /* a trusted peer's connection begins with a PROXY header */
 };
 
 /* What all connections of one source share. */
@@ -88,6 +87,7 @@ struct cuttle_core {
 	void *source;             /* the Ruby side's structure (rb_source.h), NULL: none */
 	struct cuttle_limits limits;
 	struct cuttle_trust *trust; /* peers that may say who their clients are; NULL: nobody */
+	bool *proxied; /* for each listener: a trusted peer's connection begins with a PROXY header; NULL: at none */
 	uint64_t timeouts[CUTTLE_DEADLINES]; /* nanoseconds; 0: never */
 	bool foreign_parser;                 /* a Ruby object parses the octets */
 	bool forked;                         /* the copy in a child that the app forked: it owns nothing here */
@@ -171,8 +171,9 @@ bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now);
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
 		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts));
 
-/* Opens a connection that owns an accepted descriptor. If out of memory, closes the descriptor and returns NULL. */
-struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, uint64_t now);
+/* Opens a connection that owns a descriptor, accepted from the listener of that index. If out of memory, closes the
+ * descriptor and returns NULL. */
+struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now);
 
 /* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);

@@ -135,6 +135,7 @@ void cuttle_core_disown(struct cuttle_core *core)
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
 	free(core->trust);
+	free(core->proxied);
 	core->destroy(core);
 }
 

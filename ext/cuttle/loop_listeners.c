@@ -117,9 +117,9 @@ void cuttle_stop_listening(const int *listeners, int count)
 	close(nothing);
 }
 
-static void welcome(struct cuttle_loop *loop, int fd, uint64_t now)
+static void welcome(struct cuttle_loop *loop, int fd, int listener, uint64_t now)
 {
-	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, now);
+	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, listener, now);
 	uint64_t token;
 
 	if (!connection)
@@ -216,13 +216,13 @@ static void recover(struct cuttle_loop *loop, uint64_t now)
 	go_aside(loop, RECOVERY, now);
 }
 
-/* Accepts one connection. Returns false if none waits or none can be had. */
+/* Accepts one connection from the listener of that index. Returns false if none waits or none can be had. */
 static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 {
-	int fd = cuttle_accept(listener);
+	int fd = cuttle_accept(loop->listeners[listener]);
 
 	if (fd >= 0) {
-		welcome(loop, fd, now);
+		welcome(loop, fd, listener, now);
 	} else if (cuttle_accept_exhausted(errno)) {
 		recover(loop, now);
 	} else {
@@ -241,7 +241,7 @@ void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
 	loop->backlogged = loop->backlogged || now - loop->looked >= BACKLOG_WAIT;
 	for (int index = 0; index < loop->listener_count; index++)
 		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
-		       has_room(loop, now) && admit(loop, loop->listeners[index], now))
+		       has_room(loop, now) && admit(loop, index, now))
 			accepted++;
 	if (accepted > 0 && loop->aside_since && now - loop->aside_since >= PATIENCE)
 		loop->aside_since = 0;

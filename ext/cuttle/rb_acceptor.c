@@ -139,13 +139,15 @@ static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* Returns a new connection's descriptor, or -1 if none waits or none can be had. */
-static int accept_any(struct cuttle_acceptor *acceptor)
+/* Returns a new connection's descriptor and sets the index of its listener, or returns -1 if none waits or none can be
+ * had. */
+static int accept_any(struct cuttle_acceptor *acceptor, int *listener)
 {
 	int fd = -1;
 
 	for (int index = 0; fd < 0 && index < acceptor->count; index++) {
 		fd = cuttle_accept(acceptor->descriptors[index]);
+		*listener = index;
 		if (fd < 0 && cuttle_accept_exhausted(errno)) {
 			if (cuttle_accept_complains(acceptor->source.core, cuttle_now()))
 				cuttle_source_complain();
@@ -213,11 +215,11 @@ static VALUE acceptor_accept(VALUE self)
 
 	for (;;) {
 		bool stopping = atomic_load(&acceptor->source.core->stopping);
-		int fd = is_open(acceptor, stopping) ? accept_any(acceptor) : -1;
+		int listener = 0, fd = is_open(acceptor, stopping) ? accept_any(acceptor, &listener) : -1;
 
 		if (fd >= 0) {
 			struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd,
-										    cuttle_now());
+										    listener, cuttle_now());
 
 			if (!accepted)
 				rb_memerror();

@@ -16,7 +16,6 @@ static const struct option {
 } options_known[] = {
 	{"keep_alive", FLAG, offsetof(struct cuttle_limits, keep_alive)},
 	{"underscore_headers", FLAG, offsetof(struct cuttle_limits, underscores)},
-	{"proxy_protocol", FLAG, offsetof(struct cuttle_limits, proxy_protocol)},
 	{"header_timeout", TIME, offsetof(struct cuttle_limits, header_timeout)},
 	{"body_timeout", TIME, offsetof(struct cuttle_limits, body_timeout)},
 	{"idle_timeout", TIME, offsetof(struct cuttle_limits, idle_timeout)},
@@ -32,6 +31,7 @@ static const struct option {
 	{"queue_timeout", TIME, offsetof(struct cuttle_limits, queue_timeout)},
 	{"app_timeout", TIME, offsetof(struct cuttle_limits, app_timeout)},
 	{"trust", OTHER, 0},
+	{"proxy_protocol", OTHER, 0},
 	{"spool_directory", OTHER, 0},
 	{"half_close", OTHER, 0},
 	{"env", OTHER, 0},
@@ -152,6 +152,24 @@ static void read_trust(struct cuttle_source *source, VALUE words)
 		read_trusted(trust, RARRAY_AREF(words, index));
 }
 
+/* Reads at which listeners connections of trusted peers begin with a PROXY header: true or false for all, or an Array
+ * of these. */
+static void read_proxied(struct cuttle_source *source, VALUE listeners, VALUE option)
+{
+	bool each = RB_TYPE_P(option, T_ARRAY);
+	long count = RARRAY_LEN(listeners);
+
+	if (each && RARRAY_LEN(option) != count)
+		rb_raise(rb_eArgError, "proxy_protocol: give one value, or one for each listener");
+	if (!each && !RTEST(option))
+		return;
+	source->core->proxied = calloc((size_t)count + 1, sizeof *source->core->proxied); /* the core frees it */
+	if (!source->core->proxied)
+		rb_memerror();
+	for (long index = 0; index < count; index++)
+		source->core->proxied[index] = RTEST(each ? RARRAY_AREF(option, index) : option);
+}
+
 /* Returns the directory for temporary files. It reads the environment once, with the GVL, as Ruby may change it any
  * time. */
 static const char *spool_directory(VALUE *option)
@@ -212,6 +230,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	source->core->source = source;
 	read_limits(source, options);
 	read_trust(source, cuttle_source_option(options, "trust"));
+	read_proxied(source, listeners, cuttle_source_option(options, "proxy_protocol"));
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);

@@ -49,6 +49,11 @@ module Cuttle
         uri.to_s.dup.freeze.tap { |text| kind(text).new(text) }
       end
 
+      # Whether +uri+ says that a trusted peer's connection begins with a PROXY header; nil: it doesn't say.
+      def proxy_protocol(uri)
+        kind(uri).new(uri).proxy_protocol
+      end
+
       private
 
       def kind(uri)
@@ -61,8 +66,8 @@ module Cuttle
 
     # A listening +socket+, and the +uri+ that clients use. +bind+ is the URI of the settings that it was opened for.
     # +identity+ is that of the Unix socket's file if the file is ours to remove. +activated+: systemd made the socket.
-    # The process that makes this owns it.
-    Listener = Struct.new(:socket, :uri, :bind, :identity, :activated) do
+    # +proxy_protocol+ is what its URI says of that, or nil. The process that makes this owns it.
+    Listener = Struct.new(:socket, :uri, :bind, :identity, :activated, :proxy_protocol) do
       def initialize(*)
         super
         @owner = Process.pid
@@ -71,6 +76,7 @@ module Cuttle
       # Now it is opened for +bind+, with the +options+ that it says. What systemd made stays as it is.
       def adopted(bind, options)
         self.bind = bind
+        self.proxy_protocol = options[:proxy_protocol]
         socket.listen(options[:backlog]) unless activated
         File.chmod(options[:mode], path) if options[:mode] && identity
         self
@@ -100,6 +106,11 @@ module Cuttle
     # TCPServers and UNIXServers; on JRuby a Jvm for each TCPServer.
     def sockets
       @listeners.map(&:socket)
+    end
+
+    # For each socket, whether a trusted peer's connection begins with a PROXY header: what its URI says, or +default+.
+    def proxy_protocols(default)
+      @listeners.map { |one| one.proxy_protocol.nil? ? default : one.proxy_protocol }
     end
 
     # The URIs that clients use, with the ports that the kernel chose instead of 0.

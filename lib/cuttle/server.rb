@@ -158,7 +158,8 @@ module Cuttle
 
     def source(model)
       model.source(listeners.sockets, core: core, env: env, parser: parser, scoreboard: @scoreboard,
-                                      **settings.for_source)
+                                      **settings.for_source,
+                                      proxy_protocol: listeners.proxy_protocols(settings.proxy_protocol))
     end
 
     def recipe

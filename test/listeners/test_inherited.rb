@@ -92,10 +92,11 @@ class TestInherited < Minitest::Test
 
   def test_options_may_change
     old = Cuttle::Listeners.open(["tcp://127.0.0.1:0", "unix://#{@path}?mode=0600"])
-    listeners = succeed(old, ["tcp://127.0.0.1:0?backlog=5", "unix:#{@path}?mode=0606"])
+    listeners = succeed(old, ["tcp://127.0.0.1:0?backlog=5&proxy_protocol=true", "unix:#{@path}?mode=0606"])
     assert_equal old.uris, listeners.uris
     assert_equal 5, listeners.sockets.first.getsockopt(:TCP, :INFO).data.unpack("x8L6").last
     assert_equal 0o606, File.stat(@path).mode & 0o777
+    assert_equal [true, false], listeners.proxy_protocols(false)
   ensure
     listeners&.close
   end

@@ -152,6 +152,20 @@ class TestSettings < Minitest::Test
     assert_equal "--proxy-protocol needs --trust ADDRESS: the proxies that it is for", error.message
   end
 
+  def test_a_proxy_protocol_of_one_listener_is_for_those_who_are_trusted_there
+    on = "?proxy_protocol=true"
+    build({}, trust: %w[unix 10.0.0.1], binds: ["tcp://a:1#{on}", "unix:///a#{on}", "tcp://b:1"])
+    build({}, binds: ["tcp://a:1?proxy_protocol=false"])
+    [["10.0.0.1", "unix:/a#{on}", "unix"], ["unix", "tcp://a:1#{on}", "ADDRESS"],
+     ["none", "tcp://a:1#{on}", "ADDRESS"]].each do |trust, uri, needed|
+      error = assert_raises(Cuttle::UsageError) { build({}, trust: trust, binds: [uri]) }
+      assert_equal "-b #{uri}: proxy_protocol needs --trust #{needed}: the proxies that it is for", error.message
+    end
+    error = assert_raises(Cuttle::UsageError) { build({}, trust: "unix", control_url: "unix:///a#{on}") }
+    assert_equal "--control-url unix:///a#{on}: no proxy stands before a control listener: leave out proxy_protocol",
+                 error.message
+  end
+
   def test_traits_are_the_engines
     Serving::ENGINES.each { |name| assert_same Cuttle::Engines.traits(name), build({}, engine: name).traits }
   end

@@ -2,12 +2,14 @@
 
 module Cuttle
   class Listeners
-    # What may follow the ? of a URI: backlog=512&mode=0660. The names are Puma's, but for reuse_port:
+    # What may follow the ? of a URI: backlog=512&mode=0660. The names are Puma's, but for
+    # reuse_port and proxy_protocol:
     #
-    #   backlog      connections that the kernel holds
-    #   umask, mode  of a Unix socket's file; octal
-    #   reuse_port   whether other servers may listen on the same address (SO_REUSEPORT)
-    #   low_latency  has no effect, for what there is to send is always sent at once
+    #   backlog         connections that the kernel holds
+    #   umask, mode     of a Unix socket's file; octal
+    #   reuse_port      whether other servers may listen on the same address (SO_REUSEPORT)
+    #   proxy_protocol  whether a trusted peer's connection begins with a PROXY header (--proxy-protocol)
+    #   low_latency     has no effect, for what there is to send is always sent at once
     module Options
       SWITCHES = { "true" => true, "false" => false }.freeze
 
@@ -17,6 +19,7 @@ module Cuttle
         "umask" => ["an octal number, as 0117", [8, 0..0o777]],
         "mode" => ["an octal number, as 0660", [8, 0..0o777]],
         "reuse_port" => ["true or false", nil],
+        "proxy_protocol" => ["true or false", nil],
         "low_latency" => ["true or false", nil]
       }.freeze
 

@@ -9,7 +9,7 @@ module Cuttle
         (?:\?(?<options>[\w=&]*))?\z
       }x
 
-      OPTIONS = %w[backlog reuse_port low_latency].freeze
+      OPTIONS = %w[backlog reuse_port proxy_protocol low_latency].freeze
 
       # What clients use for a socket with that +address+.
       def self.uri(address)
@@ -30,6 +30,9 @@ module Cuttle
         @listeners = []
         raise ArgumentError, "give a port from 0 to 65535" if @port > 65_535
       end
+
+      # Whether a trusted peer's connection begins with a PROXY header; nil: the URI doesn't say.
+      def proxy_protocol = @options[:proxy_protocol]
 
       # Takes the sockets on its addresses from +inherited+. The kernel chose the port for port 0, so the URI counts
       # then. Raises Error.
@@ -79,7 +82,8 @@ module Cuttle
       def listener(address)
         port = @listeners.empty? ? @port : port(@listeners.first)
         server = listen(Addrinfo.tcp(address.ip_address, port))
-        Listener.new(server, Tcp.uri(Addrinfo.tcp(address.ip_address, server.local_address.ip_port)), @bind)
+        uri = Tcp.uri(Addrinfo.tcp(address.ip_address, server.local_address.ip_port))
+        Listener.new(server, uri, @bind, nil, false, proxy_protocol)
       end
 
       def port(listener)

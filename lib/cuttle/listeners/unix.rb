@@ -7,7 +7,7 @@ module Cuttle
     class Unix
       FORM = %r{\A(?<bind>unix:(?://)?+(?<path>[^\0\n?\#]+))(?:\?(?<options>[\w=&]*))?\z}
 
-      OPTIONS = %w[backlog umask mode].freeze
+      OPTIONS = %w[backlog umask mode proxy_protocol].freeze
 
       class << self
         # Removes the file if it still has that +identity+.
@@ -37,6 +37,9 @@ module Cuttle
         @listeners = []
       end
 
+      # Whether a trusted peer's connection begins with a PROXY header; nil: the URI doesn't say.
+      def proxy_protocol = @options[:proxy_protocol]
+
       # Takes the socket of its file from +inherited+. Without the file no client would find it.
       def adopt(inherited)
         adopted = inherited.adopt { |listener| listener.path && File.identical?(listener.path, path) }
@@ -50,7 +53,7 @@ module Cuttle
         server = with_umask { claim }
         File.chmod(@options[:mode], path) if @options[:mode]
         server.listen(@options[:backlog])
-        @listeners << Listener.new(server, "unix://#{path}", @bind, Unix.identity(path))
+        @listeners << Listener.new(server, "unix://#{path}", @bind, Unix.identity(path), false, proxy_protocol)
       rescue SystemCallError, ArgumentError => error
         server&.close
         raise Error, "can't listen on #{@uri}: #{reason(error)}"

@@ -32,9 +32,18 @@ module Cuttle
 
         # Whoever connects could say that it is somebody else.
         def proxies(settings)
+          settings.binds.each { |uri| proxied(uri, settings.trust) if Listeners.proxy_protocol(uri) }
           return unless settings.proxy_protocol && settings.trust.empty?
 
           raise UsageError, "--proxy-protocol needs --trust ADDRESS: the proxies that it is for"
+        end
+
+        def proxied(uri, trust)
+          local = uri.start_with?("unix")
+          return if trust.any? { |peer| (peer == Kinds::UNIX) == local }
+
+          raise UsageError, "-b #{uri}: proxy_protocol needs --trust #{local ? Kinds::UNIX : "ADDRESS"}: the proxies " \
+                            "that it is for"
         end
 
         def engine(settings)
@@ -126,6 +135,9 @@ module Cuttle
             return unless settings.origin(:control_token) == :flag
 
             raise UsageError, "--control-token goes with --control-url"
+          elsif settings.control_url != "auto" && Listeners.proxy_protocol(settings.control_url)
+            raise UsageError, "--control-url #{settings.control_url}: no proxy stands before a control listener: leave " \
+                              "out proxy_protocol"
           elsif settings.control_url.start_with?("tcp:")
             token(settings)
           end

@@ -22,6 +22,20 @@ module EngineContract
       end
     end
 
+    # The other one is for clients, who come to it from the same address.
+    def test_one_listener_of_two_is_for_proxies
+      listener = %w[-b tcp://127.0.0.1:0?proxy_protocol=true]
+      [["--trust", "127.0.0.1", *listener], [*FLAGS, "-b", "tcp://127.0.0.1:0?proxy_protocol=false"]].each do |flags|
+        with_server(*flags, said: TOLD) do |server|
+          proxied, plain = server.uris.map { |uri| uri[/\d+\z/].to_i }.rotate(flags.include?("--proxy-protocol") ? 0 : 1)
+          assert_equal '["127.0.0.1", "http"]', client_of(plain, get("/client"))
+          assert_equal '["192.0.2.1", "http"]', client_of(proxied, v1("192.0.2.1") + get("/client"))
+          stranger = connect_to(proxied).write(get("/"))
+          assert_includes %i[closed reset], stranger.ending
+        end
+      end
+    end
+
     # Also while every thread is in the app.
     def test_connections_without_a_header_end_and_harm_nobody
       with_server(*FLAGS, said: TOLD) do
@@ -34,6 +48,15 @@ module EngineContract
         strangers.each { |client| assert_includes %i[closed reset], client.ending }
         assert_equal "hello", connect.ask(v1("192.0.2.1") + get("/")).body
       end
+    end
+
+    private
+
+    def connect_to(port) = WireClient.new(port, deadline: DEADLINE).tap { |client| @clients << client }
+
+    # What the app says of a client that sends this.
+    def client_of(port, octets)
+      WireClient.open(port, deadline: DEADLINE) { |client| client.ask(octets).body }
     end
   end
 end

@@ -9,7 +9,7 @@ module Cuttle
         def initialize(listeners, **options)
           super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
           @wires = ObjectSpace::WeakMap.new
-          @waiting = [] # sockets that the stop has accepted
+          @waiting = [] # what the stop has accepted
         end
 
         def evented? = false
@@ -20,8 +20,8 @@ module Cuttle
             close if stopping? && !@closed
             return welcome_waiting if @closed
 
-            socket = accept_any if room_for_another?
-            return welcome(socket) if socket
+            accepted = accept_any if room_for_another?
+            return welcome(*accepted) if accepted
 
             await_connection
           end
@@ -78,13 +78,13 @@ module Cuttle
         def abandon
           @closed = true
           sockets = @wires.keys.reject(&:closed?).map(&:socket)
-          [*@listeners, @stop_reader, @stop_writer, *sockets, *@waiting].each(&:close)
+          [*@listeners, @stop_reader, @stop_writer, *sockets, *@waiting.map(&:first)].each(&:close)
         end
 
         private
 
-        def welcome(socket)
-          wire = Wire.new(self, socket, Mutex.new, Cuttle.now)
+        def welcome(socket, proxied)
+          wire = Wire.new(self, socket, Mutex.new, Cuttle.now, proxied: proxied)
           @wires[wire] = true
           Connection.new(self, wire)
         end
@@ -98,14 +98,14 @@ module Cuttle
         end
 
         def welcome_waiting
-          socket = @waiting.shift
-          socket && welcome(socket)
+          accepted = @waiting.shift
+          accepted && welcome(*accepted)
         end
 
         # Accepts all who wait at once, so that clients who come again and again don't hold up the end.
         def close
-          while !@leave_backlog && (socket = accept_any)
-            @waiting << socket
+          while !@leave_backlog && (accepted = accept_any)
+            @waiting << accepted
           end
           @closed = true
           close_listeners

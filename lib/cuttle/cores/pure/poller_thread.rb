@@ -96,18 +96,18 @@ module Cuttle
 
         def accept(now)
           appetite.times do
-            socket = accept_any if room_for_another? && !@stopping
-            break unless socket
+            accepted = accept_any if room_for_another? && !@stopping
+            break unless accepted
 
             @asked = false
-            welcome(socket, now)
+            welcome(*accepted, now)
           end
           @recovers = now + Source::RECOVERY if @short
         end
 
-        def welcome(socket, now)
+        def welcome(socket, proxied, now)
           @watches.orphan(socket.fileno)
-          wire = Wire.new(self, socket, @lock, now)
+          wire = Wire.new(self, socket, @lock, now, proxied: proxied)
           @wires[wire] = socket
           advance(wire) { wire.step(now) }
         end
@@ -176,8 +176,8 @@ module Cuttle
 
         # The listeners first, with what waits there, then idle connections.
         def shut(now)
-          while !@leave_backlog && room_for_another? && (socket = accept_any)
-            welcome(socket, now)
+          while !@leave_backlog && room_for_another? && (accepted = accept_any)
+            welcome(*accepted, now)
           end
           close_listeners
           @shut = true

@@ -8,7 +8,7 @@ module Cuttle
       # A source tells a Wire its limits, spool and parser. A Wire and its Exchange tell their source what happens:
       # #changed, #left, #release and #wait_for_client.
       class Source
-        KEYWORDS = (Limits::NAMES + %i[trust spool_directory env parser shared scoreboard]).freeze
+        KEYWORDS = (Limits::NAMES + %i[trust proxy_protocol spool_directory env parser shared scoreboard]).freeze
         RECOVERY = 0.1 # seconds before the next accept after a shortage
         EPISODE = 60.0 # seconds without a shortage after which the next one is reported
         SHORTAGES = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS].freeze
@@ -38,7 +38,8 @@ module Cuttle
         attr_reader :limits, :counters, :spool, :env, :parser, :trust
 
         # See Poller. Raises ArgumentError.
-        def initialize(listeners, env: {}, parser: nil, trust: nil, spool_directory: nil, **options)
+        def initialize(listeners, env: {}, parser: nil, trust: nil, proxy_protocol: false, spool_directory: nil,
+                       **options)
           unknown = options.keys - KEYWORDS
           raise ArgumentError, "unknown option: #{unknown.first.inspect}" unless unknown.empty?
 
@@ -46,6 +47,7 @@ module Cuttle
           @process = Process.pid
           @limits = Limits.new(**options.slice(*Limits::NAMES).compact)
           @trust = Trust.of(trust)
+          @proxied = proxied(proxy_protocol)
           @spool = Spool.new(spool_directory, @limits.max_spool)
           @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
@@ -111,11 +113,20 @@ module Cuttle
 
         private
 
-        # Accepts a connection of any listener. Returns its socket, or nil if none waits or none can be had.
+        # The listeners at which a trusted peer's connection begins with a PROXY header.
+        def proxied(option)
+          return option ? @listeners : [] unless option.is_a?(Array)
+          raise ArgumentError, "proxy_protocol: give one value, or one for each listener" if option.size != @listeners.size
+
+          @listeners.zip(option).filter_map { |listener, one| listener if one }
+        end
+
+        # Accepts a connection of any listener. Returns its socket and whether a PROXY header may be due on it, or nil if
+        # none waits or none can be had.
         def accept_any
           @listeners.each do |listener|
             socket = accept_one(listener)
-            return socket if socket
+            return [socket, @proxied.include?(listener)] if socket
           end
           @short = false
           nil

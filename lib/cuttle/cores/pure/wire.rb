@@ -23,7 +23,7 @@ module Cuttle
 
         attr_reader :source, :limits, :socket, :out, :state, :exchange, :accepted, :served, :deadline
 
-        def initialize(source, socket, lock, now)
+        def initialize(source, socket, lock, now, proxied: false)
           @source = source
           @limits = source.limits
           @socket = socket
@@ -35,7 +35,7 @@ module Cuttle
           @served = 0
           @accepted = now
           @trusted = source.trust&.peer?(socket)
-          @proxy_due = @trusted && @limits.proxy_protocol
+          @proxy_due = @trusted && proxied
           expect(:head, now)
         end
 
