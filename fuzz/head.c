@@ -320,8 +320,8 @@ static void demand_room_for_another(const struct cuttle_head *head, struct input
 	result = parse_head((struct input){octets, all}, (struct cuts){.size = all}, &more);
 	check_demand(result == (int)all, "another field does no harm", (struct input){octets, all});
 	check_demand(more.field_count == head->field_count + 1 && equal_slices(more.target, head->target) &&
-		     equal_slices(more.host, head->host) && more.content_length == head->content_length &&
-		     more.chunked == head->chunked && more.keep_alive == head->keep_alive,
+			     equal_slices(more.host, head->host) && more.content_length == head->content_length &&
+			     more.chunked == head->chunked && more.keep_alive == head->keep_alive,
 		     "another field changes nothing", (struct input){octets, all});
 	free(octets);
 }

@@ -22,8 +22,8 @@ struct conversation {
 	struct round *round;
 	int fd;
 	unsigned connection, sent, answered, demanded; /* demanded: how many were sent while the server had to answer */
-	bool slow;        /* sends and reads in small pieces */
-	bool closing;     /* the server said that it closes */
+	bool slow;                                     /* sends and reads in small pieces */
+	bool closing;                                  /* the server said that it closes */
 	char buffer[4096];
 	size_t start, length;
 };
@@ -154,8 +154,9 @@ static bool read_answer(struct conversation *conversation)
 	char head[512];
 
 	if (!read_head(conversation, head, sizeof head)) {
-		require(conversation, conversation->answered >= conversation->demanded || conversation->closing ||
-			(atomic_load(&conversation->round->stopped) && !conversation->round->graceful),
+		require(conversation,
+			conversation->answered >= conversation->demanded || conversation->closing ||
+				(atomic_load(&conversation->round->stopped) && !conversation->round->graceful),
 			"a request that was sent in time is answered");
 		return false;
 	}

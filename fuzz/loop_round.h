@@ -6,20 +6,20 @@
 
 #define MOST_CONNECTIONS 65536 /* of a round */
 #ifndef HANG
-#define HANG 30                /* seconds without an answer */
+#define HANG 30 /* seconds without an answer */
 #endif
 
 struct round {
 	struct poller poller;
 	int listeners[2];
-	uint16_t port;             /* of the first */
-	char name[32];             /* of the second, an abstract unix socket */
-	bool lenient;              /* timeouts are so short that an honest client may be sent away */
-	bool graceful;             /* a connection that was kept may still ask after stop */
-	atomic_bool closing;       /* clients end what they have begun, and no more */
-	atomic_bool stopped;       /* what is sent from now on may find nobody */
-	atomic_uint next;          /* connection */
-	atomic_uint *taken;        /* by connection: its requests that reached the app */
+	uint16_t port;                       /* of the first */
+	char name[32];                       /* of the second, an abstract unix socket */
+	bool lenient;                        /* timeouts are so short that an honest client may be sent away */
+	bool graceful;                       /* a connection that was kept may still ask after stop */
+	atomic_bool closing;                 /* clients end what they have begun, and no more */
+	atomic_bool stopped;                 /* what is sent from now on may find nobody */
+	atomic_uint next;                    /* connection */
+	atomic_uint *taken;                  /* by connection: its requests that reached the app */
 	atomic_ullong asked, answered, left; /* requests; left: whose clients went away on purpose */
 };
 

@@ -92,7 +92,8 @@ static struct wish wish_of(struct stage *stage, struct cuttle_exchange *exchange
 
 	snprintf(path, sizeof path, "%.*s", (int)head->path.length, cuttle_exchange_at(exchange, head->path));
 	demand(sscanf(path, "/%u/%u/%c/%zu/%zu", &wish.connection, &wish.sequence, &wish.mode, &wish.answer,
-		      &wish.body) == 5, &stage->round.poller, "a request is as it was sent");
+		      &wish.body) == 5,
+	       &stage->round.poller, "a request is as it was sent");
 	return wish;
 }
 
@@ -109,10 +110,9 @@ static void answer(struct stage *stage, struct cuttle_exchange *exchange, uint32
 		octets[at] = round_octet(wish.connection, wish.sequence, at);
 	if (atomic_load(&poller->loop->core.stopping))
 		exchange->keep_alive = false;
-	parts[0].iov_len = (size_t)snprintf(head, sizeof head,
-					    "HTTP/1.1 200 OK\r\nx-request: %u/%u\r\ncontent-length: %zu\r\n%s\r\n",
-					    wish.connection, wish.sequence, wish.answer,
-					    exchange->keep_alive ? "" : "connection: close\r\n");
+	parts[0].iov_len = (size_t)snprintf(
+		head, sizeof head, "HTTP/1.1 200 OK\r\nx-request: %u/%u\r\ncontent-length: %zu\r\n%s\r\n",
+		wish.connection, wish.sequence, wish.answer, exchange->keep_alive ? "" : "connection: close\r\n");
 	do {
 		size_t piece = streams ? check_random(random, 200000) + 1 : wish.answer;
 
@@ -341,8 +341,7 @@ static void choose_limits(struct stage *stage)
 	limits.max_connections = check_random(random, 6) ? 0 : 4;
 	cuttle_core_limit(&round->poller.loop->core, &limits);
 	round->poller.loop->sheds = limits.max_queue || limits.queue_timeout;
-	round->poller.loop->core.spool =
-		cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, round->poller.loop);
+	round->poller.loop->core.spool = cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, round->poller.loop);
 	must(round->poller.loop->core.spool != NULL, "cuttle_spool_open");
 }
 
@@ -501,7 +500,7 @@ int main(int argc, char **argv)
 	unsigned long long rounds = 0, connections = 0, asked = 0, answered = 0, left = 0;
 	bool verbose = getenv("LOOP_THREADS_VERBOSE");
 
-	environ = (char **)8; /* may be in motion in a Ruby process: who looks at it ends this one */
+	environ = (char **)8;     /* may be in motion in a Ruby process: who looks at it ends this one */
 	signal(SIGPIPE, SIG_IGN); /* as in Ruby */
 	signal(SIGALRM, give_up);
 	for (; cuttle_now() < end; rounds++) {

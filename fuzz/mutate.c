@@ -20,11 +20,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROOM 32768       /* octets of an input at most */
-#define MUTATIONS 6      /* at once, at most */
-#define MAP 16384        /* counters of edges */
-#define CLASSES 8        /* of how often an edge was passed */
-#define KEPT 65536       /* inputs */
+#define ROOM 32768  /* octets of an input at most */
+#define MUTATIONS 6 /* at once, at most */
+#define MAP 16384   /* counters of edges */
+#define CLASSES 8   /* of how often an edge was passed */
+#define KEPT 65536  /* inputs */
 #define PATH_ROOM 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t length);
@@ -72,7 +72,7 @@ static uint8_t class_of(uint8_t count)
 	int class = CLASSES - 1;
 
 	while (count < least[class])
-		class--;
+		class --;
 	return (uint8_t)(1 << class);
 }
 

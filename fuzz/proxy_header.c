@@ -66,8 +66,8 @@ static bool means_block(const uint8_t *octets, size_t length, const struct cuttl
 		at += 3 + octets[at + 1] * 256u + octets[at + 2];
 	}
 	return at == length && secure == header->secure &&
-	       header->client == (octets[13] >> 4 == 1 || octets[13] >> 4 == 2 ? CUTTLE_PROXY_NAMED
-									      : CUTTLE_PROXY_UNKNOWN);
+	       header->client ==
+		       (octets[13] >> 4 == 1 || octets[13] >> 4 == 2 ? CUTTLE_PROXY_NAMED : CUTTLE_PROXY_UNKNOWN);
 }
 
 void fuzz_proxy_header(const char *octets, size_t length)

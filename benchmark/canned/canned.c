@@ -49,7 +49,7 @@ static void load_response(const char *path)
 
 static int listen_on(int port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	int on = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	if (listener < 0)
@@ -65,7 +65,7 @@ static int listen_on(int port)
 
 static void watch(int epoll, int descriptor, uint32_t events)
 {
-	struct epoll_event event = { .events = events, .data.fd = descriptor };
+	struct epoll_event event = {.events = events, .data.fd = descriptor};
 
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event) < 0)
 		die("epoll_ctl");

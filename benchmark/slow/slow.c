@@ -35,11 +35,11 @@
 
 #define EVENTS 512
 #define MAX_CLIENTS 60000
-#define STEP_MS 10		/* between two turns */
-#define CONNECT_MS 1000		/* in which every client that is closed tries to connect */
-#define PATIENCE_MS 20000	/* for every client to become active once */
-#define PER_ADDRESS 4000	/* clients that share a source address, and so its local ports */
-#define READ_RATE 600		/* octets a second that a reader takes: a little more than a server may ask for */
+#define STEP_MS 10        /* between two turns */
+#define CONNECT_MS 1000   /* in which every client that is closed tries to connect */
+#define PATIENCE_MS 20000 /* for every client to become active once */
+#define PER_ADDRESS 4000  /* clients that share a source address, and so its local ports */
+#define READ_RATE 600     /* octets a second that a reader takes: a little more than a server may ask for */
 #define MAX_PORTION 65536
 #define RECEIVE_BUFFER 4096
 #define MSS 1448
@@ -51,7 +51,7 @@
 enum kind { HEADS, BODIES, READERS, STUCK, KINDS };
 enum state { CLOSED, CONNECTING, ACTIVE };
 
-static const char *const NAMES[KINDS] = { "heads", "bodies", "readers", "stuck" };
+static const char *const NAMES[KINDS] = {"heads", "bodies", "readers", "stuck"};
 
 /* active: of this kind now; opened, closed: connections so far, and those of them that the server ended; refused:
  * attempts that failed; answered: connections on which octets came; octets: how many. */
@@ -67,7 +67,7 @@ struct client {
 
 static struct client clients[MAX_CLIENTS];
 static int client_count, ready_count, epoll;
-static size_t portion;		/* octets that a reader takes at a turn */
+static size_t portion; /* octets that a reader takes at a turn */
 static struct counts counts[KINDS];
 static char opening[KINDS][512];
 static struct sockaddr_in server;
@@ -94,9 +94,9 @@ static long now_ms(void)
 
 static void set_opening(enum kind kind, const char *path)
 {
-	const char *format = kind == HEADS ? "GET %s HTTP/1.1\r\nHost: slow\r\nX-Slow: "
-		: kind == BODIES ? "POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: 1000000\r\n\r\n"
-		: "GET %s HTTP/1.1\r\nHost: slow\r\n\r\n";
+	const char *format = kind == HEADS    ? "GET %s HTTP/1.1\r\nHost: slow\r\nX-Slow: "
+			     : kind == BODIES ? "POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: 1000000\r\n\r\n"
+					      : "GET %s HTTP/1.1\r\nHost: slow\r\n\r\n";
 	int length = snprintf(opening[kind], sizeof(opening[kind]), format, path);
 
 	if (length < 0 || (size_t)length >= sizeof(opening[kind]))
@@ -116,7 +116,7 @@ static void add_clients(char *argument)
 	set_opening(kind, path ? path : "/");
 	counts[kind].wanted += atoi(count);
 	for (int i = atoi(count); i > 0; i--)
-		clients[client_count++] = (struct client){ .descriptor = -1, .kind = (unsigned char)kind };
+		clients[client_count++] = (struct client){.descriptor = -1, .kind = (unsigned char)kind};
 }
 
 /* The client has no connection any more. */
@@ -135,7 +135,7 @@ static void leave(struct client *client, long *count)
 /* A socket with an address of its own for every so many clients. */
 static int new_socket(int number)
 {
-	struct sockaddr_in source = { .sin_family = AF_INET };
+	struct sockaddr_in source = {.sin_family = AF_INET};
 	int on = 1, buffer = RECEIVE_BUFFER, mss = MSS;
 	int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
@@ -156,7 +156,7 @@ static void begin(struct client *client)
 	int number = (int)(client - clients);
 	/* Who reads at his own pace wants to know of the end only. */
 	uint32_t interest = EPOLLOUT | EPOLLRDHUP | EPOLLET | (client->kind < READERS ? EPOLLIN : 0);
-	struct epoll_event event = { .events = interest, .data.u32 = (uint32_t)number };
+	struct epoll_event event = {.events = interest, .data.u32 = (uint32_t)number};
 
 	client->descriptor = new_socket(number);
 	if (client->descriptor < 0 ||
@@ -236,14 +236,15 @@ static void print_counts(void)
 
 	getrusage(RUSAGE_SELF, &usage);
 	printf("{\"cpu\":%.3f", (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+					(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
 	for (int i = 0; i < KINDS; i++) {
 		struct counts *each = &counts[i];
 
 		if (each->wanted)
 			printf(",\"%s\":{\"wanted\":%ld,\"active\":%ld,\"opened\":%ld,\"closed\":%ld,\"refused\":%ld,"
-			       "\"answered\":%ld,\"octets\":%ld}", NAMES[i], each->wanted, each->active, each->opened,
-			       each->closed, each->refused, each->answered, each->octets);
+			       "\"answered\":%ld,\"octets\":%ld}",
+			       NAMES[i], each->wanted, each->active, each->opened, each->closed, each->refused,
+			       each->answered, each->octets);
 	}
 	printf("}\n");
 	fflush(stdout);
@@ -252,7 +253,7 @@ static void print_counts(void)
 /* Whether standard input goes on. */
 static bool hear(void)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
 	char line[256];
 
 	if (poll(&input, 1, 0) <= 0)
@@ -332,8 +333,9 @@ int main(int argc, char **argv)
 		usage();
 	while (argument < argc)
 		add_clients(argv[argument++]);
-	server = (struct sockaddr_in){ .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(argv[1])),
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	server = (struct sockaddr_in){.sin_family = AF_INET,
+				      .sin_port = htons((uint16_t)atoi(argv[1])),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	allow_descriptors();
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)

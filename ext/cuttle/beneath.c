@@ -120,8 +120,7 @@ static int open_path(const struct cuttle_beneath *beneath, const char *path, boo
 	return fd;
 }
 
-int cuttle_beneath_open(const struct cuttle_beneath *beneath, const char *path, bool wait, int *fd,
-			struct stat *status)
+int cuttle_beneath_open(const struct cuttle_beneath *beneath, const char *path, bool wait, int *fd, struct stat *status)
 {
 	int error = 0, opened = open_path(beneath, path, wait);
 

@@ -52,7 +52,7 @@ enum cuttle_beneath_way cuttle_beneath_probe(int root)
 ssize_t cuttle_beneath_read_cached(int fd, void *bytes, size_t length, off_t offset)
 {
 #ifdef RWF_NOWAIT
-	struct iovec vector = { .iov_base = bytes, .iov_len = length };
+	struct iovec vector = {.iov_base = bytes, .iov_len = length};
 	ssize_t n = preadv2(fd, &vector, 1, offset, RWF_NOWAIT);
 
 	return n < 0 ? -errno : n;

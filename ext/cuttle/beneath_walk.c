@@ -147,7 +147,7 @@ static int step(struct walk *walk)
 
 int cuttle_beneath_walk(int root, const char *path)
 {
-	struct walk walk = { .root = root, .at = root, .found = -1 };
+	struct walk walk = {.root = root, .at = root, .found = -1};
 	size_t length = strlen(path);
 	int error;
 

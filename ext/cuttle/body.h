@@ -4,8 +4,8 @@
 
 #include "spool.h"
 
-#define CUTTLE_BODY_MEMORY 65536           /* octets; a longer body is spooled */
-#define CUTTLE_BODY_BEHIND (4 * 65536)     /* octets waiting for the disk beyond which its connection stops reading */
+#define CUTTLE_BODY_MEMORY 65536       /* octets; a longer body is spooled */
+#define CUTTLE_BODY_BEHIND (4 * 65536) /* octets waiting for the disk beyond which its connection stops reading */
 
 struct cuttle_body {
 	char *memory;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-#define LINGER (2 * CUTTLE_SECOND)        /* for the peer to read our last octets */
-#define FIRST_GRACE (CUTTLE_SECOND / 2)   /* after stop, for the first request on a new connection */
-#define LOOK CUTTLE_SECOND                /* the longest time between two measurements of a transfer */
+#define LINGER (2 * CUTTLE_SECOND)      /* for the peer to read our last octets */
+#define FIRST_GRACE (CUTTLE_SECOND / 2) /* after stop, for the first request on a new connection */
+#define LOOK CUTTLE_SECOND              /* the longest time between two measurements of a transfer */
 #define SHORTEST_LOOK (10 * CUTTLE_MILLISECOND)
 
 void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *limits)

@@ -72,13 +72,13 @@ struct cuttle_limits {
 	uint64_t write_ahead;  /* octets that a response may be ahead of its client; 0: none */
 	uint64_t max_requests; /* on one connection */
 	uint64_t max_connections;
-	uint64_t max_spool;    /* octets in the temporary files of all connections */
-	uint64_t max_queue;    /* complete requests waiting for a thread */
+	uint64_t max_spool;     /* octets in the temporary files of all connections */
+	uint64_t max_queue;     /* complete requests waiting for a thread */
 	uint64_t queue_timeout; /* for a thread to take a complete request */
-	uint64_t app_timeout;  /* for the app to begin its response */
-	bool keep_alive;       /* connections may persist */
-	bool drop_half_closed; /* a peer that shut down its sending side counts as gone */
-	bool underscores;      /* fields with an underscore in their name are kept */
+	uint64_t app_timeout;   /* for the app to begin its response */
+	bool keep_alive;        /* connections may persist */
+	bool drop_half_closed;  /* a peer that shut down its sending side counts as gone */
+	bool underscores;       /* fields with an underscore in their name are kept */
 };
 
 /* What all connections of one source share. */
@@ -96,20 +96,20 @@ struct cuttle_core {
 	struct cuttle_pool pool;
 	struct cuttle_exchange_pool exchanges;
 	struct cuttle_link connections, deadlines[CUTTLE_DEADLINES];
-	uint32_t open;     /* number of open connections */
-	uint64_t shortage; /* when accept last failed for lack of descriptors or memory, 0: never */
-	uint64_t accepted; /* connections */
-	uint64_t requests; /* complete requests */
-	uint64_t dropped;  /* complete requests whose peers had gone before a thread took them */
+	uint32_t open;              /* number of open connections */
+	uint64_t shortage;          /* when accept last failed for lack of descriptors or memory, 0: never */
+	uint64_t accepted;          /* connections */
+	uint64_t requests;          /* complete requests */
+	uint64_t dropped;           /* complete requests whose peers had gone before a thread took them */
 	struct cuttle_spool *spool; /* writes temporary files */
-	uint64_t refused;  /* complete requests answered with 503 because too many waited, or they waited too long */
-	uint64_t stuck;    /* complete requests answered with 503 because the app did not answer */
-	uint64_t unproxied;      /* connections of trusted peers closed because they had no PROXY header */
-	uint64_t unproxied_told; /* those of them that cuttle_core_tells_unproxied has reported */
-	uint64_t unproxied_at;   /* when it last did; 0: never */
-	uint32_t waiting;  /* number of READY connections */
-	uint32_t stuck_now; /* connections answered for an app that still has their requests */
-	uint32_t untold;    /* those of them that cuttle_loop_tell_stuck has not reported yet */
+	uint64_t refused;   /* complete requests answered with 503 because too many waited, or they waited too long */
+	uint64_t stuck;     /* complete requests answered with 503 because the app did not answer */
+	uint64_t unproxied; /* connections of trusted peers closed because they had no PROXY header */
+	uint64_t unproxied_told;              /* those of them that cuttle_core_tells_unproxied has reported */
+	uint64_t unproxied_at;                /* when it last did; 0: never */
+	uint32_t waiting;                     /* number of READY connections */
+	uint32_t stuck_now;                   /* connections answered for an app that still has their requests */
+	uint32_t untold;                      /* those of them that cuttle_loop_tell_stuck has not reported yet */
 	struct cuttle_scoreboard *scoreboard; /* shows other workers how many are open; NULL: no one asks */
 	struct cuttle_place *place;           /* our own in it */
 	/* Ruby objects that refer to it: its source, and holders of its connections and exchanges. A ractor may collect
@@ -125,32 +125,32 @@ struct cuttle_connection {
 	struct cuttle_transport transport;
 	struct cuttle_inbox *inbox;       /* NULL while nothing is buffered */
 	struct cuttle_exchange *exchange; /* NULL between requests */
-	struct cuttle_link all;   /* core->connections */
-	struct cuttle_link work;  /* one of a loop's lists */
-	struct cuttle_link timer; /* core->deadlines */
-	uint64_t deadline;        /* 0: none */
-	uint64_t accepted;        /* nanoseconds on the monotonic clock */
-	uint64_t served;          /* complete requests so far */
-	uintptr_t address, parser; /* Ruby objects, 0: none yet; the source marks them */
-	uintptr_t thread, fiber;   /* Ruby objects that run a TAKEN request; only set with an app_timeout */
-	struct cuttle_address client; /* which the PROXY header named, if named is set */
+	struct cuttle_link all;           /* core->connections */
+	struct cuttle_link work;          /* one of a loop's lists */
+	struct cuttle_link timer;         /* core->deadlines */
+	uint64_t deadline;                /* 0: none */
+	uint64_t accepted;                /* nanoseconds on the monotonic clock */
+	uint64_t served;                  /* complete requests so far */
+	uintptr_t address, parser;        /* Ruby objects, 0: none yet; the source marks them */
+	uintptr_t thread, fiber;          /* Ruby objects that run a TAKEN request; only set with an app_timeout */
+	struct cuttle_address client;     /* which the PROXY header named, if named is set */
 	uint8_t state, deadline_kind;
-	uint8_t parsed_state;     /* the state before PARSING */
-	uint8_t step;             /* on the blocking side: what it waits for */
+	uint8_t parsed_state;            /* the state before PARSING */
+	uint8_t step;                    /* on the blocking side: what it waits for */
 	uint8_t read_wants, write_wants; /* directions that reading and writing wait for (backend.h) */
-	bool readable; /* the descriptor was reported, or the buffer cut a read short */
-	bool hangup;   /* the peer closed: a short read doesn't mean that the input is used up */
-	bool suspect;  /* the peer may have gone: check before its request is taken */
-	bool eof;      /* the peer's last octet was read */
-	bool broken;   /* the descriptor failed, or the peer reads too slowly */
-	bool late;     /* its deadline passed during PARSING */
-	bool refused;  /* an error was answered: further input is discarded */
-	bool spooling; /* too much of its body waits for the disk: it reads nothing */
-	bool told;     /* its stuck request has been reported */
-	bool trusted;  /* the peer, or the client that it named, may say in its requests who its client is */
-	bool proxy_due; /* it has to begin with a PROXY header, which is not complete */
-	bool named;    /* a PROXY header named the client */
-	bool secure;   /* a PROXY header said that the client speaks TLS with the proxy */
+	bool readable;                   /* the descriptor was reported, or the buffer cut a read short */
+	bool hangup;                     /* the peer closed: a short read doesn't mean that the input is used up */
+	bool suspect;                    /* the peer may have gone: check before its request is taken */
+	bool eof;                        /* the peer's last octet was read */
+	bool broken;                     /* the descriptor failed, or the peer reads too slowly */
+	bool late;                       /* its deadline passed during PARSING */
+	bool refused;                    /* an error was answered: further input is discarded */
+	bool spooling;                   /* too much of its body waits for the disk: it reads nothing */
+	bool told;                       /* its stuck request has been reported */
+	bool trusted;      /* the peer, or the client that it named, may say in its requests who its client is */
+	bool proxy_due;    /* it has to begin with a PROXY header, which is not complete */
+	bool named;        /* a PROXY header named the client */
+	bool secure;       /* a PROXY header said that the client speaks TLS with the proxy */
 	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };
 

@@ -28,13 +28,13 @@ enum cuttle_time {
 
 /* How a response's body goes out. */
 struct cuttle_framing {
-	uint64_t left;  /* octets that it still owes its Content-Length */
+	uint64_t left; /* octets that it still owes its Content-Length */
 	struct cuttle_chunk_state encoding;
-	bool chunked;   /* in chunks */
-	bool measured;  /* with a known length */
-	bool encoded;   /* the app has put it in chunks itself, which are checked on their way */
+	bool chunked;  /* in chunks */
+	bool measured; /* with a known length */
+	bool encoded;  /* the app has put it in chunks itself, which are checked on their way */
 	bool encoding_complete;
-	bool bodiless;  /* there is none, whatever the app gives */
+	bool bodiless; /* there is none, whatever the app gives */
 };
 
 struct cuttle_exchange {
@@ -42,14 +42,14 @@ struct cuttle_exchange {
 	struct cuttle_exchange *next; /* in the pool */
 	struct cuttle_body *body;     /* NULL without one */
 	struct cuttle_outbox out;
-	struct cuttle_meter meter;    /* of the body as it arrives, then of the response as it leaves */
-	uint64_t body_left;           /* octets of a body of known length still to come; of a chunked one 1 */
-	uint64_t bytes_sent;          /* of the response, with its head */
+	struct cuttle_meter meter; /* of the body as it arrives, then of the response as it leaves */
+	uint64_t body_left;        /* octets of a body of known length still to come; of a chunked one 1 */
+	uint64_t bytes_sent;       /* of the response, with its head */
 	uint64_t times[CUTTLE_TIMES];
 	struct cuttle_framing framing;
-	void *holder;                 /* the Ruby side's structure, NULL: none, or no more */
-	uint32_t head_size;           /* octets of the head, 0 until it is complete */
-	bool keep_alive;              /* the connection goes on after this response */
+	void *holder;       /* the Ruby side's structure, NULL: none, or no more */
+	uint32_t head_size; /* octets of the head, 0 until it is complete */
+	bool keep_alive;    /* the connection goes on after this response */
 };
 
 /* Exchanges kept for the next requests. */

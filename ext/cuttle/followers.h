@@ -39,19 +39,19 @@ struct cuttle_follower {
 struct cuttle_followers {
 	struct cuttle_link parked;
 	uint32_t parked_count;
-	struct cuttle_follower *leader; /* in the kernel, standing by, or on its way to the GVL */
-	bool leader_in_kernel;  /* and was not called back */
-	uint64_t sleeps_until;  /* the end of its wait in the kernel, unless it is woken */
-	bool standing_by;       /* the leader leaves the work to a thread in the app that will soon be back */
-	bool shared;            /* several threads may run the app at once */
-	bool steady;            /* nobody stands by */
-	atomic_bool woken;      /* cuttle_followers_wake was called */
-	uint64_t hasty_until;   /* nobody stands by until then, because the app waited lately */
-	uint64_t haste;         /* how long that lasts */
-	uint64_t stood_by;      /* times that the leader stood by so far */
+	struct cuttle_follower *leader;  /* in the kernel, standing by, or on its way to the GVL */
+	bool leader_in_kernel;           /* and was not called back */
+	uint64_t sleeps_until;           /* the end of its wait in the kernel, unless it is woken */
+	bool standing_by;                /* the leader leaves the work to a thread in the app that will soon be back */
+	bool shared;                     /* several threads may run the app at once */
+	bool steady;                     /* nobody stands by */
+	atomic_bool woken;               /* cuttle_followers_wake was called */
+	uint64_t hasty_until;            /* nobody stands by until then, because the app waited lately */
+	uint64_t haste;                  /* how long that lasts */
+	uint64_t stood_by;               /* times that the leader stood by so far */
 	clockid_t takers[CUTTLE_TAKERS]; /* CPU clocks of threads that recently took requests; 0: none */
 	uint32_t next_taker;
-	uint64_t taken;         /* requests that threads took so far */
+	uint64_t taken; /* requests that threads took so far */
 };
 
 void cuttle_followers_reset(struct cuttle_followers *followers);

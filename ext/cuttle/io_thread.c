@@ -10,8 +10,8 @@
 struct cuttle_io_thread {
 	pthread_t thread;
 	pthread_cond_t called;
-	bool asleep;  /* until a thread leaves with work */
-	bool on_duty; /* waits in the kernel in place of Ruby threads */
+	bool asleep;    /* until a thread leaves with work */
+	bool on_duty;   /* waits in the kernel in place of Ruby threads */
 	bool in_kernel; /* still true if it was relieved but another thread consumed its wake */
 	uint64_t sleeps_until;
 	bool quit;
@@ -53,7 +53,7 @@ static int64_t turn(struct cuttle_loop *loop)
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
 	cuttle_loop_shed(loop, spare(loop), now);
-	patience = cuttle_loop_expire(loop, now); /* last, because the others set new deadlines */
+	patience = cuttle_loop_expire(loop, now);                   /* last, because the others set new deadlines */
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;

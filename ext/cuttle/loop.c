@@ -210,8 +210,7 @@ void cuttle_loop_shed(struct cuttle_loop *loop, uint64_t spare, uint64_t now)
 void cuttle_loop_refuse_since(struct cuttle_loop *loop, uint64_t time, uint64_t now)
 {
 	while (!cuttle_list_empty(&loop->ready)) {
-		struct cuttle_connection *first =
-			CUTTLE_CONTAINER(loop->ready.next, struct cuttle_connection, work);
+		struct cuttle_connection *first = CUTTLE_CONTAINER(loop->ready.next, struct cuttle_connection, work);
 
 		if (first->exchange->times[CUTTLE_COMPLETE_AT] > time)
 			break;

@@ -13,7 +13,7 @@
 
 #include <pthread.h>
 
-#define CUTTLE_EVENTS 128 /* most reports collected at once */
+#define CUTTLE_EVENTS 128                          /* most reports collected at once */
 #define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* for a complete request; its peer may have gone meanwhile */
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
@@ -29,7 +29,7 @@ struct cuttle_registration {
 struct cuttle_watch {
 	struct cuttle_link all, work;
 	uintptr_t token; /* the Ruby object that next returns */
-	int fd;      /* -1: it was closed, and its number was reused */
+	int fd;          /* -1: it was closed, and its number was reused */
 	uint32_t ready;
 };
 
@@ -37,8 +37,8 @@ struct cuttle_watch {
 struct cuttle_found {
 	uintptr_t token; /* of a watched descriptor; 0: none */
 	bool over, woken, unparsed, complain;
-	bool unproxied;  /* the result of cuttle_core_tells_unproxied */
-	int spool;       /* the result of cuttle_spool_complaint */
+	bool unproxied; /* the result of cuttle_core_tells_unproxied */
+	int spool;      /* the result of cuttle_spool_complaint */
 };
 
 struct cuttle_loop {
@@ -69,11 +69,11 @@ struct cuttle_loop {
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
 	int *listeners;         /* their descriptors */
 	int listener_count;
-	uint32_t busy;          /* number of TAKEN connections */
-	uint64_t polls;         /* times that threads asking for work collected reports */
-	uint64_t looked;        /* the last of those times */
+	uint32_t busy;   /* number of TAKEN connections */
+	uint64_t polls;  /* times that threads asking for work collected reports */
+	uint64_t looked; /* the last of those times */
 	struct cuttle_io_thread *io_thread;
-	pthread_cond_t stuck;   /* signalled when a request is stuck that has not been reported */
+	pthread_cond_t stuck; /* signalled when a request is stuck that has not been reported */
 };
 
 /* Opens a loop over listeners, whose descriptors it copies and doesn't own. Returns NULL with errno. */

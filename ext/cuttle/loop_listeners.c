@@ -9,12 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define ASIDE (1 * CUTTLE_MILLISECOND)    /* for another worker to wake up and accept */
-#define PATIENCE (3 * CUTTLE_MILLISECOND) /* with a worker that doesn't */
+#define ASIDE (1 * CUTTLE_MILLISECOND)           /* for another worker to wake up and accept */
+#define PATIENCE (3 * CUTTLE_MILLISECOND)        /* with a worker that doesn't */
 #define LONG_PATIENCE (250 * CUTTLE_MILLISECOND) /* the same if this worker has no thread for what waits */
-#define CROWD 128 /* connections accepted at once by a loop that sheds */
-#define MOMENT (50 * CUTTLE_MILLISECOND)  /* time without a free worker: one that collects garbage only seems busy */
-#define BACKLOG_WAIT CUTTLE_MILLISECOND   /* time without a look after which peers in the backlog may have gone */
+#define CROWD 128                                /* connections accepted at once by a loop that sheds */
+#define MOMENT (50 * CUTTLE_MILLISECOND)    /* time without a free worker: one that collects garbage only seems busy */
+#define BACKLOG_WAIT CUTTLE_MILLISECOND     /* time without a look after which peers in the backlog may have gone */
 #define EPISODE (60 * CUTTLE_SECOND)        /* time without a shortage after which the next one is reported */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
 

@@ -13,7 +13,7 @@
 struct cuttle_piece {
 	struct cuttle_piece *next;
 	struct cuttle_lent *lent; /* NULL: another kind of piece */
-	int file;        /* the app's file, -1: none */
+	int file;                 /* the app's file, -1: none */
 	bool spooled;
 	uint64_t offset; /* of the first octet not sent */
 	uint64_t length; /* octets not sent */
@@ -269,8 +269,8 @@ static ssize_t send_memory(struct cuttle_outbox *outbox, struct cuttle_transport
 
 		if (piece->room == 0 && !piece->lent)
 			break;
-		parts[count++] = (struct iovec){.iov_base = (char *)octets + piece->offset,
-						.iov_len = (size_t)piece->length};
+		parts[count++] =
+			(struct iovec){.iov_base = (char *)octets + piece->offset, .iov_len = (size_t)piece->length};
 	}
 	return transport->type->write(transport, parts, count);
 }

@@ -6,9 +6,9 @@
 #include "lent.h"
 #include "spool.h"
 
-#define CUTTLE_OUTBOX_MEMORY (1 << 20)  /* octets kept in memory; more are spooled */
-#define CUTTLE_OUTBOX_MOST (2 << 20)    /* octets in memory at which a stream waits for a slow disk */
-#define CUTTLE_OUTBOX_TURN (2 << 20)    /* octets of a file sent before other connections get their turn */
+#define CUTTLE_OUTBOX_MEMORY (1 << 20) /* octets kept in memory; more are spooled */
+#define CUTTLE_OUTBOX_MOST (2 << 20)   /* octets in memory at which a stream waits for a slow disk */
+#define CUTTLE_OUTBOX_TURN (2 << 20)   /* octets of a file sent before other connections get their turn */
 
 struct cuttle_piece;
 
@@ -19,15 +19,15 @@ struct cuttle_outbox {
 	uint64_t spooled; /* of these, in the stream */
 	struct cuttle_spool *spool;
 	struct cuttle_stream *stream; /* NULL while nothing is spooled */
-	int signal;       /* a descriptor that gets an octet whenever octets leave memory, -1: none */
+	int signal;                   /* a descriptor that gets an octet whenever octets leave memory, -1: none */
 };
 
 enum cuttle_flush {
-	CUTTLE_FLUSHED,           /* everything was passed to the system */
-	CUTTLE_FLUSH_BLOCKED,     /* the peer must read first */
-	CUTTLE_FLUSH_WANTS_READ,  /* the transport must read first */
-	CUTTLE_FLUSH_TURN,        /* more could be sent, but it is the turn of others */
-	CUTTLE_FLUSH_BROKEN,      /* see errno */
+	CUTTLE_FLUSHED,          /* everything was passed to the system */
+	CUTTLE_FLUSH_BLOCKED,    /* the peer must read first */
+	CUTTLE_FLUSH_WANTS_READ, /* the transport must read first */
+	CUTTLE_FLUSH_TURN,       /* more could be sent, but it is the turn of others */
+	CUTTLE_FLUSH_BROKEN,     /* see errno */
 };
 
 /* Initializes an empty outbox. */
@@ -43,8 +43,7 @@ int cuttle_outbox_append(struct cuttle_outbox *outbox, const struct iovec *parts
 int cuttle_outbox_append_file(struct cuttle_outbox *outbox, int file, uint64_t offset, uint64_t length);
 
 /* Sends as much as the transport takes. Adds the octets that were sent to *sent. */
-enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttle_transport *transport,
-				      uint64_t *sent);
+enum cuttle_flush cuttle_outbox_flush(struct cuttle_outbox *outbox, struct cuttle_transport *transport, uint64_t *sent);
 
 void cuttle_outbox_clear(struct cuttle_outbox *outbox);
 

@@ -37,13 +37,13 @@ struct cuttle_head {
 	struct cuttle_slice host, port;  /* of the authority that applies: target's before Host's; port: no colon */
 	uint64_t content_length;         /* 0 for a chunked body or none */
 	uint32_t field_count;
-	uint8_t minor;                   /* of HTTP/1.minor: 0 or 1 (a higher one is reported as 1) */
-	bool has_query;                  /* there was a "?", maybe with nothing after it */
-	bool has_host;                   /* false only on HTTP/1.0; a host is never empty (RFC 9110, 4.2.1) */
-	bool has_length;                 /* the request has a Content-Length */
+	uint8_t minor;   /* of HTTP/1.minor: 0 or 1 (a higher one is reported as 1) */
+	bool has_query;  /* there was a "?", maybe with nothing after it */
+	bool has_host;   /* false only on HTTP/1.0; a host is never empty (RFC 9110, 4.2.1) */
+	bool has_length; /* the request has a Content-Length */
 	bool chunked;
-	bool keep_alive;                 /* the client allows the connection to persist */
-	bool expect_continue;            /* the client waits for a 100; never on HTTP/1.0 */
+	bool keep_alive;      /* the client allows the connection to persist */
+	bool expect_continue; /* the client waits for a 100; never on HTTP/1.0 */
 	struct cuttle_field fields[CUTTLE_LIMIT_FIELDS];
 };
 
@@ -53,8 +53,8 @@ struct cuttle_head_state {
 	uint32_t line;    /* offset of the first line that is not parsed yet */
 	uint32_t scanned; /* octets of that line already checked */
 	uint8_t phase;
-	uint8_t part;     /* the part of the line that the next octet belongs to */
-	uint8_t seen;     /* bits: which of the fields that may occur once have occurred */
+	uint8_t part; /* the part of the line that the next octet belongs to */
+	uint8_t seen; /* bits: which of the fields that may occur once have occurred */
 };
 
 /* Parses the head that begins at bytes[0].
@@ -68,8 +68,8 @@ int cuttle_parse_head(struct cuttle_head_state *state, struct cuttle_head *head,
 
 /* What the chunk decoder remembers between calls. Zero it before a body's first octet. */
 struct cuttle_chunk_state {
-	uint64_t left;    /* data octets left in this chunk */
-	uint32_t line;    /* octets of the current size line or trailer section, for their limits */
+	uint64_t left;       /* data octets left in this chunk */
+	uint32_t line;       /* octets of the current size line or trailer section, for their limits */
 	uint32_t extensions; /* octets of all the body's extensions so far, for their limit */
 	uint8_t phase;
 	uint8_t extension;

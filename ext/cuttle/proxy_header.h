@@ -20,7 +20,7 @@ enum cuttle_proxy_client {
 struct cuttle_proxy_header {
 	enum cuttle_proxy_client client;
 	struct cuttle_address address; /* if the client is named */
-	bool secure; /* the client speaks TLS with the proxy (2.2.6, PP2_CLIENT_SSL) */
+	bool secure;                   /* the client speaks TLS with the proxy (2.2.6, PP2_CLIENT_SSL) */
 };
 
 /* Parses the header that begins at octets[0]. Returns the number of octets consumed (> 0) when it is complete, 0 when

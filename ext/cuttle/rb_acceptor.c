@@ -218,8 +218,8 @@ static VALUE acceptor_accept(VALUE self)
 		int listener = 0, fd = is_open(acceptor, stopping) ? accept_any(acceptor, &listener) : -1;
 
 		if (fd >= 0) {
-			struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd,
-										    listener, cuttle_now());
+			struct cuttle_connection *accepted =
+				cuttle_connection_open(acceptor->source.core, fd, listener, cuttle_now());
 
 			if (!accepted)
 				rb_memerror();

@@ -15,7 +15,7 @@ struct cuttle_acceptor {
 	int count;
 	int stopped[2]; /* a pipe: readable for good once stop was called */
 	bool closed;
-	bool suffers;   /* accept failed for lack of descriptors or memory and has not succeeded since */
+	bool suffers; /* accept failed for lack of descriptors or memory and has not succeeded since */
 };
 
 /* Appends the listeners to the descriptors for poll(2). Returns the new count. */

@@ -39,7 +39,7 @@ static void beneath_release(void *pointer)
 
 static const rb_data_type_t beneath_type = {
 	.wrap_struct_name = "Cuttle::Beneath",
-	.function = { .dfree = beneath_release },
+	.function = {.dfree = beneath_release},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
@@ -59,7 +59,7 @@ static size_t entry_size(const void *pointer)
 
 static const rb_data_type_t entry_type = {
 	.wrap_struct_name = "Cuttle::Beneath::Entry",
-	.function = { .dfree = entry_release, .dsize = entry_size },
+	.function = {.dfree = entry_release, .dsize = entry_size},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 

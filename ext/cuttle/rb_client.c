@@ -84,8 +84,8 @@ bool cuttle_client_secure(const struct cuttle_exchange *exchange)
 		const struct cuttle_field *field = &head->fields[index];
 
 		if (cuttle_same(cuttle_exchange_at(exchange, field->name), field->name.length, "x-forwarded-proto"))
-			scheme = cuttle_forwarded_proto(cuttle_exchange_at(exchange, field->value),
-							field->value.length);
+			scheme =
+				cuttle_forwarded_proto(cuttle_exchange_at(exchange, field->value), field->value.length);
 	}
 	return scheme ? scheme == CUTTLE_HTTPS : exchange->connection->secure;
 }

@@ -196,8 +196,8 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 		return true;
 	if (descriptors[0].revents & (POLLIN | POLLHUP | POLLERR))
 		connection->readable = true;
-	return descriptors[0].revents != 0 || (count > 1 && descriptors[1].fd == acceptor->stopped[0] &&
-					       spared(acceptor, connection, cuttle_now()));
+	return descriptors[0].revents != 0 ||
+	       (count > 1 && descriptors[1].fd == acceptor->stopped[0] && spared(acceptor, connection, cuttle_now()));
 }
 
 /* Checks once more a connection that should end, so that a request sent in time is still answered. */

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#define NAME_ROOM 256    /* longest field name that is looked up; a longer one gets a new String */
-#define KNOWN_SLOTS 256  /* of the table of known names; must be a power of 2 */
+#define NAME_ROOM 256   /* longest field name that is looked up; a longer one gets a new String */
+#define KNOWN_SLOTS 256 /* of the table of known names; must be a power of 2 */
 
 /* Entries that each request sets, in the order of an env. Those that the source's env often has right come last. */
 enum own {
@@ -56,8 +56,8 @@ static struct known {
 } known[KNOWN_SLOTS];
 
 static VALUE methods[10];
-static const char *const method_names[10] = {"GET",    "POST",  "PUT",     "DELETE", "HEAD",
-					     "PATCH", "OPTIONS", "TRACE", "LINK",    "UNLINK"};
+static const char *const method_names[10] = {"GET",   "POST",    "PUT",   "DELETE", "HEAD",
+					     "PATCH", "OPTIONS", "TRACE", "LINK",   "UNLINK"};
 
 /* clang-format off */
 static const char *const field_names[] = {

@@ -9,13 +9,13 @@
 
 /* What only some exchanges need. */
 struct cuttle_extras {
-	VALUE input;   /* the request body's IO, nil without one */
-	VALUE text;    /* a response's head that has not been sent; nil: none */
-	VALUE address; /* the client's, nil without a record */
-	struct cuttle_spool *spool; /* the spool that is charged for the input's file; NULL: none */
-	uint64_t charged;           /* octets */
+	VALUE input;                              /* the request body's IO, nil without one */
+	VALUE text;                               /* a response's head that has not been sent; nil: none */
+	VALUE address;                            /* the client's, nil without a record */
+	struct cuttle_spool *spool;               /* the spool that is charged for the input's file; NULL: none */
+	uint64_t charged;                         /* octets */
 	uint64_t bytes_sent, times[CUTTLE_TIMES]; /* the record: what the exchange reports once it is over */
-	bool recorded;              /* someone asked for the record */
+	bool recorded;                            /* someone asked for the record */
 };
 
 /* Each request costs one of these. With at most 48 octets it fits the second smallest slot of Ruby's heap (80 octets).
@@ -23,12 +23,12 @@ struct cuttle_extras {
  * exchange needs is in struct cuttle_exchange. */
 struct cuttle_held {
 	struct cuttle_exchange *live; /* NULL: over, or not begun. A live one makes this object an owner of the core */
-	VALUE self;      /* the object around this; not marked */
-	VALUE owner;     /* keeps source and connection alive: a Poller or a Connection */
-	VALUE env;       /* nil until it is asked for */
+	VALUE self;                   /* the object around this; not marked */
+	VALUE owner;                  /* keeps source and connection alive: a Poller or a Connection */
+	VALUE env;                    /* nil until it is asked for */
 	struct cuttle_extras *extras; /* NULL: none needed so far */
-	unsigned generation; /* of the process that handed it out (core.c) */
-	int16_t status;      /* of the final response; 0 before it begins */
+	unsigned generation;          /* of the process that handed it out (core.c) */
+	int16_t status;               /* of the final response; 0 before it begins */
 	bool head_request;
 };
 

@@ -7,7 +7,7 @@
 struct cuttle_poller {
 	struct cuttle_source source;
 	bool listeners_closed;
-	atomic_bool called;  /* wake was called: next returns false */
+	atomic_bool called; /* wake was called: next returns false */
 };
 
 extern const rb_data_type_t cuttle_poller_type;

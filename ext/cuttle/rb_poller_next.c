@@ -197,7 +197,7 @@ static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALU
 	if (found->unproxied)
 		call_ruby(loop, complain_of_unproxied, Qnil);
 	if (found->spool)
-		call_ruby(loop, complain_of_spool, (VALUE)&(struct spool_complaint){&poller->source, found->spool});
+		call_ruby(loop, complain_of_spool, (VALUE) & (struct spool_complaint){&poller->source, found->spool});
 	return false;
 }
 

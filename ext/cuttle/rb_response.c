@@ -247,8 +247,8 @@ static int place(VALUE parts, struct iovec *pieces)
 		VALUE part = RARRAY_AREF(parts, index);
 
 		if (RSTRING_LEN(part) > 0)
-			pieces[count++] = (struct iovec){.iov_base = RSTRING_PTR(part),
-							 .iov_len = (size_t)RSTRING_LEN(part)};
+			pieces[count++] =
+				(struct iovec){.iov_base = RSTRING_PTR(part), .iov_len = (size_t)RSTRING_LEN(part)};
 	}
 	return count;
 }

@@ -108,9 +108,9 @@ static VALUE wait_for_pipe(VALUE data)
 		wait->moved = cuttle_poll(descriptors, 2, wait->nanoseconds) > 0;
 	} else { /* the polling thread sends the output and signals the pipe */
 		wait->io = rb_io_fdopen(wait->ends[0], O_RDONLY, NULL);
-		wait->moved = RTEST(
-			rb_fiber_scheduler_io_wait(scheduler, wait->io, INT2FIX(RUBY_IO_READABLE),
-						   DBL2NUM((double)wait->nanoseconds / (double)CUTTLE_SECOND)));
+		wait->moved =
+			RTEST(rb_fiber_scheduler_io_wait(scheduler, wait->io, INT2FIX(RUBY_IO_READABLE),
+							 DBL2NUM((double)wait->nanoseconds / (double)CUTTLE_SECOND)));
 	}
 	return Qnil;
 }

@@ -15,7 +15,7 @@ struct cuttle_response_head {
 	size_t length, room;
 	uint64_t content_length; /* as the app gave it */
 	bool has_length, has_date, close;
-	bool chunked; /* the app encodes the chunks itself */
+	bool chunked;     /* the app encodes the chunks itself */
 	char fixed[4096]; /* holds the text unless it is longer */
 };
 

@@ -74,7 +74,7 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 
 	for (; place < end; place++)
 		if (place != own && (atomic_load_explicit(&place->free, memory_order_relaxed) ||
-						 (room && atomic_load_explicit(&place->room, memory_order_relaxed))))
+				     (room && atomic_load_explicit(&place->room, memory_order_relaxed))))
 			return true;
 	return false;
 }

@@ -36,9 +36,9 @@ struct cuttle_counts {
 struct cuttle_scoreboard {
 	struct cuttle_places *shared; /* with all processes forked since */
 	uint32_t room;
-	struct cuttle_place *own; /* this process's place, NULL: none */
+	struct cuttle_place *own;  /* this process's place, NULL: none */
 	struct cuttle_counts past; /* of cores of this process that are gone; guarded as the list of cores is */
-	_Atomic unsigned owners;  /* in this process: the Ruby object, and the cores that write to it */
+	_Atomic unsigned owners;   /* in this process: the Ruby object, and the cores that write to it */
 };
 
 /* Opens a scoreboard with one owner. Returns NULL with errno. */

@@ -32,9 +32,9 @@
 
 #include <stdbool.h>
 
-#define CUTTLE_SPOOL_BLOCK 65536          /* octets that are written at once */
-#define CUTTLE_SPOOL_FILE (16 << 20)      /* octets of a file, if a stream may have several */
-#define CUTTLE_SPOOL_FULL (-1)            /* complaint: the account's limit is reached */
+#define CUTTLE_SPOOL_BLOCK 65536     /* octets that are written at once */
+#define CUTTLE_SPOOL_FILE (16 << 20) /* octets of a file, if a stream may have several */
+#define CUTTLE_SPOOL_FULL (-1)       /* complaint: the account's limit is reached */
 
 enum cuttle_fork { CUTTLE_FORK_BEGINS, CUTTLE_FORK_IN_PARENT, CUTTLE_FORK_IN_CHILD };
 

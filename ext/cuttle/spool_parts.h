@@ -23,8 +23,8 @@ struct cuttle_spool_file {
 
 /* Octets [begin, end) of the stream. In a file they are at base + their index. */
 struct cuttle_block {
-	struct cuttle_link link; /* stream->blocks */
-	char *octets;            /* NULL once they are only on the disk */
+	struct cuttle_link link;        /* stream->blocks */
+	char *octets;                   /* NULL once they are only on the disk */
 	struct cuttle_spool_file *file; /* for a block that is being written, or was written */
 	int64_t base;
 	uint64_t begin, end;
@@ -42,13 +42,13 @@ struct cuttle_spool {
 	struct cuttle_link queue;   /* streams with something to write */
 	struct cuttle_link reports; /* streams whose await ended */
 	struct cuttle_link files, leaving;
-	char *spare;         /* free buffers for blocks, NULL: none */
+	char *spare; /* free buffers for blocks, NULL: none */
 	unsigned spares;
-	unsigned owners;     /* counts the spooler's thread and each stream */
+	unsigned owners; /* counts the spooler's thread and each stream */
 	uint64_t used, most;
 	uint64_t quiet_until; /* no further complaint about the limit until then */
 	atomic_int complaint;
-	bool ails;           /* a write failed, and none has succeeded since */
+	bool ails; /* a write failed, and none has succeeded since */
 	bool running, ended, forked;
 	char directory[];
 };

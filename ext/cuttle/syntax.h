@@ -11,12 +11,12 @@ enum {
 	CUTTLE_TOKEN = 1,    /* tchar */
 	CUTTLE_VALUE = 2,    /* field-vchar, obs-text, SP and TAB */
 	CUTTLE_TARGET = 4,   /* in a request target: visible ASCII except "#" (browsers send more than RFC 3986
-	                      * allows) */
+			      * allows) */
 	CUTTLE_REG_NAME = 8, /* unreserved, sub-delims and "%", but not ",": a comma means that two Hosts were merged
-	                      * into one */
+			      * into one */
 	CUTTLE_DIGIT = 16,
 	CUTTLE_HEX = 32,
-	CUTTLE_QUOTED = 64,  /* qdtext */
+	CUTTLE_QUOTED = 64, /* qdtext */
 };
 
 extern const uint8_t cuttle_syntax[256];

@@ -74,9 +74,8 @@ static bool valid_port(const char *at, const char *end)
 static int parse_authority(struct cuttle_slice *host, struct cuttle_slice *port, const char *base, const char *at,
 			   const char *end)
 {
-	const char *host_end = at < end && *at == '['
-				       ? ip_literal_end(at, end)
-				       : at + cuttle_span(at, (size_t)(end - at), CUTTLE_REG_NAME);
+	const char *host_end = at < end && *at == '[' ? ip_literal_end(at, end)
+						      : at + cuttle_span(at, (size_t)(end - at), CUTTLE_REG_NAME);
 
 	if (!host_end || !percent_encoded_well(at, host_end))
 		return 400;

@@ -205,8 +205,7 @@ static bool complete(struct worker *worker, struct connection *connection, size_
 {
 	struct flight *flight = &connection->flights[connection->first];
 	bool sent = connection->unsent < connection->count;
-	bool persists = connection->response.head.keep_alive && worker->plan->keep_alive && sent &&
-			!connection->broken;
+	bool persists = connection->response.head.keep_alive && worker->plan->keep_alive && sent && !connection->broken;
 
 	if (rest && connection->count == 1) {
 		fail(worker, connection, FAILURE_LENGTH);

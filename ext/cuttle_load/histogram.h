@@ -21,7 +21,7 @@ struct histogram {
 	uint64_t clipped; /* values above HISTOGRAM_MAX, counted as HISTOGRAM_MAX */
 	int64_t min, max; /* exact; meaningless while count is 0 */
 	int64_t sum;
-	double squares; /* sum of squares, ns^2 */
+	double squares;         /* sum of squares, ns^2 */
 	size_t lowest, highest; /* all slots in use lie between them */
 	uint64_t slots[HISTOGRAM_SLOTS];
 };

@@ -15,8 +15,8 @@ struct request {
 	const char *octets;
 	size_t length;
 	double weight; /* cumulative share of the requests, this one included: ascending to 1 */
-	int expected; /* status; 0: anything below 400 */
-	bool head; /* a HEAD request: its response has no body */
+	int expected;  /* status; 0: anything below 400 */
+	bool head;     /* a HEAD request: its response has no body */
 };
 
 struct mix {

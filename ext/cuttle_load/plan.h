@@ -19,7 +19,7 @@ struct plan {
 
 	struct mix mix;
 	struct shape shape, warm_shape; /* of arrivals; unused in a closed loop */
-	bool open; /* open loop: requests have intended times */
+	bool open;                      /* open loop: requests have intended times */
 	bool keep_alive;
 	size_t threads, connections; /* connections of all threads; in an open loop, the maximum */
 	size_t pipeline;
@@ -31,8 +31,8 @@ struct plan {
 	int64_t slow_octets, slow_tick; /* a slow reader takes slow_octets every slow_tick ns; 0: reads at once */
 
 	int64_t begin, measure, end; /* when to send, to measure, to stop sending; monotonic clock, set at the start */
-	_Atomic int64_t left; /* requests that may still be sent, if limited */
-	bool limited; /* left applies */
+	_Atomic int64_t left;        /* requests that may still be sent, if limited */
+	bool limited;                /* left applies */
 	atomic_bool stop;
 };
 

@@ -13,7 +13,7 @@ static size_t size_of_histogram(const void *histogram)
 
 static const rb_data_type_t TYPE = {
 	.wrap_struct_name = "Cuttle::Load::Histogram",
-	.function = { .dfree = free_histogram, .dsize = size_of_histogram },
+	.function = {.dfree = free_histogram, .dsize = size_of_histogram},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 

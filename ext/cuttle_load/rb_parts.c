@@ -8,7 +8,7 @@
 
 static VALUE end_name(const struct response *response)
 {
-	static const char *const NAMES[] = { "early_close", "done", "length", "early_close" };
+	static const char *const NAMES[] = {"early_close", "done", "length", "early_close"};
 
 	return ID2SYM(rb_intern(NAMES[response_end(response)]));
 }
@@ -26,7 +26,7 @@ static VALUE head_to_ruby(const struct response *response, size_t taken)
  */
 static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 {
-	struct response_memo memo = { 0 };
+	struct response_memo memo = {0};
 	struct response response;
 	size_t total = 0, taken;
 	long at;
@@ -51,7 +51,7 @@ static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 /* statuses(octets) -> the status of each response in +octets+, parsed in turn with one memo */
 static VALUE statuses(VALUE module, VALUE octets)
 {
-	struct response_memo memo = { 0 };
+	struct response_memo memo = {0};
 	struct response response;
 	VALUE result = rb_ary_new();
 	size_t at = 0, taken;
@@ -71,7 +71,7 @@ static VALUE statuses(VALUE module, VALUE octets)
 /* arrivals(shape, seed, part, parts, most) -> times of at most +most+ arrivals in nanoseconds; shape as for Run */
 static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE parts, VALUE most)
 {
-	struct shape shape = { 0 };
+	struct shape shape = {0};
 	struct schedule schedule;
 	VALUE result = rb_ary_new();
 	long left = NUM2LONG(most);

@@ -44,7 +44,7 @@ static void free_generator(void *pointer)
 
 static const rb_data_type_t TYPE = {
 	.wrap_struct_name = "Cuttle::Load::Run",
-	.function = { .dfree = free_generator },
+	.function = {.dfree = free_generator},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
@@ -124,7 +124,10 @@ static void read_request(VALUE row, struct request *request)
 	copy = xmalloc((size_t)RSTRING_LEN(octets));
 	memcpy(copy, RSTRING_PTR(octets), (size_t)RSTRING_LEN(octets));
 	*request = (struct request){
-		.octets = copy, .length = (size_t)RSTRING_LEN(octets), .weight = weight, .expected = expected,
+		.octets = copy,
+		.length = (size_t)RSTRING_LEN(octets),
+		.weight = weight,
+		.expected = expected,
 		.head = RTEST(rb_ary_entry(row, 3)),
 	};
 }
@@ -254,7 +257,7 @@ static struct generator *get_running(VALUE self)
 /* wait(seconds) -> whether the run has ended. Other Ruby threads run meanwhile, and interrupts end the wait. */
 static VALUE wait_for(VALUE self, VALUE seconds)
 {
-	struct waiting waiting = { &get_running(self)->run, (int64_t)(NUM2DBL(seconds) * 1e9), false };
+	struct waiting waiting = {&get_running(self)->run, (int64_t)(NUM2DBL(seconds) * 1e9), false};
 
 	rb_thread_call_without_gvl(wait_without_gvl, &waiting, nudge, waiting.run);
 	return waiting.ended ? Qtrue : Qfalse;
@@ -285,7 +288,7 @@ static uint64_t live_value(const _Atomic uint64_t *counter)
 static VALUE live(VALUE self)
 {
 	const struct run *run = &get_running(self)->run;
-	uint64_t sums[5] = { 0 };
+	uint64_t sums[5] = {0};
 	size_t at;
 
 	for (at = 0; at < run->count; at++) {
@@ -309,8 +312,8 @@ static void set(VALUE hash, const char *key, VALUE value)
 static VALUE failures_to_ruby(const uint64_t *failures)
 {
 	static const char *const NAMES[FAILURES] = {
-		"connect", "reset", "early_close", "timeout", "malformed", "length", "status_4xx", "status_5xx",
-		"status_unexpected",
+		"connect", "reset",      "early_close", "timeout",           "malformed",
+		"length",  "status_4xx", "status_5xx",  "status_unexpected",
 	};
 	VALUE hash = rb_hash_new();
 	size_t at;

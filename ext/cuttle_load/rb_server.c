@@ -11,7 +11,7 @@ static void free_server(void *server)
 
 static const rb_data_type_t TYPE = {
 	.wrap_struct_name = "Cuttle::Load::TestServer",
-	.function = { .dfree = free_server },
+	.function = {.dfree = free_server},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
@@ -31,7 +31,7 @@ static struct server *get(VALUE self)
 
 static enum manner manner(VALUE name)
 {
-	static const char *const NAMES[] = { "answer", "close", "reset", "silence" };
+	static const char *const NAMES[] = {"answer", "close", "reset", "silence"};
 	size_t at;
 
 	Check_Type(name, T_SYMBOL);

@@ -23,9 +23,9 @@ enum response_result { RESPONSE_MORE, RESPONSE_DONE, RESPONSE_MALFORMED };
 /* What the connection's end means for the current response. */
 enum response_end {
 	RESPONSE_END_BETWEEN, /* none of its octets had arrived */
-	RESPONSE_END_DONE, /* the end delimits it: it is complete */
-	RESPONSE_END_SHORT, /* fewer octets than its Content-Length */
-	RESPONSE_END_EARLY /* within its head or its chunks */
+	RESPONSE_END_DONE,    /* the end delimits it: it is complete */
+	RESPONSE_END_SHORT,   /* fewer octets than its Content-Length */
+	RESPONSE_END_EARLY    /* within its head or its chunks */
 };
 
 struct response_head {
@@ -36,8 +36,8 @@ struct response_head {
 
 struct response {
 	struct response_head head;
-	int64_t left; /* octets left of the body or the chunk */
-	uint32_t octets; /* of the head or the trailer so far */
+	int64_t left;         /* octets left of the body or the chunk */
+	uint32_t octets;      /* of the head or the trailer so far */
 	uint8_t state, place; /* place: position in a state's fixed text, or digits so far */
 	uint8_t name_length, value_length, field;
 	bool for_head; /* it answers a HEAD request */

@@ -44,7 +44,7 @@ static int spawn(struct run *run, struct worker *worker)
 
 	if (!start)
 		return ENOMEM;
-	*start = (struct start){ run, worker };
+	*start = (struct start){run, worker};
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(&worker->thread, NULL, work, start);
@@ -107,7 +107,7 @@ bool run_start(struct run *run)
 bool run_wait(struct run *run, int64_t nanoseconds)
 {
 	int64_t until = clock_now() + nanoseconds;
-	struct timespec time = { until / SECOND, until % SECOND };
+	struct timespec time = {until / SECOND, until % SECOND};
 	bool ended;
 
 	pthread_mutex_lock(&run->mutex);

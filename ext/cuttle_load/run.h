@@ -11,7 +11,7 @@
 struct run {
 	struct plan plan;
 	struct worker **workers;
-	size_t count; /* of workers */
+	size_t count;             /* of workers */
 	size_t started, finished; /* finished: under the mutex */
 	bool nudged;
 	pthread_mutex_t mutex;
@@ -26,8 +26,8 @@ bool run_start(struct run *run);
 /* Waits until every worker has ended, or +nanoseconds+ at most. Returns whether all have ended. */
 bool run_wait(struct run *run, int64_t nanoseconds);
 
-void run_nudge(struct run *run); /* makes run_wait return early */
-void run_stop(struct run *run); /* ends the workers at once, with what they have */
+void run_nudge(struct run *run);  /* makes run_wait return early */
+void run_stop(struct run *run);   /* ends the workers at once, with what they have */
 void run_finish(struct run *run); /* stops, joins and frees the workers */
 
 #endif

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct segment {
-	double length; /* seconds; INFINITY for the last one of an endless schedule, which must be level */
+	double length;   /* seconds; INFINITY for the last one of an endless schedule, which must be level */
 	double from, to; /* arrivals per second at its beginning and its end */
 };
 

@@ -16,11 +16,11 @@
 
 struct client {
 	int descriptor;
-	uint8_t matched; /* octets matched of the empty line */
+	uint8_t matched;  /* octets matched of the empty line */
 	unsigned waiting; /* requests not answered yet */
-	int64_t due; /* when to answer the first one; 0: no delay runs */
-	int64_t came; /* when the last delayed request arrived; 0: none yet */
-	int64_t free; /* the earliest time its client may have sent that one: the previous answer, or its arrival */
+	int64_t due;      /* when to answer the first one; 0: no delay runs */
+	int64_t came;     /* when the last delayed request arrived; 0: none yet */
+	int64_t free;     /* the earliest time its client may have sent that one: the previous answer, or its arrival */
 	int64_t answered; /* when the last answer was sent; 0: none yet */
 };
 
@@ -58,7 +58,7 @@ static void end_cycle(struct server *server, struct client *client, int64_t now)
 
 static void drop_client(struct server *server, struct client *client, bool reset)
 {
-	struct linger now = { 1, 0 };
+	struct linger now = {1, 0};
 
 	end_cycle(server, client, clock_now());
 	if (reset)
@@ -105,7 +105,7 @@ static void begin_delay(struct server *server, struct client *client, int64_t no
 static void freeze_when_due(struct server *server)
 {
 	const struct server_options *options = &server->options;
-	struct timespec time = { options->freeze / SECOND, options->freeze % SECOND };
+	struct timespec time = {options->freeze / SECOND, options->freeze % SECOND};
 
 	if (!options->freeze || server->frozen || !server->first_request ||
 	    clock_now() - server->first_request < options->freeze_at)
@@ -154,11 +154,9 @@ static ssize_t receive(const struct client *client, void *buffer, size_t size, i
 		char octets[CMSG_SPACE(sizeof(struct timespec))];
 		struct cmsghdr aligned;
 	} control;
-	struct iovec part = { buffer, size };
-	struct msghdr message = { .msg_iov = &part,
-				  .msg_iovlen = 1,
-				  .msg_control = &control,
-				  .msg_controllen = sizeof(control) };
+	struct iovec part = {buffer, size};
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 	ssize_t got = recvmsg(client->descriptor, &message, 0);
 
 	if (got > 0)
@@ -193,7 +191,7 @@ static void accept_all(struct server *server)
 
 	while ((descriptor = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
 		struct client *client = &server->clients[descriptor % CLIENTS];
-		struct epoll_event event = { .events = EPOLLIN | EPOLLRDHUP, .data.ptr = client };
+		struct epoll_event event = {.events = EPOLLIN | EPOLLRDHUP, .data.ptr = client};
 
 		if (descriptor >= CLIENTS) {
 			close(descriptor);
@@ -202,7 +200,7 @@ static void accept_all(struct server *server)
 		setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		if (server->delays)
 			setsockopt(descriptor, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
-		*client = (struct client){ .descriptor = descriptor };
+		*client = (struct client){.descriptor = descriptor};
 		if (descriptor > server->highest)
 			server->highest = descriptor;
 		epoll_ctl(server->waiter.epoll, EPOLL_CTL_ADD, descriptor, &event);
@@ -254,8 +252,8 @@ static void *run(void *argument)
 
 static bool listen_locally(struct server *server)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = server };
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct epoll_event event = {.events = EPOLLIN, .data.ptr = server};
 	socklen_t length = sizeof(address);
 
 	server->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -323,7 +321,7 @@ struct server *server_start(const struct server_options *options)
 	histogram_clear(&server->times.held);
 	histogram_clear(&server->times.cycle);
 	server->listener = -1;
-	server->waiter = (struct waiter){ .epoll = -1, .wake = -1, .timer = -1 };
+	server->waiter = (struct waiter){.epoll = -1, .wake = -1, .timer = -1};
 	if (copy_options(server, options) && waiter_open(&server->waiter) && listen_locally(server) &&
 	    spawn(server) == 0)
 		return server;

@@ -18,8 +18,8 @@
 
 enum manner {
 	MANNER_ANSWER, /* sends the answer */
-	MANNER_CLOSE, /* closes after sending the answer, which may be empty */
-	MANNER_RESET, /* resets the connection */
+	MANNER_CLOSE,  /* closes after sending the answer, which may be empty */
+	MANNER_RESET,  /* resets the connection */
 	MANNER_SILENCE /* never answers */
 };
 
@@ -34,7 +34,7 @@ struct server_options {
 
 /* Times of each delayed request, in ns. A request arrives when the kernel has it, which is before it is read. */
 struct server_times {
-	struct histogram held; /* from its arrival until its answer was about to be sent */
+	struct histogram held;  /* from its arrival until its answer was about to be sent */
 	struct histogram cycle; /* from the previous answer to the next request on the connection, or to its end */
 };
 
@@ -44,6 +44,6 @@ struct server *server_start(const struct server_options *options); /* copies the
 int server_port(const struct server *server);
 uint64_t server_requests(const struct server *server);
 void server_copy_times(struct server *server, struct server_times *times); /* up to now */
-void server_stop(struct server *server); /* and frees the server */
+void server_stop(struct server *server);                                   /* and frees the server */
 
 #endif

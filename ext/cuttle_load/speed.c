@@ -6,9 +6,9 @@
 #include <sched.h>
 #include <stddef.h>
 
-#define CODE 64   /* instructions */
+#define CODE 64    /* instructions */
 #define WORDS 4096 /* 16 KiB of memory for them */
-#define TURNS 50  /* of the code between two readings of the clock: a few microseconds */
+#define TURNS 50   /* of the code between two readings of the clock: a few microseconds */
 
 static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 {

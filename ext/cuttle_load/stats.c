@@ -103,6 +103,6 @@ static void keep_gap(struct stats *stats, struct gap gap)
 void stats_gap(struct stats *stats, int64_t now)
 {
 	if (now - stats->gap_begin >= GAP_THRESHOLD)
-		keep_gap(stats, (struct gap){ stats->gap_begin, now });
+		keep_gap(stats, (struct gap){stats->gap_begin, now});
 	stats->gap_begin = now;
 }

@@ -22,7 +22,7 @@ enum failure {
 struct window {
 	struct window *_Atomic next;
 	int64_t begin, end; /* ns since measuring began */
-	bool draining; /* after the last request was sent: only responses still arrive */
+	bool draining;      /* after the last request was sent: only responses still arrive */
 	uint64_t sent, responses, octets;
 	uint64_t failures[FAILURES];
 	uint64_t count, clipped;
@@ -49,18 +49,18 @@ struct live {
 
 struct stats {
 	struct live live;
-	struct histogram response; /* of the window */
+	struct histogram response;                                    /* of the window */
 	struct histogram service, lag, connect, first_byte, transfer; /* of the run */
 	struct window current; /* its counters; the histogram parts are set when it is published */
 	struct window *first;
 	struct window *last;
-	uint64_t opened; /* connections opened */
-	uint64_t unfinished; /* requests without an answer when the run stopped */
+	uint64_t opened;         /* connections opened */
+	uint64_t unfinished;     /* requests without an answer when the run stopped */
 	uint64_t late_responses; /* responses that arrived after the last request was sent */
-	int64_t last_response; /* when it arrived, ns since measuring began */
-	int64_t cpu, wall; /* ns while measuring; cpu excludes waiting */
-	int connect_error; /* the first errno */
-	int64_t gap_begin; /* the last response, or when the thread began to await one */
+	int64_t last_response;   /* when it arrived, ns since measuring began */
+	int64_t cpu, wall;       /* ns while measuring; cpu excludes waiting */
+	int connect_error;       /* the first errno */
+	int64_t gap_begin;       /* the last response, or when the thread began to await one */
 	struct gap gaps[GAPS];
 	size_t gap_count;
 	size_t sample_length; /* of the first malformed answer */

@@ -49,7 +49,7 @@ struct tls *tls_new(const char *host, bool verify, const char *authorities, char
 	}
 	tls->verify = verify;
 	SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
-			 SSL_MODE_RELEASE_BUFFERS);
+					       SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(tls->context, SSL_SESS_CACHE_OFF);
 #ifdef SSL_OP_IGNORE_UNEXPECTED_EOF
 	SSL_CTX_set_options(tls->context, SSL_OP_IGNORE_UNEXPECTED_EOF); /* HTTP's framing shows a cut response */

@@ -38,7 +38,7 @@ int transport_connect(const struct plan *plan)
 
 int transport_connected(int descriptor)
 {
-	struct pollfd state = { .fd = descriptor, .events = POLLOUT };
+	struct pollfd state = {.fd = descriptor, .events = POLLOUT};
 	int error = 0;
 	socklen_t size = sizeof(error);
 
@@ -56,7 +56,7 @@ ssize_t transport_read(struct connection *connection, char *buffer, size_t size)
 
 static ssize_t write_pieces(int descriptor, const struct iovec *pieces, int count)
 {
-	struct msghdr message = { .msg_iov = (struct iovec *)pieces, .msg_iovlen = (size_t)count };
+	struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = (size_t)count};
 
 	return sendmsg(descriptor, &message, MSG_NOSIGNAL);
 }

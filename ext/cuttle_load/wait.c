@@ -13,7 +13,7 @@
 
 static bool watch_input(struct waiter *waiter, int descriptor)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLET, .data.ptr = NULL };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.ptr = NULL};
 
 	return epoll_ctl(waiter->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
@@ -75,17 +75,17 @@ void waiter_settle(void)
 
 bool waiter_watch(struct waiter *waiter, int descriptor, void *owner)
 {
-	struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = owner };
+	struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET, .data.ptr = owner};
 
 	return epoll_ctl(waiter->epoll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
 static int wait_with_timer(struct waiter *waiter, struct epoll_event *events, int most, int64_t until)
 {
-	struct itimerspec at = { .it_value = { until / SECOND, until % SECOND } };
+	struct itimerspec at = {.it_value = {until / SECOND, until % SECOND}};
 
 	if (until == NEVER)
-		at.it_value = (struct timespec){ 0, 0 };
+		at.it_value = (struct timespec){0, 0};
 	timerfd_settime(waiter->timer, TFD_TIMER_ABSTIME, &at, NULL);
 	return epoll_wait(waiter->epoll, events, most, -1);
 }
@@ -94,7 +94,7 @@ static int wait_with_timer(struct waiter *waiter, struct epoll_event *events, in
 static int wait_precisely(struct waiter *waiter, struct epoll_event *events, int most, int64_t now, int64_t until)
 {
 	int64_t rest = until - now;
-	struct timespec timeout = { rest / SECOND, rest % SECOND };
+	struct timespec timeout = {rest / SECOND, rest % SECOND};
 	int ready = epoll_pwait2(waiter->epoll, events, most, until == NEVER ? NULL : &timeout, NULL);
 
 	/* The kernel is older than the C library: use a timer from now on. */

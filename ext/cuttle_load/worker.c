@@ -308,7 +308,7 @@ struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
 	worker->number = worker->index;
 	worker->next = worker->window_end = NEVER;
 	worker->connection_count = connections;
-	worker->waiter = (struct waiter){ .epoll = -1, .wake = -1, .timer = -1 };
+	worker->waiter = (struct waiter){.epoll = -1, .wake = -1, .timer = -1};
 	worker->stats = stats_new();
 	worker->connections = calloc(connections, sizeof(*worker->connections));
 	worker->flights = calloc(connections * plan->pipeline, sizeof(*worker->flights));

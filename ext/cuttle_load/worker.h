@@ -35,7 +35,7 @@ enum connection_state { CLOSED, CONNECTING, HANDSHAKING, OPEN };
 struct connection {
 	int descriptor;
 	uint8_t state;
-	bool fresh; /* opened ahead of its first request, whose time begins once it is established */
+	bool fresh;  /* opened ahead of its first request, whose time begins once it is established */
 	bool served; /* gave a complete response that did not end with the connection */
 	bool broken; /* it can't be written any more, but is still read */
 	bool queued; /* in a delay queue */
@@ -62,8 +62,8 @@ struct worker {
 	int64_t now;
 	int64_t next; /* when to send the next arrival; NEVER: there is none */
 	int64_t window_end, scan_at, cpu_begin, wall_begin;
-	uint64_t number; /* of the next request */
-	bool warm; /* the warm-up's schedule is over */
+	uint64_t number;                 /* of the next request */
+	bool warm;                       /* the warm-up's schedule is over */
 	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
 	size_t in_flight;
 	struct schedule schedule;

@@ -48,8 +48,8 @@ static int ours(int file)
 static ssize_t write_at(const char *name, int file, const void *octets, size_t count, off64_t at)
 {
 	static __thread unsigned calls;
-	ssize_t (*real)(int, const void *, size_t, off64_t) = (ssize_t (*)(int, const void *, size_t, off64_t))dlsym(
-		RTLD_NEXT, name);
+	ssize_t (*real)(int, const void *, size_t, off64_t) =
+		(ssize_t(*)(int, const void *, size_t, off64_t))dlsym(RTLD_NEXT, name);
 
 	if (ours(file)) {
 		struct timespec moment = {.tv_nsec = 2000000};
