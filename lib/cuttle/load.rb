@@ -23,7 +23,6 @@ module Cuttle
     autoload :Marks, "cuttle/load/marks"
     autoload :Mix, "cuttle/load/mix"
     autoload :Plan, "cuttle/load/plan"
-    autoload :Reports, "cuttle/load/reports"
     autoload :Request, "cuttle/load/request"
     autoload :Result, "cuttle/load/result"
     autoload :Schedules, "cuttle/load/schedules"
@@ -34,6 +33,17 @@ module Cuttle
     autoload :Units, "cuttle/load/units"
     autoload :Window, "cuttle/load/window"
     autoload :Wire, "cuttle/load/wire"
+
+    # The formats of a Result. A report is a module with render(result) → String.
+    module Reports
+      autoload :Ab, "cuttle/load/reports/ab"
+      autoload :Comparison, "cuttle/load/reports/comparison"
+      autoload :Csv, "cuttle/load/reports/csv"
+      autoload :Hgrm, "cuttle/load/reports/hgrm"
+      autoload :Json, "cuttle/load/reports/json"
+      autoload :Panel, "cuttle/load/reports/panel"
+      autoload :Text, "cuttle/load/reports/text"
+    end
 
     # The native part.
     autoload :Histogram, "cuttle/load/core"

@@ -131,7 +131,8 @@ class TestLab < Minitest::Test
     _, err, status = lab(app, *QUICK)
     assert_equal 0, status, err
     assert(results.failures.any? { |failure| failure.configuration == "c1" })
-    assert_equal 8, results.runs.count(&:valid?)
+    others = results.runs.reject { |run| run.configuration == "c1" }
+    assert_equal 8, others.count(&:valid?)
     assert_match(/single/, err)
   end
 

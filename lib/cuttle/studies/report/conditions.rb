@@ -10,11 +10,12 @@ module Cuttle
       module Conditions
         module_function
 
-        # "Measured 2026-11-21 on …; …"
+        # "Measured 2026-11-21 on …; ….", and what was shorter than in the original.
         def measured(findings)
           results = findings.results
-          ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
-           "#{Units.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ") << "."
+          measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
+                      "#{Units.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ")
+          ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." }].join(" ")
         end
 
         def date(findings)
@@ -39,11 +40,6 @@ module Cuttle
 
           "waits, computing and numbers of requests are #{format("%g", scale.factor)} times the original's; " \
             "rates and times of shortened requests are told as at full length"
-        end
-
-        # The same as a sentence of its own.
-        def sentence(scale)
-          "#{capital(scale(scale))}." unless scale.full?
         end
 
         # What went wrong, a sentence each.

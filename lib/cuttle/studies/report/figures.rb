@@ -42,6 +42,11 @@ module Cuttle
           "#{Numbers.ratio(found&.value)}#{" (#{interval})" if interval}"
         end
 
+        # What a statement's ratio is, and what it was to be.
+        def statement(statement, found)
+          "#{statement.text}: #{ratio(found)}, to be #{statement.bounds}"
+        end
+
         # The title of a metric, without the unit.
         def title(metric)
           Metric.fetch(metric).title.sub(/,.*/, "")

@@ -28,9 +28,7 @@ module Cuttle
         def evidence(verdict)
           return verdict.reason if verdict.reason
 
-          verdict.evidence.map do |statement, found, _|
-            "#{statement.text}: #{Figures.ratio(found)}, to be #{statement.bounds}"
-          end.join("; ")
+          verdict.evidence.map { |statement, found, _| Figures.statement(statement, found) }.join("; ")
         end
 
         def numbers(findings)

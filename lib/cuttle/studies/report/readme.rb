@@ -31,8 +31,8 @@ module Cuttle
 
         def conditions(findings)
           troubles = Conditions.troubles(findings)
-          [[Conditions.measured(findings), *Conditions.sentence(findings.scale)].join(" "),
-           *(Markdown.list(troubles) if troubles.any?), "Again:", "    #{Conditions.command(findings)}"]
+          [Conditions.measured(findings), *(Markdown.list(troubles) if troubles.any?), "Again:",
+           "    #{Conditions.command(findings)}"]
         end
       end
     end

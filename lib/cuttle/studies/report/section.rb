@@ -84,7 +84,7 @@ module Cuttle
         def conditions(findings)
           troubles = Conditions.troubles(findings)
           safe(tag(:h3, "Conditions"),
-               tag(:p, [Conditions.measured(findings), *Conditions.sentence(findings.scale)].join(" "), class: "lead"),
+               tag(:p, Conditions.measured(findings), class: "lead"),
                (tag(:ul, troubles.map { |trouble| tag(:li, trouble) }, class: "flaws") if troubles.any?),
                tag(:pre, tag(:code, Conditions.command(findings))))
         end

@@ -54,7 +54,7 @@ module Cuttle
             word = [Findings::WORDS[verdict.verdict], verdict.by].compact.join(" on ")
             ["#{verdict.claim.id} #{word}: #{verdict.claim.text}", *verdict.reason&.then { |reason| "    #{reason}" },
              *verdict.evidence.map do |statement, found, decided|
-               "    #{Findings::WORDS[decided]}: #{statement.text}: #{Figures.ratio(found)}, to be #{statement.bounds}"
+               "    #{Findings::WORDS[decided]}: #{Figures.statement(statement, found)}"
              end].join("\n")
           end.join("\n")
         end
