@@ -40,7 +40,7 @@ module Cuttle
       new(command, rehearsal, directory, report) if Process.respond_to?(:fork)
     end
 
-    # As the system knows it, or else as Ruby does.
+    # This process' command line, as an Array: as the system knows it, or else as Ruby does.
     def self.command_line
       File.read("/proc/self/cmdline").split("\0")
     rescue SystemCallError
@@ -54,7 +54,7 @@ module Cuttle
     rescue SystemCallError
       Dir.pwd
     end
-    private_class_method :command_line, :directory
+    private_class_method :directory
 
     def initialize(command, rehearsal, directory, report)
       @command = command
