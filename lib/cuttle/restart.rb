@@ -11,6 +11,9 @@ module Cuttle
     # Set for the process of a rehearsal.
     REHEARSAL = "CUTTLE_REHEARSAL"
 
+    # The exit status of a rehearsal that succeeded. A configuration or an app that ends the process with 0 has not.
+    REHEARSED = 86
+
     # Set for the program that this process executed in place.
     AGAIN = "CUTTLE_RESTARTED"
 
@@ -136,7 +139,7 @@ module Cuttle
     def judge(pid)
       status = waited(pid)
       return if @abandoned
-      return yield if status.success?
+      return yield if status.exitstatus == REHEARSED
 
       @report.call("hot restart: the new program does not boot; goes on as before")
     end

@@ -160,6 +160,20 @@ class TestAccidents < Minitest::Test
     process&.finish
   end
 
+  def test_a_new_program_that_ends_with_success
+    [0, 1].each do |workers|
+      { "config/cuttle.rb" => "", "config.ru" => "run ->(_) { [200, {}, ['one']] }" }.each do |file, good|
+        serve("", "-w", workers.to_s) do |process|
+          File.write("#{@directory}/#{file}", "exit")
+          Process.kill("USR2", process.pid)
+          eventually("the report") { process.err.include?("the new program does not boot; goes on as before") }
+          assert_equal "one", get(process).body
+          File.write("#{@directory}/#{file}", good)
+        end
+      end
+    end
+  end
+
   def test_a_rehearsal_ends_with_its_server
     { "TERM" => [0, 1], "KILL" => [0, 1] }.each do |signal, numbers|
       numbers.each do |workers|
