@@ -47,7 +47,7 @@ module Cuttle
     # Does what a start does, but for serving.
     def rehearse
       server.preload
-      0
+      exit Restart::REHEARSED # whoever called
     end
 
     def serve

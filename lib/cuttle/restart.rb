@@ -11,6 +11,9 @@ module Cuttle
     # Set for the process of a rehearsal.
     REHEARSAL = "CUTTLE_REHEARSAL"
 
+    # The exit status of a rehearsal that succeeded. A configuration or an app that ends the process with 0 has not.
+    REHEARSED = 86
+
     # Set for the program that this process executed in place.
     AGAIN = "CUTTLE_RESTARTED"
 
@@ -40,7 +43,7 @@ module Cuttle
       new(command, rehearsal, directory, report) if Process.respond_to?(:fork)
     end
 
-    # As the system knows it, or else as Ruby does.
+    # This process' command line, as an Array: as the system knows it, or else as Ruby does.
     def self.command_line
       File.read("/proc/self/cmdline").split("\0")
     rescue SystemCallError
@@ -54,7 +57,7 @@ module Cuttle
     rescue SystemCallError
       Dir.pwd
     end
-    private_class_method :command_line, :directory
+    private_class_method :directory
 
     def initialize(command, rehearsal, directory, report)
       @command = command
@@ -136,7 +139,7 @@ module Cuttle
     def judge(pid)
       status = waited(pid)
       return if @abandoned
-      return yield if status.success?
+      return yield if status.exitstatus == REHEARSED
 
       @report.call("hot restart: the new program does not boot; goes on as before")
     end

@@ -47,7 +47,7 @@ class TestImports < Minitest::Test
     "studies" => %w[load lab report],
     "rack" => %w[core http],
     "rack/loader" => %w[ruby_file],
-    "rack/handler" => %w[settings configuration launcher], # an entry point, as exe/cuttle is
+    "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
     "settings" => %w[cores engines http listeners cluster telemetry], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],

@@ -69,7 +69,8 @@ class TestAccidents < Minitest::Test
     serve("before_worker_boot { |n| if n == 1 && File.exist?('slow') then #{boot} end }", "-w", "2") do |process|
       eventually("two workers") { process.workers.length == 2 }
       touch("slow")
-      mould = process.moulds
+      # Between a mould and a worker stands a process with the mould's title, which ends at once.
+      mould = eventually("the mould alone") { process.moulds.then { |pids| pids if pids.one? } }
       before = process.workers
       Process.kill("USR1", process.pid)
       eventually("the second worker") { (process.workers - before).length == 2 }
@@ -174,6 +175,20 @@ class TestAccidents < Minitest::Test
     eventually("the report, in the new file") { File.read("#{@directory}/err").include?("TTIN: there are no workers") }
   ensure
     process&.finish
+  end
+
+  def test_a_new_program_that_ends_with_success
+    [0, 1].each do |workers|
+      { "config/cuttle.rb" => "", "config.ru" => "run ->(_) { [200, {}, ['one']] }" }.each do |file, good|
+        serve("", "-w", workers.to_s) do |process|
+          File.write("#{@directory}/#{file}", "exit")
+          Process.kill("USR2", process.pid)
+          eventually("the report") { process.err.include?("the new program does not boot; goes on as before") }
+          assert_equal "one", get(process).body
+          File.write("#{@directory}/#{file}", good)
+        end
+      end
+    end
   end
 
   def test_a_rehearsal_ends_with_its_server

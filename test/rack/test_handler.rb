@@ -91,6 +91,13 @@ class TestHandler < Minitest::Test
     end
   end
 
+  # The daemon of `rails server -d` stays one.
+  def test_how_rails_server_is_restarted
+    commands = Cuttle::Rack::Handler.send(:commands, { restart_cmd: "bin/rails server -d -p 3000 --restart" })
+    assert_equal %w[bin/rails server -p 3000 --restart], commands[:command]
+    assert_equal %w[bin/rails server -p 3000 -P], commands[:rehearsal].first(5)
+  end
+
   private
 
   def settings(options = {})

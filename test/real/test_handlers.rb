@@ -21,6 +21,24 @@ class HandlersTest < Minitest::Test
     assert_predicate server.stop, :success?
   end
 
+  # A second fork would leave the listeners to a process that does not know of them.
+  def test_a_daemon_restarts_hot
+    Dir.mktmpdir do |directory|
+      app = "#{directory}/config.ru"
+      File.write(app, "run ->(_) { [200, {}, [\"\#{Process.pid} one\"]] }")
+      port = TCPServer.open("127.0.0.1", 0) { |server| server.addr[1] }
+      assert system("bundle", "exec", "rackup", "-D", "-s", "cuttle", "-o", "127.0.0.1", "-p", port.to_s, app,
+                    %i[out err] => File::NULL)
+      answer = -> { Net::HTTP.get(URI("http://127.0.0.1:#{port}/")) rescue "" }
+      pid = eventually("the daemon") { answer.call[/\d+(?= one)/]&.to_i }
+      File.write(app, "run ->(_) { [200, {}, [\"\#{Process.pid} two\"]] }")
+      Process.kill("USR2", pid)
+      eventually("the new code") { answer.call == "#{pid} two" }
+    ensure
+      Process.kill("TERM", pid) if pid
+    end
+  end
+
   def test_rails_server_serves
     skip Real::FORUM.missing if Real::FORUM.missing
     @storage = Real::ForumStorage.new

@@ -60,9 +60,14 @@ module Cuttle
         private
 
         # `rails server` says how to restart it: its --restart removes the pidfile, which names this process. A
-        # rehearsal must leave that file alone, so it gets one of its own.
+        # rehearsal must leave that file alone, so it gets one of its own. A daemon stays one over an exec, and must not
+        # become another process, so its restart is told nothing of that.
         def commands(options)
-          command = options[:restart_cmd]&.shellsplit or return {}
+          unless (command = options[:restart_cmd]&.shellsplit)
+            return options[:daemonize] ? { command: Restart.command_line - %w[-D --daemonize] } : {}
+          end
+
+          command -= %w[-d --daemon]
           pidfile = "#{Dir.tmpdir}/cuttle-rehearsal-#{Process.pid}.pid"
           { command: command, rehearsal: command - %w[--restart] + ["-P", pidfile] }
         end
