@@ -30,10 +30,19 @@ static void acceptor_compact(void *data)
 	cuttle_source_compact(&acceptor->source);
 }
 
+/* Closes what the stop has accepted and nobody has taken. */
+static void close_waiting(struct cuttle_acceptor *acceptor)
+{
+	while (acceptor->waiting_next < acceptor->waiting_count)
+		close(acceptor->waiting[acceptor->waiting_next++].fd);
+}
+
 static void acceptor_free(void *data)
 {
 	struct cuttle_acceptor *acceptor = data;
 
+	close_waiting(acceptor);
+	free(acceptor->waiting);
 	if (acceptor->stopped[0] >= 0) {
 		close(acceptor->stopped[0]);
 		close(acceptor->stopped[1]);
@@ -90,10 +99,12 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 {
 	struct cuttle_acceptor *acceptor = CUTTLE_CONTAINER(core, struct blocking_core, core)->acceptor;
 
-	if (when == CUTTLE_FORK_IN_CHILD && acceptor && !acceptor->closed) {
+	if (when != CUTTLE_FORK_IN_CHILD || !acceptor)
+		return;
+	if (!acceptor->closed)
 		cuttle_stop_listening(acceptor->descriptors, acceptor->count);
-		acceptor->closed = true;
-	}
+	acceptor->closed = true;
+	close_waiting(acceptor);
 }
 
 static struct cuttle_core *open_core(struct cuttle_acceptor *acceptor)
@@ -173,13 +184,35 @@ int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pol
 	return count;
 }
 
-static VALUE close_listeners(struct cuttle_acceptor *acceptor)
+/* Accepts all who wait, so that clients who come again and again don't hold up the end of a stop. */
+static void accept_waiting(struct cuttle_acceptor *acceptor)
 {
+	struct cuttle_waiting found, *grown;
+	int room = 0;
+
+	while ((found.fd = accept_any(acceptor, &found.listener)) >= 0) {
+		if (acceptor->waiting_count == room) {
+			room = room ? 2 * room : 64;
+			grown = realloc(acceptor->waiting, (size_t)room * sizeof *grown);
+			if (!grown) {
+				close(found.fd);
+				return;
+			}
+			acceptor->waiting = grown;
+		}
+		acceptor->waiting[acceptor->waiting_count++] = found;
+	}
+}
+
+/* Ends listening after a stop, once. */
+static void shut(struct cuttle_acceptor *acceptor)
+{
+	if (!acceptor->closed && !atomic_load(&acceptor->source.core->leave_backlog))
+		accept_waiting(acceptor);
 	if (!acceptor->closed)
 		cuttle_stop_listening(acceptor->descriptors, acceptor->count);
 	acceptor->closed = true;
 	cuttle_source_close_listeners(&acceptor->source);
-	return Qnil;
 }
 
 /* Waits until a connection waits or stop was called. If there is no room for a connection it waits a fixed time, since
@@ -196,38 +229,48 @@ static void await_connection(struct cuttle_acceptor *acceptor)
 	cuttle_poll(descriptors, (nfds_t)count, room ? CUTTLE_FOREVER : RECOVERY);
 }
 
-/* Whether a connection may be accepted. At a stop it must be, or the system resets it with the listeners. */
-static bool is_open(const struct cuttle_acceptor *acceptor, bool stopping)
+/* Returns the next connection's descriptor and sets the index of its listener, or returns -1: none waits. */
+static int next_waiting(struct cuttle_acceptor *acceptor, int *listener)
 {
-	if (acceptor->closed)
-		return false;
-	return stopping ? !atomic_load(&acceptor->source.core->leave_backlog) : has_room(acceptor);
+	struct cuttle_waiting *next;
+
+	if (acceptor->waiting_next == acceptor->waiting_count)
+		return -1;
+	next = &acceptor->waiting[acceptor->waiting_next++];
+	*listener = next->listener;
+	return next->fd;
+}
+
+static VALUE open_connection(struct cuttle_acceptor *acceptor, VALUE connection, int fd, int listener)
+{
+	struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd, listener, cuttle_now());
+
+	if (!accepted)
+		rb_memerror();
+	cuttle_connection_adopt(connection, accepted);
+	return connection;
 }
 
 /* call-seq: accept -> Connection or nil
  *
- * Waits for a connection. After stop it returns one that waits already, unless the stop leaves the backlog; if none
- * does, it closes the listeners and returns nil. */
+ * Waits for a connection. After stop it closes the listeners, returns the connections that waited, unless the stop
+ * leaves the backlog, and then nil. */
 static VALUE acceptor_accept(VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 	VALUE connection = cuttle_connection_prepare(acceptor);
+	int fd = -1, listener = 0;
 
 	for (;;) {
-		bool stopping = atomic_load(&acceptor->source.core->stopping);
-		int listener = 0, fd = is_open(acceptor, stopping) ? accept_any(acceptor, &listener) : -1;
-
-		if (fd >= 0) {
-			struct cuttle_connection *accepted =
-				cuttle_connection_open(acceptor->source.core, fd, listener, cuttle_now());
-
-			if (!accepted)
-				rb_memerror();
-			cuttle_connection_adopt(connection, accepted);
-			return connection;
+		if (acceptor->closed || atomic_load(&acceptor->source.core->stopping)) {
+			shut(acceptor);
+			fd = next_waiting(acceptor, &listener);
+			return fd < 0 ? Qnil : open_connection(acceptor, connection, fd, listener);
 		}
-		if (stopping || acceptor->closed)
-			return close_listeners(acceptor);
+		if (has_room(acceptor))
+			fd = accept_any(acceptor, &listener);
+		if (fd >= 0)
+			return open_connection(acceptor, connection, fd, listener);
 		await_connection(acceptor);
 	}
 }

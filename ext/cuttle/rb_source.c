@@ -160,7 +160,7 @@ static void read_proxied(struct cuttle_source *source, VALUE listeners, VALUE op
 	long count = RARRAY_LEN(listeners);
 
 	if (each && RARRAY_LEN(option) != count)
-		rb_raise(rb_eArgError, "proxy_protocol: give one value, or one for each listener");
+		rb_raise(rb_eArgError, "proxy_protocol: give one value for each listener");
 	if (!each && !RTEST(option))
 		return;
 	source->core->proxied = calloc((size_t)count + 1, sizeof *source->core->proxied); /* the core frees it */

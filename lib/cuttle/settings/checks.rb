@@ -136,8 +136,8 @@ module Cuttle
 
             raise UsageError, "--control-token goes with --control-url"
           elsif settings.control_url != "auto" && Listeners.proxy_protocol(settings.control_url)
-            raise UsageError, "--control-url #{settings.control_url}: no proxy stands before a control listener: leave " \
-                              "out proxy_protocol"
+            raise UsageError, "--control-url #{settings.control_url}: no proxy stands before a control listener: " \
+                              "leave out proxy_protocol"
           elsif settings.control_url.start_with?("tcp:")
             token(settings)
           end

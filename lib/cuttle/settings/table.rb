@@ -43,8 +43,8 @@ module Cuttle
                   "networks); several" },
         { name: :proxy_protocol, kind: :on_off, flags: ["--proxy-protocol"], default: "off", source: true,
           help: "a trusted proxy's connections begin with a PROXY header",
-          readme: "each connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2; one " \
-                  "listener can say so in its URI" }
+          readme: "each connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2; " \
+                  "one listener can say so in its URI" }
       ],
 
       "How to serve" => [

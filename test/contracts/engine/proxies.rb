@@ -27,7 +27,8 @@ module EngineContract
       listener = %w[-b tcp://127.0.0.1:0?proxy_protocol=true]
       [["--trust", "127.0.0.1", *listener], [*FLAGS, "-b", "tcp://127.0.0.1:0?proxy_protocol=false"]].each do |flags|
         with_server(*flags, said: TOLD) do |server|
-          proxied, plain = server.uris.map { |uri| uri[/\d+\z/].to_i }.rotate(flags.include?("--proxy-protocol") ? 0 : 1)
+          ports = server.uris.map { |uri| uri[/\d+\z/].to_i }
+          proxied, plain = flags.include?("--proxy-protocol") ? ports : ports.reverse
           assert_equal '["127.0.0.1", "http"]', client_of(plain, get("/client"))
           assert_equal '["192.0.2.1", "http"]', client_of(proxied, v1("192.0.2.1") + get("/client"))
           stranger = connect_to(proxied).write(get("/"))

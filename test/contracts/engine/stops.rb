@@ -115,6 +115,26 @@ module EngineContract
       end
     end
 
+    # Clients who came again and again kept a blocking engine from its end.
+    def test_stop_accepts_who_waits_and_nobody_who_comes_later
+      skip "the other worker may have what waits" if clustered?
+      skip "an app there can't ask whether its server stops" if traits.ractors? || Serving::ServingProcess::JVM
+
+      with_server(*bounded) do |server|
+        held = Array.new(capacity) { hold(action: "hold_until_stop") }
+        gates = %w[first second].map { |name| "#{self.class.object_id}-#{name}" }
+        waiting = gates.map { |gate| connect.write(get("/hold?#{gate}")) }
+        Process.kill("TERM", server.pid)
+        entered(gates.first)
+        assert_refused
+        open_gate(gates.first)
+        entered(gates.last)
+        open_gate(gates.last)
+        [*held, *waiting].each { |client| assert_answered_last client }
+        assert_ends server
+      end
+    end
+
     # The listeners go on in the program that this process executes next: a hot restart under overload took the whole
     # shutdown timeout.
     def test_stop_answers_what_it_has_accepted_and_leaves_the_backlog

@@ -115,14 +115,14 @@ module Cuttle
 
         # The listeners at which a trusted peer's connection begins with a PROXY header.
         def proxied(option)
-          return option ? @listeners : [] unless option.is_a?(Array)
-          raise ArgumentError, "proxy_protocol: give one value, or one for each listener" if option.size != @listeners.size
+          each = option.is_a?(Array) ? option : [option] * @listeners.size
+          raise ArgumentError, "proxy_protocol: give one value for each listener" if each.size != @listeners.size
 
-          @listeners.zip(option).filter_map { |listener, one| listener if one }
+          @listeners.zip(each).filter_map { |listener, one| listener if one }
         end
 
-        # Accepts a connection of any listener. Returns its socket and whether a PROXY header may be due on it, or nil if
-        # none waits or none can be had.
+        # Accepts a connection of any listener. Returns its socket and whether its listener is one of @proxied, or nil
+        # if none waits or none can be had.
         def accept_any
           @listeners.each do |listener|
             socket = accept_one(listener)
