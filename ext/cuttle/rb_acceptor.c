@@ -184,21 +184,28 @@ int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pol
 	return count;
 }
 
+/* Returns false if there is no memory. */
+static bool make_room(struct cuttle_acceptor *acceptor)
+{
+	int room = acceptor->waiting_room ? 2 * acceptor->waiting_room : 64;
+	struct cuttle_waiting *grown = realloc(acceptor->waiting, (size_t)room * sizeof *grown);
+
+	if (!grown)
+		return false;
+	acceptor->waiting = grown;
+	acceptor->waiting_room = room;
+	return true;
+}
+
 /* Accepts all who wait, so that clients who come again and again don't hold up the end of a stop. */
 static void accept_waiting(struct cuttle_acceptor *acceptor)
 {
-	struct cuttle_waiting found, *grown;
-	int room = 0;
+	struct cuttle_waiting found;
 
 	while ((found.fd = accept_any(acceptor, &found.listener)) >= 0) {
-		if (acceptor->waiting_count == room) {
-			room = room ? 2 * room : 64;
-			grown = realloc(acceptor->waiting, (size_t)room * sizeof *grown);
-			if (!grown) {
-				close(found.fd);
-				return;
-			}
-			acceptor->waiting = grown;
+		if (acceptor->waiting_count == acceptor->waiting_room && !make_room(acceptor)) {
+			close(found.fd);
+			return;
 		}
 		acceptor->waiting[acceptor->waiting_count++] = found;
 	}
@@ -281,6 +288,8 @@ static VALUE acceptor_waiting_p(VALUE self)
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 	struct pollfd descriptors[CUTTLE_MOST_LISTENERS];
 
+	if (acceptor->waiting_next < acceptor->waiting_count)
+		return Qtrue;
 	return RBOOL(!acceptor->closed &&
 		     poll(descriptors, (nfds_t)cuttle_acceptor_listeners(acceptor, descriptors, 0), 0) > 0);
 }

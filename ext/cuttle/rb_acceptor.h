@@ -21,7 +21,7 @@ struct cuttle_acceptor {
 	int stopped[2]; /* a pipe: readable for good once stop was called */
 	bool closed;
 	struct cuttle_waiting *waiting; /* in order of arrival; NULL: none */
-	int waiting_count, waiting_next;
+	int waiting_room, waiting_count, waiting_next;
 	bool suffers; /* accept failed for lack of descriptors or memory and has not succeeded since */
 };
 

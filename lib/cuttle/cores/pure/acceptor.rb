@@ -29,7 +29,7 @@ module Cuttle
 
         # Whether a connection waits to be accepted.
         def waiting?
-          !@closed && !IO.select(@listeners, nil, nil, 0).nil?
+          !@waiting.empty? || !@closed && !IO.select(@listeners, nil, nil, 0).nil?
         rescue IOError, SystemCallError
           false
         end
