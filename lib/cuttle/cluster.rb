@@ -221,6 +221,14 @@ module Cuttle
       Notify.reloading("restarting")
       heritage = @heritage.pass_on(@cluster.life, @workers.pids + @moulds.pids)
       @restart.exec(heritage)
+      go_on
+    end
+
+    # The program could not be executed. What before_restart has ended begins again.
+    def go_on
+      @heritage.withhold(@cluster.life)
+      Notify.ready
+      @cluster.hooks.attempt(:after_booted)
     end
   end
 end

@@ -111,6 +111,23 @@ class TestPlugins < Minitest::Test
     assert_path_exists "#{@directory}/ended"
   end
 
+  # The directory is gone when the program is to be executed in it.
+  def test_solid_queue_goes_on_after_a_restart_that_fails_at_the_last_moment
+    away = <<~RUBY
+      before_restart { File.rename(#{@directory.inspect}, "#{@directory}.away") }
+      after_booted { File.rename("#{@directory}.away", #{@directory.inspect}) if File.exist?("#{@directory}.away") }
+    RUBY
+    jobs(away) do |process, pid|
+      Process.kill("USR2", process.pid)
+      eventually("the failure") { process.err.match?(/hot restart: No such file.*; goes on as before$/) }
+      eventually("the directory") { File.exist?("#{@directory}/jobs") }
+      eventually("other jobs") { ![0, pid].include?(jobs_process) }
+      refute_path_exists "/proc/#{pid}"
+      assert process.stop.success?
+      refute_path_exists "/proc/#{jobs_process}"
+    end
+  end
+
   def test_the_server_stops_if_solid_queue_ends
     jobs do |process, pid|
       Process.kill("KILL", pid)
@@ -128,14 +145,16 @@ class TestPlugins < Minitest::Test
 
   private
 
-  def jobs
+  def jobs(config = "")
     write("bin/jobs", JOBS)
     File.chmod(0o755, "#{@directory}/bin/jobs")
-    serve("plugin :solid_queue", "-w", "1") do |process|
+    serve("plugin :solid_queue\n#{config}", "-w", "1") do |process|
       eventually("the jobs") { File.size?("#{@directory}/jobs") }
-      yield process, File.read("#{@directory}/jobs").to_i
+      yield process, jobs_process
     end
   end
+
+  def jobs_process = File.read("#{@directory}/jobs").to_i
 
   def write(path, text) = File.write("#{@directory}/#{path}", text)
 

@@ -37,6 +37,11 @@ module Cuttle
         { VARIABLE => [Process.pid, lives.map(&:fileno).join(","), pids.join(",")].join(";") }
       end
 
+      # The program was not executed: other programs are not to inherit +life+ either.
+      def withhold(life)
+        [*@lives, life].each { |each| each.close_on_exec = true }
+      end
+
       # For a process that has no workers any more and serves itself: ends those of before, and reaps them.
       def dissolve
         @pids.each { |pid| dismiss(pid) }

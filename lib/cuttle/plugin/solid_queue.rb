@@ -5,6 +5,8 @@ module Cuttle
     # Runs Solid Queue beside the server, as `bin/jobs` in a process of its own: it begins when the server serves, and
     # stops with it. A restart of the server starts it again, with the new code. If it ends by itself, the server stops
     # too, so that whoever supervises the server notices.
+    #
+    # A restart that the system refuses at the last moment calls after_booted again, and so starts it again.
     class SolidQueue < Plugin
       COMMAND = %w[bin/jobs].freeze
 
@@ -27,6 +29,7 @@ module Cuttle
       private
 
       def run
+        @finishing = false
         @pid = spawn(*COMMAND, pgroup: true) # a terminal's INT is the server's to pass on
         in_background { watch(@pid) }
       rescue SystemCallError => error
