@@ -103,6 +103,19 @@ class TestLabPeers < Minitest::Test
       end
     end
 
+  # The system's names of so many threads on JRuby are no longer different.
+  def test_jruby_has_more_threads_than_names
+    peer = Cuttle::Lab::Servers::Peers.find("jruby")
+    skip peer.unavailable if peer.unavailable
+
+    server = start(peer, make("threads", 0, 16))
+    assert_equal [true, 16], proved(server, "threads").first(2)
+    server.setup.threads = 40
+    refute proved(server, "threads").first
+  ensure
+    server&.stop
+  end
+
   private
 
   def shapes(peer, model)
