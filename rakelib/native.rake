@@ -35,6 +35,11 @@ if ENV["RUBY_CC_VERSION"]
   end
 end
 
+# Copies of files from an earlier build, which may be other files by now.
+def native_forget(platform)
+  rm_rf ["#{NATIVE_HOME}/build/#{platform}", *Dir["pkg/cuttle-*-#{platform.delete_suffix("-gnu")}*/"]], verbose: false
+end
+
 def native_docker?
   system("docker", "info", %i[out err] => File::NULL)
 end
@@ -44,6 +49,7 @@ NATIVE_PLATFORMS.each do |platform|
   task "gem:native:#{platform}" do
     next puts "gem:native:#{platform}: not built: this needs docker, which does not run here" unless native_docker?
 
+    native_forget(platform)
     require "rake_compiler_dock"
     rubies = RakeCompilerDock.ruby_cc_version(NATIVE_RUBIES)
     RakeCompilerDock.sh(<<~SHELL, platform: platform)
@@ -59,6 +65,7 @@ task "gem:native" => NATIVE_PLATFORMS.map { |platform| "gem:native:#{platform}" 
 desc "Build the precompiled gem for this Ruby and this platform into pkg/"
 task "gem:native:here" do
   platform = Gem::Platform.local.to_s
+  native_forget(platform)
   files = "#{File.expand_path(NATIVE_HOME)}/ruby"
   mkdir_p ["#{NATIVE_HOME}/.rake-compiler", "#{files}/arch"], verbose: false
   File.write("#{files}/arch/rbconfig.rb", "load #{$LOADED_FEATURES.grep(%r{/rbconfig\.rb\z}).first.inspect}\n")
