@@ -174,8 +174,9 @@ module Cuttle
     def announce
       warn_of_core
       report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
-      @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}",
-                facts.compact.map { |name, value| "  #{name.ljust(12)} #{value}" }, "Ctrl-C stops"
+      @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
+      facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
+      @out.puts "Ctrl-C stops"
       @out.flush
     rescue SystemCallError, IOError
       nil # a full disk, or nobody reads it: as with Cuttle.report
