@@ -42,7 +42,7 @@ module Cuttle
 end
 
 # All at once: a process that has no descriptors left can load no file.
-require "cuttle/http/parsers/pure"
+Cuttle::Http::Parsers.fetch("pure")
 %w[limits meter reasons request_start address trust proxy_header forwarded spool body outbox response_head framing env
    composing responses exchange wire_input wire_output wire forks source watches selectors poller_thread poller acceptor
    connection beneath scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }
