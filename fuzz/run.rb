@@ -8,7 +8,7 @@
 # writes the input.
 $fuzz_target = ARGV.shift
 
-# libFuzzer takes a signal only if nobody else has, and Ruby ends at SIGALRM, by which libFuzzer looks for endless inputs.
+# libFuzzer takes a signal only if nobody else has. Ruby ends at SIGALRM, by which libFuzzer looks for endless inputs.
 %w[ALRM INT TERM].each { |name| trap(name, "SYSTEM_DEFAULT") }
 
 require "ruzzy"
