@@ -299,18 +299,22 @@ void cuttle_source_close_listeners(struct cuttle_source *source)
 		rb_io_close(RARRAY_AREF(listeners, index));
 }
 
+/* By Cuttle.report, which bears a full disk, and writes to the $stderr of the calling ractor. */
+static void report(VALUE line)
+{
+	rb_funcall(cuttle_module, rb_intern("report"), 1, line);
+}
+
 void cuttle_source_complain(void)
 {
-	rb_funcall(rb_stderr, rb_intern("puts"), 1,
-		   rb_str_new_cstr("cuttle: no connection can be accepted: the process or the system has no "
-				   "descriptors or memory left (see ulimit -n); clients wait"));
+	report(rb_str_new_cstr("no connection can be accepted: the process or the system has no "
+			       "descriptors or memory left (see ulimit -n); clients wait"));
 }
 
 void cuttle_source_complain_of_unproxied(void)
 {
-	rb_funcall(rb_stderr, rb_intern("puts"), 1,
-		   rb_str_new_cstr("cuttle: connections of trusted proxies began without a PROXY header and were "
-				   "closed (--proxy-protocol)"));
+	report(rb_str_new_cstr("connections of trusted proxies began without a PROXY header and were "
+			       "closed (--proxy-protocol)"));
 }
 
 void cuttle_source_complain_of_spool(const struct cuttle_source *source, int error)
@@ -318,14 +322,14 @@ void cuttle_source_complain_of_spool(const struct cuttle_source *source, int err
 	VALUE line;
 
 	if (error == CUTTLE_SPOOL_FULL)
-		line = rb_sprintf("cuttle: temporary files have reached their limit of %llu octets (--max-spool): "
+		line = rb_sprintf("temporary files have reached their limit of %llu octets (--max-spool): "
 				  "requests with a large body get 503, large responses wait for their clients",
 				  (unsigned long long)source->core->limits.max_spool);
 	else
-		line = rb_sprintf("cuttle: temporary files in %s can't be written (%s): requests with a large body "
+		line = rb_sprintf("temporary files in %s can't be written (%s): requests with a large body "
 				  "get 503, large responses wait for their clients in memory",
 				  cuttle_spool_directory(source->core->spool), strerror(error));
-	rb_funcall(rb_stderr, rb_intern("puts"), 1, line);
+	report(line);
 }
 
 VALUE cuttle_source_stats(const struct cuttle_counts *counts)
