@@ -54,14 +54,9 @@ module Cuttle
       ALIASES.fetch(spelling, word)
     end
 
-    # Adds --version, and its +short+ spellings, to the OptionParser of a command. The option ends the command.
-    def self.tell_version(parser, *short)
+    # Adds --version, with its +short+ spellings, and --help to the OptionParser of a command. Each ends the command.
+    def self.tell_version_and_help(parser, short: %w[-V -v])
       parser.on(*short, "--version", "print the version") { throw :version }
-    end
-
-    # Adds --version and --help, which end the command.
-    def self.tell_version_and_help(parser)
-      tell_version(parser, "-V", "-v")
       parser.on("-h", "--help", "print this help") { throw :help, parser.help }
     end
 

@@ -26,7 +26,7 @@ module Cuttle
     # restart in place. Raises Error, and changes nothing then.
     def apply
       with(@paths) do |stream, file|
-        file.truncate(0) unless @append || !file.stat.file? || same?(stream, file)
+        file.truncate(0) unless @append || !file.stat.file? || File.identical?(stream, file)
         stream.reopen(file)
       end
     end
@@ -57,10 +57,6 @@ module Cuttle
       files.each(&block)
     ensure
       files.each_value(&:close)
-    end
-
-    def same?(stream, file)
-      [stream, file].map { |io| [io.stat.dev, io.stat.ino] }.uniq.one?
     end
 
     def reason(error)

@@ -40,7 +40,7 @@ module Cuttle
 
       # Returns the exit status. Raises UsageError and Error.
       def run(arguments)
-        word = catch(:answered) { parse(arguments) } or return 0
+        word = parse(arguments)
         return start if word == "start"
 
         server = find
@@ -50,14 +50,12 @@ module Cuttle
       private
 
       def parse(arguments)
-        words = options.parse(arguments)
+        words = CLI.parse(options, arguments)
         raise UsageError, "give one command: #{WORDS.keys.join(", ")}" unless words.length == 1
 
         ALIASES.fetch(words.first, words.first).tap do |word|
           raise UsageError, "unknown command #{word}: #{WORDS.keys.join(", ")}" unless WORDS.key?(word)
         end
-      rescue OptionParser::ParseError => error
-        raise UsageError, error.message
       end
 
       def tell(server, word)
@@ -162,11 +160,7 @@ module Cuttle
       def others(options)
         options.separator "\nOther:"
         options.on("-Q", "-q", "--quiet", "print nothing but errors") { @given[:quiet] = true }
-        CLI.tell_version(options, "-V")
-        options.on("-h", "--help", "print this help") do
-          @out.puts(options)
-          throw :answered
-        end
+        CLI.tell_version_and_help(options, short: %w[-V])
       end
 
       def pid(number)

@@ -13,16 +13,13 @@ module Cuttle
 
       # Returns the exit status. Raises UsageError and Error.
       def run(arguments)
-        paths = parser.parse(arguments)
-        return 0 if @help
+        paths = CLI.parse(parser, arguments)
         raise UsageError, "give the FILE to import" unless paths.length == 1
 
         import = Cuttle::Import.new(paths.first, server: @server)
         write(import.text)
         import.remarks.each { |remark| @err.puts "cuttle: #{remark}" }
         0
-      rescue OptionParser::ParseError => error
-        raise UsageError, error.message
       end
 
       private
@@ -35,8 +32,7 @@ module Cuttle
           options.on("--server NAME", "whose file it is: #{Cuttle::Import::SERVERS.keys.join(" or ")}") do |name|
             @server = name
           end
-          CLI.tell_version(options, "-V")
-          options.on("-h", "--help", "print this help") { @out.puts(options) || @help = true }
+          CLI.tell_version_and_help(options, short: %w[-V])
         end
       end
 

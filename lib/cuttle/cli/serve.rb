@@ -15,8 +15,6 @@ module Cuttle
       # Serves until a signal stops it. Returns the exit status. Raises UsageError and Error.
       def run(arguments)
         flags = parse(arguments)
-        return flags if flags.is_a?(Integer)
-
         configuration = Configuration.of(flags)
         start(Settings.build(configuration: configuration, **flags), configuration)
       end
@@ -29,18 +27,14 @@ module Cuttle
         Launcher.new(settings, app: app, configuration: configuration, out: @out, err: @err).run
       end
 
-      # The given flags, or an exit status if one of them was a question that has been answered.
+      # The given flags.
       def parse(arguments)
         flags = {}
-        catch(:answered) do
-          paths = options(flags).parse(arguments)
-          raise UsageError, "one PATH only, not #{paths.join(" ")}" if paths.length > 1
+        paths = CLI.parse(options(flags), arguments)
+        raise UsageError, "one PATH only, not #{paths.join(" ")}" if paths.length > 1
 
-          flags[:path] = paths.first if paths.any?
-          flags
-        end
-      rescue OptionParser::ParseError => error
-        raise UsageError, error.message
+        flags[:path] = paths.first if paths.any?
+        flags
       end
 
       def command = "serve"
@@ -50,16 +44,8 @@ module Cuttle
           options.banner = "Usage: cuttle #{command} [PATH] [OPTION …]"
           options.separator "PATH is a rackup file or a directory of files. The default is config.ru in this directory."
           Settings::Help.add(options, flags)
-          questions(options)
+          CLI.tell_version_and_help(options, short: %w[-V])
           options.separator "\n#{catalogue}"
-        end
-      end
-
-      def questions(options)
-        CLI.tell_version(options, "-V")
-        options.on("-h", "--help", "print this help") do
-          @out.puts(options)
-          throw :answered, 0
         end
       end
 

@@ -23,7 +23,7 @@ module Cuttle
           File.open(path, File::RDONLY | File::NONBLOCK) do |file|
             pid = pid_in(file)
             return pid if pid && lives?(pid) && locked?(file)
-            return if same?(file, path)
+            return if File.identical?(file, path)
           end
           owner(path) # it was replaced meanwhile
         rescue Errno::ENOENT
@@ -48,13 +48,6 @@ module Cuttle
           false
         end
 
-        # Whether the open +file+ is the one at +path+.
-        def same?(file, path)
-          [file.stat, File.stat(path)].map { |stat| [stat.dev, stat.ino] }.uniq.one?
-        rescue Errno::ENOENT
-          false
-        end
-
         # Readers lock for a moment, and don't disturb each other.
         def locked?(file)
           !file.flock(File::LOCK_SH | File::LOCK_NB)
@@ -76,7 +69,7 @@ module Cuttle
       # Continues to hold +file+, which the image of this process before an exec left open, if that is the file at the
       # path. Returns whether it is.
       def adopt(file)
-        return false unless self.class.same?(file, @path)
+        return false unless File.identical?(file, @path)
 
         file.autoclose = file.close_on_exec = true
         @owner = Process.pid
@@ -118,7 +111,7 @@ module Cuttle
       end
 
       def ours?
-        @file && self.class.same?(@file, @path)
+        @file && File.identical?(@file, @path)
       end
 
       # What is there may be replaced if it is a pidfile or state file, and nobody's.
