@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# An app with every kind of body there is, for bin/soak. Each answer is made of the request's own id, so that a client
-# sees when it got another one's. GC runs on /settle.
+# An app with every kind of body, for bin/soak. Each response is made from the request's own id, so that a client
+# notices another client's response. GC runs on /settle. Ractors can share the app.
 require "digest/md5"
 require "tempfile"
 
 TEXT = { "content-type" => "text/plain" }.freeze
-FILE_SIZE = 100_000
-file = Tempfile.create("soak").tap { |each| each.write("f" * FILE_SIZE) && each.flush }
+KEPT = Tempfile.new("soak").tap { |file| file.write("f" * 100_000) && file.flush } # until the process ends
+FILE = KEPT.path.dup.freeze
 
-# Parts from a thread of their own, as from a database's cursor; it ends when nobody wants them any more.
+# Parts from a thread of its own, as from a database's cursor. The thread ends when the body is closed.
 class Fed
   def initialize(id)
     @queue = queue = Thread::SizedQueue.new(2)
@@ -32,40 +32,53 @@ class Fed
   end
 end
 
-def digest(input)
-  sum = Digest::MD5.new
-  size = 0
-  while (part = input.read(65_536))
-    size += part.bytesize
-    sum << part
+# A page is a method that takes the env and the id.
+class Pages
+  NAMES = %w[small large stream fed file upload sleep hijack partial error settle].to_h do |name|
+    ["/#{name}".freeze, name.to_sym]
+  end.merge("/" => :home, "/call" => :call_stream).freeze
+
+  def call(env)
+    public_send(NAMES.fetch(env["PATH_INFO"]), env, env["QUERY_STRING"])
   end
-  "#{size} #{sum.hexdigest}"
-end
 
-# The whole response, on the socket itself.
-def take_over(env, id)
-  socket = env["rack.hijack"].call
-  socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: #{id.bytesize}\r\n\r\n#{id}")
-  socket.close
-  [-1, {}, []]
-end
+  def home(_env, _id) = text("Hello, world!")
+  def small(_env, id) = text(id)
+  def large(_env, id) = text(format("%-15s\n", id) * 20_000)
+  def stream(_env, id) = [200, TEXT, (0...50).lazy.map { |number| "#{id} #{number}\n" }]
+  def fed(_env, id) = [200, TEXT, Fed.new(id)]
+  def call_stream(_env, id) = [200, TEXT, ->(stream) { stream.write(id * 3) && stream.close }]
+  def file(_env, _id) = [200, { "content-length" => File.size(FILE).to_s }, File.open(FILE)]
+  def upload(env, _id) = text(digest(env["rack.input"]))
+  def sleep(_env, id) = Kernel.sleep(0.005) && text(id)
+  def error(_env, _id) = raise("as requested")
+  def settle(_env, _id) = text(GC.start.to_s)
 
-apps = {
-  "/small" => ->(_env, id) { [200, TEXT, [id]] },
-  "/large" => ->(_env, id) { [200, TEXT, [format("%-15s\n", id) * 20_000]] },
-  "/stream" => ->(_env, id) { [200, TEXT, (0...50).lazy.map { |number| "#{id} #{number}\n" }] },
-  "/fed" => ->(_env, id) { [200, TEXT, Fed.new(id)] },
-  "/call" => ->(_env, id) { [200, TEXT, ->(stream) { stream.write(id * 3) && stream.close }] },
-  "/file" => ->(_env, _id) { [200, { "content-length" => FILE_SIZE.to_s }, File.open(file.path)] },
-  "/upload" => ->(env, _id) { [200, TEXT, [digest(env["rack.input"])]] },
-  "/sleep" => ->(_env, id) { sleep(0.005) && [200, TEXT, [id]] },
-  "/hijack" => ->(env, id) { take_over(env, id) },
-  "/partial" => lambda { |_env, id|
+  # The whole response, on the socket itself.
+  def hijack(env, id)
+    socket = env["rack.hijack"].call
+    socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: #{id.bytesize}\r\n\r\n#{id}")
+    socket.close
+    [-1, {}, []]
+  end
+
+  def partial(_env, id)
     [200, { "connection" => "close", "rack.hijack" => ->(io) { io.write(id) && io.close } }, []]
-  },
-  "/error" => ->(_env, _id) { raise "as it was asked to" },
-  "/settle" => ->(_env, _id) { [200, TEXT, [GC.start.to_s]] },
-  "/" => ->(_env, _id) { [200, TEXT, ["Hello, world!"]] }
-}
+  end
 
-run ->(env) { apps.fetch(env["PATH_INFO"]).call(env, env["QUERY_STRING"]) }
+  private
+
+  def text(body) = [200, TEXT, [body]]
+
+  def digest(input)
+    sum = Digest::MD5.new
+    size = 0
+    while (part = input.read(65_536))
+      size += part.bytesize
+      sum << part
+    end
+    "#{size} #{sum.hexdigest}"
+  end
+end
+
+run Pages.new.freeze

@@ -8,6 +8,7 @@ module Bench
     LOOPS = "WORK_LOOPS" # the variable with the additions of a millisecond
     STEPS = "WORK_STEPS"
     SAMPLES = 301
+    PORTION = 10_000 # additions in one call
 
     # The environment of a server whose app is to do these steps.
     def self.environment(steps, loops)
@@ -20,19 +21,28 @@ module Bench
       Integer(IO.popen([Lab::Servers::Server::CLEAN, *command], &:read))
     end
 
+    # In short calls, as an app's methods are. When Ruby switches threads, YJIT leaves the rest of the current call to
+    # the interpreter. One call of 5 ms that was interrupted took up to 80 ms of CPU time.
     def self.compute(loops)
-      count = 0
-      count += 1 while count < loops
+      while loops.positive?
+        add([loops, PORTION].min)
+        loops -= PORTION
+      end
     end
 
-    # The median of many portions, in this thread's CPU time; the first ones are for the compiler to warm up.
-    def self.measure(portion = 10_000)
+    def self.add(times)
+      count = 0
+      count += 1 while count < times
+    end
+
+    # The median of many portions, in this thread's CPU time. The first ones are for the compiler to warm up.
+    def self.measure
       times = Array.new(SAMPLES) do
         start = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
-        compute(portion)
+        compute(PORTION)
         Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) - start
       end
-      (portion / times.last(SAMPLES / 2).sort[SAMPLES / 4] / 1000).round
+      (PORTION / times.last(SAMPLES / 2).sort[SAMPLES / 4] / 1000).round
     end
 
     # Milliseconds of computing, and of waiting, in steps.

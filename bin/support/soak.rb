@@ -19,7 +19,8 @@ module Soak
     Engine.new(name: "threads", flags: %w[--engine threads -t 0], slow: 100),
     Engine.new(name: "reactor", flags: %w[--engine reactor], slow: 300),
     Engine.new(name: "hybrid", flags: %w[-t 5:5], slow: 300),
-    Engine.new(name: "fibers", flags: %w[--engine fibers], slow: 300)
+    Engine.new(name: "fibers", flags: %w[--engine fibers], slow: 300),
+    Engine.new(name: "ractors", flags: %w[--engine ractors -w 0 --ractors 2 -t 3:3], slow: 300)
   ].freeze
 
   HEADINGS = ["engine", "honest/s", "errors", "vandals/s", "slow held", "slow closed", "RSS MB", "KB/min",
@@ -45,7 +46,12 @@ module Soak
       engines = names.empty? ? ENGINES : names.map { |name| ENGINES.find { |engine| engine.name == name } }
       abort USAGE unless seconds.positive? && engines.all?
 
-      [seconds, engines]
+      [seconds, engines.select { |engine| available?(engine) }]
+    end
+
+    def available?(engine)
+      reason = Cuttle::Engines.unavailable(engine.name) or return true
+      warn "#{engine.name} #{reason}"
     end
 
     def tell(trial)

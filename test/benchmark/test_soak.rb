@@ -45,6 +45,10 @@ class TestSoak < Minitest::Test
     end
   end
 
+  def test_no_engine_is_left_out
+    assert_equal Cuttle::Engines.names.sort, Soak::ENGINES.map(&:name).sort
+  end
+
   def test_a_slope_is_told_in_kilobytes_a_minute
     watch = Soak::Watch.new(nil)
     random = Random.new(1)
