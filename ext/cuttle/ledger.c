@@ -76,12 +76,12 @@ static void increase(_Atomic uint64_t *number, uint64_t by)
 
 void cuttle_ledger_add(struct cuttle_ledger *ledger, const struct cuttle_phases *phases)
 {
-	for (int phase = 0; phase < CUTTLE_PHASES; phase++) {
-		if (!cuttle_phase_known(phases->known, phase))
-			continue;
-		increase(&ledger->counts[phase][cuttle_ledger_bucket(phases->at[phase])], 1);
-		if (phases->at[phase])
-			increase(&ledger->sums[phase], phases->at[phase]);
+	for (uint32_t known = phases->known; known; known &= known - 1) {
+		unsigned phase = (unsigned)__builtin_ctz(known);
+		uint64_t nanoseconds = phases->at[phase];
+
+		increase(&ledger->counts[phase][cuttle_ledger_bucket(nanoseconds)], 1);
+		increase(&ledger->sums[phase], nanoseconds);
 	}
 }
 
