@@ -1,9 +1,10 @@
-/* The native parser's own tests: the table of octets, the cases, and the limits to the octet. Run by rake
- * sanitize:parser; prints what fails. */
+/* The native parser's own tests: the table of octets, the cases, and the limits to the octet; and those of the ledger.
+ * Run by rake sanitize:parser; prints what fails. */
 #include "cases.h"
 #include "check.h"
 #include "targets.h"
 
+#include <ledger.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,13 +181,110 @@ static void test_chunk_limits(void)
 	test_chunk_limit("0\r\nA:", 'a', CUTTLE_LIMIT_TRAILER - 6, "\r\n\r\n", 431);
 }
 
+static void expect_of(bool met, const char *what, uint64_t number)
+{
+	char text[32];
+
+	expect(met, what, text, (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)number));
+}
+
+/* A bound belongs to the bucket that it ends, the next nanosecond to the next one, and no bucket is wider than a
+ * sixteenth of its times. */
+static void test_buckets(void)
+{
+	for (unsigned bucket = 0; bucket < CUTTLE_LEDGER_BUCKETS - 1; bucket++) {
+		uint64_t bound = cuttle_ledger_bound(bucket), next = cuttle_ledger_bound(bucket + 1);
+
+		expect_of(cuttle_ledger_bucket(bound) == bucket, "the bucket of a bound", bound);
+		expect_of(cuttle_ledger_bucket(bound + 1) == bucket + 1, "the bucket after a bound", bound);
+		expect_of(next > bound && (next == UINT64_MAX || next - bound <= bound / 16), "a bound", bound);
+	}
+	expect_of(cuttle_ledger_bucket(0) == 0, "the bucket of no time", 0);
+	expect_of(cuttle_ledger_bucket(UINT64_MAX) == CUTTLE_LEDGER_BUCKETS - 1, "the last bucket", UINT64_MAX);
+	expect_of(cuttle_ledger_bound(CUTTLE_LEDGER_BUCKETS - 1) == UINT64_MAX, "the last bound", UINT64_MAX);
+}
+
+static void test_ledger(void)
+{
+	struct cuttle_ledger *ledger = aligned_alloc(64, sizeof *ledger); /* so that it ends where its memory does */
+	struct cuttle_phases phases = {.known = 0};
+	uint64_t counts[CUTTLE_LEDGER_BUCKETS] = {0}, sum;
+
+	if (!ledger)
+		abort();
+	memset(ledger, 0, sizeof *ledger);
+	for (int phase = 0; phase < CUTTLE_PHASES; phase++)
+		cuttle_phase_set(&phases, phase, phase == CUTTLE_PHASE_TOTAL ? UINT64_MAX / 2 : 5000);
+	cuttle_ledger_add(ledger, &phases);
+	phases.known = 0;
+	cuttle_phase_set(&phases, CUTTLE_PHASE_APP, 0);
+	cuttle_ledger_add(ledger, &phases);
+	sum = cuttle_ledger_read(ledger, CUTTLE_PHASE_APP, counts);
+	expect_of(sum == 5000 && counts[0] == 1 && counts[cuttle_ledger_bucket(5000)] == 1, "a phase's times", sum);
+	sum = cuttle_ledger_read(ledger, CUTTLE_PHASE_TOTAL, counts);
+	expect_of(sum == UINT64_MAX / 2 && counts[CUTTLE_LEDGER_BUCKETS - 1] == 1, "the longest time", sum);
+	sum = cuttle_ledger_read(ledger, CUTTLE_PHASE_READ, counts);
+	expect_of(sum == 5000 && counts[cuttle_ledger_bucket(5000)] == 2, "counts are added", sum);
+	free(ledger);
+}
+
+/* The parts of the app's time are all of it; what the clocks say too much is cut. */
+static void test_division(void)
+{
+	struct cuttle_effort effort = {.spent = {.cpu = 700, .gvl = 100, .gc = 200}};
+	struct cuttle_phases phases = {.known = 0};
+	const uint8_t cpu = 1 << CUTTLE_PHASE_CPU, gvl = 1 << CUTTLE_PHASE_GVL, gc = 1 << CUTTLE_PHASE_GC;
+
+	cuttle_phase_set(&phases, CUTTLE_PHASE_APP, 1000);
+	cuttle_phases_divide(&phases, &effort);
+	expect_of(phases.known == 1 << CUTTLE_PHASE_APP, "nothing is known", phases.known);
+	effort.known = gvl | gc;
+	cuttle_phases_divide(&phases, &effort);
+	expect_of(!cuttle_phase_known(phases.known, CUTTLE_PHASE_WAIT), "without the CPU's time", phases.known);
+	effort.known |= cpu;
+	cuttle_phases_divide(&phases, &effort);
+	expect_of(phases.at[CUTTLE_PHASE_CPU] == 500, "a collection's time is not the CPU's",
+		  phases.at[CUTTLE_PHASE_CPU]);
+	expect_of(phases.at[CUTTLE_PHASE_WAIT] == 200, "the rest", phases.at[CUTTLE_PHASE_WAIT]);
+	effort.spent.cpu = 100;
+	effort.spent.gvl = 5000;
+	cuttle_phases_divide(&phases, &effort);
+	expect_of(phases.at[CUTTLE_PHASE_CPU] == 0, "no time below 0", phases.at[CUTTLE_PHASE_CPU]);
+	expect_of(phases.at[CUTTLE_PHASE_WAIT] == 0, "no rest below 0", phases.at[CUTTLE_PHASE_WAIT]);
+}
+
+/* As long as numbers can be, the field fits. */
+static void test_rendering(void)
+{
+	struct cuttle_phases phases = {.known = 0};
+	char text[CUTTLE_TIMING_ROOM];
+	size_t length;
+
+	expect_of(cuttle_phases_render(&phases, text) == 0, "no phase", 0);
+	cuttle_phase_set(&phases, CUTTLE_PHASE_READ, 1234567);
+	cuttle_phase_set(&phases, CUTTLE_PHASE_APP, 999);
+	cuttle_phase_set(&phases, CUTTLE_PHASE_TOTAL, 1); /* not over yet */
+	length = cuttle_phases_render(&phases, text);
+	expect(length == strlen("read;dur=1.234, app;dur=0.000") &&
+		       !memcmp(text, "read;dur=1.234, app;dur=0.000", length),
+	       "two phases", text, length);
+	for (int phase = 0; phase < CUTTLE_PHASES; phase++)
+		cuttle_phase_set(&phases, phase, UINT64_MAX);
+	length = cuttle_phases_render(&phases, text);
+	expect(length > 200 && length < sizeof text, "the longest times", text, length);
+}
+
 int main(void)
 {
+	test_buckets();
+	test_ledger();
+	test_division();
+	test_rendering();
 	test_table();
 	test_cases();
 	test_line_limits();
 	test_head_limits();
 	test_chunk_limits();
-	printf("parser units: %u tests, %u failures\n", tests, failures);
+	printf("units: %u tests, %u failures\n", tests, failures);
 	return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -72,6 +72,7 @@ module Cuttle
   autoload :Cores, "cuttle/cores"
   autoload :Cluster, "cuttle/cluster"
   autoload :Telemetry, "cuttle/telemetry"
+  autoload :Ledger, "cuttle/telemetry/ledger"
   autoload :Load, "cuttle/load"
   autoload :Lab, "cuttle/lab"
   autoload :Studies, "cuttle/studies"

@@ -57,7 +57,7 @@ ruby_target "paths"
 native, ruby = FUZZ_TARGETS.values.partition { |target| target.is_a?(Fuzzing::NativeTarget) }
 fuzz_seeds = fuzz_program("#{Fuzzing::DIRECTORY}/seeds-of-c", %w[fuzz/seeds.c fuzz/cases.c], FUZZ_COMPILER)
 fuzz_natives = native.flat_map { |target| ["fuzz/#{target.name}.c", *target.sources] }.uniq
-FUZZ_UNITS = ["fuzz/units.c", *FUZZ_SHARED, *fuzz_natives].freeze
+FUZZ_UNITS = ["fuzz/units.c", *FUZZ_SHARED, *fuzz_natives, "ext/cuttle/ledger.c"].freeze
 fuzz_units = fuzz_program("#{Fuzzing::DIRECTORY}/units", FUZZ_UNITS, FUZZ_COMPILER)
 
 # Makes everything that the targets need, and returns them.

@@ -3,6 +3,8 @@
 #include "connection_parts.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -30,6 +32,44 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 	core->timeouts[CUTTLE_UNTIL_BEGUN] = limits->app_timeout;
 }
 
+#ifdef __linux__
+/* Returns the system's tick, 1 to 10 ms. */
+static uint64_t tick(void)
+{
+	static _Atomic uint64_t known;
+	uint64_t nanoseconds = atomic_load_explicit(&known, memory_order_relaxed);
+	struct timespec resolution;
+
+	if (!nanoseconds && clock_getres(CLOCK_MONOTONIC_COARSE, &resolution) == 0) {
+		nanoseconds = (uint64_t)resolution.tv_nsec;
+		atomic_store_explicit(&known, nanoseconds, memory_order_relaxed);
+	}
+	return nanoseconds;
+}
+#endif
+
+/* How long a connection that was just accepted has waited for that: since its handshake, or since the client last sent
+ * something. The system counts in ticks: one tick can't be told from none, and is none. Returns false where it doesn't
+ * say. */
+static bool time_in_backlog(int fd, uint64_t *nanoseconds)
+{
+#ifdef __linux__
+	struct tcp_info info;
+	socklen_t size = offsetof(struct tcp_info, tcpi_last_data_recv) + sizeof info.tcpi_last_data_recv;
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+		return false; /* a Unix socket */
+	*nanoseconds = info.tcpi_last_data_recv * CUTTLE_MILLISECOND;
+	if (*nanoseconds <= tick())
+		*nanoseconds = 0;
+	return true;
+#else
+	(void)fd;
+	(void)nanoseconds;
+	return false;
+#endif
+}
+
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now)
 {
 	struct cuttle_transport transport = {.type = &cuttle_plain_transport, .fd = fd};
@@ -45,6 +85,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
+	connection->timed = core->ledger && time_in_backlog(fd, &connection->backlog);
 	connection->trusted = core->trust && cuttle_trust_peer(core->trust, fd);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
 	cuttle_list_reset(&connection->work);
@@ -54,6 +95,22 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	cuttle_scoreboard_count(core->place, ++core->open);
 	core->accepted++;
 	return connection;
+}
+
+void cuttle_connection_end_exchange(struct cuttle_connection *connection)
+{
+	struct cuttle_core *core = connection->core;
+	struct cuttle_exchange *exchange = connection->exchange;
+	struct cuttle_phases phases;
+
+	if (!exchange)
+		return;
+	if (core->ledger && exchange->times[CUTTLE_TAKEN_AT]) {
+		cuttle_exchange_phases(exchange, &phases, exchange->times[CUTTLE_LAST_OCTET] ? 0 : cuttle_now());
+		cuttle_ledger_add(core->ledger, &phases);
+	}
+	cuttle_exchange_end(&core->exchanges, exchange);
+	connection->exchange = NULL;
 }
 
 /* Releases everything except the descriptor and the structure itself. */

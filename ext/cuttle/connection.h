@@ -79,6 +79,7 @@ struct cuttle_limits {
 	bool keep_alive;        /* connections may persist */
 	bool drop_half_closed;  /* a peer that shut down its sending side counts as gone */
 	bool underscores;       /* fields with an underscore in their name are kept */
+	bool server_timing;     /* responses say where the time of their requests went */
 };
 
 /* What all connections of one source share. */
@@ -112,6 +113,8 @@ struct cuttle_core {
 	uint32_t untold;                      /* those of them that cuttle_loop_tell_stuck has not reported yet */
 	struct cuttle_scoreboard *scoreboard; /* shows other workers how many are open; NULL: no one asks */
 	struct cuttle_place *place;           /* our own in it */
+	struct cuttle_scoreboard *books;      /* whose memory the ledger is; NULL: none */
+	struct cuttle_ledger *ledger;         /* where the times of requests are counted; NULL: nowhere */
 	/* Ruby objects that refer to it: its source, and holders of its connections and exchanges. A ractor may collect
 	 * another one's objects. */
 	_Atomic unsigned owners;
@@ -131,6 +134,7 @@ struct cuttle_connection {
 	uint64_t deadline;                /* 0: none */
 	uint64_t accepted;                /* nanoseconds on the monotonic clock */
 	uint64_t served;                  /* complete requests so far */
+	uint64_t backlog;                 /* nanoseconds that it waited to be accepted, if timed is set */
 	uintptr_t address, parser;        /* Ruby objects, 0: none yet; the source marks them */
 	uintptr_t thread, fiber;          /* Ruby objects that run a TAKEN request; only set with an app_timeout */
 	struct cuttle_address client;     /* which the PROXY header named, if named is set */
@@ -151,6 +155,7 @@ struct cuttle_connection {
 	bool proxy_due;    /* it has to begin with a PROXY header, which is not complete */
 	bool named;        /* a PROXY header named the client */
 	bool secure;       /* a PROXY header said that the client speaks TLS with the proxy */
+	bool timed;        /* the system says how long it waited to be accepted */
 	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };
 

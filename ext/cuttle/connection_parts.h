@@ -10,14 +10,8 @@ static inline bool cuttle_connection_stopping(const struct cuttle_connection *co
 	return atomic_load_explicit(&connection->core->stopping, memory_order_relaxed);
 }
 
-/* Ends the request and its response. */
-static inline void cuttle_connection_end_exchange(struct cuttle_connection *connection)
-{
-	if (connection->exchange) {
-		cuttle_exchange_end(&connection->core->exchanges, connection->exchange);
-		connection->exchange = NULL;
-	}
-}
+/* Ends the request and its response. The ledger counts a request that a thread took, however it ended. */
+void cuttle_connection_end_exchange(struct cuttle_connection *connection);
 
 /* Returns an inbox that is no longer needed. */
 static inline void cuttle_connection_give_back_inbox(struct cuttle_connection *connection)

@@ -64,6 +64,8 @@ static void disinherit(struct cuttle_core *core)
 	core->forked = true;
 	core->scoreboard = NULL; /* its place belongs to the parent */
 	core->place = NULL;
+	core->ledger = NULL;
+	core->books = NULL;
 	for (struct cuttle_link *link = core->connections.next; link != &core->connections; link = link->next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
@@ -134,6 +136,8 @@ void cuttle_core_disown(struct cuttle_core *core)
 		cuttle_spool_disown(core->spool);
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
+	if (core->books)
+		cuttle_scoreboard_disown(core->books);
 	free(core->trust);
 	free(core->proxied);
 	core->destroy(core);

@@ -85,6 +85,27 @@ enum cuttle_flush cuttle_exchange_flush(struct cuttle_exchange *exchange)
 	return result;
 }
 
+void cuttle_exchange_phases(const struct cuttle_exchange *exchange, struct cuttle_phases *phases, uint64_t now)
+{
+	const struct cuttle_connection *connection = exchange->connection;
+	const uint64_t *times = exchange->times;
+	uint64_t returned = times[CUTTLE_RETURNED] ? times[CUTTLE_RETURNED] : now;
+	uint64_t last = times[CUTTLE_LAST_OCTET] ? times[CUTTLE_LAST_OCTET] : now;
+	uint64_t backlog = connection->served == 1 ? connection->backlog : 0;
+
+	phases->known = 0;
+	if (connection->timed)
+		cuttle_phase_set(phases, CUTTLE_PHASE_ACCEPT, backlog);
+	cuttle_phase_set(phases, CUTTLE_PHASE_READ,
+			 cuttle_between(times[CUTTLE_FIRST_OCTET], times[CUTTLE_COMPLETE_AT]));
+	cuttle_phase_set(phases, CUTTLE_PHASE_QUEUE, cuttle_between(times[CUTTLE_COMPLETE_AT], times[CUTTLE_TAKEN_AT]));
+	cuttle_phase_set(phases, CUTTLE_PHASE_APP, cuttle_between(times[CUTTLE_TAKEN_AT], returned));
+	cuttle_phases_divide(phases, &exchange->effort);
+	if (times[CUTTLE_RETURNED] && times[CUTTLE_LAST_OCTET])
+		cuttle_phase_set(phases, CUTTLE_PHASE_WRITE, cuttle_between(returned, last));
+	cuttle_phase_set(phases, CUTTLE_PHASE_TOTAL, backlog + cuttle_between(times[CUTTLE_FIRST_OCTET], last));
+}
+
 const struct cuttle_head *cuttle_exchange_head(const struct cuttle_exchange *exchange)
 {
 	return &exchange->connection->inbox->head;

@@ -10,6 +10,7 @@
 
 #include "body.h"
 #include "inbox.h"
+#include "ledger.h"
 #include "meter.h"
 #include "outbox.h"
 
@@ -46,6 +47,7 @@ struct cuttle_exchange {
 	uint64_t body_left;        /* octets of a body of known length still to come; of a chunked one 1 */
 	uint64_t bytes_sent;       /* of the response, with its head */
 	uint64_t times[CUTTLE_TIMES];
+	struct cuttle_effort effort;
 	struct cuttle_framing framing;
 	void *holder;       /* the Ruby side's structure, NULL: none, or no more */
 	uint32_t head_size; /* octets of the head, 0 until it is complete */
@@ -72,6 +74,10 @@ int cuttle_exchange_send(struct cuttle_exchange *exchange, struct iovec *parts, 
 
 /* Sends from the queue what the peer takes now. Returns how that went; a broken connection is marked so. */
 enum cuttle_flush cuttle_exchange_flush(struct cuttle_exchange *exchange);
+
+/* The phases of a request that a thread has taken: how long each took, or has taken until now. Those that nobody
+ * measures are not known. */
+void cuttle_exchange_phases(const struct cuttle_exchange *exchange, struct cuttle_phases *phases, uint64_t now);
 
 /* The request's head, once it is complete. */
 const struct cuttle_head *cuttle_exchange_head(const struct cuttle_exchange *exchange);

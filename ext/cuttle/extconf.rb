@@ -14,6 +14,8 @@ append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -f
 have_func("accept4", "sys/socket.h")
 have_func("pthread_getcpuclockid", "pthread.h")
 have_func("rb_hash_new_capa", "ruby.h")
+have_func("rb_internal_thread_add_event_hook", "ruby/thread.h")
+have_func("rb_internal_thread_specific_get", "ruby/thread.h")
 have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")
 
 if ENV["CUTTLE_SANITIZE"]

@@ -64,6 +64,7 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 
 	if (!connection) { /* also if those of the last look have gone or were refused */
 		look(loop, full, now);
+		now = cuttle_now(); /* what it read and parsed took its time, which is not the app's */
 		connection = full ? NULL : shift_ready(loop, now);
 	}
 	if (!connection) {

@@ -2,6 +2,7 @@
  * waits for it, so only the GVL guards it. */
 #include "rb_acceptor.h"
 #include "rb_exchange.h"
+#include "rb_ledger.h"
 #include "rb_wait.h"
 
 #include <fcntl.h>
@@ -271,6 +272,7 @@ static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
 {
 	struct blocking *blocking = blocking_of(self);
 	struct cuttle_connection *connection = blocking->connection;
+	struct cuttle_clocks *clocks;
 	VALUE exchange;
 	int64_t grace = -1;
 
@@ -280,12 +282,15 @@ static VALUE connection_next_request(int argc, VALUE *argv, VALUE self)
 	if (connection->core->forked || connection->state == CUTTLE_TAKEN)
 		rb_raise(rb_eIOError, "the last request has no complete response");
 	exchange = cuttle_exchange_prepare();
+	clocks = connection->core->ledger ? cuttle_clocks_here() : NULL;
 	if (!reach_request(self, blocking, cuttle_now(), grace)) {
 		cuttle_source_give_way(&blocking->acceptor->source);
 		return Qnil;
 	}
 	cuttle_connection_take(connection, cuttle_now());
 	cuttle_exchange_hold(exchange, &blocking->acceptor->source, self, connection->exchange);
+	if (clocks)
+		cuttle_effort_begin(connection->exchange, clocks, CUTTLE_ALONE);
 	return exchange;
 }
 

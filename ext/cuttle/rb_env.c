@@ -22,6 +22,7 @@ enum own {
 	FINISHED,
 	AFTER_REPLY,
 	QUEUE_TIME,
+	LEDGER,
 	QUERY,
 	METHOD,
 	ADDRESS,
@@ -41,6 +42,7 @@ static const char *const own_names[OWN] = {
 	[FINISHED] = "rack.response_finished",
 	[AFTER_REPLY] = "rack.after_reply",
 	[QUEUE_TIME] = "cuttle.queue_time",
+	[LEDGER] = "cuttle.ledger",
 };
 
 static VALUE own_keys[OWN];
@@ -377,7 +379,7 @@ static int replace_own(st_data_t *key, st_data_t *value, st_data_t data, int exi
 static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle_slice start)
 {
 	const uint64_t *times = exchange->times;
-	uint64_t waited = times[CUTTLE_TAKEN_AT] - times[CUTTLE_COMPLETE_AT];
+	uint64_t waited = cuttle_between(times[CUTTLE_COMPLETE_AT], times[CUTTLE_TAKEN_AT]);
 
 	if (exchange->connection->served == 1)
 		waited += times[CUTTLE_FIRST_OCTET] - times[CUTTLE_ACCEPTED];
@@ -387,7 +389,7 @@ static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle
 }
 
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
- * itself serves as rack.hijack and rack.early_hints. */
+ * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. */
 static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source)
 {
 	const struct cuttle_exchange *exchange = held->live;
@@ -401,7 +403,7 @@ static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_s
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
 	own.values[ADDRESS] = address == source->address ? Qundef : address;
-	own.values[HIJACK] = own.values[HINTS] = held->self;
+	own.values[HIJACK] = own.values[HINTS] = own.values[LEDGER] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
 	own.values[QUEUE_TIME] = time_in_queue(exchange, (struct cuttle_slice){0});

@@ -513,8 +513,8 @@ static VALUE exchange_hijack(VALUE self)
 
 /* call-seq: call -> Socket, call(headers) -> nil
  *
- * Lets the env use the exchange as rack.hijack, called without arguments, and as rack.early_hints, called with headers:
- * one object costs less than three. */
+ * Lets the env use the exchange as rack.hijack, called without arguments, and as rack.early_hints, called with headers
+ * (and as cuttle.ledger, see to_h): one object costs less than four. */
 static VALUE exchange_call(int argc, VALUE *argv, VALUE self)
 {
 	rb_check_arity(argc, 0, 1);

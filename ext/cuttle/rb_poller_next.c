@@ -2,6 +2,7 @@
 #include "rb_poller.h"
 #include "io_thread.h"
 #include "rb_exchange.h"
+#include "rb_ledger.h"
 
 #include <ruby/thread.h>
 
@@ -171,9 +172,19 @@ static void remember_thread(VALUE self, struct cuttle_connection *connection)
 	RB_OBJ_WRITTEN(self, Qundef, thread);
 }
 
+/* How requests of this loop share the thread that runs them. A thread that takes as many as the engine has room for
+ * runs them in fibers. */
+static enum cuttle_sharing sharing(const struct cuttle_loop *loop, int64_t room)
+{
+	if (loop->followers.steady)
+		return CUTTLE_RACTORS;
+	return room >= 0 ? CUTTLE_FIBERS : CUTTLE_ALONE;
+}
+
 /* Looks for work once and does what needs Ruby. object receives an exchange that is found. A thread that holds an
  * exchange runs no other Ruby code here, since that might end it. Returns whether it found one. */
-static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALUE object, struct cuttle_found *found)
+static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALUE object, struct cuttle_found *found,
+		    struct cuttle_clocks *clocks)
 {
 	struct cuttle_loop *loop = poller->source.loop;
 	struct cuttle_exchange *exchange;
@@ -186,6 +197,8 @@ static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALU
 
 	if (exchange) {
 		cuttle_exchange_hold(object, &poller->source, self, exchange);
+		if (clocks)
+			cuttle_effort_begin(exchange, clocks, sharing(loop, room));
 		if (loop->core.limits.app_timeout)
 			remember_thread(self, exchange->connection);
 		return true;
@@ -240,6 +253,7 @@ VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self)
 	struct cuttle_loop *loop = poller->source.loop;
 	uint64_t until = deadline_of(argc > 0 ? argv[0] : Qnil);
 	int64_t room = room_of(argc > 1 ? argv[1] : Qnil);
+	struct cuttle_clocks *clocks;
 	VALUE exchange;
 
 	rb_check_arity(argc, 0, 2);
@@ -249,10 +263,11 @@ VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self)
 		cuttle_io_thread_start(loop); /* if that fails, draining and refusing wait for a free thread */
 	let_others_go_first(poller, until);
 	exchange = cuttle_exchange_prepare();
+	clocks = loop->core.ledger ? cuttle_clocks_here() : NULL;
 	for (;;) {
 		struct cuttle_found found;
 
-		if (attempt(self, poller, room, exchange, &found))
+		if (attempt(self, poller, room, exchange, &found, clocks))
 			return exchange;
 		if (found.token)
 			return (VALUE)found.token;

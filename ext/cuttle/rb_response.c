@@ -2,6 +2,7 @@
  *
  * An app's mistake is found before the first octet leaves, or ends the connection: a message is never completed
  * differently from what the app's head announced. */
+#include "rb_ledger.h"
 #include "rb_response.h"
 
 #define MOST_PARTS 62 /* strings sent in one write; more are joined */
@@ -94,17 +95,43 @@ static bool complete_head(struct cuttle_held *held, struct cuttle_response_head 
 	return good && cuttle_response_head_add(head, "\r\n", 2);
 }
 
+/* The app has returned. */
+static void note_return(struct cuttle_exchange *exchange)
+{
+	uint64_t now = cuttle_now();
+
+	exchange->times[CUTTLE_RETURNED] = now;
+	if (exchange->effort.clocks)
+		cuttle_effort_read(exchange, now);
+}
+
+/* Adds where the request's time went, if that is asked for (--server-timing). The field is a list: what the app says in
+ * its own stays. Returns false without memory. */
+static bool add_timing(const struct cuttle_held *held, struct cuttle_response_head *head)
+{
+	char text[CUTTLE_TIMING_ROOM];
+	struct cuttle_phases phases;
+	size_t length;
+
+	if (!cuttle_held_core(held)->limits.server_timing)
+		return true;
+	cuttle_exchange_phases(held->live, &phases, held->live->times[CUTTLE_RETURNED]);
+	length = cuttle_phases_render(&phases, text);
+	return cuttle_response_head_add(head, "server-timing: ", 15) && cuttle_response_head_add(head, text, length) &&
+	       cuttle_response_head_add(head, "\r\n", 2);
+}
+
 void cuttle_response_begin(struct cuttle_held *held, struct cuttle_response_head *head, int status,
 			   const struct cuttle_fields *fields, int64_t length)
 {
 	cuttle_fields_render(fields, status, head);
 	if (head->chunked && minor_version(held) == 0)
 		cuttle_response_give_up(held, head, "a transfer-encoding for an HTTP/1.0 client");
-	if (!frame(held, head, status, length) || !complete_head(held, head)) {
+	note_return(held->live);
+	if (!frame(held, head, status, length) || !add_timing(held, head) || !complete_head(held, head)) {
 		cuttle_response_head_free(head);
 		rb_memerror();
 	}
-	held->live->times[CUTTLE_RETURNED] = cuttle_now();
 	held->status = status;
 }
 

@@ -1,4 +1,5 @@
 /* Cuttle::Scoreboard: what the workers of a cluster show each other to share connections evenly; see scoreboard.h. */
+#include "rb_ledger.h"
 #include "rb_poller.h"
 
 static void scoreboard_free(void *data)
@@ -12,7 +13,8 @@ static size_t scoreboard_size(const void *data)
 	const struct cuttle_scoreboard *scoreboard = data;
 
 	return scoreboard ? sizeof *scoreboard + sizeof *scoreboard->shared +
-				    scoreboard->room * sizeof *scoreboard->shared->at
+				    scoreboard->room * sizeof *scoreboard->shared->at +
+				    (size_t)scoreboard->room * scoreboard->lanes * sizeof *scoreboard->ledgers
 			  : 0;
 }
 
@@ -37,19 +39,25 @@ struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE self)
 	return scoreboard;
 }
 
-/* call-seq: Scoreboard.new(room)
+/* call-seq: Scoreboard.new(room, lanes = 1)
  *
  * Makes a scoreboard for that many workers, which are forked afterwards, or for the ractors of this process, which may
- * share it once it is frozen. Raises SystemCallError. */
-static VALUE scoreboard_initialize(VALUE self, VALUE room)
+ * share it once it is frozen. lanes: the ractors of each worker. Raises SystemCallError. */
+static VALUE scoreboard_initialize(int argc, VALUE *argv, VALUE self)
 {
-	uint32_t places = NUM2UINT(room);
+	uint32_t places, lanes = 1;
 
+	rb_check_arity(argc, 1, 2);
+	places = NUM2UINT(argv[0]);
+	if (argc > 1)
+		lanes = NUM2UINT(argv[1]);
 	if (DATA_PTR(self))
 		rb_raise(rb_eArgError, "already initialized");
 	if (places == 0 || places > CUTTLE_SCOREBOARD_MOST)
 		rb_raise(rb_eArgError, "a scoreboard has 1 to %d places", CUTTLE_SCOREBOARD_MOST);
-	DATA_PTR(self) = cuttle_scoreboard_open(places);
+	if (lanes == 0 || lanes > CUTTLE_SCOREBOARD_MOST)
+		rb_raise(rb_eArgError, "a place has 1 to %d lanes", CUTTLE_SCOREBOARD_MOST);
+	DATA_PTR(self) = cuttle_scoreboard_open(places, lanes);
 	if (!DATA_PTR(self))
 		rb_sys_fail("Cuttle::Scoreboard");
 	return self;
@@ -92,6 +100,55 @@ static VALUE scoreboard_stats(VALUE self)
 	return stats;
 }
 
+/* call-seq: place -> Integer or nil, the place that this process has taken */
+static VALUE scoreboard_place(VALUE self)
+{
+	const struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+
+	return scoreboard->own ? UINT2NUM((unsigned)(scoreboard->own - scoreboard->shared->at)) : Qnil;
+}
+
+/* Adds up a phase of the places from first to the one before end: {count:, sum:, buckets:}. */
+static VALUE phase_of(const struct cuttle_scoreboard *scoreboard, uint32_t first, uint32_t end, enum cuttle_phase phase)
+{
+	uint64_t counts[CUTTLE_LEDGER_BUCKETS] = {0}, count = 0;
+	uint64_t sum = cuttle_scoreboard_read(scoreboard, first, end, phase, counts);
+	VALUE buckets = rb_ary_new_capa(CUTTLE_LEDGER_BUCKETS), result = rb_hash_new();
+
+	for (unsigned bucket = 0; bucket < CUTTLE_LEDGER_BUCKETS; bucket++) {
+		count += counts[bucket];
+		rb_ary_push(buckets, ULL2NUM(counts[bucket]));
+	}
+	rb_hash_aset(result, ID2SYM(rb_intern("count")), ULL2NUM(count));
+	rb_hash_aset(result, ID2SYM(rb_intern("sum")), ULL2NUM(sum));
+	rb_hash_aset(result, ID2SYM(rb_intern("buckets")), buckets);
+	return result;
+}
+
+/* call-seq: ledger(place = nil) -> {phase => {count:, sum:, buckets:}}
+ *
+ * Where the requests of a place, or of all places, spent their time (ledger.h): for each phase (accept, read, queue,
+ * app, cpu, gvl, gc, wait, write, total) the number of requests of which it is known, the sum of their times in
+ * nanoseconds, and how many fell into each bucket (Cuttle::Ledger::BOUNDS). A phase that this Ruby can't tell is
+ * missing (gvl before Ruby 3.2). What a place's former workers did counts. Any process and any thread may call it. */
+static VALUE scoreboard_ledger(int argc, VALUE *argv, VALUE self)
+{
+	const struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+	uint32_t first = 0, end = scoreboard->room;
+	VALUE ledger = rb_hash_new();
+
+	rb_check_arity(argc, 0, 1);
+	if (argc > 0 && !NIL_P(argv[0])) {
+		first = NUM2UINT(argv[0]);
+		end = first < end ? first + 1 : first;
+	}
+	for (int phase = 0; phase < CUTTLE_PHASES; phase++)
+		if (cuttle_clocks_tell(phase))
+			rb_hash_aset(ledger, ID2SYM(rb_intern(cuttle_phase_name(phase))),
+				     phase_of(scoreboard, first, end, phase));
+	return ledger;
+}
+
 /* call-seq: to_a -> Array of [connections, whether one of its threads is free] by place */
 static VALUE scoreboard_to_a(VALUE self)
 {
@@ -111,9 +168,11 @@ void Init_cuttle_scoreboard(void)
 	/* The most places that a scoreboard can have. */
 	rb_define_const(class, "MOST", UINT2NUM(CUTTLE_SCOREBOARD_MOST));
 	rb_define_alloc_func(class, scoreboard_allocate);
-	rb_define_method(class, "initialize", scoreboard_initialize, 1);
+	rb_define_method(class, "initialize", scoreboard_initialize, -1);
 	rb_define_method(class, "take", scoreboard_take, 1);
 	rb_define_method(class, "clear", scoreboard_clear, 1);
+	rb_define_method(class, "place", scoreboard_place, 0);
+	rb_define_method(class, "ledger", scoreboard_ledger, -1);
 	rb_define_method(class, "stats", scoreboard_stats, 0);
 	rb_define_method(class, "to_a", scoreboard_to_a, 0);
 }

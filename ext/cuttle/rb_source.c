@@ -1,5 +1,6 @@
 /* What Poller and Acceptor share: their options, the listeners, and when to yield the GVL. */
 #include "rb_exchange.h"
+#include "rb_ledger.h"
 
 #include <fcntl.h>
 #include <ruby/io.h>
@@ -16,6 +17,7 @@ static const struct option {
 } options_known[] = {
 	{"keep_alive", FLAG, offsetof(struct cuttle_limits, keep_alive)},
 	{"underscore_headers", FLAG, offsetof(struct cuttle_limits, underscores)},
+	{"server_timing", FLAG, offsetof(struct cuttle_limits, server_timing)},
 	{"header_timeout", TIME, offsetof(struct cuttle_limits, header_timeout)},
 	{"body_timeout", TIME, offsetof(struct cuttle_limits, body_timeout)},
 	{"idle_timeout", TIME, offsetof(struct cuttle_limits, idle_timeout)},
@@ -39,6 +41,8 @@ static const struct option {
 	{"shared", OTHER, 0},
 	{"scoreboard", OTHER, 0},
 	{"place", OTHER, 0},
+	{"ledger", OTHER, 0},
+	{"lane", OTHER, 0},
 	{"steady", OTHER, 0},
 };
 
@@ -237,6 +241,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
 	RB_OBJ_WRITE(source->self, &source->env, cuttle_env_model(env));
 	remember_local_address(source);
+	cuttle_source_keep_books(source, options);
 }
 
 void cuttle_source_mark(const struct cuttle_source *source)

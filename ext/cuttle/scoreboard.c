@@ -1,6 +1,7 @@
 /* The memory behind scoreboard.h. */
 #include "scoreboard.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -9,28 +10,46 @@ static size_t size_for(uint32_t room)
 	return sizeof(struct cuttle_places) + room * sizeof(struct cuttle_place);
 }
 
-struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room)
+static size_t size_of_ledgers(uint32_t room, uint32_t lanes)
+{
+	return (size_t)room * lanes * sizeof(struct cuttle_ledger);
+}
+
+/* Memory for all processes that are forked from now on; MAP_FAILED with errno. */
+static void *share(size_t size)
+{
+	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+}
+
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes)
 {
 	struct cuttle_scoreboard *scoreboard = calloc(1, sizeof *scoreboard);
 
 	if (!scoreboard)
 		return NULL;
-	scoreboard->shared = mmap(NULL, size_for(room), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (scoreboard->shared == MAP_FAILED) {
-		free(scoreboard);
-		return NULL;
-	}
+	scoreboard->shared = share(size_for(room));
+	scoreboard->ledgers = share(size_of_ledgers(room, lanes));
 	scoreboard->room = room;
+	scoreboard->lanes = lanes;
 	atomic_init(&scoreboard->owners, 1);
-	return scoreboard;
+	if (scoreboard->shared != MAP_FAILED && scoreboard->ledgers != MAP_FAILED)
+		return scoreboard;
+	cuttle_scoreboard_disown(scoreboard);
+	return NULL;
 }
 
 void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard)
 {
+	int error = errno;
+
 	if (atomic_fetch_sub(&scoreboard->owners, 1) > 1)
 		return;
-	munmap(scoreboard->shared, size_for(scoreboard->room));
+	if (scoreboard->shared != MAP_FAILED)
+		munmap(scoreboard->shared, size_for(scoreboard->room));
+	if (scoreboard->ledgers != MAP_FAILED)
+		munmap(scoreboard->ledgers, size_of_ledgers(scoreboard->room, scoreboard->lanes));
 	free(scoreboard);
+	errno = error;
 }
 
 struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number)
@@ -52,6 +71,26 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	atomic_store(&scoreboard->shared->at[number].free, false);
 	atomic_store(&scoreboard->shared->at[number].room, false);
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
+}
+
+struct cuttle_ledger *cuttle_scoreboard_ledger(const struct cuttle_scoreboard *scoreboard, uint32_t number,
+					       uint32_t lane)
+{
+	if (number >= scoreboard->room || lane >= scoreboard->lanes)
+		return NULL;
+	return &scoreboard->ledgers[(size_t)number * scoreboard->lanes + lane];
+}
+
+uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint32_t first, uint32_t end,
+				enum cuttle_phase phase, uint64_t counts[CUTTLE_LEDGER_BUCKETS])
+{
+	uint32_t used = atomic_load(&scoreboard->shared->used);
+	uint64_t sum = 0;
+
+	for (uint32_t number = first; number < end && number < used; number++)
+		for (uint32_t lane = 0; lane < scoreboard->lanes; lane++)
+			sum += cuttle_ledger_read(cuttle_scoreboard_ledger(scoreboard, number, lane), phase, counts);
+	return sum;
 }
 
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)

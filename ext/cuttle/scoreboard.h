@@ -4,9 +4,15 @@
  * time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker that nobody
  * relieves accepts.
  *
+ * Each place also has its ledgers (ledger.h), one for each lane: a process has a lane, or each of its ractors has one.
+ * They are not cleared with the place, so what they count never goes backwards. A page of them costs memory once
+ * something is written to it.
+ *
  * The scoreboard knows nothing of Ruby. */
 #ifndef CUTTLE_SCOREBOARD_H
 #define CUTTLE_SCOREBOARD_H
+
+#include "ledger.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -34,15 +40,16 @@ struct cuttle_counts {
 };
 
 struct cuttle_scoreboard {
-	struct cuttle_places *shared; /* with all processes forked since */
-	uint32_t room;
+	struct cuttle_places *shared;  /* with all processes forked since */
+	struct cuttle_ledger *ledgers; /* shared too: those of a place's lanes one after the other */
+	uint32_t room, lanes;
 	struct cuttle_place *own;  /* this process's place, NULL: none */
 	struct cuttle_counts past; /* of cores of this process that are gone; guarded as the list of cores is */
 	_Atomic unsigned owners;   /* in this process: the Ruby object, and the cores that write to it */
 };
 
 /* Opens a scoreboard with one owner. Returns NULL with errno. */
-struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room);
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes);
 /* Removes one owner. */
 void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 
@@ -51,6 +58,14 @@ void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number);
 /* Clears the place of a worker that has gone. */
 void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number);
+
+/* Returns the ledger of a place's lane. NULL: there is no such lane. */
+struct cuttle_ledger *cuttle_scoreboard_ledger(const struct cuttle_scoreboard *scoreboard, uint32_t number,
+					       uint32_t lane);
+/* Adds up a phase of all lanes of the places from first to the one before end, as far as they were ever taken. Returns
+ * the sum in nanoseconds. */
+uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint32_t first, uint32_t end,
+				enum cuttle_phase phase, uint64_t counts[CUTTLE_LEDGER_BUCKETS]);
 
 /* Whether another worker is free and has fewer connections than the one with this place. */
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);

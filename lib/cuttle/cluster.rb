@@ -89,10 +89,16 @@ module Cuttle
       { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
         booted_workers: slots.count(&:ready?),
         old_workers: slots.count { |slot| slot.retiring? || slot.mould != @moulds.current },
-        worker_status: slots.map(&:status) }
+        worker_status: slots.map { |slot| { **slot.status, ledger: ledger(slot.place) } },
+        ledger: Ledger.summary(@cluster.scoreboard.ledger) }
     end
 
     private
+
+    # Of the worker at a place, and of those that had it before; nil for the worker of another supervisor.
+    def ledger(place)
+      place && Ledger.summary(@cluster.scoreboard.ledger(place))
+    end
 
     def over?
       (@stopping && @workers.empty? || @moulds.failed?) && @moulds.empty?

@@ -7,7 +7,7 @@ module Cuttle
   #
   #   Poller, Acceptor   the sources of engines (see Engines), with their Exchanges and Connections
   #   Beneath            opens files below a directory, for Cuttle::Static
-  #   Scoreboard         what the workers of a cluster show each other
+  #   Scoreboard         what the workers of a cluster show each other, and where their requests spend time (Ledger)
   #   .adopt_orphans     makes this process a subreaper, for a cluster's supervisor; returns whether it is one
   #   .redirect(stream, file)  puts another file behind a standard stream
   #   .parser(name)      the parser class for a setting, or nil where the core has it built in

@@ -16,7 +16,8 @@ module Cuttle
     # +app+ is a Rack app. The other options are those of Settings, and +host+ and +port+ (0: the kernel chooses) for a
     # single TCP listener. Environment variables are ignored. Pass +settings+ and +listeners+ if you have made them
     # already; the server does not close listeners that were passed. +scoreboard+ is the one of the workers that accept
-    # from the same listeners. +failure+ answers for an app that raises (see Rack::Adapter). Raises UsageError.
+    # from the same listeners, in which this process has taken a place; without it the server makes its own. +failure+
+    # answers for an app that raises (see Rack::Adapter). Raises UsageError.
     def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, failure: nil,
                    **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
@@ -126,6 +127,13 @@ module Cuttle
       @engine ? @engine.stats : {}
     end
 
+    # Where the requests of this process spent their time: see Ledger. Empty before it runs, and for a worker without a
+    # place in the scoreboard. From any thread.
+    def ledger
+      place = @scoreboard&.place
+      place ? @scoreboard.ledger(place) : {}
+    end
+
     private
 
     def listeners
@@ -135,6 +143,7 @@ module Cuttle
     def assemble
       listeners
       model = Engines.fetch(settings.engine)
+      @scoreboard ||= own_scoreboard
       @source = source(model)
       @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
                           **settings.for_engine)
@@ -160,6 +169,11 @@ module Cuttle
       model.source(listeners.sockets, core: core, env: env, parser: parser, scoreboard: @scoreboard,
                                       **settings.for_source,
                                       proxy_protocol: listeners.proxy_protocols(settings.proxy_protocol))
+    end
+
+    # Of this process alone, and made in it, because a copy in a forked child would count for both.
+    def own_scoreboard
+      core::Scoreboard.new(1, settings.ractors).tap { |scoreboard| scoreboard.take(0) }
     end
 
     def recipe

@@ -86,7 +86,7 @@ module Cuttle
 
     # See Control.
     def stats
-      { started_at: @started_at, **Stats.of(@server) }
+      { started_at: @started_at, **Stats.of(@server), ledger: Ledger.summary(@server.ledger) }
     end
 
     private

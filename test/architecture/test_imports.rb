@@ -14,7 +14,8 @@ class TestImports < Minitest::Test
     "core" => %w[Connection Poller Acceptor Scoreboard Beneath Descriptors Orphans],
     "cores" => %w[Cores], "http" => %w[Http],
     "rack" => %w[Rack], "static" => %w[Static],
-    "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "listeners" => %w[Listeners],
+    "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "ledger" => %w[Ledger],
+    "listeners" => %w[Listeners],
     "settings" => %w[Settings], "configuration" => %w[Configuration], "ruby_file" => %w[RubyFile],
     "import" => %w[Import], "hooks" => %w[Hooks], "database_pools" => %w[DatabasePools],
     "plugin" => %w[Plugin],
@@ -29,12 +30,12 @@ class TestImports < Minitest::Test
 
   # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
   MAY = {
-    "cores" => %w[core http],
+    "cores" => %w[core http ledger],
     "engines" => [],
     "engines/ractors" => %w[watchdog], # each ractor needs its own
     "http" => %w[core], # the native parser
     "static" => %w[core],
-    "telemetry" => [],
+    "telemetry" => %w[ledger],
     "listeners" => [],
     "catalogue" => [],
     "signals" => [],
@@ -60,11 +61,11 @@ class TestImports < Minitest::Test
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
-    "worker" => %w[signals notify backtraces stats],
+    "worker" => %w[signals notify backtraces stats ledger],
     "stats" => [],
     "pid_file" => [],
     "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
-    "cluster" => %w[cores engines server worker signals notify backtraces stats],
+    "cluster" => %w[cores engines server worker signals notify backtraces stats ledger],
     "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
                      control pid_file signals backtraces],
     "cli" => ROOMS.keys

@@ -18,7 +18,7 @@ class TestCores < Minitest::Test
   NEXT = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
   # Keys of an env that belong to one server or one moment.
-  OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time SERVER_PORT].freeze
+  OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time cuttle.ledger SERVER_PORT].freeze
 
   # What an app may return, right or wrong.
   RESPONSES = {

@@ -7,8 +7,8 @@ require_relative "reports"
 # what it saw and what was done to its objects.
 class App
   # Keys of an env that belong to one server or one moment.
-  OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time SERVER_PORT rack.hijack_io
-           rack.response_finished rack.after_reply].freeze
+  OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time cuttle.ledger SERVER_PORT
+           rack.hijack_io rack.response_finished rack.after_reply].freeze
   FILE = File.expand_path("../../../LICENSE", __dir__)
 
   # +turns+ gets an Array of notes for each request: of two on one connection the first may close its body while the

@@ -5,7 +5,7 @@ module Cuttle
     module Pure
       # Hands out connections, for engines that give each a thread or serve one after the other.
       class Acceptor < Source
-        # Takes what Poller takes; shared, scoreboard, max_queue, queue_timeout and app_timeout have no effect.
+        # Takes what Poller takes; shared, max_queue, queue_timeout and app_timeout have no effect.
         def initialize(listeners, **options)
           super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
           @wires = ObjectSpace::WeakMap.new

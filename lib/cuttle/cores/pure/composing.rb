@@ -12,11 +12,24 @@ module Cuttle
         def begin_response(status, pairs, length)
           head = ResponseHead.new(status, pairs)
           invalid("a transfer-encoding for an HTTP/1.0 client") if head.chunked? && @head.minor.zero?
+          note_return
           frame(head, status, length)
+          add_timing(head) if @source.limits.server_timing
           conclude(head)
-          mark(:returned, Cuttle.now)
           @status = status
           head
+        end
+
+        # The app has returned.
+        def note_return
+          mark(:returned, Cuttle.now)
+          @spent = @effort&.spent
+        end
+
+        # Adds where the request's time went (W3C Server Timing, 3). The field is a list: what the app says stays.
+        def add_timing(head)
+          times = phases(time(:returned)).except(:total).map { |phase, time| format("%s;dur=%.3f", phase, time / 1e6) }
+          head << "server-timing: #{times.join(", ")}\r\n"
         end
 
         # How the message says where it ends (RFC 9112, 6.3).

@@ -57,7 +57,7 @@ module Cuttle
           env["REQUEST_URI"] = head.target
           env["SERVER_PROTOCOL"] = head.minor.zero? ? "HTTP/1.0" : "HTTP/1.1"
           env["REMOTE_ADDR"] = address
-          env["rack.hijack"] = env["rack.early_hints"] = exchange
+          env["rack.hijack"] = env["rack.early_hints"] = env["cuttle.ledger"] = exchange
           env["rack.response_finished"] = []
           env["rack.after_reply"] = []
         end

@@ -19,6 +19,7 @@ module Cuttle
           @source = wire.source
           @process = Process.pid
           @times = { accepted: wire.accepted, first_octet: now }
+          @backlog = wire.backlog
           @keep_alive = false
         end
 
@@ -115,6 +116,29 @@ module Cuttle
           @times[stage]
         end
 
+        # A thread begins to run the app. +alone+: it runs no other request meanwhile.
+        def begin_effort(alone)
+          @effort = Effort.new(alone)
+        end
+
+        # Where the request's time went so far, as far as that is known: seconds by phase (Cuttle::Ledger). The exchange
+        # is the env's cuttle.ledger. Raises IOError if it is over.
+        def to_h
+          live
+          @spent = @effort&.spent unless time(:returned)
+          phases(Cuttle.now).transform_values { |nanoseconds| nanoseconds / 1e9 }
+        end
+
+        # The same in nanoseconds, of a request that a thread has taken.
+        def phases(now)
+          app = between(:taken, :returned, now)
+          spent = @spent || {}
+          { accept: @backlog, read: between(:first_octet, :complete, now), queue: between(:complete, :taken, now),
+            app: app, **spent, wait: spent[:cpu] && [app - spent.values.sum, 0].max,
+            write: (between(:returned, :last_octet, now) if time(:returned) && time(:last_octet)),
+            total: @backlog.to_i + between(:first_octet, :last_octet, now) }.compact
+        end
+
         def remote_address
           wire = @wire
           return @address = client_address(wire) if wire
@@ -169,6 +193,11 @@ module Cuttle
         end
 
         private
+
+        # Nanoseconds from one of TIMES to another, or to +now+ if that is still to come.
+        def between(from, to, now)
+          [(((@times[to] || now) - @times[from]) * 1e9).round, 0].max
+        end
 
         def add_last(wire, octets)
           return if wire.stuck? || wire.closed?

@@ -8,8 +8,8 @@ module Cuttle
       class Poller < Source
         include PollerThread
 
-        # Takes what the native Poller takes: listeners, env:, parser:, and the limits. shared: and scoreboard: have no
-        # effect here.
+        # Takes what the native Poller takes: listeners, env:, parser:, and the limits. shared: has no effect here, and
+        # of a scoreboard only its ledger counts.
         def initialize(listeners, **options)
           super
           @lock = Mutex.new
@@ -191,6 +191,7 @@ module Cuttle
           @room -= 1 if @room&.positive?
           exchange = wire.take(now)
           exchange.thread = Thread.current if @limits.app_timeout
+          exchange.begin_effort(@room.nil?) if @books
           signal if wire.deadline
           exchange
         end

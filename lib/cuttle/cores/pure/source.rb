@@ -8,7 +8,7 @@ module Cuttle
       # A source tells a Wire its limits, spool and parser. A Wire and its Exchange tell their source what happens:
       # #changed, #left, #release and #wait_for_client.
       class Source
-        KEYWORDS = (Limits::NAMES + %i[trust proxy_protocol spool_directory env parser shared scoreboard]).freeze
+        KEYWORDS = (Limits::NAMES + %i[trust proxy_protocol spool_directory env parser shared]).freeze
         RECOVERY = 0.1 # seconds before the next accept after a shortage
         EPISODE = 60.0 # seconds without a shortage after which the next one is reported
         SHORTAGES = [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS].freeze
@@ -34,12 +34,12 @@ module Cuttle
           end
         end
 
-        # +trust+: the Trust, or nil
-        attr_reader :limits, :counters, :spool, :env, :parser, :trust
+        # +trust+: the Trust, or nil; +books+: the Scoreboard in which requests are counted, or nil
+        attr_reader :limits, :counters, :spool, :env, :parser, :trust, :books
 
         # See Poller. Raises ArgumentError.
         def initialize(listeners, env: {}, parser: nil, trust: nil, proxy_protocol: false, spool_directory: nil,
-                       **options)
+                       scoreboard: nil, **options)
           unknown = options.keys - KEYWORDS
           raise ArgumentError, "unknown option: #{unknown.first.inspect}" unless unknown.empty?
 
@@ -51,6 +51,7 @@ module Cuttle
           @spool = Spool.new(spool_directory, @limits.max_spool)
           @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
+          @books = scoreboard if scoreboard&.place
           @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck, :unproxied)
           @stop_reader, @stop_writer = IO.pipe
           Forks.note(self)
@@ -77,6 +78,11 @@ module Cuttle
 
         def stats
           { **@counters.to_h, spooled: @spool.used }
+        end
+
+        # Counts a request that a thread took, however it ended.
+        def book(exchange)
+          @books&.book(exchange.phases(Cuttle.now)) if exchange&.time(:taken) && !forked?
         end
 
         # Writes a line to $stderr when temporary files begin to fail in a new way.

@@ -18,6 +18,7 @@ module Cuttle
         include WireInput
         include WireOutput
 
+        TICK = 10          # milliseconds of the longest tick of a system
         LINGER = 2.0       # seconds for the peer to read our last octets
         FIRST_GRACE = 0.5  # seconds after stop for the first request on a new connection
 
@@ -34,6 +35,7 @@ module Cuttle
           @state = :idle
           @served = 0
           @accepted = now
+          @backlog = time_in_backlog
           @trusted = source.trust&.peer?(socket)
           @proxy_due = @trusted && proxied
           expect(:head, now)
@@ -42,6 +44,9 @@ module Cuttle
         def guard(&block)
           Pure.guard(@lock, &block)
         end
+
+        # Nanoseconds that the connection's first request waited in the kernel's backlog; nil if that is not known.
+        def backlog = @backlog && (@served.zero? ? @backlog : 0)
 
         def broken? = @broken || closed?
         def closed? = @state == :closed
@@ -188,7 +193,7 @@ module Cuttle
           rest = @input
           @deadline = nil
           @state = :closed
-          @exchange = nil
+          end_exchange
           [@socket, rest]
         end
 
@@ -232,7 +237,24 @@ module Cuttle
           @state = :closed
           @deadline = nil
           @out.clear
+          end_exchange
+        end
+
+        def end_exchange
+          @source.book(@exchange)
           @exchange = nil
+        end
+
+        # How long the system let the connection wait to be accepted, in nanoseconds; nil where it doesn't say. (Linux:
+        # tcpi_last_data_recv, the time since the handshake or the last data, in milliseconds; it counts in ticks, and
+        # one can't be told from none.)
+        def time_in_backlog
+          return unless @source.books && RUBY_PLATFORM.include?("linux") && !@socket.is_a?(UNIXSocket)
+
+          milliseconds = @socket.getsockopt(Socket::IPPROTO_TCP, Socket::TCP_INFO).data.unpack1("@52L")
+          milliseconds && (milliseconds > TICK ? milliseconds * 1_000_000 : 0)
+        rescue SystemCallError, IOError, NameError
+          nil # JRuby, or the peer has gone
         end
       end
     end

@@ -30,9 +30,10 @@ module Cuttle
         # The response is out: the next request, or the end.
         def settle(now)
           last = @source.stopping?
+          @exchange.mark(:last_octet, now)
           return end_connection(now) if !@exchange.keep_alive || (last && !@limits.drain_grace)
 
-          @exchange = nil
+          end_exchange
           @state = :idle
           expect(last ? :drained : :idle, now)
           advance(now)
@@ -46,7 +47,7 @@ module Cuttle
 
           shut_sending
           @state = :linger
-          @exchange = nil
+          end_exchange
           @input = String.new(encoding: Encoding::BINARY)
           expect(:lingered, now)
           :wait

@@ -50,7 +50,7 @@ module Cuttle
         def source(place, listeners)
           env = @env.merge("rack.errors" => $stderr)
           @core::Poller.new(listeners, **@options, env: env, shared: true, steady: true, scoreboard: @board,
-                                                   place: place)
+                                                   place: place, ledger: @options[:scoreboard], lane: place)
         end
 
         def attend(source, engine, stop, stranded)
