@@ -68,6 +68,7 @@ module Cuttle
   autoload :Engines, "cuttle/engines"
   autoload :Http, "cuttle/http"
   autoload :Rack, "cuttle/rack"
+  autoload :Warmup, "cuttle/warmup"
   autoload :Report, "cuttle/report"
   autoload :Cores, "cuttle/cores"
   autoload :Cluster, "cuttle/cluster"

@@ -21,7 +21,7 @@ class TestImports < Minitest::Test
     "restart" => %w[Restart], "backtraces" => %w[Backtraces],
     "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
-    "worker" => %w[Worker], "notify" => %w[Notify],
+    "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup],
     "redirection" => %w[Redirection],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies]
@@ -39,6 +39,7 @@ class TestImports < Minitest::Test
     "catalogue" => [],
     "signals" => [],
     "notify" => [],
+    "warmup" => [],
     "redirection" => %w[cores],
     "report" => [],
     "load" => %w[report],
@@ -60,11 +61,11 @@ class TestImports < Minitest::Test
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
     "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
-    "worker" => %w[signals notify backtraces stats],
+    "worker" => %w[signals notify backtraces stats warmup],
     "stats" => [],
     "pid_file" => [],
     "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
-    "cluster" => %w[cores engines server worker signals notify backtraces stats],
+    "cluster" => %w[cores engines server worker signals notify backtraces stats warmup],
     "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
                      control pid_file signals backtraces],
     "cli" => ROOMS.keys

@@ -18,7 +18,7 @@ module Cuttle
         @cluster.settings.preload ? server.preload : Engines.fetch(@cluster.settings.engine)
         Worker.preload # once, instead of in each worker
         @cluster.hooks.call(:before_fork)
-        Process.warmup if Process.respond_to?(:warmup)
+        Warmup.call if @cluster.settings.warmup
       end
 
       # Obeys the supervisor until it closes the pipe.

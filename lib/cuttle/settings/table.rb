@@ -57,6 +57,13 @@ module Cuttle
         { name: :preload, kind: :on_off, flags: ["--[no-]preload"], default: "on",
           words: %w[preload_app preload_app!],
           help: "load the app before the fork, so that workers share its memory" },
+        { name: :warmup, kind: :on_off, flags: ["--[no-]warmup"],
+          # It takes time at each start, and a program under development starts often.
+          default: ->(settings) { settings.workers.positive? || settings.environment != "development" },
+          tells: "on; off in development with -w 0",
+          help: "collect garbage when the app is loaded",
+          readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
+                  "[memory](docs/memory.md)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },
