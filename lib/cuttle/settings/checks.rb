@@ -12,6 +12,7 @@ module Cuttle
           engine(settings)
           workers(settings)
           ractors(settings)
+          refork(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -69,6 +70,13 @@ module Cuttle
           elsif settings.core != "native"
             raise UsageError, "engine #{settings.engine} goes with --core native"
           end
+        end
+
+        # Without workers it has no effect, as the limits of workers.
+        def refork(settings)
+          return if settings.refork_after.empty? || settings.core == "native"
+
+          raise UsageError, "--refork-after goes with --core native: only its supervisor adopts workers of a worker"
         end
 
         def thread_per_connection(settings)

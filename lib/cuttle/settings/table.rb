@@ -188,6 +188,10 @@ module Cuttle
         { name: :worker_max_requests, kind: [:optional, :count, "requests"], flags: ["--worker-max-requests N"],
           default: "none",
           help: "requests after which a worker is replaced" },
+        { name: :refork_after, kind: [:counts, "requests"], flags: ["--refork-after N[,N...]"], default: "none",
+          help: "requests after which a worker becomes the mould",
+          readme: "requests after which a warm worker becomes the process that workers are forked from; several: one " \
+                  "for each time, the last for all that follow; see [memory](docs/memory.md#refork)" },
         { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
           source: true,
           help: "whether to answer a client that closed its sending side" },
