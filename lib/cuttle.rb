@@ -46,6 +46,7 @@ module Cuttle
   autoload :Backtraces, "cuttle/backtraces"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
+  autoload :Collector, "cuttle/collector"
   autoload :Configuration, "cuttle/configuration"
   autoload :Control, "cuttle/control"
   autoload :DatabasePools, "cuttle/database_pools"

@@ -13,6 +13,7 @@ module Cuttle
           workers(settings)
           ractors(settings)
           refork(settings)
+          collector(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -77,6 +78,11 @@ module Cuttle
           return if settings.refork_after.empty? || settings.core == "native"
 
           raise UsageError, "--refork-after goes with --core native: only its supervisor adopts workers of a worker"
+        end
+
+        def collector(settings)
+          reason = settings.oob_gc && Collector.missing or return
+          raise UsageError, "--oob-gc: #{reason}"
         end
 
         def thread_per_connection(settings)

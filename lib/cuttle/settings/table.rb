@@ -64,6 +64,10 @@ module Cuttle
           help: "collect garbage when the app is loaded",
           readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
                   "[memory](docs/memory.md)" },
+        { name: :oob_gc, kind: :on_off, flags: ["--oob-gc"], default: "off",
+          help: "collect garbage between requests (Ruby 3.4)",
+          readme: "make major garbage collections between requests (Ruby 3.4 or later); see " \
+                  "[memory](docs/memory.md#garbage-collection-between-requests)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },

@@ -20,6 +20,13 @@ module Cuttle
           self
         end
 
+        # Nobody knows whose turn it is to collect garbage, so it is everybody's.
+        def take_turn
+          true
+        end
+
+        def end_turn; end
+
         def to_a
           []
         end
