@@ -54,6 +54,7 @@ struct cuttle_loop {
 	bool listeners_away;    /* not registered: all threads are in the app, and another worker should accept */
 	bool shut;              /* stop was handled: no listener, no idle connection */
 	bool full;              /* the engine takes no more: requests wait in ready, connections in the backlog */
+	bool resting;           /* leaves all connections to the other workers until it is told to accept again */
 	bool sheds;             /* excess requests (max_queue, queue_timeout) are refused, not left in the backlog */
 	int64_t vacancies;      /* requests that the engine can take now; -1: as many as threads are free */
 	uint32_t round;         /* ready connections to hand out before the next look */
@@ -100,10 +101,16 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now);
  * worker has a free thread. */
 void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now);
 
-/* Whether the engine's state allows the listeners in the back end. */
+/* Leaves new connections to the other workers, for a moment that a request should not meet (a garbage collection).
+ * Returns false, and accepts as before, if no other worker is free. */
+bool cuttle_loop_rest(struct cuttle_loop *loop);
+/* Accepts again. */
+void cuttle_loop_resume(struct cuttle_loop *loop);
+
+/* Whether the state of the engine, and of this process, allows the listeners in the back end. */
 static inline bool cuttle_loop_is_open(const struct cuttle_loop *loop)
 {
-	return !loop->full || loop->sheds;
+	return !loop->resting && (!loop->full || loop->sheds);
 }
 
 /* Notes what the back end reported. */

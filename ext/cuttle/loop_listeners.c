@@ -1,4 +1,5 @@
 /* A loop's listeners: accepting, leaving connections to free workers, and waiting for room. */
+#include "io_thread.h"
 #include "loop_parts.h"
 
 #include <errno.h>
@@ -176,6 +177,34 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 	loop->aside_until = now + nanoseconds;
 	if (loop->followers.leader_in_kernel)
 		loop->type->wake(loop->backend); /* its timeout must end then */
+}
+
+bool cuttle_loop_rest(struct cuttle_loop *loop)
+{
+	const struct cuttle_core *core = &loop->core;
+
+	if (!core->place || atomic_load(&core->stopping) ||
+	    !cuttle_scoreboard_any_other(core->scoreboard, core->place, false)) {
+		cuttle_loop_resume(loop);
+		return false;
+	}
+	loop->resting = true;
+	cuttle_loop_remove_listeners(loop);
+	cuttle_scoreboard_free(core->place, false);
+	return true;
+}
+
+void cuttle_loop_resume(struct cuttle_loop *loop)
+{
+	if (!loop->resting)
+		return;
+	loop->resting = false;
+	cuttle_scoreboard_free(loop->core.place, cuttle_followers_free(&loop->followers) > 0 && !loop->shut);
+	if (!cuttle_loop_is_open(loop) || cuttle_io_thread_keeps_listeners_away(loop))
+		return;
+	cuttle_loop_restore_listeners(loop);
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* not each back end waits for what is added meanwhile */
 }
 
 /* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs

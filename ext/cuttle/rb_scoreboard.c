@@ -85,6 +85,29 @@ static VALUE scoreboard_clear(VALUE self, VALUE number)
 	return self;
 }
 
+/* call-seq: take_turn -> true or false
+ *
+ * Takes the turn to collect garbage. Returns whether this process has it: one process has it at a time. A process
+ * without a place needs none. The turn of a process that has died ends when its place is cleared. */
+static VALUE scoreboard_take_turn(VALUE self)
+{
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+
+	return RBOOL(!scoreboard->own || cuttle_scoreboard_take_turn(scoreboard, scoreboard->own));
+}
+
+/* call-seq: end_turn -> nil
+ *
+ * Gives the turn back, if this process has it. */
+static VALUE scoreboard_end_turn(VALUE self)
+{
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+
+	if (scoreboard->own)
+		cuttle_scoreboard_end_turn(scoreboard, scoreboard->own);
+	return Qnil;
+}
+
 /* call-seq: stats -> Hash
  *
  * The sums of what Poller#stats says of all pollers of this process with a place here, also of those that are gone;
@@ -173,6 +196,8 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "clear", scoreboard_clear, 1);
 	rb_define_method(class, "place", scoreboard_place, 0);
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
+	rb_define_method(class, "take_turn", scoreboard_take_turn, 0);
+	rb_define_method(class, "end_turn", scoreboard_end_turn, 0);
 	rb_define_method(class, "stats", scoreboard_stats, 0);
 	rb_define_method(class, "to_a", scoreboard_to_a, 0);
 }

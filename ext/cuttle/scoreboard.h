@@ -2,7 +2,8 @@
  *
  * The law: a worker writes only its own place and reads the others' without waiting. What it reads may be old by the
  * time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker that nobody
- * relieves accepts.
+ * relieves accepts. The turn to collect garbage is the exception: it has one owner, and it ends with its worker, for
+ * the supervisor clears a dead worker's place.
  *
  * Each place also has its ledgers (ledger.h), one for each lane: a process has a lane, or each of its ractors has one.
  * They are not cleared with the place, so what they count never goes backwards. A page of them costs memory once
@@ -30,6 +31,7 @@ struct cuttle_place {
 
 struct cuttle_places {
 	_Atomic uint32_t used; /* one more than the highest place ever taken */
+	_Atomic uint32_t turn; /* one more than the place whose turn it is to collect garbage; 0: nobody's */
 	struct cuttle_place at[];
 };
 
@@ -71,6 +73,11 @@ uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
 /* Whether another worker is free. With room set, a worker that has room counts too. */
 bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
+
+/* Takes the turn to collect garbage for this place. Returns whether it has it: only one place has it at a time. */
+bool cuttle_scoreboard_take_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
+/* Gives the turn back, if this place has it. */
+void cuttle_scoreboard_end_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
 
 static inline void cuttle_scoreboard_count(struct cuttle_place *place, uint32_t connections)
 {

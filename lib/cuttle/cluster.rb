@@ -19,14 +19,17 @@ module Cuttle
     autoload :Bundle, "cuttle/cluster/bundle"
     autoload :Cpus, "cuttle/cluster/cpus"
     autoload :Forge, "cuttle/cluster/forge"
+    autoload :Handover, "cuttle/cluster/handover"
     autoload :Heritage, "cuttle/cluster/heritage"
     autoload :Inline, "cuttle/cluster/inline"
     autoload :Membership, "cuttle/cluster/membership"
     autoload :Mould, "cuttle/cluster/mould"
     autoload :Moulds, "cuttle/cluster/moulds"
+    autoload :Refork, "cuttle/cluster/refork"
     autoload :Relief, "cuttle/cluster/relief"
     autoload :Renewal, "cuttle/cluster/renewal"
     autoload :Slot, "cuttle/cluster/slot"
+    autoload :Solitude, "cuttle/cluster/solitude"
     autoload :Strangers, "cuttle/cluster/strangers"
     autoload :Wear, "cuttle/cluster/wear"
     autoload :Wire, "cuttle/cluster/wire"
@@ -49,6 +52,7 @@ module Cuttle
       @workers = Workers.new(membership)
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
       @wear = Wear.new(@settings, @workers, membership.report)
+      @refork = Refork.new(@settings, @workers, @moulds, membership.report)
     end
 
     # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields once the app is
@@ -56,7 +60,8 @@ module Cuttle
     def run(&booted)
       @started_at = Time.now
       @booted = booted
-      [Bundle, Relief, Renewal, Worker].each(&:name) # a process that has no descriptors left can load no file
+      # A process that has no descriptors left can load no file.
+      [Bundle, Handover, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
       @workers.adopt(@heritage.pids)
       @heartbeat = Notify::Heartbeat.new
@@ -112,12 +117,18 @@ module Cuttle
       @workers.tend(now)
       @moulds.tend(now)
       @strangers.tend(now)
-      @wear.tend(now, @moulds.current, still: @moulds.still? && @complete) unless @stopping || @draining
+      replace(now) unless @stopping || @draining
       proceed(now)
     end
 
+    # Never two workers at once.
+    def replace(now)
+      @refork.tend(now, still: @complete && @moulds.still? && @wear.still?)
+      @wear.tend(now, @moulds.current, still: @complete && @moulds.still? && @refork.still?)
+    end
+
     def wake_in(now)
-      times = [@workers, @moulds, @wear, @heartbeat, @strangers].map { |part| part.wake_in(now) }
+      times = [@workers, @moulds, @wear, @refork, @heartbeat, @strangers].map { |part| part.wake_in(now) }
       [*times, @draining && [@draining - now, 0].max].compact.min
     end
 
@@ -132,7 +143,7 @@ module Cuttle
       when "CHLD" then @strangers.look_soon(Cuttle.now)
       when "TTIN" then @workers.add(@moulds.current) unless @stopping
       when "TTOU" then remove
-      when "USR1" then @renewable && @moulds.renewable? ? @moulds.renew : rehearse
+      when "USR1" then @renewable && @moulds.renewable? ? renew : rehearse
       when "USR2" then rehearse
       when "HUP" then @cluster.redirection.any? ? reopen : stop(signal)
       when "RESTART" then relaunch
@@ -172,7 +183,7 @@ module Cuttle
 
     # The last worker stays. Two of which one is to relieve the other count as one, and both stay.
     def remove
-      reliefs = [@moulds.relief, @wear.relief].compact
+      reliefs = [@moulds.relief, @wear.relief, @refork.relief].compact
       alone = @workers.staying - reliefs.flat_map(&:pair)
       @workers.retire(alone.last) if alone.any? && alone.length + reliefs.length > 1
     end
@@ -205,10 +216,17 @@ module Cuttle
       @restart&.abandon
       @cluster.listeners.close
       @workers.stop
+      @refork.abandon
       @moulds.stop
     end
 
     # Restarts
+
+    # New code in a new mould: no worker of the old code is to become one.
+    def renew
+      @refork.abandon
+      @moulds.renew
+    end
 
     # Tries the program as it now is, in a process of its own; RESTART follows if it boots.
     def rehearse

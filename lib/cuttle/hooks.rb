@@ -6,6 +6,7 @@ module Cuttle
     # Our word => other words for the same.
     NAMES = {
       before_fork: [],                                # the mould, once it has loaded the app
+      before_refork: %i[on_refork],                   # a worker that becomes the mould, with no request left
       before_worker_fork: %i[on_worker_fork],         # the mould, with the worker's index
       after_worker_fork: %i[after_worker_boot],       # the mould, with the worker's index
       before_worker_boot: %i[on_worker_boot],         # a worker, with its index

@@ -57,7 +57,7 @@ module Cuttle
       Engines.fetch(settings.engine)
       recipe.tap(&:preload).build
       parser
-      Watchdog
+      [Watchdog, Collector].each(&:name)
     end
 
     # Stops accepting, answers the requests under way, then returns. Gives up after shutdown_timeout seconds. Raises the
@@ -122,9 +122,12 @@ module Cuttle
     #   busy          requests in the app
     #
     # Evented engines add ready (complete requests that wait for a thread) and stood_by (times that a thread left work
-    # to the threads in the app). fibers adds fibers (requests that have one).
+    # to the threads in the app). fibers adds fibers (requests that have one). With oob_gc there is oob_gc (collections
+    # between requests).
     def stats
-      @engine ? @engine.stats : {}
+      return {} unless @engine
+
+      @collector ? { **@engine.stats, oob_gc: @collector.count } : @engine.stats
     end
 
     # Where the requests of this process spent their time: see Ledger. Empty before it runs, and for a worker without a
@@ -152,12 +155,20 @@ module Cuttle
 
     def serve
       watchdog = watch if settings.app_timeout && @source.respond_to?(:stuck)
+      @collector = Collector.new(@source, @scoreboard) { @engine.stats }.start if settings.oob_gc
       @serving = true
       @engine.run
     ensure
       @serving = false
       watchdog&.stop
+      end_collecting
       @listeners.close unless @given
+    end
+
+    # A child that the app forked has no such thread.
+    def end_collecting
+      @collector&.stop
+      @collector = nil
     end
 
     def watch

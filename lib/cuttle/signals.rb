@@ -11,6 +11,9 @@ module Cuttle
     # The one of them by which a supervisor tells a worker to stop while others go on to accept from its listeners.
     LEAVE = "QUIT"
 
+    # The one by which it asks a worker to become the mould.
+    SUCCEED = "USR1"
+
     # Print the backtraces of all threads. Systems have one or the other.
     DUMP = (RUBY_ENGINE == "jruby" ? [] : %w[INFO PWR] & Signal.list.keys).freeze
 

@@ -12,6 +12,11 @@ module Cuttle
         @facts = { pid: Process.pid, **facts }.freeze
       end
 
+      # This process serves no more.
+      def leave
+        @server = @facts = nil
+      end
+
       # The figures of this process' server with its pid, as .of. Empty if this process serves nothing: a console, a
       # child that the app forked, the supervisor. Empty in a ractor that is not the main one. From any thread.
       def current

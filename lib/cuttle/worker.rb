@@ -7,7 +7,8 @@ module Cuttle
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
   #      |                                                  |--- a second INT -------> exit 130
   #      |                                                  |--- shutdown_timeout ---> exit 1
-  #      |                                                  `--- only stuck requests -> exit STUCK, or 0
+  #      |                                                  |--- only stuck requests -> exit STUCK, or 0
+  #      |                                                  `--- to become the mould -> :mould
   #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> executes itself
   #
   # What waits in the backlog is answered first, unless others go on to accept it: the program that this process
@@ -34,9 +35,10 @@ module Cuttle
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
     # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
-    # takes an event and facts for the supervisor; its +index+. Of the only process: +restart+, a Restart or nil.
-    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, index: nil, restart: nil,
-                   release: -> {})
+    # takes an event and facts for the supervisor; its +index+; +succeed+, or nil, which returns at Signals::SUCCEED
+    # whether this worker is to become the mould. Of the only process: +restart+, a Restart or nil.
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, index: nil, succeed: nil,
+                   restart: nil, release: -> {})
       @server = server
       @settings = server.settings
       @report = report
@@ -45,6 +47,7 @@ module Cuttle
       @parent = parent
       @tell = tell
       @index = index
+      @succeed = succeed
       @restart = restart
       @release = release
     end
@@ -54,18 +57,19 @@ module Cuttle
       [Backtraces, Notify::Heartbeat, Signals, Stats].each(&:name)
     end
 
-    # Serves; returns the exit status, or :restart if the process is to execute itself. Yields once it is about to
+    # Serves; returns the exit status, :restart if the process is to execute itself, or :mould if it is to go on as the
+    # mould. Yields once it is about to
     # accept. Raises what the engine raises.
     def run
       @process = Process.pid
       @started_at = Time.now
       self.class.preload
-      names = Signals::STOP + Signals::DUMP + (@parent ? [] : Signals::RESTART + Signals::WORKERS)
-      @signals = Signals.new(names, files: @redirection.any?)
+      @signals = Signals.new(signals, files: @redirection.any?)
       @redirection.reopen # a HUP before this moment was not heard
       Stats.serve(@server, **{ index: @index }.compact)
       @server.when_stuck { @parent ? retire : bear }
       @server.prepare
+      Warmup.call if @settings.warmup && !@parent # a worker's memory is its mould's
       yield if block_given?
       attendant = Thread.new { attend }
       @server.run
@@ -91,6 +95,11 @@ module Cuttle
 
     private
 
+    def signals
+      others = @parent ? [*(Signals::SUCCEED if @succeed)] : Signals::RESTART + Signals::WORKERS
+      Signals::STOP + Signals::DUMP + others
+    end
+
     # A child that the app forked has nothing to tell.
     def ended
       return 0 unless Process.pid == @process
@@ -98,6 +107,8 @@ module Cuttle
       return :restart if restarting?
 
       @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
+      return :mould if successor?
+
       @stuck ? STUCK : 0
     end
 
@@ -150,12 +161,23 @@ module Cuttle
       when "RESTART" then restart
       when "HALT" then give_up(130)
       when *Signals::DUMP then Backtraces.print
-      when *Signals::RESTART then rehearse
+      when *Signals::RESTART then @parent ? succeed : rehearse
       when *Signals::WORKERS then @report.call("#{name}: there are no workers (-w 0)")
       when *Signals::STOP then :stop
       end
     rescue StandardError => error
       @report.call("#{name}: #{Error.line(error)}") # and the next signal is obeyed
+    end
+
+    # The supervisor asks this worker, or an operator has sent the signal.
+    def succeed
+      @successor = @succeed.call
+      :stop if @successor
+    end
+
+    # A stop that comes while it drains ends the process after all.
+    def successor?
+      @successor && !@stuck && !@signals.stop?(files: @redirection.any?)
     end
 
     # Seconds until the next sign of life; nil if nobody waits for one.
@@ -199,6 +221,7 @@ module Cuttle
     # Whether others accept what waits in the backlog.
     def leave_backlog?
       return restarting? unless @parent
+      return true if successor?
 
       @signals.came?(Signals::LEAVE) && !@signals.stop?(Signals::LEAVE, files: @redirection.any?)
     end

@@ -22,7 +22,7 @@ class TestImports < Minitest::Test
     "restart" => %w[Restart], "backtraces" => %w[Backtraces],
     "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
-    "worker" => %w[Worker], "notify" => %w[Notify],
+    "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup], "collector" => %w[Collector],
     "redirection" => %w[Redirection],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies]
@@ -40,6 +40,8 @@ class TestImports < Minitest::Test
     "catalogue" => [],
     "signals" => [],
     "notify" => [],
+    "warmup" => [],
+    "collector" => [],
     "redirection" => %w[cores],
     "report" => [],
     "load" => %w[report],
@@ -50,7 +52,7 @@ class TestImports < Minitest::Test
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[cores engines http listeners cluster telemetry], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster telemetry collector], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],
     "plugin" => [],
     "hooks" => [],
@@ -60,12 +62,12 @@ class TestImports < Minitest::Test
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
-    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog],
-    "worker" => %w[signals notify backtraces stats ledger],
+    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog collector],
+    "worker" => %w[signals notify backtraces stats ledger warmup],
     "stats" => [],
     "pid_file" => [],
     "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
-    "cluster" => %w[cores engines server worker signals notify backtraces stats ledger],
+    "cluster" => %w[cores engines server worker signals notify backtraces stats ledger warmup],
     "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
                      control pid_file signals backtraces],
     "cli" => ROOMS.keys

@@ -6,7 +6,15 @@ module Cuttle
     #
     # Between a mould and a worker stands a process that ends at once: so the worker is a child of the supervisor, which
     # adopts orphans, and outlives its mould. Where the system adopts nobody, the supervisor is the mould.
+    #
+    # A worker may become the next mould (Refork), and so may a worker of that one. So a worker returns from #obey
+    # instead of running inside of it: otherwise each generation would begin deeper in the stack than the one before.
+    #
+    #   live:  mould --fork--> (a process that ends) --fork--> worker --asked to--> mould --> …
     class Forge
+      # The exit status of a mould that has said why it is none.
+      SAID = 1
+
       # +app+ is called for the Rack app. +membership+ holds what each process of the cluster needs: see Cluster.
       def initialize(app, membership)
         @app = app
@@ -18,43 +26,103 @@ module Cuttle
         @cluster.settings.preload ? server.preload : Engines.fetch(@cluster.settings.engine)
         Worker.preload # once, instead of in each worker
         @cluster.hooks.call(:before_fork)
-        Process.warmup if Process.respond_to?(:warmup)
+        Warmup.call if @cluster.settings.warmup
       end
 
-      # Obeys the supervisor until it closes the pipe.
-      def obey(commands)
-        while (line = commands.gets)
-          word, *numbers = line.split
-          word == "fork" ? cast(*numbers.map(&:to_i)) : @cluster.redirection.reopen
+      # The life of a process that was forked to be a mould, and of the workers that it becomes the parent of. Obeys the
+      # supervisor until it closes the pipe. Does not return.
+      def live(commands)
+        as_mould { load_with_bundle }
+        while (ticket = obey_commands(commands))
+          commands.close
+          commands = become(*ticket)
+          as_mould { succeed }
         end
+        exit 0
       end
 
-      # Forks a worker that will be a child of the supervisor.
-      def cast(index, place)
-        around_fork(index) do
-          between = fork do
-            attempt(place) { fork_worker(index, place) }
-            exit!(0)
-          end
-          Process.wait(between)
-        end
-      end
-
-      # Forks a worker that is a child of this process.
+      # Forks a worker that is a child of this process, for a supervisor that is the mould.
       def cast_here(index, place)
-        around_fork(index) { attempt(place) { fork_worker(index, place) } }
+        @cluster.hooks.attempt(:before_worker_fork, index)
+        attempt(place) { tell_of(place, fork { become(index, place) }) }
+        @cluster.hooks.attempt(:after_worker_fork, index)
       end
 
       private
 
-      def around_fork(index)
-        @cluster.hooks.attempt(:before_worker_fork, index)
-        yield
-        @cluster.hooks.attempt(:after_worker_fork, index)
+      # The mould
+
+      # Makes this process a mould, which leaves all signals to its supervisor. A worker that has no handlers yet has no
+      # requests.
+      def as_mould(&block)
+        mould = Process.pid
+        @cluster.enter
+        Signals::STOP.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
+        Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
+        Process.setproctitle("cuttle: mould of #{@cluster.supervisor}#{@cluster.tag}")
+        or_say_why { @cluster.with_supervisor(&block) }
+        @cluster.wire.tell(:loaded, pid: mould)
       end
 
-      def fork_worker(index, place)
-        pid = fork { become(index, place) }
+      def or_say_why
+        yield
+      rescue StandardError, ScriptError => error
+        @cluster.report.call(Error.line(error))
+        Cuttle.report(error.full_message(highlight: false).chomp) if @cluster.settings.debug
+        exit SAID
+      end
+
+      def load_with_bundle
+        Bundle.renew if @cluster.settings.prune_bundler
+        load
+      end
+
+      # This worker has answered its requests, and is to be the mould.
+      def succeed
+        @server = nil # its source and its engine have ended
+        Stats.leave
+        @cluster.hooks.call(:before_refork)
+        Solitude.check
+        server.preload
+        Warmup.call if @cluster.settings.warmup
+      end
+
+      def obey_commands(commands)
+        or_say_why { obey(commands) }
+      end
+
+      # Obeys until the supervisor closes the pipe; returns nil. In a worker that was forked meanwhile it returns the
+      # worker's index and place.
+      def obey(commands)
+        while (line = commands.gets)
+          word, *numbers = line.split.map { |part| Integer(part, exception: false) || part }
+          next @cluster.redirection.reopen unless word == "fork"
+          return numbers if cast(*numbers)
+        end
+      end
+
+      # Forks a worker that will be a child of the supervisor. Returns whether this process is the worker.
+      def cast(index, place)
+        @cluster.hooks.attempt(:before_worker_fork, index)
+        return true if attempt(place) { born?(place) }
+
+        @cluster.hooks.attempt(:after_worker_fork, index)
+        false
+      end
+
+      # Whether this process is the worker.
+      def born?(place)
+        if (between = fork)
+          Process.wait(between)
+          return false
+        end
+
+        pid = attempt(place) { fork || (return true) }
+        tell_of(place, pid) if pid
+        exit!(0)
+      end
+
+      def tell_of(place, pid)
         @cluster.wire.tell(:forked, place: place, pid: pid)
       end
 
@@ -63,17 +131,17 @@ module Cuttle
       rescue SystemCallError => error
         @cluster.report.call("can't fork a worker: #{error.message}")
         @cluster.wire.tell(:unforked, place: place)
+        nil
       end
 
-      # Runs in the worker. It keeps only the listeners, the wire and the lifeline of the supervisor.
+      # The worker
+
+      # Runs in the worker. It keeps only the listeners, the wire and the lifeline of the supervisor. Exits, or returns
+      # the pipe of commands if it is to become the mould.
       def become(index, place)
         worker = Process.pid
-        @cluster.enter
-        @cluster.scoreboard.take(place)
-        trap("HUP") { nil } if @cluster.redirection.any? # the worker opens its files once it is ready
-        Process.setproctitle("cuttle: worker #{index} of #{@cluster.supervisor}#{@cluster.tag}")
-        @cluster.with_supervisor { boot(index) }
-        exit Worker.new(server, **@cluster.for_worker(index, place)).run
+        status = serve(index, place)
+        status == :mould ? @cluster.commands : exit(status)
       rescue StandardError, ScriptError => error
         raise unless Process.pid == worker # a child that the app forked: Ruby reports its exceptions
 
@@ -81,6 +149,15 @@ module Cuttle
         raise if @cluster.settings.debug
 
         exit 1
+      end
+
+      def serve(index, place)
+        @cluster.enter
+        @cluster.scoreboard.take(place)
+        trap("HUP") { nil } if @cluster.redirection.any? # the worker opens its files once it is ready
+        Process.setproctitle("cuttle: worker #{index} of #{@cluster.supervisor}#{@cluster.tag}")
+        @cluster.with_supervisor { boot(index) }
+        Worker.new(server, **@cluster.for_worker(index, place)).run
       end
 
       def boot(index)

@@ -7,7 +7,7 @@ module Cuttle
       # Signals that mean nothing to a mould or a worker, but that a terminal or an operator may send to all processes.
       FOREIGN = %w[TTIN TTOU USR1 USR2].freeze
 
-      attr_reader :settings, :listeners, :hooks, :report, :redirection, :scoreboard, :wire, :supervisor
+      attr_reader :settings, :listeners, :hooks, :report, :redirection, :scoreboard, :wire, :supervisor, :handover
 
       # +report+ takes one line for the user.
       def initialize(settings:, listeners:, hooks:, report:, redirection:)
@@ -19,6 +19,7 @@ module Cuttle
         @scoreboard = scoreboard_for(settings)
         @lifeline, @life = IO.pipe # workers read it; it ends when the supervisor does
         @wire = Wire.new
+        @handover = Handover.new if settings.refork_after.any?
         @supervisor = Process.pid
         @foreign = []
       end
@@ -50,6 +51,7 @@ module Cuttle
       # long, or for ever, and leaves nobody to watch the lifeline.
       def with_supervisor
         watch = Thread.new { @lifeline.wait_readable && exit!(1) }
+        watch.name = "cuttle lifeline"
         yield
       ensure
         watch.kill.join
@@ -63,14 +65,26 @@ module Cuttle
       # The keywords for a Worker.
       def for_worker(index, place)
         { report: @report, parent: @lifeline, hooks: @hooks, redirection: @redirection, index: index,
+          succeed: (method(:succeed) if @handover),
           tell: ->(event, **facts) { @wire.tell(event, place: place, pid: Process.pid, **facts) } }
       end
 
+      # The commands for this process, which was a worker and is a mould now.
+      attr_reader :commands
+
       def close
-        [@lifeline, @life, @wire].each(&:close)
+        [@lifeline, @life, @wire, @handover].compact.each(&:close)
       end
 
       private
+
+      # In a worker that is asked to become the mould: takes the pipe of commands, and copies the listeners, for the
+      # engine closes its own when it ends. Returns whether this process was asked.
+      def succeed
+        @commands = @handover.accept or return false
+        @listeners = @listeners.copy
+        true
+      end
 
       def scoreboard_for(settings)
         kind = Cores.fetch(settings.core)::Scoreboard

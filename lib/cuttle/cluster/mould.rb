@@ -26,6 +26,16 @@ module Cuttle
         self
       end
 
+      # The worker +pid+ is to be this mould, and gets the pipe by +handover+. Returns self.
+      def succeed(pid, handover)
+        commands, @pipe = IO.pipe
+        @pid = pid
+        handover.offer(pid, commands)
+        self
+      ensure
+        commands&.close
+      end
+
       # The app is loaded.
       def loaded
         @loaded = true

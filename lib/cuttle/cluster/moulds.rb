@@ -11,9 +11,6 @@ module Cuttle
       # Seconds that a mould has to end.
       PATIENCE = 5
 
-      # The exit status of a mould that has said why it could not load the app.
-      SAID = 1
-
       attr_reader :current
 
       def initialize(forge, membership, workers)
@@ -29,30 +26,48 @@ module Cuttle
         @current = cast
       end
 
-      # The mould with +pid+ has loaded the app.
+      # The mould with +pid+ has loaded the app, or was a worker that has.
       def hear(pid)
         @loadable = true
+        return warm_up if @appointed&.pid == pid
+
         all.find { |mould| mould.pid == pid }&.loaded
       end
 
       # Whether there is a mould of its own, which can be replaced by one with new code.
       def renewable? = !@current.pid.nil?
 
+      # Asks a worker to become the next mould, once it has answered its requests. Returns the Mould.
+      def appoint(slot)
+        @appointed = Mould.new(@phase + 1).succeed(slot.pid, @cluster.handover)
+        @cluster.keep(@appointed)
+        @workers.retire(slot, Signals::SUCCEED)
+        @appointed
+      end
+
+      # The worker that was asked, if there is one, is to end instead.
+      def dismiss
+        release(@appointed) if @appointed
+        @appointed = nil
+      end
+
       # Begins a phased restart.
       def renew
+        return wait_for_refork if @renewal&.warm?
         return @cluster.report.call("a phased restart is under way already") if @renewal
 
+        @wanted = false
         @cluster.report.call("phased restart: loading the app")
         @phase += 1
         @renewal = Renewal.new(@workers, cast)
         @patience = @cluster.settings.worker_boot_timeout&.+(Cuttle.now)
       end
 
-      # The Relief of a phased restart whose new worker is not there yet; nil if there is none at the moment.
+      # The Relief of a phased restart, or of a refork, whose new worker is not there yet; nil if there is none.
       def relief = @renewal&.relief
 
-      # Whether no phased restart is under way, and workers can be forked.
-      def still? = @renewal.nil? && @current.loaded? && !@current.dead?
+      # Whether no phased restart or refork is under way, and workers can be forked.
+      def still? = @renewal.nil? && @appointed.nil? && @current.loaded? && !@current.dead?
 
       # Reaps and replaces moulds, and goes on with a phased restart.
       def tend(now)
@@ -78,6 +93,7 @@ module Cuttle
 
       def stop
         @stopping = true
+        dismiss
         all.each { |mould| retire(mould) }
         @renewal = @former = @recast = nil
       end
@@ -101,31 +117,24 @@ module Cuttle
       def cast
         return Inline.new(@forge) unless Cores.fetch(@cluster.settings.core).adopt_orphans
 
-        mould = Mould.new(@phase).start { |commands| become(commands) }
+        mould = Mould.new(@phase).start { |commands| @forge.live(commands) }
         @cluster.keep(mould)
         mould
       end
 
-      # Runs in the mould. It leaves all signals to its supervisor. A worker that has no handlers yet has no requests.
-      def become(commands)
-        mould = Process.pid
-        @cluster.enter
-        Signals::STOP.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
-        Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
-        Process.setproctitle("cuttle: mould of #{@cluster.supervisor}#{@cluster.tag}")
-        @cluster.with_supervisor { load }
-        @cluster.wire.tell(:loaded, pid: Process.pid)
-        @forge.obey(commands)
-        exit 0
-      rescue StandardError, ScriptError => error
-        @cluster.report.call(Error.line(error))
-        Cuttle.report(error.full_message(highlight: false).chomp) if @cluster.settings.debug
-        exit SAID
+      # The worker that was asked has answered its requests, and is a mould now.
+      def warm_up
+        @workers.release(@appointed.pid)
+        @appointed.loaded
+        @phase += 1
+        @renewal = Renewal.new(@workers, @appointed, warm: true)
+        @appointed = nil
       end
 
-      def load
-        Bundle.renew if @cluster.settings.prune_bundler
-        @forge.load
+      # Two restarts at once would replace two workers at once.
+      def wait_for_refork
+        @cluster.report.call("phased restart: waits for the end of the refork")
+        @wanted = true
       end
 
       # Lets a mould end. One that still loads the app may take long, and is of no use.
@@ -157,7 +166,7 @@ module Cuttle
       # A mould ended by itself.
       def lost(mould, status, now)
         release(mould)
-        tell_end(mould, status) unless mould.loaded? || status.exitstatus == SAID
+        tell_end(mould, status) unless mould.loaded? || status.exitstatus == Forge::SAID
         @renewal.fail if mould.equal?(@renewal&.mould)
         missing(now) if mould.equal?(@current)
       end
@@ -201,13 +210,14 @@ module Cuttle
         advance if @renewal.proved? && !@current.equal?(@renewal.mould)
         return unless @renewal.done? || @renewal.failed?
 
-        @cluster.report.call("phased restart: #{@renewal.done? ? "done" : "given up, the old workers stay"}")
+        @cluster.report.call("#{@renewal}: #{@renewal.done? ? "done" : "given up, the old workers stay"}")
         retire(@current.equal?(@renewal.mould) ? @former : @renewal.mould)
         @workers.move(@former, @current) if @former
         @former = @renewal = nil
+        renew if @wanted
       end
 
-      # The new code serves: from now on workers that are added have it.
+      # The new mould has proved itself: from now on workers that are added have it.
       def advance
         @recast = nil # this one takes the place of one that died
         @former = @current

@@ -11,8 +11,10 @@ module Cuttle
       # The old worker, and the new one.
       attr_reader :pair
 
-      def initialize(workers, old, mould)
+      # With a block, that tells the old worker, in place of the signal to leave.
+      def initialize(workers, old, mould, &tell)
         @workers = workers
+        @tell = tell || workers.method(:retire)
         @pair = [old, workers.add(mould, old.index)]
       end
 
@@ -29,7 +31,7 @@ module Cuttle
         return if relieved? || !new.ready?
 
         @relieved = true
-        @workers.retire(old)
+        @tell.call(old)
       end
 
       # The old worker stays, unless it was told to stop already.

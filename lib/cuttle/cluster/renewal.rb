@@ -7,14 +7,22 @@ module Cuttle
     #
     #   loading --loaded--> proving --ready--> relieving … --> done
     #      `-----------------> failed <----------'
+    #
+    # After a refork it does the same with a mould that was a worker, and has the old code.
     class Renewal
       attr_reader :mould
 
-      # +mould+ was told to load the new code.
-      def initialize(workers, mould)
+      # +mould+ was told to load the new code, or has been a worker (+warm+).
+      def initialize(workers, mould, warm: false)
         @workers = workers
         @mould = mould
+        @warm = warm
       end
+
+      def warm? = @warm
+
+      # What reports call it.
+      def to_s = @warm ? "refork" : "phased restart"
 
       # The Relief whose new worker is not there yet; nil if there is none at the moment.
       def relief

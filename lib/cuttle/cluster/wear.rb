@@ -33,6 +33,9 @@ module Cuttle
         @relief unless @relief&.relieved?
       end
 
+      # Whether no replacement is under way.
+      def still? = @relief.nil?
+
       # Goes on with a replacement. If there is none and it is time for a look, it may begin one, from +mould+. +still+:
       # no other restart is under way.
       def tend(now, mould, still:)

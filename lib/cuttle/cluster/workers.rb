@@ -88,6 +88,13 @@ module Cuttle
         @slots.delete(slot) unless slot.taken? # it is being forked, and gets its TERM then
       end
 
+      # The worker with that pid is a mould now, and none of these any more.
+      def release(pid)
+        slot = @slots.find { |each| each.pid == pid } or return
+        @slots.delete(slot)
+        @cluster.scoreboard.clear(slot.place)
+      end
+
       # Retires all. The listeners close with the last of them, so they answer what waits in the backlog.
       def stop
         to_a.each { |slot| retire(slot, "TERM") }

@@ -10,7 +10,8 @@ module Cuttle
       NO_TLS = "serves without TLS; let a proxy before it do that"
       NO_THREAD_HOOKS = "there are no hooks for threads; make what a thread needs at its first use"
       NO_WARNING = "there is no such warning; leave it out"
-      NO_REFORK = "workers are never forked from a worker; before_fork runs in the process that they are forked from"
+      NO_SIGNAL = "no signal makes a worker the process that workers are forked from; refork_after does it by itself"
+      NO_AFTER = "the worker that workers are forked from does not serve again; before_worker_boot runs in each new one"
 
       # Word => why it has no equal, or a Proc of its arguments that returns lines of ours: [[word, argument, …], …].
       WORDS = {
@@ -29,7 +30,9 @@ module Cuttle
         "bind" => ->(uri) { uri.start_with?("ssl:") ? raise(NoEqual, NO_TLS) : [["bind", uri]] },
         "tcp_mode" => "serves HTTP only",
         "daemonize" => "a server doesn't daemonize itself; let systemd or another supervisor do that",
-        "fork_worker" => "workers are forked from the process that loaded the app; leave it out",
+        "fork_worker" => lambda { |requests = 1000|
+          requests.to_i.positive? ? [["refork_after", "#{requests},none"]] : raise(NoEqual, NO_SIGNAL)
+        },
         "nakayoshi_fork" => "memory is compacted before the fork where Ruby can; leave it out",
         "fiber_per_request" => "requests of a thread share its fiber-locals; engine fibers gives each request a " \
                                "fiber, and is another model",
@@ -64,8 +67,9 @@ module Cuttle
         "worker_culling_strategy" => "TTOU takes the worker that was added last; leave it out",
         "custom_logger" => "messages go to standard output and standard error; stdout_redirect writes them to files",
         "log_formatter" => "messages are plain lines; log_format shapes those of log_requests",
-        "out_of_band" => "no hook runs between requests; rack.response_finished in the env takes what runs after one",
-        "before_refork" => NO_REFORK, "on_refork" => NO_REFORK, "after_refork" => NO_REFORK,
+        "out_of_band" => "no hook runs between requests; oob_gc collects garbage there, and rack.response_finished in " \
+                         "the env takes what runs after a request",
+        "after_refork" => NO_AFTER,
         "before_thread_start" => NO_THREAD_HOOKS, "on_thread_start" => NO_THREAD_HOOKS,
         "before_thread_exit" => NO_THREAD_HOOKS, "on_thread_exit" => NO_THREAD_HOOKS,
         "after_worker_shutdown" => "the supervisor reports on standard error how a worker ended; " \

@@ -12,6 +12,8 @@ module Cuttle
           engine(settings)
           workers(settings)
           ractors(settings)
+          refork(settings)
+          collector(settings)
           thread_per_connection(settings)
           one_thread(settings)
           study(settings)
@@ -69,6 +71,18 @@ module Cuttle
           elsif settings.core != "native"
             raise UsageError, "engine #{settings.engine} goes with --core native"
           end
+        end
+
+        # Without workers it has no effect, as the limits of workers.
+        def refork(settings)
+          return if settings.refork_after.empty? || settings.core == "native"
+
+          raise UsageError, "--refork-after goes with --core native: only its supervisor adopts workers of a worker"
+        end
+
+        def collector(settings)
+          reason = settings.oob_gc && Collector.missing or return
+          raise UsageError, "--oob-gc: #{reason}"
         end
 
         def thread_per_connection(settings)

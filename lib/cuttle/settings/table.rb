@@ -57,6 +57,17 @@ module Cuttle
         { name: :preload, kind: :on_off, flags: ["--[no-]preload"], default: "on",
           words: %w[preload_app preload_app!],
           help: "load the app before the fork, so that workers share its memory" },
+        { name: :warmup, kind: :on_off, flags: ["--[no-]warmup"],
+          # It takes time at each start, and a program under development starts often.
+          default: ->(settings) { settings.workers.positive? || settings.environment != "development" },
+          tells: "on; off in development with -w 0",
+          help: "collect garbage when the app is loaded",
+          readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
+                  "[memory](docs/memory.md)" },
+        { name: :oob_gc, kind: :on_off, flags: ["--oob-gc"], default: "off",
+          help: "collect garbage between requests (Ruby 3.4)",
+          readme: "make major garbage collections between requests (Ruby 3.4 or later); see " \
+                  "[memory](docs/memory.md#garbage-collection-between-requests)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },
@@ -181,6 +192,10 @@ module Cuttle
         { name: :worker_max_requests, kind: [:optional, :count, "requests"], flags: ["--worker-max-requests N"],
           default: "none",
           help: "requests after which a worker is replaced" },
+        { name: :refork_after, kind: [:counts, "requests"], flags: ["--refork-after N[,N...]"], default: "none",
+          help: "requests after which a worker becomes the mould",
+          readme: "requests after which a warm worker becomes the process that workers are forked from; several: one " \
+                  "for each time, the last for all that follow; see [memory](docs/memory.md#refork)" },
         { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
           source: true,
           help: "whether to answer a client that closed its sending side" },

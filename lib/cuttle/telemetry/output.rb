@@ -80,7 +80,7 @@ module Cuttle
           @dropped += 1
         else
           @writer = Process.pid
-          Thread.new { drain } if @waiting.empty?
+          Thread.new { drain }.name = "cuttle log" if @waiting.empty?
           @waiting << text
           @octets += text.bytesize
         end

@@ -43,6 +43,13 @@ module Cuttle
           @books.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
+        # Nobody knows whose turn it is to collect garbage, so it is everybody's.
+        def take_turn
+          true
+        end
+
+        def end_turn; end
+
         def to_a
           []
         end

@@ -1,0 +1,130 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # Makes a warm worker the next mould (--refork-after), so that new workers share what requests have brought into
+    # memory. One worker at a time is asked, after another has taken its place:
+    #
+    #   idle --a worker has served enough--> relieving --the new worker serves--> asked --it is the mould--> idle
+    #    ^                                       |                                  |      (Moulds: Renewal)
+    #    `---------------------------------------`------------- failed -------------'
+    #
+    # What fails leaves the mould and the workers as they are. The limits count generations: the first is for the mould
+    # that has loaded the app, the second for the first worker that became a mould, and so on; the last is for all that
+    # follow. A mould that loads the app newly begins again with the first.
+    class Refork
+      # Seconds between two looks, and after a worker that did not become the mould.
+      EVERY = 5
+      PAUSE = 60
+
+      # As many workers of one mould are asked in vain. Then it stays.
+      MOST = 3
+
+      def initialize(settings, workers, moulds, report)
+        @limits = settings.refork_after
+        @workers = workers
+        @moulds = moulds
+        @report = report
+        @generation = @vain = 0
+        @next = Cuttle.now + EVERY if @limits.any?
+      end
+
+      # The Relief whose new worker is not there yet; nil if there is none at the moment.
+      def relief
+        @relief unless @relief&.relieved?
+      end
+
+      # Whether no worker is about to become a mould.
+      def still? = @relief.nil?
+
+      # Goes on with what is under way. If nothing is, it may ask a worker. +still+: no other restart is under way.
+      def tend(now, still:)
+        return unless @next
+        return pursue(now) if @relief
+        return unless @next <= now
+
+        begin_one if still && renewable?
+        @next &&= now + EVERY
+      end
+
+      # Seconds until #tend has something to do; nil: not before a signal or a message.
+      def wake_in(now)
+        [@next - now, 0].max if @next && !@relief
+      end
+
+      # A phased restart begins: nobody is to become a mould of the old code.
+      def abandon
+        @relief&.abandon
+        @moulds.dismiss
+        @relief = nil
+      end
+
+      private
+
+      # Without a subreaper workers are children of the process that forks them, which has to be the supervisor.
+      def renewable?
+        return true if @moulds.renewable?
+
+        @report.call("--refork-after has no effect here: the system has no subreaper")
+        @next = nil
+      end
+
+      def begin_one
+        follow
+        slot = worker if limit.positive? && @vain < MOST
+        return unless slot
+
+        @report.call("refork: #{slot} has served #{slot.stats[:requests_count]} requests: it is to become the mould")
+        @relief = Relief.new(@workers, slot, @moulds.current) { |old| @chosen = @moulds.appoint(old) }
+      end
+
+      # A new mould is the next generation, or the first of new code.
+      def follow
+        if @moulds.current.equal?(@known)
+          @vain += 1 if @chosen # it was the mould, until a worker of it failed
+        else
+          @generation = @chosen && @moulds.current.equal?(@chosen) ? @generation + 1 : 0
+          @vain = 0
+          @known = @moulds.current
+        end
+        @chosen = nil
+      end
+
+      def limit = @limits.fetch(@generation, @limits.last)
+
+      # The warmest worker of the mould.
+      def worker
+        ready = @workers.staying.select { |slot| slot.ready? && slot.mould.equal?(@known) }
+        warmest = ready.max_by { |slot| served(slot) }
+        warmest if warmest && served(warmest) >= limit
+      end
+
+      def served(slot) = slot.stats.fetch(:requests_count, 0)
+
+      def pursue(now)
+        @relief.step
+        return fail(now) if @relief.failed? || (@chosen && in_vain?)
+
+        finish(now) if @chosen&.loaded?
+      end
+
+      # Whether the worker ended, and is no mould.
+      def in_vain? = !@chosen.loaded? && @relief.done?
+
+      def fail(now)
+        @relief.abandon
+        @moulds.dismiss
+        @vain += 1
+        more = "; no other worker is asked before the next phased restart" if @vain == MOST
+        @report.call("refork: given up, the mould stays#{more}")
+        @chosen = nil
+        finish(now + PAUSE)
+      end
+
+      def finish(now)
+        @relief = nil
+        @next = now + EVERY
+      end
+    end
+  end
+end
