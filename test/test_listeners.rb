@@ -181,7 +181,7 @@ class TestListeners < Minitest::Test
       "ssl://a:1?cert=c&verify_mode=all" => "verify_mode: give none, peer or force_peer",
       "ssl://a:1?cert=c&min_version=1.1" => "min_version: give 1.2 or 1.3",
       "ssl://a" => "give ssl://host:port?cert=FILE&key=FILE",
-      "http://a" => "give tcp://host:port, ssl://host:port?cert=FILE&key=FILE or unix:///path",
+      "http://a" => "give tcp://host:port, ssl://host:port or unix:///path",
       "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, proxy_protocol, low_latency",
       "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode, proxy_protocol",
       "unix:///a?mode=0888" => "mode: give an octal number, as 0660",

@@ -67,8 +67,9 @@ module Cuttle
       private
 
       def kind(uri)
-        form = "give tcp://host:port, ssl://host:port?cert=FILE&key=FILE or unix:///path"
-        const_get(KINDS.fetch(uri[/\A([a-z]+):/, 1]) { raise ArgumentError, form })
+        const_get(KINDS.fetch(uri[/\A([a-z]+):/, 1]) do
+          raise ArgumentError, "give tcp://host:port, ssl://host:port or unix:///path"
+        end)
       end
     end
 

@@ -29,11 +29,11 @@ module Cuttle
       # Options that may be repeated. Their values are Arrays.
       REPEATED = %w[cert key].freeze
 
-      # Name => what its value may be; base and range of a number, nil for a switch, the words, or :text for any.
+      # Name => what its value may be; the range of a number, :octal, nil for a switch, the words, or :text for any.
       KINDS = {
-        "backlog" => ["a number from 1 to 65535", [10, 1..65_535]],
-        "umask" => ["an octal number, as 0117", [8, 0..0o777]],
-        "mode" => ["an octal number, as 0660", [8, 0..0o777]],
+        "backlog" => ["a number from 1 to 65535", 1..65_535],
+        "umask" => ["an octal number, as 0117", :octal],
+        "mode" => ["an octal number, as 0660", :octal],
         "reuse_port" => ["true or false", nil],
         "proxy_protocol" => ["true or false", nil],
         "low_latency" => ["true or false", nil],
@@ -71,14 +71,15 @@ module Cuttle
           case kind
           when nil then SWITCHES[text]
           when :text then decode(text) unless text.empty?
-          when ->(words) { words.include?(text) } then text
-          else number(text, *kind)
+          when Range then number(text, 10, kind)
+          when :octal then number(text, 8, 0..0o777)
+          else kind.find { |word| word == text }
           end
         end
 
-        def number(text, base, range = nil)
-          value = Integer(text, base, exception: false) if range
-          value if range&.cover?(value)
+        def number(text, base, range)
+          value = Integer(text, base, exception: false)
+          value if value && range.cover?(value)
         end
 
         # A + is one: names of ciphers have it.

@@ -26,7 +26,7 @@ module Cuttle
           joined: lambda { |uris, settings, others|
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
-          help: "tcp://host:port, ssl://host:port?cert=FILE&key=FILE or unix:///path; may be given again",
+          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be given again",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
                   "[options](docs/deployment.md#listeners), or `ssl://host:port?cert=FILE&key=FILE` " \
                   "([TLS](docs/tls.md)); several" },
