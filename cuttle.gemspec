@@ -20,15 +20,15 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
                Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
-               Dir[*("ext/cuttle/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "man/cuttle.1", "README.md",
-                   "CHANGELOG.md", "SECURITY.md", "LICENSE", "examples/hello.ru",
+               Dir[*("ext/cuttle{,_tls}/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "man/cuttle.1",
+                   "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "examples/hello.ru",
                    "deploy/{*.*,Dockerfile,Procfile,kubernetes/*}",
                    "docs/{architecture,configuration,deployment,ecosystem,engines,kubernetes}.md",
-                   "docs/{migrating-from-puma,platforms,security,static}.md", "docs/images/models.svg"]
+                   "docs/{migrating-from-puma,platforms,security,static,tls}.md", "docs/images/models.svg"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.platform = "java" if java
-  spec.extensions = ["ext/cuttle/extconf.rb"] unless java
+  spec.extensions = %w[ext/cuttle/extconf.rb ext/cuttle_tls/extconf.rb] unless java
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
   # The Rack interface itself: rackup files, and the table of content types.

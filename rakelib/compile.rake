@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # Builds an extension out of tree (tmp/) and puts the library beside the Ruby files that load it.
-EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle", "lib/cuttle/load/core" => "ext/cuttle_load" }.freeze
+EXTENSIONS = { "lib/cuttle/core" => "ext/cuttle", "lib/cuttle/tls" => "ext/cuttle_tls",
+               "lib/cuttle/load/core" => "ext/cuttle_load" }.freeze
 
 LIBRARY = ".#{RbConfig::CONFIG["DLEXT"]}"
 
@@ -53,8 +54,10 @@ def outdated?(makefile, source)
   [source, "#{source}/extconf.rb"].any? { |path| File.mtime(path) > File.mtime(makefile) }
 end
 
-# By a rename, for a process may run the old library.
+# By a rename, for a process may run the old library. Where extconf.rb found nothing to build with, there is none.
 def replace(library, target)
+  return rm_f(target, verbose: false) unless File.exist?(library)
+
   cp library, "#{target}.new", verbose: false
   mv "#{target}.new", target, verbose: false
 end

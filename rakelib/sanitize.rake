@@ -6,7 +6,7 @@ SANITIZED = "tmp/sanitized"
 
 # Everything that reaches the native code within the tests' process or a server's, once: the rest of clusters and static
 # files, and the parsers that are Ruby, run none that these don't.
-SANITIZED_TESTS = FileList["test/{contracts,engines,http,rack,load}/**/test_*.rb",
+SANITIZED_TESTS = FileList["test/{contracts,engines,http,rack,load,tls}/**/test_*.rb",
                            "test/cluster/test_scoreboard.rb", "test/static/test_{beneath,serving}.rb"]
                   .exclude("test/contracts/test_recognizer.rb", "test/contracts/test_testers.rb")
 SANITIZED_OPTIONS = ["--exclude", "/TestPureParser/"].freeze

@@ -167,13 +167,21 @@ class TestListeners < Minitest::Test
       assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }
     end
     %w[tcp://a:1 tcp://[::1]:80 tcp://0.0.0.0:0 unix:///a unix://a unix:/a unix:a tcp://a:1?backlog=5&low_latency=false
-       tcp://a:1? unix:///a?umask=0117&mode=0660&backlog=9].each do |uri|
+       tcp://a:1? unix:///a?umask=0117&mode=0660&backlog=9 ssl://a:1 ssl://[::1]:1?cert=/a%20b.pem
+       ssl://a:1?cert=c&key=k&cert=d&key=l&backlog=9&no_tlsv1=true&verify_mode=force_peer&ca=e].each do |uri|
       assert_equal uri, Cuttle::Listeners.check(uri)
     end
   end
 
   def test_what_is_wrong_with_a_uri_is_told
-    { "ssl://0.0.0.0:9292?key=k&cert=c" => "there is no TLS here: listen on tcp:// behind a proxy that does TLS",
+    { "ssl://0.0.0.0:9292?key=k" => "give cert before key",
+      "ssl://0.0.0.0:9292?key=k&cert=c&cert=d" => "give as many key as cert",
+      "ssl://0.0.0.0:9292?cert=" => "cert: give a file",
+      "ssl://a:1?cert=c&verify_mode=peer" => "verify_mode=peer needs ca=FILE: who signs clients",
+      "ssl://a:1?cert=c&verify_mode=all" => "verify_mode: give none, peer or force_peer",
+      "ssl://a:1?cert=c&min_version=1.1" => "min_version: give 1.2 or 1.3",
+      "ssl://a" => "give ssl://host:port?cert=FILE&key=FILE",
+      "http://a" => "give tcp://host:port, ssl://host:port or unix:///path",
       "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, proxy_protocol, low_latency",
       "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode, proxy_protocol",
       "unix:///a?mode=0888" => "mode: give an octal number, as 0660",

@@ -47,7 +47,8 @@ module Clone
 
     # Whether the compiled extensions belong to this Ruby and to the sources as they are.
     def compiled?
-      File.exist?(STAMP) && File.read(STAMP) == sources && Dir["#{ROOT}/lib/cuttle/*.#{RbConfig::CONFIG["DLEXT"]}"].any?
+      core = "#{ROOT}/lib/cuttle/core.#{RbConfig::CONFIG["DLEXT"]}"
+      File.exist?(STAMP) && File.read(STAMP) == sources && File.exist?(core)
     end
 
     # Records that the extensions are compiled.

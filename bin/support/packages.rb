@@ -62,6 +62,9 @@ module Packages
     Package.new("ruby-dev", "to compile", -> { File.exist?("#{RbConfig::CONFIG["rubyhdrdir"]}/ruby.h") })
   ].freeze
 
+  # What the extension is compiled with where it is there.
+  LIBRARIES = [header("openssl/ssl.h", "libssl-dev", "TLS")].freeze
+
   # The tests' clients, and what the examples' gems may have to be compiled against.
   TEST = [
     header("sqlite3.h", "libsqlite3-dev", "the example forum's database"),

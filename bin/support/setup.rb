@@ -29,6 +29,7 @@ module Setup
     private
 
     def build_tools
+      missing(Packages.install(Packages::LIBRARIES), "ssl:// is refused without it")
       missing(Packages.install(Packages::BUILD), "needed").none?
     end
 

@@ -1,12 +1,14 @@
 /* A connection's life from accept to close; see connection.h. connection_input.c has what it reads, connection_output.c
  * what it sends. */
 #include "connection_parts.h"
+#include "tunnel.h"
 
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #define LINGER (2 * CUTTLE_SECOND)      /* for the peer to read our last octets */
 #define FIRST_GRACE (CUTTLE_SECOND / 2) /* after stop, for the first request on a new connection */
@@ -70,17 +72,27 @@ static bool time_in_backlog(int fd, uint64_t *nanoseconds)
 #endif
 }
 
+int cuttle_connection_secure(struct cuttle_connection *connection, const char *octets, size_t count)
+{
+	struct cuttle_security *security = connection->security;
+
+	connection->security = NULL;
+	if (security->secure(security, &connection->transport, octets, count) < 0)
+		return -1;
+	connection->secured = connection->secure = true;
+	return 0;
+}
+
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now)
 {
-	struct cuttle_transport transport = {.type = &cuttle_plain_transport, .fd = fd};
 	struct cuttle_connection *connection = calloc(1, sizeof *connection);
 
 	if (!connection) {
-		transport.type->close(&transport);
+		close(fd);
 		return NULL;
 	}
 	connection->core = core;
-	connection->transport = transport;
+	connection->transport = (struct cuttle_transport){.type = &cuttle_plain_transport, .fd = fd};
 	connection->read_wants = CUTTLE_READ;
 	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without sending something */
@@ -88,6 +100,13 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->timed = core->ledger && time_in_backlog(fd, &connection->backlog);
 	connection->trusted = core->trust && cuttle_trust_peer(core->trust, fd);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
+	if (core->securities)
+		connection->security = core->securities[listener];
+	if (connection->security && !connection->proxy_due && cuttle_connection_secure(connection, NULL, 0) < 0) {
+		close(fd);
+		free(connection);
+		return NULL;
+	}
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
 	cuttle_list_append(&core->connections, &connection->all);
@@ -133,7 +152,8 @@ int cuttle_connection_release(struct cuttle_connection *connection)
 
 	if (connection->state == CUTTLE_CLOSED)
 		return -1;
-	fd = connection->transport.type->release(&connection->transport);
+	fd = connection->transport.type->release ? connection->transport.type->release(&connection->transport)
+						 : cuttle_tunnel_open(&connection->transport);
 	if (fd < 0)
 		connection->transport.type->close(&connection->transport);
 	dismantle(connection);
@@ -144,6 +164,9 @@ void cuttle_connection_close(struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_CLOSED)
 		return;
+	/* Only between requests: anywhere else the end would cut a message, which the peer must see. */
+	if (connection->state == CUTTLE_IDLE && !connection->broken && connection->transport.type->farewell)
+		connection->transport.type->farewell(&connection->transport);
 	connection->transport.type->close(&connection->transport);
 	dismantle(connection);
 }
@@ -194,7 +217,7 @@ enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, ui
 		if (cuttle_connection_flush_early(connection) == CUTTLE_STEP_AGAIN)
 			return CUTTLE_STEP_AGAIN;
 		if (atomic_load(&connection->stuck) && cuttle_outbox_empty(&connection->exchange->out))
-			connection->transport.type->finish(&connection->transport);
+			cuttle_connection_end_output(connection);
 		return CUTTLE_STEP_WAIT;
 	case CUTTLE_DRAIN:
 		return cuttle_connection_drain(connection, now);

@@ -89,6 +89,8 @@ struct cuttle_core {
 	struct cuttle_limits limits;
 	struct cuttle_trust *trust; /* peers that may say who their clients are; NULL: nobody */
 	bool *proxied; /* for each listener: a trusted peer's connection begins with a PROXY header; NULL: at none */
+	struct cuttle_security **securities; /* for each listener, NULL for a plain one; NULL: all are plain */
+	int security_count;
 	uint64_t timeouts[CUTTLE_DEADLINES]; /* nanoseconds; 0: never */
 	bool foreign_parser;                 /* a Ruby object parses the octets */
 	bool forked;                         /* the copy in a child that the app forked: it owns nothing here */
@@ -137,6 +139,8 @@ struct cuttle_connection {
 	uint64_t backlog;                 /* nanoseconds that it waited to be accepted, if timed is set */
 	uintptr_t address, parser;        /* Ruby objects, 0: none yet; the source marks them */
 	uintptr_t thread, fiber;          /* Ruby objects that run a TAKEN request; only set with an app_timeout */
+	uintptr_t facts;                  /* Ruby object: what the secured transport tells the app, 0: not asked yet */
+	struct cuttle_security *security; /* which begins after the PROXY header that is due; NULL: none does */
 	struct cuttle_address client;     /* which the PROXY header named, if named is set */
 	uint8_t state, deadline_kind;
 	uint8_t parsed_state;            /* the state before PARSING */
@@ -154,7 +158,9 @@ struct cuttle_connection {
 	bool trusted;      /* the peer, or the client that it named, may say in its requests who its client is */
 	bool proxy_due;    /* it has to begin with a PROXY header, which is not complete */
 	bool named;        /* a PROXY header named the client */
-	bool secure;       /* a PROXY header said that the client speaks TLS with the proxy */
+	bool secure;       /* a PROXY header said that the client speaks TLS with the proxy, or the transport is */
+	bool secured;      /* the transport is */
+	bool parting;      /* all octets are out, but for the transport's farewell */
 	bool timed;        /* the system says how long it waited to be accepted */
 	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };

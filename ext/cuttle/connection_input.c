@@ -11,7 +11,8 @@ static ssize_t fill(struct cuttle_connection *connection, char *into, size_t roo
 	ssize_t count = connection->transport.type->read(&connection->transport, into, room);
 
 	/* A short read has emptied the socket, unless the peer has closed: then its end comes after. */
-	connection->readable = count > 0 && ((size_t)count == room || connection->hangup);
+	connection->readable = (count > 0 && ((size_t)count == room || connection->transport.more)) ||
+			       (connection->hangup && (count > 0 || count == CUTTLE_WANT_READ));
 	connection->read_wants = count == CUTTLE_WANT_WRITE ? CUTTLE_WRITE : CUTTLE_READ;
 	if (count == 0)
 		connection->eof = true;
@@ -202,9 +203,30 @@ static void introduce(struct cuttle_connection *connection, const struct cuttle_
 	connection->proxy_due = false;
 	connection->named = header->client == CUTTLE_PROXY_NAMED;
 	connection->client = header->address;
-	connection->secure = header->secure;
+	connection->secure = header->secure || connection->secured;
 	connection->trusted = header->client == CUTTLE_PROXY_ITSELF ||
 			      (connection->named && cuttle_trust_includes(connection->core->trust, &header->address));
+}
+
+/* The handshake begins behind the PROXY header. */
+static enum cuttle_step begin_security(struct cuttle_connection *connection)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+
+	if (cuttle_connection_secure(connection, cuttle_inbox_unused(inbox), cuttle_inbox_size(inbox)) < 0)
+		return CUTTLE_STEP_CLOSE;
+	cuttle_connection_give_back_inbox(connection);
+	connection->readable = true;
+	return CUTTLE_STEP_AGAIN;
+}
+
+/* A peer sent plain HTTP where TLS is spoken. */
+static enum cuttle_step turn_away(struct cuttle_connection *connection, uint64_t now)
+{
+	connection->secured = connection->secure = false;
+	if (begin_head(connection, now) == CUTTLE_STEP_CLOSE)
+		return CUTTLE_STEP_CLOSE;
+	return cuttle_connection_fail(connection, 400, now);
 }
 
 static enum cuttle_step take_proxy_header(struct cuttle_connection *connection, uint64_t now)
@@ -221,6 +243,8 @@ static enum cuttle_step take_proxy_header(struct cuttle_connection *connection, 
 	}
 	introduce(connection, &header);
 	cuttle_inbox_drop(inbox, (uint32_t)result);
+	if (connection->security)
+		return begin_security(connection);
 	return cuttle_connection_advance(connection, now);
 }
 
@@ -269,6 +293,8 @@ enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection,
 	count = fill(connection, inbox->octets + inbox->length, inbox->room - inbox->length);
 	if (count == CUTTLE_FAILED)
 		return CUTTLE_STEP_CLOSE;
+	if (count == CUTTLE_UNSECURED)
+		return turn_away(connection, now);
 	if (count > 0)
 		inbox->length += (uint32_t)count;
 	return cuttle_connection_advance(connection, now);

@@ -23,12 +23,25 @@ static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t no
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
+/* Says farewell, where the transport has one. Returns false if it has to wait for that. */
+static bool part(struct cuttle_connection *connection, uint64_t now)
+{
+	const struct cuttle_transport_type *type = connection->transport.type;
+
+	connection->parting = type->farewell && type->farewell(&connection->transport) == CUTTLE_WANT_WRITE;
+	if (connection->parting && !connection->deadline)
+		cuttle_connection_measure_output(connection, now);
+	return !connection->parting;
+}
+
 /* The last response was sent. Reads what the peer still sends: unread input would make the system reset the
  * connection, and the peer could lose the response (RFC 9112, 9.6). */
 static enum cuttle_step end_connection(struct cuttle_connection *connection, uint64_t now)
 {
 	bool unread = connection->inbox && cuttle_inbox_size(connection->inbox) > connection->exchange->head_size;
 
+	if (!part(connection, now))
+		return CUTTLE_STEP_WAIT;
 	if (!connection->eof && (unread || connection->readable || connection->refused))
 		return linger(connection, now);
 	return CUTTLE_STEP_CLOSE;
@@ -188,7 +201,7 @@ enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *conn
 	if (send_error(connection, 503, 0) < 0)
 		return CUTTLE_STEP_WAIT;
 	if (cuttle_outbox_empty(&exchange->out))
-		connection->transport.type->finish(&connection->transport);
+		cuttle_connection_end_output(connection);
 	else
 		cuttle_connection_measure_output(connection, now);
 	return CUTTLE_STEP_WAIT;

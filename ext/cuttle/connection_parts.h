@@ -13,6 +13,16 @@ static inline bool cuttle_connection_stopping(const struct cuttle_connection *co
 /* Ends the request and its response. The ledger counts a request that a thread took, however it ended. */
 void cuttle_connection_end_exchange(struct cuttle_connection *connection);
 
+/* Ends the output after our last octets. */
+static inline void cuttle_connection_end_output(struct cuttle_connection *connection)
+{
+	struct cuttle_transport *transport = &connection->transport;
+
+	if (transport->type->farewell)
+		transport->type->farewell(transport);
+	transport->type->finish(transport);
+}
+
 /* Returns an inbox that is no longer needed. */
 static inline void cuttle_connection_give_back_inbox(struct cuttle_connection *connection)
 {
@@ -21,6 +31,10 @@ static inline void cuttle_connection_give_back_inbox(struct cuttle_connection *c
 		connection->inbox = NULL;
 	}
 }
+
+/* Secures the transport of a connection whose security is due. octets were read from it already. Returns 0, or -1
+ * without memory. */
+int cuttle_connection_secure(struct cuttle_connection *connection, const char *octets, size_t count);
 
 /* connection_input.c: reads once and processes what is buffered as far as it goes. */
 enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection, uint64_t now);

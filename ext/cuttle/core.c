@@ -3,6 +3,7 @@
  * The app may fork while other threads are in a loop, so each core is brought to rest first. The child owns nothing of
  * a core. It closes its copies of the sockets at once, so that a long-lived child keeps neither a client nor a port. */
 #include "connection.h"
+#include "tunnel.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,12 @@ static void before_fork(void)
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		rest(core_at(link));
 	cuttle_lent_hold();
+	cuttle_tunnels_fork(CUTTLE_FORK_BEGINS);
 }
 
 static void after_fork_in_parent(void)
 {
+	cuttle_tunnels_fork(CUTTLE_FORK_IN_PARENT);
 	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next)
 		go_on(core_at(link), CUTTLE_FORK_IN_PARENT);
@@ -78,6 +81,7 @@ static void disinherit(struct cuttle_core *core)
 static void after_fork_in_child(void)
 {
 	generation++;
+	cuttle_tunnels_fork(CUTTLE_FORK_IN_CHILD);
 	cuttle_lent_release();
 	for (struct cuttle_link *link = cores.next; link != &cores; link = link->next) {
 		disinherit(core_at(link));
@@ -138,6 +142,10 @@ void cuttle_core_disown(struct cuttle_core *core)
 		cuttle_scoreboard_disown(core->scoreboard);
 	if (core->books)
 		cuttle_scoreboard_disown(core->books);
+	for (int index = 0; index < core->security_count; index++)
+		if (core->securities[index])
+			core->securities[index]->disown(core->securities[index]);
+	free(core->securities);
 	free(core->trust);
 	free(core->proxied);
 	core->destroy(core);

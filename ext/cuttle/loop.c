@@ -154,7 +154,7 @@ void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *conn
 /* Returns the directions that a connection in this state waits for. */
 static uint32_t wanted(const struct cuttle_connection *connection)
 {
-	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
+	bool output = (connection->exchange && !cuttle_outbox_empty(&connection->exchange->out)) || connection->parting;
 	bool input = connection->state != CUTTLE_DRAIN && connection->state != CUTTLE_TAKEN && !connection->spooling;
 
 	return (output ? connection->write_wants : 0) | (input ? connection->read_wants : 0);

@@ -160,6 +160,12 @@ static void complain(const struct blocking *blocking)
 		cuttle_source_complain_of_unproxied();
 }
 
+/* Converts directions (backend.h) to those of poll(2). */
+static int poll_events(uint8_t wants)
+{
+	return ((wants & CUTTLE_READ) ? POLLIN : 0) | ((wants & CUTTLE_WRITE) ? POLLOUT : 0);
+}
+
 /* Waits for what the connection needs next: its descriptor, its deadline, the stop or (once it idled longer than grace
  * nanoseconds) a connection in the backlog. Returns false if it should end. */
 static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
@@ -168,7 +174,8 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 	struct cuttle_connection *connection = blocking->connection;
 	struct pollfd descriptors[CUTTLE_MOST_LISTENERS + 2];
 	uint64_t now = cuttle_now(), left = CUTTLE_FOREVER;
-	bool output = connection->exchange && !cuttle_outbox_empty(&connection->exchange->out);
+	bool output = (connection->exchange && !cuttle_outbox_empty(&connection->exchange->out)) || connection->parting;
+	uint8_t read_wants = connection->state == CUTTLE_DRAIN ? 0 : connection->read_wants;
 	bool kept = spared(acceptor, connection, now), idle = connection->state == CUTTLE_IDLE;
 	int count = 1;
 
@@ -184,7 +191,7 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 	}
 	descriptors[0] = (struct pollfd){
 		.fd = connection->transport.fd,
-		.events = (short)((output ? POLLOUT : 0) | (connection->state == CUTTLE_DRAIN ? 0 : POLLIN)),
+		.events = (short)(poll_events(output ? connection->write_wants : 0) | poll_events(read_wants)),
 	};
 	if (idle && !kept)
 		descriptors[count++] = (struct pollfd){.fd = acceptor->stopped[0], .events = POLLIN};
@@ -195,7 +202,7 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 
 	if (cuttle_poll(descriptors, (nfds_t)count, left) == 0)
 		return true;
-	if (descriptors[0].revents & (POLLIN | POLLHUP | POLLERR))
+	if (descriptors[0].revents & (poll_events(read_wants) | POLLHUP | POLLERR))
 		connection->readable = true;
 	return descriptors[0].revents != 0 ||
 	       (count > 1 && descriptors[1].fd == acceptor->stopped[0] && spared(acceptor, connection, cuttle_now()));

@@ -1,7 +1,25 @@
 /* cuttle/core: the server's C primitives. */
 #include "rb_cuttle.h"
+#include "clock.h"
+#include "tunnel.h"
+
+#include <ruby/thread.h>
+
+#define LAST_WORDS CUTTLE_SECOND /* for what apps have written to hijacked connections when the process ends */
 
 VALUE cuttle_module;
+
+static void *close_tunnels(void *unused)
+{
+	cuttle_tunnels_close(LAST_WORDS);
+	return unused;
+}
+
+/* Runs after the app's own at_exit blocks. */
+static void end_tunnels(VALUE unused)
+{
+	rb_thread_call_without_gvl(close_tunnels, NULL, NULL, NULL);
+}
 
 /* What Ruby calls when the extension is loaded. Each source and all that it has belong to one ractor; what ractors
  * share is constant, or has a lock of its own. */
@@ -25,4 +43,5 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_native_parser();
 	Init_cuttle_beneath();
 	Init_cuttle_orphans();
+	rb_set_end_proc(end_tunnels, Qnil);
 }

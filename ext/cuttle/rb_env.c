@@ -45,9 +45,17 @@ static const char *const own_names[OWN] = {
 	[LEDGER] = "cuttle.ledger",
 };
 
+/* As WEBrick, Apache and nginx call them. */
+static const char *const fact_names[CUTTLE_FACTS] = {
+	[CUTTLE_FACT_PROTOCOL] = "SSL_PROTOCOL",          [CUTTLE_FACT_CIPHER] = "SSL_CIPHER",
+	[CUTTLE_FACT_SERVER_NAME] = "SSL_SERVER_NAME",    [CUTTLE_FACT_CLIENT_VERIFY] = "SSL_CLIENT_VERIFY",
+	[CUTTLE_FACT_CLIENT_SUBJECT] = "SSL_CLIENT_S_DN", [CUTTLE_FACT_CLIENT_CERT] = "SSL_CLIENT_CERT",
+};
+
 static VALUE own_keys[OWN];
 static VALUE server_name, server_port, http_host, request_start, content_length, content_type, input_key;
-static VALUE empty, slash, http_1_0, http_1_1, port_80, port_443, url_scheme, https;
+static VALUE empty, slash, http_1_0, http_1_1, port_80, port_443, url_scheme, https, https_key, on;
+static VALUE fact_keys[CUTTLE_FACTS];
 static VALUE string_io;
 
 /* Known fields, hashed by their CGI names. */
@@ -451,10 +459,58 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 	rb_hash_aset(source->env, own_keys[ADDRESS], address);
 }
 
-/* The client speaks TLS with a proxy. */
+/* Returns a fact of the connection's transport as a frozen String, nil if there is none. */
+static VALUE fact(const struct cuttle_held *held, enum cuttle_fact fact)
+{
+	struct cuttle_transport *transport = &held->live->connection->transport;
+	char text[CUTTLE_FACT_ROOM];
+	ssize_t length;
+
+	cuttle_held_lock(held);
+	length = transport->type->describe(transport, fact, text);
+	cuttle_held_unlock(held);
+	if (length < 0)
+		return Qnil;
+	if (fact <= CUTTLE_FACT_CIPHER) /* of which there are few */
+		return rb_enc_interned_str(text, length, rb_usascii_encoding());
+	return rb_str_freeze(rb_str_new(text, length));
+}
+
+/* Returns what the app learns of a secured connection, which is the same for all of its requests: an Array of keys and
+ * values by turns. */
+static VALUE secured_facts(const struct cuttle_held *held)
+{
+	struct cuttle_connection *connection = held->live->connection;
+	VALUE facts;
+
+	if (connection->facts)
+		return (VALUE)connection->facts;
+	facts = rb_ary_new();
+	for (int index = 0; index < CUTTLE_FACTS; index++) {
+		VALUE value = fact(held, (enum cuttle_fact)index);
+
+		if (!NIL_P(value))
+			rb_ary_push(rb_ary_push(facts, fact_keys[index]), value);
+	}
+	connection->facts = facts;
+	RB_OBJ_WRITTEN(held->owner, Qundef, facts);
+	return facts;
+}
+
+static void add_facts(VALUE env, const struct cuttle_held *held)
+{
+	VALUE facts = secured_facts(held);
+
+	for (long index = 0; index < RARRAY_LEN(facts); index += 2)
+		rb_hash_aset(env, RARRAY_AREF(facts, index), RARRAY_AREF(facts, index + 1));
+}
+
+/* The client speaks TLS, with us or with a proxy. */
 static void use_https(VALUE env, const struct cuttle_exchange *exchange, bool authority)
 {
 	rb_hash_aset(env, url_scheme, https);
+	if (exchange->connection->secured)
+		rb_hash_aset(env, https_key, on);
 	if (authority && !cuttle_exchange_head(exchange)->port.length)
 		rb_hash_aset(env, server_port, port_443);
 }
@@ -478,7 +534,9 @@ VALUE cuttle_env(struct cuttle_held *held)
 	start = add_fields(env, held->live, source->core->limits.underscores);
 	if (start.length)
 		rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
-	if (source->core->trust && cuttle_client_secure(held->live))
+	if (held->live->connection->secured)
+		add_facts(env, held);
+	if ((source->core->trust || held->live->connection->secured) && cuttle_client_secure(held->live))
 		use_https(env, held->live, authority);
 	add_input(env, held);
 	return env;
@@ -502,6 +560,10 @@ void Init_cuttle_env(void)
 		methods[index] = interned(method_names[index]);
 	for (int index = 0; index < OWN; index++)
 		own_keys[index] = interned(own_names[index]);
+	for (int index = 0; index < CUTTLE_FACTS; index++)
+		fact_keys[index] = interned(fact_names[index]);
+	https_key = interned("HTTPS");
+	on = interned("on");
 	server_name = interned("SERVER_NAME");
 	server_port = interned("SERVER_PORT");
 	http_host = interned("HTTP_HOST");

@@ -461,7 +461,7 @@ static VALUE release(struct cuttle_held *held)
 	}
 	cuttle_core_disown(core);
 	if (fd < 0)
-		rb_raise(rb_eIOError, "this connection has no socket to give");
+		rb_raise(rb_eIOError, "this connection has no socket to give: no descriptors or no memory are left");
 	io = rb_funcall(socket_class, rb_intern("for_fd"), 1, INT2NUM(fd));
 	rb_funcall(io, rb_intern("sync="), 1, Qtrue);
 	if (!NIL_P(rest))

@@ -143,6 +143,7 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
  * place::      the number of the poller's place in it; nil: the one that this process took
  * proxy_protocol:: whether connections of trusted peers begin with a PROXY header: true, false, or an Array of these,
  *              one for each listener
+ * tls::        what secures the listeners' connections: nil, or an Array with a Cuttle::Tls or nil for each listener
  * spool_directory:: where large bodies and responses wait; nil: TMPDIR, or /tmp
  * limits::     keep_alive, header_timeout, body_timeout, idle_timeout, write_timeout, drain_grace (seconds), min_rate
  *              (octets a second), max_body, write_ahead (octets), max_requests, max_connections, max_spool (octets),

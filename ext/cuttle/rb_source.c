@@ -34,6 +34,7 @@ static const struct option {
 	{"app_timeout", TIME, offsetof(struct cuttle_limits, app_timeout)},
 	{"trust", OTHER, 0},
 	{"proxy_protocol", OTHER, 0},
+	{"tls", OTHER, 0},
 	{"spool_directory", OTHER, 0},
 	{"half_close", OTHER, 0},
 	{"env", OTHER, 0},
@@ -174,6 +175,41 @@ static void read_proxied(struct cuttle_source *source, VALUE listeners, VALUE op
 		source->core->proxied[index] = RTEST(each ? RARRAY_AREF(option, index) : option);
 }
 
+/* Returns what a Cuttle::Tls, an object of another library, has for transports. */
+static struct cuttle_security *security_of(VALUE object)
+{
+	if (!RB_TYPE_P(object, T_DATA) || !RTYPEDDATA_P(object) ||
+	    strcmp(RTYPEDDATA_TYPE(object)->wrap_struct_name, CUTTLE_SECURITY_TYPE) != 0)
+		rb_raise(rb_eArgError, "tls: not a " CUTTLE_SECURITY_TYPE ": %+" PRIsVALUE, object);
+	return RTYPEDDATA_DATA(object);
+}
+
+/* Reads what secures the listeners' connections: nil for no security at all, or an Array with a Cuttle::Tls or nil for
+ * each listener. */
+static void read_securities(struct cuttle_source *source, VALUE listeners, VALUE option)
+{
+	struct cuttle_core *core = source->core;
+	long count = RARRAY_LEN(listeners);
+
+	if (NIL_P(option))
+		return;
+	Check_Type(option, T_ARRAY);
+	if (RARRAY_LEN(option) != count)
+		rb_raise(rb_eArgError, "tls: give one value for each listener");
+	core->securities = calloc((size_t)count + 1, sizeof *core->securities); /* the core frees it */
+	if (!core->securities)
+		rb_memerror();
+	for (long index = 0; index < count; index++) {
+		VALUE object = RARRAY_AREF(option, index);
+
+		core->security_count = (int)index + 1;
+		if (NIL_P(object))
+			continue;
+		core->securities[index] = security_of(object);
+		core->securities[index]->share(core->securities[index]);
+	}
+}
+
 /* Returns the directory for temporary files. It reads the environment once, with the GVL, as Ruby may change it any
  * time. */
 static const char *spool_directory(VALUE *option)
@@ -235,6 +271,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	read_limits(source, options);
 	read_trust(source, cuttle_source_option(options, "trust"));
 	read_proxied(source, listeners, cuttle_source_option(options, "proxy_protocol"));
+	read_securities(source, listeners, cuttle_source_option(options, "tls"));
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);
@@ -262,6 +299,8 @@ void cuttle_connection_mark(const struct cuttle_connection *connection)
 		rb_gc_mark((VALUE)connection->address);
 	if (connection->parser)
 		rb_gc_mark((VALUE)connection->parser);
+	if (connection->facts)
+		rb_gc_mark((VALUE)connection->facts);
 	if (connection->thread)
 		rb_gc_mark((VALUE)connection->thread);
 	if (connection->fiber)

@@ -55,7 +55,10 @@ static bool wait_in_scheduler(VALUE scheduler, int fd, uint64_t nanoseconds)
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 {
 	VALUE scheduler = rb_fiber_scheduler_current();
-	struct pollfd descriptor = {.fd = held->live->connection->transport.fd, .events = POLLOUT};
+	struct pollfd descriptor = {
+		.fd = held->live->connection->transport.fd,
+		.events = held->live->connection->write_wants == CUTTLE_READ ? POLLIN : POLLOUT,
+	};
 	uint64_t until = cuttle_now() + nanoseconds;
 
 	if (!NIL_P(scheduler))

@@ -8,6 +8,7 @@ module Cuttle
   #   Poller, Acceptor   the sources of engines (see Engines), with their Exchanges and Connections
   #   Beneath            opens files below a directory, for Cuttle::Static
   #   Scoreboard         what the workers of a cluster show each other, and where their requests spend time (Ledger)
+  #   .tls               the class that secures connections (see Listeners::Tls), or nil
   #   .adopt_orphans     makes this process a subreaper, for a cluster's supervisor; returns whether it is one
   #   .redirect(stream, file)  puts another file behind a standard stream
   #   .parser(name)      the parser class for a setting, or nil where the core has it built in
@@ -24,6 +25,13 @@ module Cuttle
     # Where the extension may be: a precompiled gem has one for each version of Ruby.
     LIBRARIES = ["cuttle/#{RUBY_VERSION[/\A\d+\.\d+/]}/core", "cuttle/core"]
                 .map { |name| "#{name}.#{RbConfig::CONFIG["DLEXT"]}".freeze }.freeze
+
+    # Why a core does not speak TLS, and what to do.
+    TLS_MISSING = {
+      "native" => "this Cuttle was built without OpenSSL; install its headers (libssl-dev, openssl-devel) and build " \
+                  "again (gem pristine cuttle, or rake compile in a clone)",
+      "pure" => "TLS needs --core native"
+    }.freeze
 
     class << self
       # The name of this Ruby's extension, for `require`. Where there is none, the name that it would have.
@@ -43,6 +51,11 @@ module Cuttle
         return if found?(library)
 
         "it is not compiled here: install the gem without CUTTLE_CORE=pure, or run rake compile in a clone"
+      end
+
+      # The class of core +name+ that secures connections. Raises Error, which says what is missing.
+      def tls(name)
+        fetch(name).tls or raise Error, "ssl:// can't be listened on: #{TLS_MISSING.fetch(name)}"
       end
 
       private

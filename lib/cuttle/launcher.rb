@@ -42,6 +42,7 @@ module Cuttle
       check_path
       @listeners = Listeners.open(@settings.binds, inherited: @inherited,
                                                    activated: @settings.bind_to_activated_sockets)
+      Server.secure(@listeners, @settings)
     end
 
     # Does what a start does, but for serving.
@@ -147,7 +148,7 @@ module Cuttle
     end
 
     def redirection
-      @redirection ||= Redirection.new(@settings)
+      @redirection ||= Redirection.new(@settings, others: @listeners.secure? ? [@listeners] : [])
     end
 
     # Sets the variables in which apps look for their environment. -e, or a
@@ -176,6 +177,7 @@ module Cuttle
       report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
+      @out.puts Listeners::DevCertificate.new.advice if @settings.dev_tls
       @out.puts "Ctrl-C stops"
       @out.flush
     rescue SystemCallError, IOError

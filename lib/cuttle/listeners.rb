@@ -4,26 +4,30 @@ require "socket"
 
 module Cuttle
   # The sockets that a server listens on. This is the only place that makes them, from URIs: tcp://host:port (a name,
-  # 127.0.0.1, [::1]) and unix:///path, which Options may follow. They are made before the fork and shared by every
-  # worker. The process that made them closes them, and removes the file of a Unix socket. systemd may pass some instead
-  # (see Inherited), and a process that executes itself in place passes its own on:
+  # 127.0.0.1, [::1]), ssl://host:port?cert=FILE&key=FILE and unix:///path, which Options may follow. They are made
+  # before the fork and shared by every worker. The process that made them closes them, and removes the file of a Unix
+  # socket. systemd may pass some instead (see Inherited), and a process that executes itself in place passes its own
+  # on:
   #
   #   listeners.keep_over_exec { exec(listeners.inheritance, *command) }        # in the old program
   #
   #   inherited = Listeners::Inherited.take(report: report)                     # in the new one, first of all
   #   listeners = Listeners.open(uris, inherited: inherited)
   class Listeners
+    autoload :DevCertificate, "cuttle/listeners/dev_certificate"
     autoload :Inherited, "cuttle/listeners/inherited"
     autoload :Jvm, "cuttle/listeners/jvm" if RUBY_ENGINE == "jruby" # a ServerSocket, which others lack
     autoload :Options, "cuttle/listeners/options"
+    autoload :Ssl, "cuttle/listeners/ssl"
     autoload :Tcp, "cuttle/listeners/tcp"
+    autoload :Tls, "cuttle/listeners/tls"
     autoload :Unix, "cuttle/listeners/unix"
 
     # Connections that the kernel holds until a worker has a thread for them (net.core.somaxconn may lower it), if the
     # URI doesn't say.
     BACKLOG = 1024
 
-    KINDS = { "tcp" => :Tcp, "unix" => :Unix }.freeze
+    KINDS = { "tcp" => :Tcp, "ssl" => :Ssl, "unix" => :Unix }.freeze
 
     class << self
       # Listens on all +uris+, or on none. Sockets of +inherited+ (an Inherited) are used where they are what a URI asks
@@ -54,20 +58,26 @@ module Cuttle
         kind(uri).new(uri).proxy_protocol
       end
 
+      # What secures the connections of +uri+, a Tls that is not prepared; nil if nothing does.
+      def tls(uri)
+        bind = kind(uri).new(uri)
+        bind.tls if bind.is_a?(Ssl)
+      end
+
       private
 
       def kind(uri)
-        scheme = uri[/\A([a-z]+):/, 1]
-        raise ArgumentError, "there is no TLS here: listen on tcp:// behind a proxy that does TLS" if scheme == "ssl"
-
-        const_get(KINDS.fetch(scheme) { raise ArgumentError, "give tcp://host:port or unix:///path" })
+        const_get(KINDS.fetch(uri[/\A([a-z]+):/, 1]) do
+          raise ArgumentError, "give tcp://host:port, ssl://host:port or unix:///path"
+        end)
       end
     end
 
     # A listening +socket+, and the +uri+ that clients use. +bind+ is the URI of the settings that it was opened for.
     # +identity+ is that of the Unix socket's file if the file is ours to remove. +activated+: systemd made the socket.
-    # +proxy_protocol+ is what its URI says of that, or nil. The process that makes this owns it.
-    Listener = Struct.new(:socket, :uri, :bind, :identity, :activated, :proxy_protocol) do
+    # +proxy_protocol+ is what its URI says of that, or nil. +tls+ is the Tls that secures its connections, or nil. The
+    # process that makes this owns it.
+    Listener = Struct.new(:socket, :uri, :bind, :identity, :activated, :proxy_protocol, :tls) do
       def initialize(*)
         super
         @owner = Process.pid
@@ -113,6 +123,31 @@ module Cuttle
       @listeners.map { |one| one.proxy_protocol.nil? ? default : one.proxy_protocol }
     end
 
+    # Whether some connections are secured.
+    def secure? = securities.any?
+
+    # Makes what secures the connections, with +library+, the class of Tls#native. The block returns the files [cert,
+    # key] for a URI that names none. Call it before the fork. Raises Error.
+    def secure(library, &local)
+      securities.each { |tls| tls.prepare(library, &local) }
+      self
+    end
+
+    # For each socket what secures its connections, or nil; nil if nothing secures any.
+    def tls
+      @listeners.map { |one| one.tls&.native } if secure?
+    end
+
+    # Reads certificates again whose files have changed. Raises nothing.
+    def refresh
+      securities.each(&:refresh)
+    end
+
+    # Reads all certificates again. Raises nothing.
+    def reopen
+      securities.each(&:reload)
+    end
+
     # The URIs that clients use, with the ports that the kernel chose instead of 0.
     def uris
       @listeners.map(&:uri)
@@ -144,6 +179,12 @@ module Cuttle
       yield
     ensure
       sockets.each { |socket| socket.close_on_exec = true }
+    end
+
+    private
+
+    def securities
+      @listeners.filter_map(&:tls).uniq
     end
   end
 end

@@ -7,8 +7,10 @@ module Cuttle
   #
   # Each process that writes has to #reopen: supervisor and workers share the files until then.
   class Redirection
-    # Paths are relative to the working directory of this moment.
-    def initialize(settings)
+    # Paths are relative to the working directory of this moment. +others+ are opened again with the files, as by HUP:
+    # listeners with certificates. Their #reopen raises nothing.
+    def initialize(settings, others: [])
+      @others = others
       # An app may have put something else into $stdout.
       streams = [STDOUT, STDERR] # rubocop:disable Style/GlobalStdStream
       @paths = streams.zip([settings.redirect_stdout, settings.redirect_stderr]).to_h.compact
@@ -17,9 +19,9 @@ module Cuttle
       @core = settings.core
     end
 
-    # Whether there is anything to redirect.
+    # Whether there is anything to open again.
     def any?
-      @paths.any?
+      @paths.any? || @others.any?
     end
 
     # Redirects both. Empties the files first, unless redirect_append is on, or one is already written to, as after a
@@ -39,6 +41,7 @@ module Cuttle
       rescue Error, SystemCallError => error
         Cuttle.report(error.message)
       end
+      @others.each(&:reopen)
     end
 
     private

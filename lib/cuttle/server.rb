@@ -87,6 +87,22 @@ module Cuttle
       nil
     end
 
+    # Makes what secures the connections of +listeners+, if anything does. Call it before the fork. Returns +listeners+.
+    # Raises Error.
+    def self.secure(listeners, settings)
+      return listeners unless listeners.secure?
+
+      listeners.secure(Cores.tls(settings.core)) { Listeners::DevCertificate.new.files }
+    end
+
+    # Whether some connections are secured.
+    def secure? = listeners.secure?
+
+    # Reads certificates again whose files have changed. Raises nothing.
+    def refresh
+      listeners.refresh
+    end
+
     # The URIs that clients use.
     def uris
       listeners.uris
@@ -140,7 +156,15 @@ module Cuttle
     private
 
     def listeners
-      @lock.synchronize { @listeners ||= @given || Listeners.open(settings.binds) }
+      @lock.synchronize { @listeners ||= @given || listen }
+    end
+
+    def listen
+      listeners = Listeners.open(settings.binds)
+      Server.secure(listeners, settings)
+    rescue StandardError
+      listeners&.close
+      raise
     end
 
     def assemble
@@ -178,7 +202,7 @@ module Cuttle
 
     def source(model)
       model.source(listeners.sockets, core: core, env: env, parser: parser, scoreboard: @scoreboard,
-                                      **settings.for_source,
+                                      **settings.for_source, **{ tls: listeners.tls }.compact,
                                       proxy_protocol: listeners.proxy_protocols(settings.proxy_protocol))
     end
 

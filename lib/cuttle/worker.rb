@@ -27,7 +27,7 @@ module Cuttle
     # Seconds between checks whether only stuck requests are left.
     LOOK = 0.1
 
-    # The most seconds between two signs of life.
+    # The most seconds between two signs of life, and between two looks whether certificates have changed.
     BEAT = 5
 
     # A second INT, and the command halt, end what waits for requests.
@@ -182,12 +182,13 @@ module Cuttle
 
     # Seconds until the next sign of life; nil if nobody waits for one.
     def interval
-      return @heartbeat.wake_in(Cuttle.now) unless @parent
+      return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @parent
 
       [@settings.worker_timeout && (@settings.worker_timeout / 3.0), BEAT].compact.min
     end
 
     def beat
+      @server.refresh
       @parent ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
     end
 

@@ -33,6 +33,9 @@ module EngineContract
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
 
+  # What passes through a transport.
+  SECURED = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Conforms].freeze
+
   # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
   FORBIDDEN = [Forks, StandsBy].freeze
 
@@ -56,11 +59,21 @@ module EngineContract
 
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
+      secured(engine) +
       other_cores.flat_map do |core|
         backends(engine, core).map do |backend|
           Case.for(engine, 0, backend, promises(engine) - [StandsBy], core: core)
         end
       end
+  end
+
+  # The same by clients that speak TLS: alone, and over two workers what they share.
+  def self.secured(engine)
+    return [] unless Cuttle::Cores.fetch("native").tls
+
+    backend = backends(engine).first
+    tls = { ca: TlsFiles.authority.cert_path, patience: 0.2 }
+    [Case.for(engine, 0, backend, SECURED, tls: tls), Case.for(engine, 2, backend, [Serves, Stops], tls: tls)]
   end
 
   # All that one process of +engine+ has to do.

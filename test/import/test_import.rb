@@ -51,10 +51,10 @@ class TestImport < Minitest::Test
   end
 
   def test_what_has_no_equal_is_told_with_its_line_and_why
-    import = puma("queue_requests false\n\nssl_bind '0.0.0.0', 443, key: 'a'\nworker_check_interval 3\n" \
+    import = puma("queue_requests false\n\nssl_bind '0.0.0.0', 443, key_pem: 'a'\nworker_check_interval 3\n" \
                   "force_shutdown_after :forever\nworkers 2")
     assert_equal ["workers 2"], body(import)
-    ["puma.rb:1: queue_requests: the event loop ", "puma.rb:3: ssl_bind: serves without TLS",
+    ["puma.rb:1: queue_requests: the event loop ", "puma.rb:3: ssl_bind: key_pem: write the key ",
      "puma.rb:4: worker_check_interval: workers give ", "puma.rb:5: force_shutdown_after: a shutdown "]
       .zip(remarks(import)) { |beginning, remark| assert_operator remark, :start_with?, beginning }
     assert_equal 4, import.remarks.length
@@ -62,9 +62,19 @@ class TestImport < Minitest::Test
 
   def test_sockets_and_output
     lines = ['bind "unix:///tmp/x?umask=0111"', 'bind_to_activated_sockets "only"', 'stdout_redirect "o", "e", true']
-    import = puma([*lines, 'bind "ssl://0.0.0.0:9292?key=a"'].join("\n"))
-    assert_equal lines, body(import)
-    assert_equal ["puma.rb:4: bind: serves without TLS; let a proxy before it do that"], remarks(import)
+    import = puma([*lines, 'bind "tcp://[::1]:80"'].join("\n"))
+    assert_equal [*lines, 'bind "tcp://[::1]:80"'], body(import)
+  end
+
+  def test_tls
+    import = puma("bind 'ssl://0.0.0.0:1?cert=a&key=b&verify_mode=peer&ca=c'\n" \
+                  "ssl_bind '::', 2, cert: '/a b.pem', key: 'k', ssl_cipher_filter: 'ECDHE+AESGCM', ca: nil\n" \
+                  "bind 'ssl://0.0.0.0:3?cert=a&keystore=b'\nbind 'ssl://[::]:6'")
+    assert_equal ['bind "ssl://0.0.0.0:1?cert=a&key=b&verify_mode=peer&ca=c"',
+                  'bind "ssl://[::]:2?cert=/a%20b.pem&key=k&ssl_cipher_filter=ECDHE+AESGCM"'], body(import)
+    assert_equal ["puma.rb:3: bind: keystore: is for JRuby; take cert and key",
+                  "puma.rb:4: bind: ssl:// without cert: take ssl://host:port with --dev-tls (dev_tls true)"],
+                 remarks(import)
   end
 
   # Puma believes everyone.
@@ -106,7 +116,7 @@ class TestImport < Minitest::Test
   def test_addresses
     import = puma("bind 'tcp://[::1]:1'\nport 2\nclear_binds!\nport 3\nport 4\nport 5, '::1'\nbind 'ssl://[::]:6'")
     assert_equal ["port 3", 'port 4, "0.0.0.0"', 'port 5, "::1"'], body(import)
-    assert_equal ["puma.rb:7: bind: serves without TLS; let a proxy before it do that"], remarks(import)
+    assert_match(/\Apuma.rb:7: bind: ssl:/, remarks(import).join)
     assert_equal ['port 3, "::1"'], body(puma("set_default_host '::1'\nport 3"))
   end
 

@@ -34,13 +34,14 @@ class TestEngineRecipe < Minitest::Test
     assert_equal ["toy", "toy -w 2"], ruby("-rcuttle", "-e", CONFIGURATIONS).lines(chomp: true).grep(/toy/)
   end
 
-  # Suites over each back end alone, over one clustered, and over the other core, one test of each.
+  # Suites over each back end alone, over one clustered, both by TLS, and over the other core, one test of each.
   def test_the_contract_suite_has_it
     env = { "CUTTLE_ENGINE" => "toy" }
     out = ruby("test/contracts/test_engines.rb", "-v", "-n", "/TestEngine\\(toy.*#test_serves$/", env: env)
     backends = Cuttle::Poller.backends
     ways = [*backends.map { |name| "alone, native, #{name}" }, "clustered, native, #{backends.first}",
             *Cuttle::Cores.fetch("pure")::Poller.backends.map { |name| "alone, pure, #{name}" }]
+    ways += %w[alone clustered].map { |way| "#{way}, native, #{backends.first}, TLS" }
     passed = out.scan(/^TestEngine\(toy, (.*?)\)#test_serves = .* \.$/).flatten
     assert_equal ways.sort, passed.sort
   end

@@ -297,7 +297,7 @@ class TestSettings < Minitest::Test
     { write_timeout: "soon" } => "--write-timeout soon: give seconds, or none",
     { shutdown_timeout: "NaN" } => "--shutdown-timeout NaN: give seconds",
     { keep_alive: "maybe" } => "--keep-alive maybe: on or off",
-    { binds: "9292" } => "--bind 9292: give tcp://host:port or unix:///path",
+    { binds: "9292" } => "--bind 9292: give tcp://host:port, ssl://host:port or unix:///path",
     { color: "red" } => "unknown option color",
     { engine: "jet" } => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",
     { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",

@@ -120,7 +120,7 @@ module Serving
 
     # Raises where it does not serve.
     def uris
-      found = out.scan(%r{(?:http|unix)://\S+})
+      found = out.scan(%r{(?:https?|unix)://\S+})
       found.empty? ? raise("no server: #{err}") : found
     end
 

@@ -37,13 +37,16 @@ class WireClient
 
   # +address+ is a port on 127.0.0.1 or the path of a Unix socket; +deadline+ the seconds that any one wait may take;
   # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server; +from+ the
-  # client's own address.
-  def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil)
+  # client's own address; +first+ octets that are sent before TLS begins; +tls+ the options of TlsSocket, for a client
+  # that speaks TLS.
+  def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil, first: nil, tls: nil)
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
     @ended = nil
     @sent = false
     @socket = connect(address, receive_buffer, from)
+    @socket.write(first) if first
+    @socket = TlsSocket.new(@socket, deadline: deadline, **tls) if tls
   end
 
   # Sends the octets; a peer that hung up is no error here, for reading tells how it ended.

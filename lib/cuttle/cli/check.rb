@@ -5,13 +5,17 @@ require "cuttle/cli/serve"
 module Cuttle
   class CLI
     # `cuttle check [PATH]`: takes the options of serve, starts nothing, and prints each setting with its value and
-    # where that comes from.
+    # where that comes from. Certificates that can't be used are an error.
     class Check < Serve
       private
 
       def command = "check"
 
       def start(settings, _configuration)
+        settings.binds.filter_map { |uri| Listeners.tls(uri) }.each do |tls|
+          library = Cores.tls(settings.core)
+          tls.prepare(library) unless tls.bare?
+        end
         rows = Settings::TABLE.map do |row|
           [row.name.to_s, row.write(settings.public_send(row.name)), settings.place(row.name) || "default"]
         end

@@ -16,6 +16,14 @@ module Cuttle
         Http::Parsers.fetch(name) unless name == "native"
       end
 
+      # The class that secures connections, a library of its own; nil if it was not built.
+      def self.tls
+        require "cuttle/tls"
+        Cuttle::Tls
+      rescue LoadError
+        nil
+      end
+
       # Makes this process the parent of each descendant whose own parent ends. Returns whether the system can.
       def self.adopt_orphans
         Cuttle::Orphans.adopt

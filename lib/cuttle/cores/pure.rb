@@ -19,6 +19,9 @@ module Cuttle
           Http::Parsers.fetch(name)
         end
 
+        # Nothing secures connections in this core.
+        def tls = nil
+
         # Ruby has no call for it (see Native).
         def adopt_orphans = false
 

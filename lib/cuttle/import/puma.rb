@@ -4,10 +4,11 @@ module Cuttle
   class Import
     # Puma's words, of versions 3 to 8. A word that our files have too, and that is not named here, is taken as it is.
     module Puma
+      autoload :Tls, "cuttle/import/puma/tls"
+
       CONSTANTS = { DefaultRackup: "config.ru" }.freeze
       FOREIGN = %i[Puma @config @options].freeze
 
-      NO_TLS = "serves without TLS; let a proxy before it do that"
       NO_THREAD_HOOKS = "there are no hooks for threads; make what a thread needs at its first use"
       NO_WARNING = "there is no such warning; leave it out"
       NO_SIGNAL = "no signal makes a worker the process that workers are forked from; refork_after does it by itself"
@@ -26,8 +27,8 @@ module Cuttle
         "silence_single_worker_warning" => NO_WARNING, "silence_fork_callback_warning" => NO_WARNING,
         "supported_http_methods" => "every method that is a token is passed to the app, as Rack says",
         "rack_url_scheme" => "a proxy that you name with trust says it (X-Forwarded-Proto), or a middleware sets it",
-        "ssl_bind" => NO_TLS,
-        "bind" => ->(uri) { uri.start_with?("ssl:") ? raise(NoEqual, NO_TLS) : [["bind", uri]] },
+        "ssl_bind" => ->(host, port, options) { [["bind", Tls.uri(host, port, options)]] },
+        "bind" => ->(uri) { [["bind", Tls.checked(uri)]] },
         "tcp_mode" => "serves HTTP only",
         "daemonize" => "a server doesn't daemonize itself; let systemd or another supervisor do that",
         "fork_worker" => lambda { |requests = 1000|
@@ -137,10 +138,9 @@ module Cuttle
           cleared = calls.rindex { |other| other.word == "clear_binds!" }
           valid = cleared ? calls.drop(cleared + 1) : calls
           return [] unless valid.any? { |other| other.equal?(call) }
-          return instance_exec(*call.arguments, &WORDS["bind"]) if call.word == "bind"
-          raise NoEqual, NO_TLS if call.word == "ssl_bind"
+          return port(call, valid, host(calls)) if call.word == "port"
 
-          port(call, valid, host(calls))
+          instance_exec(*call.arguments, &WORDS[call.word])
         end
 
         def port(call, calls, default)

@@ -21,12 +21,12 @@ module Cuttle
 
       # Raises ArgumentError, which says what to give.
       def initialize(uri)
-        match = FORM.match(uri) or raise ArgumentError, "give tcp://host:port (tcp://[::1]:9292 for IPv6)"
+        match = form.match(uri) or raise ArgumentError, "give #{example}"
         @uri = uri
         @host = match[:v6] || match[:host]
         @port = Integer(match[:port], 10)
         @bind = match[:bind]
-        @options = { backlog: BACKLOG, **Options.parse(match[:options], OPTIONS) }
+        @options = { backlog: BACKLOG, **Options.parse(match[:options], names) }
         @listeners = []
         raise ArgumentError, "give a port from 0 to 65535" if @port > 65_535
       end
@@ -59,6 +59,10 @@ module Cuttle
       end
 
       private
+
+      def form = FORM
+      def names = OPTIONS
+      def example = "tcp://host:port (tcp://[::1]:9292 for IPv6)"
 
       def addresses
         @addresses ||= Addrinfo.getaddrinfo(@host, @port, nil, :STREAM, nil, Socket::AI_PASSIVE).uniq(&:ip_address)

@@ -8,6 +8,7 @@ module Cuttle
         # Raises UsageError.
         def call(settings)
           core(settings)
+          tls(settings)
           proxies(settings)
           engine(settings)
           workers(settings)
@@ -30,6 +31,16 @@ module Cuttle
         def core(settings)
           reason = Cores.missing(settings.core) or return
           raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
+        end
+
+        def tls(settings)
+          settings.binds.each do |uri|
+            next unless (tls = Listeners.tls(uri))
+            raise UsageError, "-b #{uri}: TLS needs --core native" if settings.core != "native"
+            next if !tls.bare? || settings.dev_tls
+
+            raise UsageError, "-b #{uri}: name a certificate (?cert=FILE&key=FILE), or take --dev-tls"
+          end
         end
 
         # Whoever connects could say that it is somebody else.
@@ -149,6 +160,9 @@ module Cuttle
             return unless settings.origin(:control_token) == :flag
 
             raise UsageError, "--control-token goes with --control-url"
+          elsif settings.control_url.start_with?("ssl:")
+            raise UsageError, "--control-url #{settings.control_url}: a control listener speaks no TLS: take " \
+                              "tcp://127.0.0.1:port or unix:///path"
           elsif settings.control_url != "auto" && Listeners.proxy_protocol(settings.control_url)
             raise UsageError, "--control-url #{settings.control_url}: no proxy stands before a control listener: " \
                               "leave out proxy_protocol"

@@ -147,7 +147,7 @@ module Cuttle
         path, query = Listeners.check(value)[%r{\Aunix:(?://)?(.*)}m, 1]&.split("?", 2)
         path ? ["unix://#{File.expand_path(path)}", query].compact.join("?").freeze : text(value)
       rescue ArgumentError => error
-        raise ArgumentError, "#{error.message}, or auto"
+        raise ArgumentError, "#{error.message.sub(", ssl://host:port", "")}, or auto" # it speaks no TLS
       end
 
       def workers(value)

@@ -22,7 +22,7 @@ module Cuttle
       SIGNALS = {
         "TERM, INT, QUIT" => "stop: accept no more connections, answer the requests under way, and exit",
         "INT, a second time" => "exit at once. Workers are killed",
-        "HUP" => "open the output files again. Without such files: stop",
+        "HUP" => "open the output files again, and read certificates again. Without either: stop",
         "USR1" => "phased restart: load the app again, and replace the workers one by one",
         "USR2" => "hot restart: execute the program as it now is, with its configuration. Listeners stay open",
         "TTIN, TTOU" => "one worker more, one worker fewer",

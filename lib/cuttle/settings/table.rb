@@ -18,7 +18,7 @@ module Cuttle
           # Like rackup: this machine only in development, every interface elsewhere.
           default: lambda { |settings|
             host = %w[development test].include?(settings.environment) ? "127.0.0.1" : "0.0.0.0"
-            ["tcp://#{host}:#{settings.port}"]
+            ["#{settings.dev_tls ? "ssl" : "tcp"}://#{host}:#{settings.port}"]
           },
           # -p together with -b adds an address, as port and bind of a file do. PORT does not, because it may be set for
           # another purpose. -p alone replaces those of a file.
@@ -26,12 +26,17 @@ module Cuttle
           joined: lambda { |uris, settings, others|
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
-          help: "tcp://host:port or unix:///path; may be given again",
+          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be given again",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
-                  "[options](docs/deployment.md#listeners); several" },
+                  "[options](docs/deployment.md#listeners), or `ssl://host:port?cert=FILE&key=FILE` " \
+                  "([TLS](docs/tls.md)); several" },
         { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
           default: 9292, variables: %w[PORT],
           help: "on 127.0.0.1 in development and test, else on every interface" },
+        { name: :dev_tls, kind: :on_off, flags: ["--dev-tls"], default: "off",
+          help: "serve https with a local certificate, which is made if there is none",
+          readme: "serve https with [a local certificate](docs/tls.md#in-development), which is made if there is " \
+                  "none" },
         { name: :bind_to_activated_sockets, kind: :activated, flags: ["--bind-to-activated-sockets[=only]"],
           default: "off",
           help: "listen on all sockets that systemd passes; only: on no others",

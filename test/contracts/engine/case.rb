@@ -31,12 +31,14 @@ module EngineContract
     LOCK = Monitor.new
 
     class << self
-      attr_reader :engine, :workers, :ractors, :backend, :core
+      attr_reader :engine, :workers, :ractors, :backend, :core, :tls
 
       # A suite of +contracts+ (modules of tests) for one way to run an engine. +ractors+: in each process, if any.
-      def for(engine, workers, backend, contracts, core: "native", ractors: 0)
+      # +tls+: clients speak TLS, by these options of TlsSocket.
+      def for(engine, workers, backend, contracts, core: "native", ractors: 0, tls: nil)
         Class.new(self) do
           @engine = engine
+          @tls = tls
           @core = core
           @workers = workers
           @ractors = ractors
@@ -52,7 +54,7 @@ module EngineContract
 
         ways = workers.zero? ? "alone" : "clustered"
         ways = "in #{ractors}" if ractors > 1
-        "TestEngine(#{[engine, ways, core, backend].compact.join(", ")})"
+        "TestEngine(#{[engine, ways, core, backend, ("TLS" if tls)].compact.join(", ")})"
       end
       alias to_s name
 
@@ -71,8 +73,8 @@ module EngineContract
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
         in_ractors = ractors.positive? ? ["--ractors", ractors.to_s] : []
-        ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", "tcp://127.0.0.1:0", "--keep-alive", "--engine", engine,
-         "-w", workers.to_s, *in_ractors, *threads, *TIMES, *flags]
+        ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", tls ? TlsFiles.uri : "tcp://127.0.0.1:0", "--keep-alive",
+         "--engine", engine, "-w", workers.to_s, *in_ractors, *threads, *TIMES, *flags]
       end
 
       def gates
@@ -138,7 +140,7 @@ module EngineContract
 
     # A client that is closed when the test ends.
     def connect(**options)
-      WireClient.new(port, deadline: DEADLINE, **options).tap { |client| @clients << client }
+      WireClient.new(port, deadline: DEADLINE, tls: self.class.tls, **options).tap { |client| @clients << client }
     end
 
     def get(target, *lines) = "GET #{target} HTTP/1.1\r\nHost: a\r\n#{lines.map { |line| "#{line}\r\n" }.join}\r\n"
@@ -147,8 +149,11 @@ module EngineContract
 
     # The body that +target+ is answered with, on a connection of its own.
     def fetch(target)
-      WireClient.open(port, deadline: DEADLINE) { |client| client.ask(get(target, "Connection: close")).body }
+      open_client { |client| client.ask(get(target, "Connection: close")).body }
     end
+
+    # Yields a client, and closes it.
+    def open_client(&block) = WireClient.open(port, deadline: DEADLINE, tls: self.class.tls, &block)
 
     def assert_serves = assert_equal("hello", fetch("/"))
 

@@ -84,7 +84,7 @@ module EngineContract
 
     # Pipelines until the connection ends.
     def hammer
-      WireClient.open(port, deadline: DEADLINE) do |client|
+      open_client do |client|
         client.write(get("/") * 20)
         30.times do
           client.write(get("/") * 10)

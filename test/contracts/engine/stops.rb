@@ -139,6 +139,7 @@ module EngineContract
     # shutdown timeout.
     def test_stop_answers_what_it_has_accepted_and_leaves_the_backlog
       skip "which one of them leaves it, the supervisor says" if clustered?
+      skip "a program of its own, with plain sockets" if self.class.tls
 
       server = @server = self.class.start(script: ["#{__dir__}/leaves.rb", JSON.generate(options_in_full)])
       held = hold_all
@@ -185,6 +186,7 @@ module EngineContract
 
     def test_stop_from_a_trap_handler
       skip "the supervisor's signals are its own" if clustered?
+      skip "a program of its own, with plain sockets" if self.class.tls
 
       with_server(script: ["#{__dir__}/trap.rb", self.class.engine]) do |server|
         idle = idle_connection

@@ -11,7 +11,7 @@ module EngineContract
     def test_survives_exceptions
       %w[/fail /fail_badly].each do |target|
         ROUNDS.times do
-          WireClient.open(port, deadline: DEADLINE) { |client| assert_equal 500, client.ask(get(target)).status }
+          open_client { |client| assert_equal 500, client.ask(get(target)).status }
         end
       end
       ROUNDS.times { assert_raises(WireClient::Truncated) { fetch("/break_off") } }
@@ -37,7 +37,7 @@ module EngineContract
       skip "the app runs on the process's main thread" unless traits.pooled?
 
       ROUNDS.times do
-        WireClient.open(port, deadline: DEADLINE) { |client| client.write(get("/kill", "Connection: close")).rest }
+        open_client { |client| client.write(get("/kill", "Connection: close")).rest }
       end
       assert_whole
     end

@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Listeners
+    # What secures the connections of one URI: its certificates, keys and rules, and the native object that is made of
+    # them before the fork. The processes that are forked share the secret of its session tickets. Each of them reads
+    # changed files by itself (#refresh, #reload). If that fails, it goes on with what it has.
+    class Tls
+      OPTIONS = %w[cert key ca verify_mode min_version ssl_cipher_filter ssl_ciphersuites no_tlsv1 no_tlsv1_1].freeze
+
+      # Where this URI is to listen, for messages.
+      attr_reader :bind
+
+      # +options+ are those of the URI, by name. Raises ArgumentError, which says what to give. (TLS 1.0 and 1.1 are
+      # never spoken, whatever no_tlsv1 and no_tlsv1_1 say.)
+      def initialize(bind, cert: [], key: [], ca: nil, verify_mode: "none", min_version: "1.2", ssl_cipher_filter: nil,
+                     ssl_ciphersuites: nil, **)
+        raise ArgumentError, "give cert before key" if cert.empty? && key.any?
+        raise ArgumentError, "give as many key as cert" if key.any? && key.length != cert.length
+
+        if verify_mode != "none" && ca.nil?
+          raise ArgumentError, "verify_mode=#{verify_mode} needs ca=FILE: who signs clients"
+        end
+
+        @bind = bind
+        @identities = cert.zip(key).map { |pair| [pair.first, pair.last || pair.first] }
+        @authorities = ca
+        @rules = { verify: verify_mode, minimum: min_version, ciphers: ssl_cipher_filter, suites: ssl_ciphersuites }
+      end
+
+      # Whether the URI names no certificate, so that it needs that of --dev-tls.
+      def bare? = @identities.empty?
+
+      # The native object; nil before #prepare.
+      attr_reader :native
+
+      # Makes the native object with +library+, its class. +local+ returns the files [cert, key] that serve a URI which
+      # names none. Raises Error. Does nothing if there is one already.
+      def prepare(library, &local)
+        return if @native
+
+        @identities = [local.call] if bare?
+        native = library.new(Random.urandom(32))
+        load(native)
+        @native = native
+      end
+
+      # Reads the files again if one of them has changed since they were read. Raises nothing.
+      def refresh
+        reload if @native && signature != @read
+      end
+
+      # Reads the files again. New connections get what is in them. A file that can't be used is reported in one line,
+      # and new connections get what they got before. Raises nothing.
+      def reload
+        load(@native) if @native
+      rescue Error => error
+        Cuttle.report("#{error.message}; the certificates of before stay in use")
+      end
+
+      private
+
+      def files = [*@identities.flatten, *@authorities].uniq
+
+      # Tells whether a file was written or replaced.
+      def signature
+        files.map do |path|
+          stat = File.stat(path)
+          [stat.dev, stat.ino, stat.size, stat.mtime]
+        rescue SystemCallError
+          nil
+        end
+      end
+
+      # The signature is taken first: a file that changes meanwhile is read again.
+      def load(native)
+        @read = signature
+        pairs = @identities.map { |pair| pair.map { |path| read(path) } }
+        native.load(identities: pairs, authorities: @authorities && read(@authorities), **@rules)
+      rescue native.class::Error => error
+        raise Error, "can't listen on #{@bind}: #{place(error)}: #{error.message}"
+      end
+
+      def read(path)
+        File.binread(path)
+      rescue SystemCallError => error
+        raise Error, "can't listen on #{@bind}: #{path}: #{reason(error)}"
+      end
+
+      def reason(error)
+        case error
+        when Errno::ENOENT, Errno::ENOTDIR then "there is no such file"
+        when Errno::EACCES then "this user may not read it"
+        when Errno::EISDIR then "it is a directory"
+        else error.message
+        end
+      end
+
+      # What is wrong: a file, or an option.
+      def place(error)
+        case error.part
+        when :cert then @identities.dig(error.index, 0)
+        when :key then @identities.dig(error.index, 1)
+        when :ca then @authorities
+        else error.part
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,187 @@
+# frozen_string_literal: true
+
+require_relative "tls_case"
+
+# Which certificate a client gets, which clients are let in, and what happens when files change or are wrong.
+class TestTlsCertificates < TlsCase
+  def test_the_name_decides
+    one, two, wild = TlsFiles.identity("one.test"), TlsFiles.identity("two.test"), TlsFiles.identity("*.wild.test")
+    secured(query: [one, two, wild].map(&:query).join("&")) do |server|
+      { "one.test" => one, "two.test" => two, "TWO.test" => two, "a.wild.test" => wild, "other.test" => one,
+        nil => one }.each do |name, identity|
+        assert_equal identity.certificate.serial, serial(server, hostname: name), name.inspect
+      end
+      assert_equal "hello", ask(server, hostname: "two.test").body
+    end
+  end
+
+  # Two keys for the same name: OpenSSL takes the one whose signatures the client understands.
+  def test_the_key_decides
+    pair = %i[ec rsa].map { |kind| TlsFiles.identity("both.test", kind: kind) }
+    secured(query: pair.map(&:query).join("&")) do |server|
+      version = OpenSSL::SSL::TLS1_2_VERSION
+      found = %w[ECDHE-ECDSA-AES128-GCM-SHA256 ECDHE-RSA-AES128-GCM-SHA256].map do |cipher|
+        context = OpenSSL::SSL::SSLContext.new
+        context.max_version = version
+        context.ciphers = cipher
+        TCPSocket.open("127.0.0.1", server.port) do |socket|
+          OpenSSL::SSL::SSLSocket.new(socket, context).connect.peer_cert.serial
+        end
+      end
+      assert_equal pair.map { |identity| identity.certificate.serial }, found
+    end
+  end
+
+  def test_a_chain_is_sent_whole
+    chain = File.join(TlsFiles.directory, "chain.pem")
+    File.write(chain, TlsFiles.identity.certificate.to_pem + TlsFiles.authority.certificate.to_pem)
+    secured(query: "cert=#{chain}&key=#{TlsFiles.identity.key_path}") do |server|
+      assert_equal 2, connect(server).socket.ssl.peer_cert_chain.length
+    end
+  end
+
+  def test_certificate_and_key_may_be_in_one_file
+    both = File.join(TlsFiles.directory, "both.pem")
+    File.write(both, TlsFiles.identity.certificate.to_pem + TlsFiles.identity.key.private_to_pem)
+    secured(query: "cert=#{both}") { |server| assert_serves(server) }
+  end
+
+  # Clients
+
+  each_engine("a_client_must_show_a_certificate") do |engine|
+    secured(SHOW, engine: engine, query: clients("force_peer")) do |server|
+      refused(server)
+      refused(server, **shown(TlsFiles.identity("mallory", issuer: TlsFiles.stranger)))
+      client = connect(server, **shown(TlsFiles.identity("alice")))
+      2.times do
+        env = client.ask(GET).body
+        assert_match(/"SSL_CLIENT_VERIFY" ?=> ?"SUCCESS"/, env)
+        assert_match(/"SSL_CLIENT_S_DN" ?=> ?"CN=alice,O=Cuttle"/, env)
+        pem = env[/-----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----/m].gsub('\n', "\n")
+        assert_equal TlsFiles.identity("alice").certificate, OpenSSL::X509::Certificate.new(pem)
+      end
+    end
+  end
+
+  def test_a_client_may_show_a_certificate
+    secured(SHOW, query: clients("peer")) do |server|
+      env = ask(server).body
+      assert_match(/"SSL_CLIENT_VERIFY" ?=> ?"NONE"/, env)
+      refute_match(/SSL_CLIENT_CERT/, env)
+      refused(server, **shown(TlsFiles.identity("mallory", issuer: TlsFiles.stranger)))
+      assert_match(/"SUCCESS"/, ask(server, **shown(TlsFiles.identity("alice"))).body)
+    end
+  end
+
+  # Nobody tells the server of a certificate but the handshake.
+  def test_fields_do_not_pass_for_facts
+    secured(SHOW, query: clients("peer")) do |server|
+      env = ask(server, "GET / HTTP/1.1\r\nHost: a\r\nSSL-Client-Verify: SUCCESS\r\nSSL_CLIENT_CERT: x\r\n\r\n").body
+      assert_match(/"SSL_CLIENT_VERIFY" ?=> ?"NONE"/, env)
+      refute_match(/"SSL_CLIENT_CERT"/, env)
+    end
+  end
+
+  # Sessions
+
+  def test_sessions_are_resumed
+    [OpenSSL::SSL::TLS1_2_VERSION, OpenSSL::SSL::TLS1_3_VERSION].each do |version|
+      secured do |server|
+        session = session_of(server, versions: [version, version])
+        again = connect(server, session: session, versions: [version, version])
+        assert_equal "hello", again.ask(GET).body
+        assert_predicate again.socket.ssl, :session_reused?
+      end
+    end
+  end
+
+  # Their tickets are sealed with another secret.
+  def test_sessions_of_another_server_are_not
+    session = secured { |server| break session_of(server) }
+    secured do |server|
+      again = connect(server, session: session)
+      assert_equal "hello", again.ask(GET).body
+      refute_predicate again.socket.ssl, :session_reused?
+    end
+  end
+
+  # Files
+
+  def test_changed_files_are_used_by_new_connections
+    Dir.mktmpdir("cuttle") do |directory|
+      before = TlsFiles.own_identity(directory)
+      secured(query: before.query) do |server|
+        kept = connect(server)
+        assert_equal before.certificate.serial, kept.socket.ssl.peer_cert.serial
+        server.refresh
+        assert_equal before.certificate.serial, serial(server)
+        after = TlsFiles.own_identity(directory)
+        server.refresh
+        assert_equal after.certificate.serial, serial(server)
+        assert_equal "hello", kept.ask(GET).body
+        assert_predicate session_resumed(server, kept), :session_reused?
+      end
+    end
+  end
+
+  # A key that does not belong to the certificate, half a file, none at all.
+  def test_wrong_files_leave_the_earlier_ones_in_use
+    Dir.mktmpdir("cuttle") do |directory|
+      before = TlsFiles.own_identity(directory)
+      secured(query: before.query) do |server|
+        [-> { File.write(before.key_path, TlsFiles.stranger.key.private_to_pem) },
+         -> { File.write(before.cert_path, before.certificate.to_pem[0, 300]) },
+         -> { File.unlink(before.cert_path) }].each do |harm|
+          TlsFiles.put(before)
+          server.refresh
+          harm.call
+          _, err = capture_io { 2.times { server.refresh } }
+          assert_match(/\Acuttle: can't listen on .*; the certificates of before stay in use\n\z/, err)
+          assert_equal before.certificate.serial, serial(server)
+        end
+      end
+    end
+  end
+
+  def test_what_is_wrong_is_told_at_the_start
+    Dir.mktmpdir("cuttle") do |directory|
+      file = "#{directory}/file"
+      identity = TlsFiles.identity
+      File.write(file, "nothing")
+      locked = "#{directory}/locked"
+      File.write(locked, identity.key.private_to_pem(OpenSSL::Cipher.new("aes-128-cbc"), "secret"))
+      { "cert=/no/such&key=#{file}" => "/no/such: there is no such file",
+        "cert=#{directory}" => "#{directory}: it is a directory",
+        "cert=#{file}&key=#{identity.key_path}" => "#{file}: no start line",
+        "cert=#{identity.cert_path}&key=#{file}" => file,
+        "cert=#{identity.cert_path}&key=#{locked}" => locked,
+        "cert=#{identity.cert_path}&key=#{TlsFiles.stranger.key_path}" =>
+          "#{TlsFiles.stranger.key_path}: key values mismatch",
+        "#{identity.query}&ca=#{file}&verify_mode=peer" => file,
+        "#{identity.query}&ssl_cipher_filter=NONSENSE" => "ssl_cipher_filter: no cipher match",
+        "#{identity.query}&ssl_ciphersuites=NONSENSE" => "ssl_ciphersuites" }.each do |query, reason|
+        error = assert_raises(Cuttle::Error, query) { secured(query: query) { flunk query } }
+        assert_operator error.message, :start_with?, "can't listen on ssl://127.0.0.1:0: #{reason}"
+      end
+    end
+  end
+
+  private
+
+  def clients(mode) = "#{TlsFiles.identity.query}&verify_mode=#{mode}&ca=#{TlsFiles.authority.cert_path}"
+
+  def shown(identity) = { cert: identity.certificate, key: identity.key }
+
+  # A session that the server gave. With TLS 1.3 it comes after the handshake.
+  def session_of(server, **options)
+    client = connect(server, **options)
+    client.ask(GET)
+    client.socket.ssl.session
+  end
+
+  def session_resumed(server, client)
+    again = connect(server, session: client.socket.ssl.session)
+    again.ask(GET)
+    again.socket.ssl
+  end
+end

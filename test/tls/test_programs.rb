@@ -1,0 +1,180 @@
+# frozen_string_literal: true
+
+require_relative "tls_case"
+require "open3"
+
+# The server as a program: other people's clients, workers, signals, restarts, and what is said where TLS is missing.
+class TestTlsPrograms < TlsCase
+  APP = "examples/hello.ru"
+
+  def test_curl
+    serves(client: "curl") do |server|
+      out, status = Open3.capture2("curl", "--silent", "--show-error", "--cacert", TlsFiles.authority.cert_path,
+                                   "--resolve", "localhost:#{server.port}:127.0.0.1", "--http1.1",
+                                   "https://localhost:#{server.port}/")
+      assert_predicate status, :success?
+      refute_empty out
+    end
+  end
+
+  def test_s_client
+    serves(client: "openssl") do |server|
+      %w[-tls1_2 -tls1_3].each do |version|
+        out, = Open3.capture2e("openssl", "s_client", "-connect", "127.0.0.1:#{server.port}", version, "-brief",
+                               "-verify_return_error", "-CAfile", TlsFiles.authority.cert_path, "-ign_eof",
+                               stdin_data: "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        assert_match(%r{HTTP/1\.1 200 OK}, out)
+        assert_match(/Verification: OK/, out)
+      end
+    end
+  end
+
+  def test_h2load
+    serves(client: "h2load") do |server|
+      out, status = Open3.capture2e("h2load", "--h1", "-n", "500", "-c", "10", "https://127.0.0.1:#{server.port}/")
+      assert_predicate status, :success?
+      assert_match(/500 succeeded, 0 failed/, out)
+    end
+  end
+
+  # A ticket of one worker is good for the others, for their keys were made before the fork.
+  def test_workers_share_sessions
+    with_app("run ->(_) { [200, {}, [Process.pid.to_s]] }") do |app|
+      serving_process(app, "-w", "2", "-b", TlsFiles.uri) do |process|
+        first = connect(process)
+        pid = first.ask(GET).body
+        session = first.socket.ssl.session
+        eventually("an answer of the other worker") do
+          client = connect(process, session: session)
+          other = client.ask(GET).body
+          assert_predicate client.socket.ssl, :session_reused?
+          session = client.socket.ssl.session
+          other != pid
+        end
+      end
+    end
+  end
+
+  # HUP stops no server that has certificates to read again.
+  def test_hup_reads_the_certificates_again
+    [["-w", "0"], ["-w", "2"]].each do |workers|
+      Dir.mktmpdir("cuttle") do |directory|
+        before = TlsFiles.own_identity(directory)
+        serving_process(APP, *workers, "-b", TlsFiles.uri(before.query)) do |process|
+          assert_equal before.certificate.serial, serial(process)
+          after = TlsFiles.own_identity(directory)
+          Process.kill("HUP", process.pid)
+          eventually("the new certificate") { serial(process) == after.certificate.serial }
+          assert_predicate process, :running?
+          assert_empty process.err
+        end
+      end
+    end
+  end
+
+  def test_changed_files_are_noticed
+    Dir.mktmpdir("cuttle") do |directory|
+      serving_process(APP, "-b", TlsFiles.uri(TlsFiles.own_identity(directory).query)) do |process|
+        after = TlsFiles.own_identity(directory)
+        eventually("the new certificate") { serial(process) == after.certificate.serial }
+      end
+    end
+  end
+
+  # The program that takes the listener over makes what secures it by the URI; a phased restart keeps it.
+  def test_restarts
+    [["-w", "0", "USR2"], ["-w", "1", "USR2"], ["-w", "1", "USR1"]].each do |*workers, signal|
+      serving_process(APP, *workers, "-b", TlsFiles.uri) do |process|
+        before = workers.last == "0" ? nil : process.workers
+        kept = connect(process)
+        assert_equal 200, kept.ask(GET).status
+        Process.kill(signal, process.pid)
+        if before
+          eventually("other workers") { process.workers.any? && !process.workers.intersect?(before) }
+        else
+          eventually("a second start") { process.out.scan("Ctrl-C stops").length == 2 }
+        end
+        assert_equal 200, ask(process).status
+      end
+    end
+  end
+
+  def test_a_process_without_descriptors_goes_on
+    with_app("Process.setrlimit(:NOFILE, 40)\nrun ->(_) { [200, {}, ['hello']] }") do |app|
+      serving_process(app, "-b", TlsFiles.uri) do |process|
+        held = Array.new(60) { WireClient.new(process.port) }
+        eventually("a complaint") { process.err.include?("no connection can be accepted") }
+        held.each(&:close)
+        eventually("an answer") { ask(process).status == 200 }
+      end
+    end
+  end
+
+  # What is wrong is told before anything is served.
+  def test_what_is_missing
+    assert_refused(2, "name a certificate (?cert=FILE&key=FILE), or take --dev-tls", "-b", "ssl://127.0.0.1:0")
+    assert_refused(2, "TLS needs --core native", "-b", TlsFiles.uri, "--core", "pure")
+    assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem")
+    assert_refused(2, "a control listener speaks no TLS", "--control-url", TlsFiles.uri)
+    assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem",
+                   command: "check")
+  end
+
+  # A library that isn't there is as one that was not built.
+  def test_a_build_without_openssl
+    Dir.mktmpdir("cuttle") do |directory|
+      _, status = Open3.capture2e({ "CUTTLE_TLS" => "no" }, RbConfig.ruby,
+                                  "#{Serving::ROOT}/ext/cuttle_tls/extconf.rb", chdir: directory)
+      assert_predicate status, :success?
+      _, status = Open3.capture2e("make", "-C", directory)
+      assert_predicate status, :success?
+      assert_empty Dir["#{directory}/*.so"]
+    end
+    script = "require 'cuttle'; def (Cuttle::Cores.fetch('native')).tls = nil; " \
+             "exit Cuttle::CLI.new.run(ARGV)"
+    out, status = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "-e", script, "serve", APP, "-b",
+                                  TlsFiles.uri, chdir: Serving::ROOT)
+    assert_equal 1, status.exitstatus, out
+    assert_match(/\Acuttle: ssl:.*built without OpenSSL; install its headers \(libssl-dev.*\n\z/, out)
+  end
+
+  def test_dev_tls
+    Dir.mktmpdir("cuttle") do |directory|
+      state = { "XDG_STATE_HOME" => directory }
+      files = "#{directory}/cuttle/dev-tls"
+      serials = Array.new(2) do
+        serving_process(APP, "--dev-tls", "-b", "ssl://127.0.0.1:0", env: state) do |process|
+          assert_includes process.out, "#{files}/ca.pem"
+          client = connect(process, ca: "#{files}/ca.pem")
+          assert_equal 200, client.ask(GET.sub("\r\n\r\n", "\r\nConnection: close\r\n\r\n")).status
+          client.socket.ssl.peer_cert.serial
+        end
+      end
+      assert_equal 1, serials.uniq.length
+      assert_equal ["100600"], Dir["#{files}/*"].map { |path| File.stat(path).mode.to_s(8) }.uniq
+      assert_equal "40700", File.stat(files).mode.to_s(8)
+    end
+  end
+
+  private
+
+  def serves(client:, &block)
+    skip "no #{client}" unless system("which", client, out: File::NULL)
+    serving_process(APP, "-b", TlsFiles.uri, &block)
+  end
+
+  def with_app(text)
+    Dir.mktmpdir("cuttle") do |directory|
+      File.write("#{directory}/config.ru", text)
+      yield "#{directory}/config.ru"
+    end
+  end
+
+  def assert_refused(status, reason, *flags, command: "serve")
+    flags = [*flags, "-b", "tcp://127.0.0.1:0"] unless flags.include?("-b")
+    out, ended = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "exe/cuttle", command, APP, *flags,
+                                 chdir: Serving::ROOT)
+    assert_equal status, ended.exitstatus, out
+    assert_includes out.lines.first, reason
+  end
+end
