@@ -29,14 +29,18 @@ module Cuttle
     # The most seconds between two signs of life.
     BEAT = 5
 
+    # The same while somebody looks at the figures.
+    WATCHED = 1
+
     # A second INT, and the command halt, end what waits for requests.
     NOW = %w[INT HALT].freeze
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
     # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
-    # takes an event and facts for the supervisor; its +index+. Of the only process: +restart+, a Restart or nil.
-    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, index: nil, restart: nil,
-                   release: -> {})
+    # takes an event and facts for the supervisor; +watched+, which says whether somebody looks at these; its +index+.
+    # Of the only process: +restart+, a Restart or nil.
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil,
+                   restart: nil, release: -> {})
       @server = server
       @settings = server.settings
       @report = report
@@ -44,6 +48,7 @@ module Cuttle
       @redirection = redirection
       @parent = parent
       @tell = tell
+      @watched = watched
       @index = index
       @restart = restart
       @release = release
@@ -89,6 +94,23 @@ module Cuttle
       { started_at: @started_at, **Stats.of(@server), ledger: Ledger.summary(@server.ledger) }
     end
 
+    # See Telemetry::Metrics.
+    def measures
+      figures = Stats.of(@server)
+      { started_at: @started_at, ready: ready?, workers: nil, totals: figures, ledger: @server.ledger,
+        processes: [{ index: nil, pid: Process.pid, started_at: @started_at, stats: figures }] }
+    end
+
+    # Which processes memory is counted for.
+    def owners
+      { { process: "server" } => [Process.pid] }
+    end
+
+    # The ledger of each process that serves, by its pid.
+    def ledgers
+      { Process.pid => @server.ledger }
+    end
+
     private
 
     # A child that the app forked has nothing to tell.
@@ -97,6 +119,7 @@ module Cuttle
 
       return :restart if restarting?
 
+      beat if @parent # the last figures, which count what was served since the sign of life before
       @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
       @stuck ? STUCK : 0
     end
@@ -162,7 +185,7 @@ module Cuttle
     def interval
       return @heartbeat.wake_in(Cuttle.now) unless @parent
 
-      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), BEAT].compact.min
+      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), @watched.call ? WATCHED : BEAT].compact.min
     end
 
     def beat
@@ -232,6 +255,7 @@ module Cuttle
 
     def give_up(status)
       @restart.exec if restarting?
+      beat if @parent
       @release.call
       exit!(status)
     end

@@ -63,6 +63,7 @@ module Cuttle
       # The keywords for a Worker.
       def for_worker(index, place)
         { report: @report, parent: @lifeline, hooks: @hooks, redirection: @redirection, index: index,
+          watched: @scoreboard.method(:watched?),
           tell: ->(event, **facts) { @wire.tell(event, place: place, pid: Process.pid, **facts) } }
       end
 

@@ -43,6 +43,14 @@ module Cuttle
           @books.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
+        def watch(_seconds)
+          self
+        end
+
+        def watched?
+          false
+        end
+
         def to_a
           []
         end
