@@ -24,7 +24,8 @@ Gem::Specification.new do |spec|
                    "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "examples/hello.ru",
                    "deploy/{*.*,Dockerfile,Procfile,kubernetes/*}",
                    "docs/{architecture,configuration,deployment,ecosystem,engines,kubernetes}.md",
-                   "docs/{migrating-from-puma,platforms,security,static,tls}.md", "docs/images/models.svg"]
+                   "docs/{memory,migrating-from-puma,observability,platforms,security,static,tls}.md",
+                   "docs/images/models.svg"]
   spec.bindir = "exe"
   spec.executables = ["cuttle"]
   spec.platform = "java" if java

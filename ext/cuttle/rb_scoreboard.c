@@ -108,6 +108,23 @@ static VALUE scoreboard_end_turn(VALUE self)
 	return Qnil;
 }
 
+/* call-seq: watch(seconds) -> self
+ *
+ * Notes that somebody looks at the workers' figures, for so long (Integer). The supervisor calls it. */
+static VALUE scoreboard_watch(VALUE self, VALUE seconds)
+{
+	cuttle_scoreboard_watch(cuttle_scoreboard_of(self), cuttle_now() + (uint64_t)NUM2UINT(seconds) * 1000000000);
+	return self;
+}
+
+/* call-seq: watched? -> true or false
+ *
+ * Whether somebody looks at the workers' figures: then they tell them more often. */
+static VALUE scoreboard_watched_p(VALUE self)
+{
+	return RBOOL(cuttle_scoreboard_watched(cuttle_scoreboard_of(self), cuttle_now()));
+}
+
 /* call-seq: stats -> Hash
  *
  * The sums of what Poller#stats says of all pollers of this process with a place here, also of those that are gone;
@@ -198,6 +215,8 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
 	rb_define_method(class, "take_turn", scoreboard_take_turn, 0);
 	rb_define_method(class, "end_turn", scoreboard_end_turn, 0);
+	rb_define_method(class, "watch", scoreboard_watch, 1);
+	rb_define_method(class, "watched?", scoreboard_watched_p, 0);
 	rb_define_method(class, "stats", scoreboard_stats, 0);
 	rb_define_method(class, "to_a", scoreboard_to_a, 0);
 }

@@ -118,6 +118,16 @@ uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint
 	return sum;
 }
 
+void cuttle_scoreboard_watch(struct cuttle_scoreboard *scoreboard, uint64_t until)
+{
+	atomic_store_explicit(&scoreboard->shared->watched_until, until, memory_order_relaxed);
+}
+
+bool cuttle_scoreboard_watched(const struct cuttle_scoreboard *scoreboard, uint64_t now)
+{
+	return atomic_load_explicit(&scoreboard->shared->watched_until, memory_order_relaxed) > now;
+}
+
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)
 {
 	const struct cuttle_place *place = scoreboard->shared->at;

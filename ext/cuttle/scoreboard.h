@@ -30,8 +30,9 @@ struct cuttle_place {
 };
 
 struct cuttle_places {
-	_Atomic uint32_t used; /* one more than the highest place ever taken */
-	_Atomic uint32_t turn; /* one more than the place whose turn it is to collect garbage; 0: nobody's */
+	_Atomic uint32_t used;          /* one more than the highest place ever taken */
+	_Atomic uint32_t turn;          /* one more than the place whose turn it is to collect garbage; 0: nobody's */
+	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
 	struct cuttle_place at[];
 };
 
@@ -68,6 +69,11 @@ struct cuttle_ledger *cuttle_scoreboard_ledger(const struct cuttle_scoreboard *s
  * the sum in nanoseconds. */
 uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint32_t first, uint32_t end,
 				enum cuttle_phase phase, uint64_t counts[CUTTLE_LEDGER_BUCKETS]);
+
+/* Notes that somebody looks at the workers' figures, until a time as cuttle_now(). */
+void cuttle_scoreboard_watch(struct cuttle_scoreboard *scoreboard, uint64_t until);
+/* Whether somebody looks at them. */
+bool cuttle_scoreboard_watched(const struct cuttle_scoreboard *scoreboard, uint64_t now);
 
 /* Whether another worker is free and has fewer connections than the one with this place. */
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);

@@ -14,6 +14,7 @@ module Cuttle
     COMMANDS = [
       Command.new("serve", "cuttle/cli/serve", :Serve, "serve a Rack app, or a directory of files"),
       Command.new("ctl", "cuttle/cli/ctl", :Ctl, "control a running server: status, stats, stop, restart, …"),
+      Command.new("top", "cuttle/cli/top", :Top, "watch a running server: workers, rate, latencies, memory"),
       Command.new("check", "cuttle/cli/check", :Check, "print the settings of serve, and where each comes from"),
       Command.new("import", "cuttle/cli/import", :Import, "make a configuration file from Puma's or Unicorn's"),
       Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),

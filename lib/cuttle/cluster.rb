@@ -31,12 +31,17 @@ module Cuttle
     autoload :Slot, "cuttle/cluster/slot"
     autoload :Solitude, "cuttle/cluster/solitude"
     autoload :Strangers, "cuttle/cluster/strangers"
+    autoload :Tally, "cuttle/cluster/tally"
     autoload :Wear, "cuttle/cluster/wear"
     autoload :Wire, "cuttle/cluster/wire"
     autoload :Workers, "cuttle/cluster/workers"
 
     # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
     ADDED = 32
+
+    # Seconds for which workers tell their figures more often after somebody has asked for them: more than a collector
+    # of metrics waits between two questions.
+    WATCH = 90
 
     SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + Signals::WORKERS + %w[CHLD]).freeze
 
@@ -90,19 +95,57 @@ module Cuttle
 
     # See Control. May be called from any thread.
     def stats
+      @cluster.scoreboard.watch(WATCH)
       slots = @workers.to_a
       { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
         booted_workers: slots.count(&:ready?),
-        old_workers: slots.count { |slot| slot.retiring? || slot.mould != @moulds.current },
-        worker_status: slots.map { |slot| { **slot.status, ledger: ledger(slot.place) } },
-        ledger: Ledger.summary(@cluster.scoreboard.ledger) }
+        old_workers: slots.count { |slot| old?(slot) },
+        worker_status: slots.map { |slot| status(slot) }, ledger: Ledger.summary(@cluster.scoreboard.ledger) }
+    end
+
+    # See Telemetry::Metrics. May be called from any thread.
+    def measures
+      @cluster.scoreboard.watch(WATCH)
+      slots = @workers.to_a
+      { started_at: @started_at, ready: ready?, workers: workers(slots), totals: @workers.tally.totals,
+        processes: slots.map { |slot| process(slot) }, ledger: @cluster.scoreboard.ledger }
+    end
+
+    # Which processes memory is counted for (see Telemetry::Metrics). Elders have no index.
+    def owners
+      workers = @workers.to_a.group_by(&:index).transform_values { |slots| slots.filter_map(&:pid) }
+      { { process: "supervisor" } => [Process.pid], { process: "mould" } => @moulds.pids,
+        **workers.transform_keys { |index| index ? { process: "worker", worker: index.to_s } : { process: "elder" } } }
+    end
+
+    # The ledger of each process that serves, by its pid.
+    def ledgers
+      slots = @workers.to_a.select { |slot| slot.index && slot.pid }
+      slots.to_h { |slot| [slot.pid, @cluster.scoreboard.ledger(slot.place)] }
     end
 
     private
 
-    # Of the worker at a place, and of those that had it before; nil for the worker of another supervisor.
-    def ledger(place)
-      place && Ledger.summary(@cluster.scoreboard.ledger(place))
+    # With the ledger of the worker's place, and of those that had it before; without it for an elder.
+    def status(slot)
+      ledger = slot.place && Ledger.summary(@cluster.scoreboard.ledger(slot.place))
+      { **slot.status, restarts: @workers.tally.restarts(slot.index), ledger: ledger }
+    end
+
+    # Of the workers that stay, those of before a restart are old too.
+    def workers(slots)
+      { known: slots.length, ready: slots.count(&:ready?), old: slots.count { |slot| old?(slot) },
+        started: @workers.tally.started.values.sum, died: @workers.tally.died }
+    end
+
+    def old?(slot)
+      slot.retiring? || slot.mould != @moulds.current
+    end
+
+    def process(slot)
+      tally = @workers.tally
+      { index: slot.index, pid: slot.pid, started_at: slot.started_at, stats: slot.stats,
+        requests: tally.requests[slot.index], restarts: tally.restarts(slot.index) }
     end
 
     def over?
@@ -113,7 +156,9 @@ module Cuttle
       @signals.wait(wake_in(Cuttle.now), @cluster.wire.reader).each { |signal| obey(signal) }
       now = Cuttle.now
       @heartbeat.beat(now)
+      ended = @workers.reap # before the wire is read, so that nobody says anything afterwards
       @cluster.wire.read.each { |message| hear(message, now) }
+      @workers.bury(ended, now)
       @workers.tend(now)
       @moulds.tend(now)
       @strangers.tend(now)

@@ -34,7 +34,8 @@ module Cuttle
 
     # Listens. +process+ is what is controlled. Its methods are called by several threads, and return at once:
     #
-    #   stats          a Hash for JSON
+    #   stats, top     a Hash for JSON
+    #   measures       a Hash for Telemetry::Metrics.of
     #   live?          whether it works at all
     #   ready?         whether it serves and does not stop
     #   command(name)  passes one of App::COMMANDS on. Raises UsageError, in one line, if the process can't do that.
@@ -75,6 +76,7 @@ module Cuttle
     # A process must not be forked while another thread loads code: the child would wait for it without end.
     def preload
       Stats.versions
+      Telemetry::Prometheus.preload
       @server.preload
     end
 

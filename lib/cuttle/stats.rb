@@ -44,6 +44,15 @@ module Cuttle
         }
       end
 
+      # The memory of a process, in octets: its proportional set size, in which what n processes share counts for one
+      # nth in each. nil if the process has ended, or the system does not tell.
+      def memory(pid)
+        kilobytes = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1]
+        kilobytes && (kilobytes.to_i * 1024)
+      rescue SystemCallError
+        nil
+      end
+
       # What runs here: {cuttle: "0.1.0", ruby: {engine:, version:, patchlevel:}}.
       def versions
         { cuttle: VERSION, ruby: { engine: RUBY_ENGINE, version: RUBY_VERSION, patchlevel: RUBY_PATCHLEVEL } }

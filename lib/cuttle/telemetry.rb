@@ -5,6 +5,9 @@ module Cuttle
   module Telemetry
     autoload :AccessLog, "cuttle/telemetry/access_log"
     autoload :LogFormat, "cuttle/telemetry/log_format"
+    autoload :Metrics, "cuttle/telemetry/metrics"
     autoload :Output, "cuttle/telemetry/output"
+    autoload :Prometheus, "cuttle/telemetry/prometheus"
+    autoload :Reporter, "cuttle/telemetry/reporter"
   end
 end

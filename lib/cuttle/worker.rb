@@ -30,14 +30,18 @@ module Cuttle
     # The most seconds between two signs of life, and between two looks whether certificates have changed.
     BEAT = 5
 
+    # The same while somebody looks at the figures.
+    WATCHED = 1
+
     # A second INT, and the command halt, end what waits for requests.
     NOW = %w[INT HALT].freeze
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
     # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
-    # takes an event and facts for the supervisor; its +index+; +succeed+, or nil, which returns at Signals::SUCCEED
-    # whether this worker is to become the mould. Of the only process: +restart+, a Restart or nil.
-    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, index: nil, succeed: nil,
+    # takes an event and facts for the supervisor; +watched+, which says whether somebody looks at these; its +index+;
+    # +succeed+, or nil, which returns at Signals::SUCCEED whether this worker is to become the mould. Of the only
+    # process: +restart+, a Restart or nil.
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil, succeed: nil,
                    restart: nil, release: -> {})
       @server = server
       @settings = server.settings
@@ -46,6 +50,7 @@ module Cuttle
       @redirection = redirection
       @parent = parent
       @tell = tell
+      @watched = watched
       @index = index
       @succeed = succeed
       @restart = restart
@@ -93,6 +98,23 @@ module Cuttle
       { started_at: @started_at, **Stats.of(@server), ledger: Ledger.summary(@server.ledger) }
     end
 
+    # See Telemetry::Metrics.
+    def measures
+      figures = Stats.of(@server)
+      { started_at: @started_at, ready: ready?, workers: nil, totals: figures, ledger: @server.ledger,
+        processes: [{ index: nil, pid: Process.pid, started_at: @started_at, stats: figures }] }
+    end
+
+    # Which processes memory is counted for.
+    def owners
+      { { process: "server" } => [Process.pid] }
+    end
+
+    # The ledger of each process that serves, by its pid.
+    def ledgers
+      { Process.pid => @server.ledger }
+    end
+
     private
 
     def signals
@@ -106,6 +128,7 @@ module Cuttle
 
       return :restart if restarting?
 
+      beat if @parent # the last figures, which count what was served since the sign of life before
       @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
       return :mould if successor?
 
@@ -184,7 +207,7 @@ module Cuttle
     def interval
       return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @parent
 
-      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), BEAT].compact.min
+      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), @watched.call ? WATCHED : BEAT].compact.min
     end
 
     def beat
@@ -256,6 +279,7 @@ module Cuttle
 
     def give_up(status)
       @restart.exec if restarting?
+      beat if @parent
       @release.call
       exit!(status)
     end

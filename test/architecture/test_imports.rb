@@ -54,7 +54,7 @@ class TestImports < Minitest::Test
     "service" => %w[core http rack static telemetry],
     "settings" => %w[cores engines http listeners cluster telemetry collector], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],
-    "plugin" => [],
+    "plugin" => %w[telemetry ledger], # two send metrics
     "hooks" => [],
     "database_pools" => [],
     "backtraces" => [],
@@ -66,7 +66,7 @@ class TestImports < Minitest::Test
     "worker" => %w[signals notify backtraces stats ledger warmup],
     "stats" => [],
     "pid_file" => [],
-    "control" => %w[settings listeners server signals stats], # it is a server, whose app is its own
+    "control" => %w[settings listeners server signals stats telemetry ledger], # it is a server, whose app is its own
     "cluster" => %w[cores engines server worker signals notify backtraces stats ledger warmup],
     "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
                      control pid_file signals backtraces],

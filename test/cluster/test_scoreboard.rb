@@ -11,6 +11,15 @@ class TestScoreboard < Minitest::Test
     assert_equal [[0, false], [0, false]], scoreboard.to_a
   end
 
+  def test_somebody_looks_at_the_figures
+    scoreboard = Cuttle::Scoreboard.new(1)
+    refute_predicate scoreboard, :watched?
+    Process.wait(fork { scoreboard.watch(600).then { exit!(0) } })
+    assert_predicate scoreboard, :watched?
+    scoreboard.watch(0)
+    refute_predicate scoreboard, :watched?
+  end
+
   def test_a_poller_says_what_it_has_and_whether_it_is_free
     scoreboard = Cuttle::Scoreboard.new(2)
     assert scoreboard.take(1)

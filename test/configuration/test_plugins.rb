@@ -84,6 +84,36 @@ class TestPlugins < Minitest::Test
     end
   end
 
+  # No gem can be found here.
+  def test_a_gem_that_is_missing
+    { "statsd" => "statsd-instrument", "opentelemetry" => "opentelemetry-metrics-sdk" }.each do |name, gem|
+      serve("plugin :#{name}") do |process|
+        eventually("the end") { !process.running? }
+        assert_equal 2, process.status.exitstatus
+        assert_match(/\Acuttle: config\/cuttle.rb:1: Cuttle::Plugin::\w+: the gem #{gem} is missing: /, process.err)
+      end
+    end
+  end
+
+  def test_options
+    write("cuttle/plugin/my_mark.rb", <<~RUBY)
+      class Cuttle::Plugin::MyMark < Cuttle::Plugin
+        OPTIONS = { text: "default" }.freeze
+        def start(_) = File.write("started", @options[:text])
+      end
+    RUBY
+    { "" => "default", ", text: 'given'" => "given" }.each do |options, text|
+      serve("$LOAD_PATH << '.'\nplugin :my_mark#{options}") do
+        assert_equal text, File.read("#{@directory}/started")
+      end
+    end
+    serve("$LOAD_PATH << '.'\nplugin :my_mark, word: 1") do |process|
+      eventually("the end") { !process.running? }
+      assert_equal [2, "cuttle: config/cuttle.rb:2: Cuttle::Plugin::MyMark: unknown option word\n"],
+                   [process.status.exitstatus, process.err.lines.first]
+    end
+  end
+
   def test_tmp_restart
     [0, 1].each do |workers|
       write("config.ru", "run ->(_) { [200, {}, ['one']] }")

@@ -29,6 +29,17 @@ class TestControlApp < Minitest::Test
     end
   end
 
+  def test_metrics
+    controlling do |control|
+      answer = ask(control, "/metrics")
+      assert_equal ["text/plain; version=0.0.4; charset=utf-8", "no-store"],
+                   [answer["content-type"], answer["cache-control"]]
+      assert_includes answer.body, "\ncuttle_ready 1\n"
+      assert_equal [200, 405], [status(control, "/metrics", "HEAD"), status(control, "/metrics", "POST")]
+      assert_equal({}, json(control, "/top").fetch("ledgers"))
+    end
+  end
+
   def test_commands_reach_the_process_by_post_and_by_get
     controlling do |control|
       assert_equal({ "status" => "ok" }, json(control, "/restart", "POST", "Content-Length" => 0))
@@ -75,9 +86,11 @@ class TestControlApp < Minitest::Test
     controlling(control_token: "s3cret+/=") do |control|
       good = [["/stats", { "Authorization" => "Bearer s3cret+/=" }],
               ["/stats", { "Authorization" => "bearer  s3cret+/=" }],
+              ["/metrics", { "Authorization" => "Bearer s3cret+/=" }],
               ["/stats?token=s3cret%2B%2F%3D", {}], ["/stats?a=1&token=s3cret%2B/%3d", {}]]
       good.each { |path, fields| assert_equal 200, status(control, path, **fields), path }
-      bad = [["/stats", {}], ["/stats?token=", {}], ["/stats?token=s3cret", {}], ["/stats?token=%", {}],
+      bad = [["/stats", {}], ["/metrics", {}], ["/top", {}], ["/stats?token=", {}],
+             ["/stats?token=s3cret", {}], ["/stats?token=%", {}],
              ["/stats?token=s3cret%2B%2F%3D0", {}], ["/stats?xtoken=s3cret%2B%2F%3D", {}], ["/stop", {}],
              ["/nothing", {}], ["/stats", { "Authorization" => "Bearer s3cret+/" }],
              ["/stats", { "Authorization" => "Basic s3cret+/=" }], ["/stats", { "Authorization" => "s3cret+/=" }],

@@ -106,10 +106,13 @@ class TestControl < Minitest::Test
   def test_requests_load_no_code
     program = <<~RUBY
       fake = Object.new
-      %i[stats live? ready? command].each { |name| fake.define_singleton_method(name) { |*| {} } }
+      %i[stats live? ready? command top].each { |name| fake.define_singleton_method(name) { |*| {} } }
+      phase = { count: 0, sum: 0, buckets: Array.new(Cuttle::Ledger::BOUNDS.length, 0) }
+      measures = { versions: Cuttle::Stats.versions, totals: {}, processes: [], owners: {}, ledger: { app: phase } }
+      fake.define_singleton_method(:measures) { measures }
       control = Cuttle::Control.new(Cuttle::Settings.build(variables: {}, control_url: "auto"), fake).start
       before = $LOADED_FEATURES.dup
-      %w[live stats stop nothing gc-stats].each do |path|
+      %w[live stats stop nothing gc-stats metrics top].each do |path|
         socket = UNIXSocket.new(control.uri.delete_prefix("unix://"))
         socket.write("GET /\#{path}?token=%41 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         abort "no answer" if socket.read.empty?

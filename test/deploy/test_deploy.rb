@@ -23,9 +23,20 @@ class TestDeploy < Minitest::Test
 
   def test_each_says_what_was_tried_and_what_was_not
     FILES.each do |path|
-      head = File.foreach(path).take_while { |line| line.start_with?("#") }.join.gsub(/\n# */, " ")
-      assert_match(/Tried: .*Not (run|built|tried|applied|deployed)/, head, path)
+      assert_match(/Tried: .*Not (run|built|tried|applied|deployed)/, head(path), path)
     end
+  end
+
+  # Each metric that the dashboard names is one that the server prints.
+  def test_the_dashboard
+    dashboard = JSON.parse(File.read("#{DEPLOY}/grafana.json"))
+    texts = dashboard["panels"].flat_map { |panel| panel["targets"].map { |target| target["expr"] } }
+    texts << dashboard["templating"].to_s
+    named = texts.join(" ").scan(/\bcuttle_[a-z_]+/).uniq
+    assert_operator named.length, :>, 20
+    assert_empty named - printed
+    texts.first(texts.length - 1).each { |text| assert_equal text.count("("), text.count(")"), text }
+    assert_equal dashboard["panels"].length, dashboard["panels"].map { |panel| panel["id"] }.uniq.length
   end
 
   def test_each_is_in_the_documents
@@ -119,6 +130,20 @@ class TestDeploy < Minitest::Test
   end
 
   private
+
+  # What a file says of itself: its first comment; JSON has none.
+  def head(path)
+    return JSON.parse(File.read(path)).fetch("description") if path.end_with?(".json")
+
+    File.foreach(path).take_while { |line| line.start_with?("#") }.join.gsub(/\n# */, " ")
+  end
+
+  # Of samples.
+  def printed
+    Cuttle::Telemetry::Metrics::TABLE.flat_map do |metric|
+      metric.type == :histogram ? %w[bucket sum count].map { |part| "#{metric.name}_#{part}" } : [metric.name]
+    end
+  end
 
   # The arguments of `cuttle` by file.
   def commands

@@ -9,14 +9,8 @@ module Cuttle
       EVERY = 10
       PAUSE = 60
 
-      # The memory of a process, in octets: its proportional set size, in which what n processes share counts for one
-      # nth in each. nil if the process has ended, or the system does not tell.
-      def self.memory(pid)
-        kilobytes = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1]
-        kilobytes && (kilobytes.to_i * 1024)
-      rescue SystemCallError
-        nil
-      end
+      # The memory of a process: Stats.memory.
+      def self.memory(pid) = Stats.memory(pid)
 
       # +report+ takes one line for the user.
       def initialize(settings, workers, report)

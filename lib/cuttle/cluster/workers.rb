@@ -18,10 +18,14 @@ module Cuttle
       # The number of workers that were told to stop and had to be killed.
       attr_reader :killed
 
+      # What they have counted, a Tally.
+      attr_reader :tally
+
       def initialize(membership)
         @cluster = membership
         @slots = []
         @killed = 0
+        @tally = Tally.new
       end
 
       # Adds a worker, to be forked from +mould+. Without an +index+ it gets the lowest that is free.
@@ -52,9 +56,25 @@ module Cuttle
         staying.all?(&:ready?)
       end
 
-      # Reaps, kills and has forked what is due at +now+.
+      # Those that have ended, to be given to #bury once their last messages were heard: [[slot, status], …]. Waits only
+      # for the workers: a child of the app is the app's to wait for.
+      def reap
+        @unseen = false
+        to_a.select(&:running?).filter_map do |slot|
+          _, status = Process.wait2(slot.pid, Process::WNOHANG)
+          [slot, status] if status
+        rescue Errno::ECHILD
+          [slot, nil] unless alive?(slot.pid) # it is not ours yet: its parent is still there
+        end
+      end
+
+      # Takes leave of those that #reap returned.
+      def bury(ended, now)
+        ended.each { |slot, status| bury_one(slot, status, now) }
+      end
+
+      # Kills and has forked what is due at +now+.
       def tend(now)
-        reap(now)
         to_a.each { |slot| ended(slot, now) if missing?(slot) }
         to_a.each { |slot| enforce(slot, now) }
         @slots.each { |slot| order(slot, now) if slot.due?(now) && castable?(slot) }
@@ -69,7 +89,7 @@ module Cuttle
 
         forked(slot, facts[:pid]) unless slot.pid
         slot.ready(now) if message.event == :ready
-        slot.seen(now, facts.except(:place, :pid)) if %i[ready beat].include?(message.event)
+        seen(slot, facts.except(:place, :pid), now) if %i[ready beat].include?(message.event)
       end
 
       # What was to be forked from the mould +from+ is forked from +to+.
@@ -112,7 +132,7 @@ module Cuttle
 
       # Seconds until #tend has something to do; nil: not before a signal or a message.
       def wake_in(now)
-        return 0 if @slots.any? { |slot| missing?(slot) }
+        return 0 if @unseen || @slots.any? { |slot| missing?(slot) }
 
         @slots.filter_map { |slot| slot.wake_in(now) if slot.taken? || slot.retiring? || castable?(slot) }.min
       end
@@ -125,7 +145,14 @@ module Cuttle
 
       def forked(slot, pid)
         slot.forked(pid)
+        @unseen = true # it may have ended already, before anybody knew whose signal that was
+        @tally.began(pid, slot.index)
         signal("TERM", slot) if slot.retiring?
+      end
+
+      def seen(slot, figures, now)
+        slot.seen(now, figures)
+        @tally.note(slot.pid, slot.index, figures)
       end
 
       # A worker that was given up before it was forked has another in its place.
@@ -186,23 +213,14 @@ module Cuttle
         ended(slot, now)
       end
 
-      # Waits only for the workers. A child of the app is the app's to wait for.
-      def reap(now)
-        to_a.select(&:running?).each do |slot|
-          _, status = Process.wait2(slot.pid, Process::WNOHANG)
-          bury(slot, status, now) if status
-        rescue Errno::ECHILD
-          bury(slot, nil, now) unless alive?(slot.pid) # it is not ours yet: its parent is still there
-        end
-      end
-
       def alive?(pid)
         Process.kill(0, pid)
       rescue Errno::ESRCH
         false
       end
 
-      def bury(slot, status, now)
+      def bury_one(slot, status, now)
+        @tally.ended(slot.pid, died: !slot.retiring? && !slot.index.nil?)
         @cluster.scoreboard.clear(slot.place) if slot.index
         return @slots.delete(slot) if slot.retiring? || slot.index.nil?
 

@@ -89,9 +89,9 @@ module Cuttle
         @configuration.hooks.failure = handler.is_a?(Proc) ? handler : handler.method(:call)
       end
 
-      # A plugin, by its name (see Plugin).
-      def plugin(name)
-        @configuration.plugins << Plugin.named(name).tap { |found| found.config(self) }
+      # A plugin, by its name, with its options (see Plugin).
+      def plugin(name, **options)
+        @configuration.plugins << Plugin.named(name, **options).tap { |found| found.config(self) }
       rescue UsageError => error
         raise UsageError, "#{place}: #{error.message.delete_prefix("#{place}: ")}"
       end

@@ -6,10 +6,11 @@ require "uri"
 
 module Cuttle
   class Control
-    # What the control listener answers. JSON, always. Called by several threads.
+    # What the control listener answers: JSON, but for the metrics. Called by several threads.
     #
     #   GET  /live, /ready                        200 or 503; for probes, no token needed
-    #   GET  /stats, /gc-stats                    figures
+    #   GET  /stats, /gc-stats, /top              figures; what `cuttle top` shows
+    #   GET  /metrics                             Prometheus' text format
     #   POST /stop, /restart, … (see COMMANDS)    passed on to the process; also GET, as Puma's
     #   POST /gc                                  collects garbage, in this process
     #
@@ -20,7 +21,7 @@ module Cuttle
 
       PROBES = %w[live ready].freeze
 
-      FIGURES = %w[stats gc-stats].freeze
+      FIGURES = %w[stats gc-stats top metrics].freeze
 
       OK = { status: "ok" }.freeze
 
@@ -49,12 +50,25 @@ module Cuttle
 
       def respond(name, env)
         if FIGURES.include?(name)
-          reading(env) { answer(200, name == "stats" ? @process.stats : GC.stat) }
+          reading(env) { figures(name) }
         elsif name == "gc" || COMMANDS.include?(name)
           acting(env) { answer(200, name == "gc" ? collect : command(name)) }
         else
           answer(404, error: "nothing is called #{name[0, 100].inspect} here")
         end
+      end
+
+      def figures(name)
+        case name
+        when "metrics" then metrics
+        when "gc-stats" then answer(200, GC.stat)
+        else answer(200, @process.public_send(name))
+        end
+      end
+
+      def metrics
+        text = Telemetry::Prometheus.text(Telemetry::Metrics.of(@process.measures))
+        message(200, text, "content-type" => Telemetry::Prometheus::TYPE)
       end
 
       def probe(name, env)
@@ -85,7 +99,10 @@ module Cuttle
       end
 
       def answer(status, content, fields = {})
-        body = "#{JSON.generate(content)}\n"
+        message(status, "#{JSON.generate(content)}\n", fields)
+      end
+
+      def message(status, body, fields)
         [status, HEAD.merge(fields, "content-length" => body.bytesize.to_s), [body]]
       end
 

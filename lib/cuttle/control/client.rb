@@ -11,7 +11,7 @@ module Cuttle
       PATIENCE = 10
 
       # What is asked with GET; everything else is a POST.
-      READ = %w[live ready stats gc-stats].freeze
+      READ = %w[live ready stats gc-stats top metrics].freeze
 
       # +status+ is nil if the listener closed the connection without an answer.
       Answer = Struct.new(:status, :body)

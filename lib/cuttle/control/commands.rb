@@ -11,16 +11,33 @@ module Cuttle
         "add-worker" => "TTIN", "remove-worker" => "TTOU", "thread-backtraces" => Signals::DUMP.first
       }.freeze
 
+      # Seconds for which the memory of processes is kept: to read it, the system walks all their pages.
+      MEMORY = 5
+
       # +cluster+: whether the process has workers. +files+: whether its output goes to files.
       def initialize(process, cluster:, files:)
         @process = process
         @cluster = cluster
         @files = files
+        @lock = Mutex.new
       end
 
       # The keys of Puma's stats, and ours; times as in 2026-11-23T16:44:46Z.
       def stats
         plain({ started_at: nil, versions: Stats.versions, **@process.stats })
+      end
+
+      # All metrics, as Telemetry::Metrics reads them.
+      def measures
+        owners = @process.owners
+        { versions: Stats.versions, **@process.measures, owners: owners, memory: memory(owners.values.flatten) }
+      end
+
+      # What `cuttle top` shows, for JSON: stats; by pid, memory in octets, and histograms, {phase: {count:, sum:,
+      # buckets: [[upper bound, count], …]}} in nanoseconds, without empty buckets.
+      def top
+        { stats: stats, memory: memory(@process.owners.values.flatten),
+          ledgers: @process.ledgers.transform_values { |ledger| ledger.transform_values { |phase| thin(phase) } } }
       end
 
       # Whoever can answer lives.
@@ -51,6 +68,20 @@ module Cuttle
 
       def threads
         Thread.list.map { |thread| { name: thread.name || thread.inspect, backtrace: thread.backtrace } }
+      end
+
+      def memory(pids)
+        @lock.synchronize do
+          return @memory if @memory && Cuttle.now < @memory_until && (pids - @memory.keys).empty?
+
+          @memory_until = Cuttle.now + MEMORY
+          @memory = pids.to_h { |pid| [pid, Stats.memory(pid)] }.freeze
+        end
+      end
+
+      def thin(phase)
+        full = Ledger::BOUNDS.zip(phase[:buckets]).reject { |_, count| count.nil? || count.zero? }
+        { **phase, buckets: full.map { |bound, count| [bound.to_f.finite? ? bound : nil, count] } } # null: no bound
       end
 
       def plain(value)

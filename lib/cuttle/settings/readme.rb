@@ -7,10 +7,11 @@ module Cuttle
       # Each name is also the method that makes the table. The file is its source.
       TABLES = { options: "lib/cuttle/settings/table.rb", engines: "lib/cuttle/engines.rb",
                  parsers: "lib/cuttle/http/parsers.rb", presets: "lib/cuttle/settings/likes.rb",
-                 words: "lib/cuttle/settings/table.rb" }.freeze
+                 words: "lib/cuttle/settings/table.rb", metrics: "lib/cuttle/telemetry/metrics/table.rb" }.freeze
 
       # Each document and its tables.
-      DOCUMENTS = { "README.md" => %i[options engines parsers presets], "docs/configuration.md" => %i[words] }.freeze
+      DOCUMENTS = { "README.md" => %i[options engines parsers presets], "docs/configuration.md" => %i[words],
+                    "docs/observability.md" => %i[metrics] }.freeze
 
       module_function
 
@@ -49,6 +50,15 @@ module Cuttle
       # The HTTP parsers.
       def parsers
         table(%w[parser description], Http::Parsers.names.map { |name| [code(name), Http::Parsers.describe(name)] })
+      end
+
+      # The metrics of GET /metrics.
+      def metrics
+        rows = Telemetry::Metrics::TABLE.map do |metric|
+          [code(metric.name), [metric.type, metric.unit].compact.join(", "),
+           metric.labels.map { |label| code(label) }.join(", "), metric.help]
+        end
+        table(["metric", "type, unit", "labels", "meaning"], rows)
       end
 
       # The presets of --like. Those with the same values share a row.

@@ -20,6 +20,13 @@ module ControlCase
 
     def stats = { workers: 2, worker_status: [{ index: 0, last_status: { backlog: 0, max_threads: nil } }] }
 
+    def top = { stats: stats, memory: {}, ledgers: {} }
+
+    def measures
+      { versions: Cuttle::Stats.versions, started_at: Time.at(0), ready: @ready, workers: nil, totals: {},
+        processes: [], owners: {}, memory: {}, ledger: {} }
+    end
+
     def ready? = @ready
 
     def live? = @live

@@ -50,6 +50,14 @@ module Cuttle
 
         def end_turn; end
 
+        def watch(_seconds)
+          self
+        end
+
+        def watched?
+          false
+        end
+
         def to_a
           []
         end

@@ -1,0 +1,96 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class CLI
+    class Top
+      # What a server said of itself at one moment (Control::Commands#top), and what has happened since another.
+      class Sample
+        # One process that serves, between two samples. Rates and shares are nil where nothing can be said.
+        #
+        #   state      "starts", "serves", "stops", or "of before" (a hot restart)
+        #   ledger     what the ledger recorded meanwhile
+        Row = Struct.new(:index, :pid, :state, :busy, :threads, :queue, :connections, :ledger, :memory, :restarts, :age,
+                         :seconds, keyword_init: true) do
+          def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
+        end
+
+        # When it was taken, on the monotonic clock; what was said.
+        attr_reader :at, :stats, :memory
+
+        # +said+: the answer's JSON, read.
+        def initialize(said, at: Cuttle.now)
+          @at = at
+          @stats = said.fetch("stats")
+          @memory = said.fetch("memory").transform_keys(&:to_i)
+          @ledgers = said.fetch("ledgers").to_h { |pid, ledger| [pid.to_i, whole(ledger)] }
+        rescue KeyError => error
+          raise Error, "the server is of another version: it says nothing of #{error.key}"
+        end
+
+        def ledger(pid) = @ledgers[pid]
+
+        # Whether the server has workers.
+        def cluster? = @stats.key?("worker_status")
+
+        # The Rows: of each worker, or of the only process. What +before+ doesn't know has no ledger yet.
+        def rows(before)
+          (cluster? ? @stats["worker_status"] : [alone]).map { |worker| row(worker, before) }
+        end
+
+        # Seconds since an instant that the server named.
+        def age(text)
+          text && [Time.now - Time.utc(*text.scan(/\d+/).map(&:to_i)), 0].max
+        end
+
+        private
+
+        def alone
+          { "pid" => @stats["pid"] || @memory.keys.first, "booted" => true, "started_at" => @stats["started_at"],
+            "last_status" => @stats }
+        end
+
+        def row(worker, before)
+          figures = worker.fetch("last_status")
+          pid = worker["pid"]
+          Row.new(index: worker["index"], pid: pid, state: state(worker), busy: figures["busy_threads"],
+                  threads: figures["max_threads"], queue: figures["backlog"], connections: figures["connections"],
+                  memory: @memory[pid], restarts: worker["restarts"], age: age(worker["started_at"]),
+                  ledger: since(before, pid), seconds: [@at - before.at, 1e-3].max)
+        end
+
+        def state(worker)
+          return "of before" if worker["index"].nil? && cluster?
+          return "stops" if worker["retiring"]
+
+          worker["booted"] ? "serves" : "starts"
+        end
+
+        def since(before, pid)
+          now = @ledgers[pid]
+          past = before.ledger(pid)
+          now && past && Ledger.difference(now, past)
+        end
+
+        def whole(ledger)
+          ledger.to_h { |name, phase| [name.to_sym, thick(phase)] }
+        end
+
+        # A histogram with all buckets.
+        def thick(phase)
+          buckets = Array.new(Ledger::BOUNDS.length, 0)
+          phase.fetch("buckets").each { |bound, count| buckets[place(bound)] = count }
+          { count: phase.fetch("count"), sum: phase.fetch("sum"), buckets: buckets }
+        end
+
+        def place(bound)
+          return Ledger::BOUNDS.length - 1 unless bound
+
+          PLACES.fetch(bound) { raise Error, "the server is of another version: its histograms have other bounds" }
+        end
+
+        PLACES = Ledger::BOUNDS.each_with_index.to_h.freeze
+        private_constant :PLACES
+      end
+    end
+  end
+end

@@ -1,0 +1,57 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # What the workers of a supervisor have counted since its start, also those that have gone: it adds what each sign
+    # of life counts beyond the one before, so no sum ever goes backwards. The supervisor writes; any thread may read,
+    # because each Hash is replaced and never changed.
+    class Tally
+      # The figures that are counters; others are what is so at the moment.
+      COUNTERS = %i[requests_count accepted dropped refused stuck unproxied].freeze
+
+      # {counter => sum}; and by the index of workers: requests, and how many were started.
+      attr_reader :totals, :requests, :started
+
+      # How many workers ended that were not told to.
+      attr_reader :died
+
+      def initialize
+        @totals = COUNTERS.to_h { |name| [name, 0] }.freeze
+        @requests = {}.freeze
+        @started = {}.freeze
+        @died = 0
+        @last = {}
+      end
+
+      # How often a worker of that index was started again; nil if none was started.
+      def restarts(index) = @started[index]&.pred
+
+      # A worker was forked. Elders (index nil) don't count.
+      def began(pid, index)
+        @last[pid] = {}
+        @started = add(@started, index => 1) if index
+      end
+
+      # A worker told its +figures+.
+      def note(pid, index, figures)
+        last = @last[pid] or return
+        news = COUNTERS.to_h { |name| [name, [figures.fetch(name, 0) - last.fetch(name, 0), 0].max] }
+        @last[pid] = last.merge(figures.slice(*COUNTERS)) { |_, *both| both.max } # an older one may arrive later
+        @totals = add(@totals, news)
+        @requests = add(@requests, index => news[:requests_count]) if index
+      end
+
+      # A worker has ended. +died+: nobody had told it to.
+      def ended(pid, died:)
+        @last.delete(pid)
+        @died += 1 if died
+      end
+
+      private
+
+      def add(sums, news)
+        sums.merge(news) { |_, sum, more| sum + more }.freeze
+      end
+    end
+  end
+end
