@@ -63,8 +63,7 @@ module Cuttle
     end
 
     # Serves; returns the exit status, :restart if the process is to execute itself, or :mould if it is to go on as the
-    # mould. Yields once it is about to
-    # accept. Raises what the engine raises.
+    # mould. Yields once it is about to accept. Raises what the engine raises.
     def run
       @process = Process.pid
       @started_at = Time.now
