@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONG_APP                                                                                                       \
-	(50 * CUTTLE_MILLISECOND / 1000) /* after a request that took as long, reading the CPU's clock is cheap */
-#define SAMPLE 64                        /* otherwise it is read for one request of so many */
+/* After a request that was in the app for as long, in nanoseconds, it is cheap to read the CPU's clock. */
+#define LONG_APP UINT64_C(50000)
+/* Otherwise it is read for one of so many requests of a thread, of which the first is one. */
+#define SAMPLE 64
 
 /* A thread writes its own. Only ready_at may be written by the thread that wakes it. */
 struct cuttle_clocks {
@@ -19,6 +20,7 @@ struct cuttle_clocks {
 	uint64_t gc;               /* nanoseconds that it has collected */
 	uint64_t app;              /* nanoseconds that its last request was in the app */
 	unsigned turn;
+	struct cuttle_clocks *next; /* of those that no thread has */
 };
 
 /* Threads that move between native threads can't be told apart by the native one's clock. */
@@ -29,9 +31,41 @@ static bool native_threads_move;
 static rb_internal_thread_specific_key_t key;
 static ID clocks_id;
 
+/* Clocks are kept for other threads and never freed: when the process ends, Ruby frees their keepers first and tells of
+ * threads and collections after that. */
+static struct cuttle_clocks *spare;
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void keep(void *data)
+{
+	struct cuttle_clocks *clocks = data;
+
+	pthread_mutex_lock(&spare_lock);
+	clocks->next = spare;
+	spare = clocks;
+	pthread_mutex_unlock(&spare_lock);
+}
+
+static struct cuttle_clocks *reuse(void)
+{
+	struct cuttle_clocks *clocks;
+
+	pthread_mutex_lock(&spare_lock);
+	clocks = spare;
+	if (clocks)
+		spare = clocks->next;
+	pthread_mutex_unlock(&spare_lock);
+	return clocks;
+}
+
+static size_t clocks_size(const void *data)
+{
+	return sizeof(struct cuttle_clocks);
+}
+
 static const rb_data_type_t clocks_type = {
 	.wrap_struct_name = "Cuttle/clocks",
-	.function = {.dfree = RUBY_DEFAULT_FREE},
+	.function = {.dfree = keep, .dsize = clocks_size},
 	.flags = RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
@@ -46,7 +80,7 @@ static struct cuttle_clocks *own_clocks(void)
 	return clocks_of(rb_thread_current());
 }
 
-/* The thread's object keeps them alive. */
+/* The thread's object has them until it is collected. */
 struct cuttle_clocks *cuttle_clocks_here(void)
 {
 	VALUE thread = rb_thread_current();
@@ -55,7 +89,13 @@ struct cuttle_clocks *cuttle_clocks_here(void)
 
 	if (clocks)
 		return clocks;
-	keeper = TypedData_Make_Struct(rb_cObject, struct cuttle_clocks, &clocks_type, clocks);
+	clocks = reuse();
+	if (!clocks)
+		clocks = malloc(sizeof *clocks);
+	if (!clocks)
+		rb_memerror();
+	memset(clocks, 0, sizeof *clocks);
+	keeper = TypedData_Wrap_Struct(rb_cObject, &clocks_type, clocks); /* without memory for it, clocks are lost */
 	rb_ivar_set(thread, clocks_id, keeper);
 	rb_internal_thread_specific_set(thread, key, clocks);
 	return clocks;
@@ -191,7 +231,7 @@ static uint8_t bit(enum cuttle_phase phase)
 static bool worth_reading(struct cuttle_clocks *clocks, const struct cuttle_core *core)
 {
 	return !native_threads_move &&
-	       (clocks->app >= LONG_APP || core->limits.server_timing || ++clocks->turn % SAMPLE == 0);
+	       (clocks->app >= LONG_APP || core->limits.server_timing || clocks->turn++ % SAMPLE == 0);
 }
 
 static void read_clocks(const struct cuttle_clocks *clocks, uint8_t reads, struct cuttle_spent *spent)
