@@ -5,6 +5,7 @@ module Bench
   # load the app before the first fork.
   class ForkingPuma < Peers::Puma
     def gem_directory = Peers.find("puma").gem_directory
+    def unavailable = Peers.find("puma").unavailable
     def workers = (2..)
     def worker_title = /\Apuma: cluster worker \d+/
 
@@ -18,6 +19,7 @@ module Bench
   # Pitchfork whose workers are forked from one that has served, twice.
   class ReforkingPitchfork < Peers::Pitchfork
     def gem_directory = Peers.find("pitchfork").gem_directory
+    def unavailable = Peers.find("pitchfork").unavailable
 
     def arguments(setup)
       ["pitchfork", *super.drop(1)]
@@ -26,7 +28,7 @@ module Bench
     private
 
     def configuration(setup)
-      [*super, "refork_after [100, 500, nil]"]
+      [*super, "refork_after [100, 500, false]"]
     end
   end
 
