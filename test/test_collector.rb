@@ -25,7 +25,14 @@ class TestCollector < Minitest::Test
     end)
   RUBY
 
-  # Says what there is to rest for.
+  # A collection is always due.
+  class Due < Collector
+    private
+
+    def due? = true
+  end
+
+  # Says what it is told.
   class Source
     attr_reader :said
 
@@ -84,8 +91,7 @@ class TestCollector < Minitest::Test
   def test_only_in_turn_and_aside_meanwhile
     skip @reason if @reason
     scoreboard = Scoreboard.new.tap { |board| board.turns = 0 }
-    collecting(scoreboard: scoreboard) do |collector, source|
-      make_due
+    collecting(kind: Due, scoreboard: scoreboard) do |collector, source|
       eventually("some looks") { scoreboard.turns < -3 }
       assert_equal [0, false], [collector.count, source.said.include?(:rest)]
       scoreboard.turns = 1
@@ -113,20 +119,11 @@ class TestCollector < Minitest::Test
     assert process.stop.success?, process.err
   end
 
-  def collecting(busy: 0, scoreboard: nil)
+  def collecting(kind: Collector, busy: 0, scoreboard: nil)
     source = Source.new
-    collector = Collector.new(source, scoreboard) { { busy: busy, ready: 0 } }.start
+    collector = kind.new(source, scoreboard) { { busy: busy, ready: 0 } }.start
     yield collector, source
   ensure
     collector&.stop
-  end
-
-  # Fills the heap until Ruby asks for a major collection.
-  def make_due
-    kept = []
-    eventually("a major collection to be due") do
-      kept << Array.new(10_000) { Object.new }
-      GC.latest_gc_info(:need_major_by)
-    end
   end
 end

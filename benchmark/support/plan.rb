@@ -26,12 +26,15 @@ module Bench
     end
 
     # A load for subjects. tester: "wrk", or nil for `cuttle load`. rate: requests per second of an open loop. octets:
-    # of a right response's body, nil for any. trial: a Trial, where the lab's own is not meant.
-    def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, trial: nil)
-      name = ["#{connections} connections", path, ("#{rate}/s" if rate), tester, trial&.name].compact.join(" ")
+    # of a right response's body, nil for any. requests: a number of them instead of a time. trial: a Trial, where the
+    # lab's own is not meant.
+    def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, requests: nil, trial: nil)
+      name = ["#{connections} connections", path, ("#{rate}/s" if rate), ("#{requests} requests" if requests), tester,
+              trial&.name].compact.join(" ")
       @trials[name] = trial if trial
       { "name" => name, "loop" => rate ? "open" : "closed", "connections" => connections, "rate" => rate,
-        "keep_alive" => true, "path" => path, "octets" => octets, "tester" => tester, "trial" => (name if trial) }
+        "keep_alive" => true, "path" => path, "octets" => octets, "requests" => requests, "tester" => tester,
+        "trial" => (name if trial) }
     end
 
     # Cuttle. base: the name of the subject that it is compared with, and runs next to. flags: of `cuttle serve`.

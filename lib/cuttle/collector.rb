@@ -80,10 +80,13 @@ module Cuttle
 
     def look
       return collect if grown >= MOST
-      return unless GC.latest_gc_info(:need_major_by) && Cuttle.now >= @again
+      return unless due? && Cuttle.now >= @again
 
       in_turn { undisturbed? ? collect : put_off }
     end
+
+    # Whether Ruby would like to make one.
+    def due? = !GC.latest_gc_info(:need_major_by).nil?
 
     # Octets that a major collection may find, as far as Ruby knows: pages of the heap, and memory of old objects.
     def grown

@@ -148,8 +148,8 @@ class TestRefork < Minitest::Test
   end
 
   def test_settings
-    { "50" => [50], "50,100" => [50, 100], "50, 1000,none" => [50, 1000, 0], [5, 6] => [5, 6], 7 => [7],
-      "none" => [], 0 => [] }.each do |given, counts|
+    { "50" => [50], "50,100" => [50, 100], "50, 1000,none" => [50, 1000, 0],
+      [5, 6] => [5, 6], 7 => [7], [8, false] => [8, 0], "none" => [], 0 => [] }.each do |given, counts|
       assert_equal counts, Cuttle::Settings.build(variables: {}, refork_after: given).refork_after
     end
     ["", "none,5", "x", "-1", "0,5"].each do |wrong|

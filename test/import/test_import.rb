@@ -113,6 +113,14 @@ class TestImport < Minitest::Test
                  remarks(import).map { |text| text[/\d+: \w+/] }
   end
 
+  def test_a_refork
+    import = puma("fork_worker\nbefore_refork { 1 }\nafter_refork { 2 }")
+    assert_equal ['refork_after "1000,none"', "before_refork { 1 }"], body(import)
+    assert_equal ["3: after_refork"], remarks(import).map { |text| text[/\d+: \w+/] }
+    assert_equal ['refork_after "50,none"'], body(puma("fork_worker 50"))
+    assert_equal [["threads 1"], 1], [body(import = puma("fork_worker 0\nthreads 1")), remarks(import).length]
+  end
+
   def test_addresses
     import = puma("bind 'tcp://[::1]:1'\nport 2\nclear_binds!\nport 3\nport 4\nport 5, '::1'\nbind 'ssl://[::]:6'")
     assert_equal ["port 3", 'port 4, "0.0.0.0"', 'port 5, "::1"'], body(import)

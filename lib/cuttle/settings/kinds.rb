@@ -56,12 +56,12 @@ module Cuttle
         whole(value, 0..MOST, "a number of #{what} up to #{MOST}")
       end
 
-      # Numbers of +what+, as an Array, or as text with commas or spaces between them. The last may be 0 or "none".
-      # No number at all, or only the last one: an empty Array.
+      # Numbers of +what+, as an Array, or as text with commas or spaces between them. The last may be 0, "none" or, as
+      # in Pitchfork, false. No number at all, or only the last one: an empty Array.
       def counts(value, what)
         words = Array(value).flat_map { |word| word.to_s.split(/[,\s]+/) }
         form = "a number of #{what}, or several with commas between them; the last may be none"
-        counts = words.map { |word| word == "none" ? 0 : whole(word, 0..MOST, form) }
+        counts = words.map { |word| %w[none false].include?(word) ? 0 : whole(word, 0..MOST, form) }
         raise ArgumentError, "give #{form}" if words.empty? || counts[0...-1].any?(&:zero?)
 
         counts == [0] ? [].freeze : counts.freeze
