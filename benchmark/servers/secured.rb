@@ -42,7 +42,7 @@ module Bench
       def command(setup)
         certificate, key = Secured.files
         uri = "ssl://127.0.0.1:#{Secured.port(setup.port)}?cert=#{certificate}&key=#{key}&ssl_ciphersuites=#{SUITE}"
-        super(setup)[0...-1] + ["-b", uri, File.join(setup.app, "config.ru")]
+        super[0...-1] + ["-b", uri, File.join(setup.app, "config.ru")]
       end
     end
 
