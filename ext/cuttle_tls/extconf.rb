@@ -22,7 +22,7 @@ wanted = ENV["CUTTLE_TLS"] != "no" && with_config("tls", true)
 if wanted && openssl?
   append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
   $defs << "-DCUTTLE_OPENSSL"
-  $INCFLAGS << " -I$(srcdir)/../cuttle"
+  $CFLAGS << " -I$(srcdir)/../cuttle"
 
   if ENV["CUTTLE_SANITIZE"]
     $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
