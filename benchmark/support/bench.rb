@@ -87,4 +87,5 @@ module Bench
 end
 
 %w[options plan results columns report work slow_clients slow_http_test probes beside idleness hostility
-   overload ../servers/canned ../servers/nginx ../servers/checkout].each { |file| require_relative file }
+   overload ../servers/canned ../servers/nginx ../servers/checkout
+   ../servers/secured].each { |file| require_relative file }

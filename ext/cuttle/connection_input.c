@@ -226,7 +226,7 @@ static enum cuttle_step turn_away(struct cuttle_connection *connection, uint64_t
 	connection->secured = connection->secure = false;
 	if (begin_head(connection, now) == CUTTLE_STEP_CLOSE)
 		return CUTTLE_STEP_CLOSE;
-	return cuttle_connection_fail(connection, 400, now);
+	return cuttle_connection_turn_away(connection, now);
 }
 
 static enum cuttle_step take_proxy_header(struct cuttle_connection *connection, uint64_t now)

@@ -138,9 +138,9 @@ static const char *persistence(const struct cuttle_exchange *exchange)
 	return cuttle_exchange_head(exchange)->minor ? "" : "connection: keep-alive\r\n";
 }
 
-/* Sends a whole response without the app. retry_after is in seconds (RFC 9110, 10.2.3); 0 leaves the field out.
- * Returns 0, or -1 if the connection is broken. */
-static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after)
+/* Sends a whole response without the app. retry_after is in seconds (RFC 9110, 10.2.3); 0 leaves the field out. The
+ * body is the text (at most 99 octets), or for NULL the reason phrase. Returns 0, or -1 if the connection is broken. */
+static int send_error(struct cuttle_connection *connection, int status, uint64_t retry_after, const char *body)
 {
 	const char *reason = cuttle_reason(status), *date;
 	size_t date_length = cuttle_date_line(&date);
@@ -150,25 +150,37 @@ static int send_error(struct cuttle_connection *connection, int status, uint64_t
 
 	if (retry_after)
 		snprintf(later, sizeof later, "retry-after: %llu\r\n", (unsigned long long)retry_after);
+	if (!body)
+		body = reason;
 	length = snprintf(text, sizeof text,
 			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
 			  status, reason, (int)date_length, date, persistence(connection->exchange), later,
-			  strlen(reason) + 1, asks_for_head(connection->exchange) ? "" : reason,
+			  strlen(body) + 1, asks_for_head(connection->exchange) ? "" : body,
 			  asks_for_head(connection->exchange) ? "" : "\n");
 	part.iov_len = (size_t)length;
 	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }
 
-enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now)
+static enum cuttle_step fail(struct cuttle_connection *connection, int status, const char *body, uint64_t now)
 {
 	connection->exchange->keep_alive = false;
 	connection->refused = true;
 	connection->spooling = false;
 	close_body(connection->exchange);
 	cuttle_connection_clear_deadline(connection);
-	if (send_error(connection, status, 0) < 0)
+	if (send_error(connection, status, 0, body) < 0)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_finish(connection, now);
+}
+
+enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now)
+{
+	return fail(connection, status, NULL, now);
+}
+
+enum cuttle_step cuttle_connection_turn_away(struct cuttle_connection *connection, uint64_t now)
+{
+	return fail(connection, 400, "This port speaks TLS: take https://", now);
 }
 
 /* The connection persists, because a new one costs client and server more than this short response. */
@@ -183,7 +195,7 @@ enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection,
 	cuttle_connection_clear_deadline(connection);
 	if (!may_persist || cuttle_connection_stopping(connection))
 		connection->exchange->keep_alive = false;
-	if (send_error(connection, 503, wait ? wait : 1) < 0)
+	if (send_error(connection, 503, wait ? wait : 1, NULL) < 0)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_finish(connection, now);
 }
@@ -198,7 +210,7 @@ enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *conn
 	connection->core->stuck_now++;
 	connection->core->untold++;
 	exchange->keep_alive = false;
-	if (send_error(connection, 503, 0) < 0)
+	if (send_error(connection, 503, 0, NULL) < 0)
 		return CUTTLE_STEP_WAIT;
 	if (cuttle_outbox_empty(&exchange->out))
 		cuttle_connection_end_output(connection);

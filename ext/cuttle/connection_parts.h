@@ -52,6 +52,8 @@ enum cuttle_step cuttle_connection_flush_early(struct cuttle_connection *connect
 enum cuttle_step cuttle_connection_drain(struct cuttle_connection *connection, uint64_t now);
 /* Answers in place of the app, which never saw the request, and closes. */
 enum cuttle_step cuttle_connection_fail(struct cuttle_connection *connection, int status, uint64_t now);
+/* Answers a peer that sent plain HTTP where TLS is spoken, and closes. */
+enum cuttle_step cuttle_connection_turn_away(struct cuttle_connection *connection, uint64_t now);
 /* Answers in place of an app that has used up its time. */
 enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *connection, uint64_t now);
 

@@ -4,6 +4,11 @@
 # without TLS neither needs nor loads OpenSSL. Where OpenSSL's headers are missing, or with --without-tls or
 # CUTTLE_TLS=no, nothing is built: everything else works, and ssl:// says what is missing. CUTTLE_SANITIZE=1 builds it
 # with ASan and UBSan for the tests.
+if ENV["CUTTLE_CORE"] == "pure" # as in ext/cuttle, where no compiler is asked for
+  File.write("Makefile", "all install clean:\n")
+  exit
+end
+
 require "mkmf"
 
 # OpenSSL 1.1.1 or newer.
@@ -12,12 +17,12 @@ def openssl?
     have_func("SSL_CTX_set_ciphersuites", "openssl/ssl.h")
 end
 
-wanted = ENV["CUTTLE_CORE"] != "pure" && ENV["CUTTLE_TLS"] != "no" && with_config("tls", true)
+wanted = ENV["CUTTLE_TLS"] != "no" && with_config("tls", true)
 
 if wanted && openssl?
   append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
   $defs << "-DCUTTLE_OPENSSL"
-  $INCFLAGS << " -I$(srcdir)/../cuttle"
+  $CFLAGS << " -I$(srcdir)/../cuttle"
 
   if ENV["CUTTLE_SANITIZE"]
     $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"

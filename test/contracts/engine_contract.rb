@@ -36,6 +36,9 @@ module EngineContract
   # What passes through a transport.
   SECURED = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Conforms].freeze
 
+  # How clients speak it (see TlsSocket).
+  TLS = -> { { ca: TlsFiles.authority.cert_path, patience: 0.2 } }
+
   # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
   FORBIDDEN = [Forks, StandsBy].freeze
 
@@ -72,8 +75,7 @@ module EngineContract
     return [] unless Cuttle::Cores.fetch("native").tls
 
     backend = backends(engine).first
-    tls = { ca: TlsFiles.authority.cert_path, patience: 0.2 }
-    [Case.for(engine, 0, backend, SECURED, tls: tls), Case.for(engine, 2, backend, [Serves, Stops], tls: tls)]
+    [Case.for(engine, 0, backend, SECURED, tls: TLS.call), Case.for(engine, 2, backend, [Serves, Stops], tls: TLS.call)]
   end
 
   # All that one process of +engine+ has to do.
@@ -85,7 +87,8 @@ module EngineContract
   def self.ractors(engine)
     alone = promises(engine) - FORBIDDEN
     backends(engine).map { |backend| Case.for(engine, 0, backend, alone, ractors: 1) } <<
-      Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2)
+      Case.for(engine, 0, backends(engine).first, EVERY - FORBIDDEN, ractors: 2) <<
+      Case.for(engine, 0, backends(engine).first, SECURED - FORBIDDEN, ractors: 1, tls: TLS.call)
   end
 
   # Cores without C have nothing for sanitizers.

@@ -31,7 +31,7 @@ class TestTlsHostile < TlsCase
        "OPTIONS * HTTP/1.0\r\n\r\n", "P"].each do |request|
         client = plain(server).write(request)
         answer = client.response
-        assert_equal 400, answer.status
+        assert_equal [400, "This port speaks TLS: take https://\n"], [answer.status, answer.body]
         assert_equal :closed, client.ending
       end
       assert_serves(server)
