@@ -112,6 +112,7 @@ module Cuttle
       def release(pid)
         slot = @slots.find { |each| each.pid == pid } or return
         @slots.delete(slot)
+        @tally.ended(pid, died: false)
         @cluster.scoreboard.clear(slot.place)
       end
 
