@@ -41,8 +41,8 @@ module Cuttle
     # takes an event and facts for the supervisor; +watched+, which says whether somebody looks at these; its +index+;
     # +succeed+, or nil, which returns at Signals::SUCCEED whether this worker is to become the mould. Of the only
     # process: +restart+, a Restart or nil.
-    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil, succeed: nil,
-                   restart: nil, release: -> {})
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil,
+                   succeed: nil, restart: nil, release: -> {})
       @server = server
       @settings = server.settings
       @report = report
