@@ -61,7 +61,7 @@ static struct {
 	struct slot *slots;
 	uint32_t room, next, generation, count;
 	struct cuttle_link all, work; /* work: tunnels to step */
-	bool closing;                 /* the process exits */
+	bool closing;                 /* the tunnels are to end, because the process exits */
 } pump = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.fewer = PTHREAD_COND_INITIALIZER,
@@ -495,6 +495,7 @@ void cuttle_tunnels_close(uint64_t nanoseconds)
 		pump.type->wake(pump.backend);
 	while (pump.count > 0 && (now = cuttle_now()) < until)
 		cuttle_cond_wait(&pump.fewer, &pump.lock, until - now);
+	pump.closing = false; /* code that runs later at the exit, as test suites do, may open others */
 	pthread_mutex_unlock(&pump.lock);
 }
 
@@ -512,6 +513,7 @@ static void disinherit(void)
 	pump.backend = NULL;
 	pump.slots = NULL;
 	pump.room = pump.next = pump.count = 0;
+	pump.closing = false;
 	cuttle_list_reset(&pump.all);
 	cuttle_list_reset(&pump.work);
 	pthread_cond_init(&pump.fewer, NULL); /* nobody waits here */

@@ -79,7 +79,7 @@ class TestCLI < Minitest::Test
     %w[serve -p] => "missing argument: -p",
     %w[serve -p http] => "--port http: give a port from 0 to 65535",
     %w[serve -w many] => "--workers many: give a number of processes, or auto",
-    %w[serve -b localhost] => "--bind localhost: give tcp://host:port or unix:///path",
+    %w[serve -b localhost] => "--bind localhost: give tcp://host:port, ssl://host:port or unix:///path",
     %w[serve -t 0] =>
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     %w[serve --engine single --app-timeout 3] =>

@@ -16,7 +16,8 @@ class TlsSocket
     @ssl.hostname = hostname if hostname
     @ssl.session = session if session
     connect(patience || deadline) || patience || raise("no handshake within #{deadline} s")
-    @waiting = Queue.new
+    @waiting = []
+    @lock = Mutex.new # of what waits, and of whether it still may
     @later = Thread.new { connect_later(deadline) } unless @connected
   rescue StandardError
     socket.close
@@ -36,9 +37,11 @@ class TlsSocket
   attr_reader :ssl
 
   def write_nonblock(bytes, **)
-    if later?
-      @waiting << bytes.dup
-      return bytes.bytesize
+    @lock.synchronize do
+      if later?
+        @waiting << bytes.dup
+        return bytes.bytesize
+      end
     end
     @ssl.write_nonblock(bytes, exception: false)
   rescue OpenSSL::SSL::SSLError
@@ -54,7 +57,7 @@ class TlsSocket
   end
 
   def wait_readable(seconds)
-    @later ? @later.join(seconds) : @socket.wait_readable(seconds)
+    later? ? @later.join(seconds) : @socket.wait_readable(seconds)
   end
 
   def wait_writable(seconds) = @socket.wait_writable(seconds)
@@ -81,19 +84,26 @@ class TlsSocket
 
   # Whether the thread still has the connection.
   def later?
-    return false unless @later
-    return true if @later.alive?
-
-    @later = nil
-    false
+    @later && !@handed_over
   end
 
   # What was written meanwhile follows. If the peer has ended the connection, reading tells.
   def connect_later(deadline)
     connect(deadline)
-    @ssl.write(@waiting.pop) until @waiting.empty?
   rescue OpenSSL::SSL::SSLError, SystemCallError
     nil
+  ensure
+    hand_over
+  end
+
+  def hand_over
+    @lock.synchronize do
+      @ssl.write(@waiting.shift) until @waiting.empty?
+    rescue OpenSSL::SSL::SSLError, SystemCallError
+      nil
+    ensure
+      @handed_over = true
+    end
   end
 
   # Returns whether the handshake ended in time.
