@@ -41,8 +41,8 @@ module Cuttle
     # takes an event and facts for the supervisor; +watched+, which says whether somebody looks at these; its +index+;
     # +succeed+, or nil, which returns at Signals::SUCCEED whether this worker is to become the mould. Of the only
     # process: +restart+, a Restart or nil.
-    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil, succeed: nil,
-                   restart: nil, release: -> {})
+    def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil,
+                   succeed: nil, restart: nil, release: -> {})
       @server = server
       @settings = server.settings
       @report = report
@@ -191,10 +191,14 @@ module Cuttle
       @report.call("#{name}: #{Error.line(error)}") # and the next signal is obeyed
     end
 
-    # The supervisor asks this worker, or an operator has sent the signal.
+    # The supervisor asks this worker, or an operator has sent the signal. A worker that was asked has a successor that
+    # serves. So if it can't become the mould, it ends as at LEAVE.
     def succeed
       @successor = @succeed.call
       :stop if @successor
+    rescue SystemCallError
+      @signals.add(Signals::LEAVE)
+      raise
     end
 
     # A stop that comes while it drains ends the process after all.

@@ -65,7 +65,7 @@ module Cuttle
       # The keywords for a Worker.
       def for_worker(index, place)
         { report: @report, parent: @lifeline, hooks: @hooks, redirection: @redirection, index: index,
-           succeed: (method(:succeed) if @handover), watched: @scoreboard.method(:watched?),
+          succeed: (method(:succeed) if @handover), watched: @scoreboard.method(:watched?),
           tell: ->(event, **facts) { @wire.tell(event, place: place, pid: Process.pid, **facts) } }
       end
 
