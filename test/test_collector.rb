@@ -101,6 +101,16 @@ class TestCollector < Minitest::Test
     end
   end
 
+  def test_an_error_leaves_it_to_ruby
+    skip @reason if @reason
+    _, err = capture_io do
+      broken = Due.new(Source.new, nil) { raise IOError, "no stats" }.start
+      eventually("Ruby's own way") { GC.config[:rgengc_allow_full_mark] }
+      broken.stop
+    end
+    assert_includes err, "no stats"
+  end
+
   private
 
   def serve(*args)

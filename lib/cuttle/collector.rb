@@ -69,8 +69,13 @@ module Cuttle
 
     private
 
+    # An error ends it. Nothing else would collect then, and the heap would grow without end.
     def watch
       look until stopped?(EVERY)
+    rescue StandardError => error
+      Cuttle.report("--oob-gc ends, and Ruby chooses the moment again: #{Error.line(error)}")
+    ensure
+      Collector.let_ruby_choose
     end
 
     def stopped?(seconds)

@@ -191,10 +191,14 @@ module Cuttle
       @report.call("#{name}: #{Error.line(error)}") # and the next signal is obeyed
     end
 
-    # The supervisor asks this worker, or an operator has sent the signal.
+    # The supervisor asks this worker, or an operator has sent the signal. A worker that was asked has a successor that
+    # serves. So if it can't become the mould, it ends as at LEAVE.
     def succeed
       @successor = @succeed.call
       :stop if @successor
+    rescue SystemCallError
+      @signals.add(Signals::LEAVE)
+      raise
     end
 
     # A stop that comes while it drains ends the process after all.

@@ -129,6 +129,23 @@ class TestRefork < Minitest::Test
     assert refork.still?
   end
 
+  # The supervisor or the system has no descriptors left. The worker leaves, because another one has its place.
+  def test_a_worker_that_can_not_be_asked
+    make([20])
+    refork = refork(10)
+    @moulds.define_singleton_method(:appoint) { |_| raise Errno::EMFILE }
+    refork.tend(later, still: true)
+    old, new = refork.relief.pair
+    new.ready(0)
+    refork.tend(later, still: true)
+    assert_equal [[old], false], [@workers.retired, refork.still?]
+    assert_match(/\Arefork: can't ask worker 0 \(pid 100\)/, @said.last)
+    @workers.ended(old)
+    refork.tend(later, still: true)
+    assert refork.still?
+    assert_equal "refork: given up, the mould stays", @said.last
+  end
+
   def test_a_phased_restart_ends_it
     make([20])
     refork = refork(10)

@@ -42,6 +42,20 @@ class TestDevCertificate < Minitest::Test
     end
   end
 
+  # What was there before the first use: a directory that others can write, a link, a file that others can read.
+  def test_only_the_user_reads_the_keys
+    FileUtils.mkdir_p(@made.directory)
+    File.chmod(0o777, @made.directory)
+    File.write("#{@directory}/other", "other")
+    File.symlink("#{@directory}/other", "#{@made.directory}/key.pem.new")
+    File.write("#{@made.directory}/ca-key.pem.new", "")
+    File.chmod(0o644, "#{@made.directory}/ca-key.pem.new")
+    @made.files
+    assert_equal "other", File.read("#{@directory}/other")
+    modes = ["", "/key.pem", "/ca-key.pem"].map { |name| File.lstat(@made.directory + name).mode }
+    assert_equal [0o040700, 0o100600, 0o100600], modes
+  end
+
   def test_the_directory_is_the_users
     variables = { "XDG_STATE_HOME" => "/s", "HOME" => "/h" }
     assert_equal "/s/cuttle/dev-tls", Cuttle::Listeners::DevCertificate.directory(variables)

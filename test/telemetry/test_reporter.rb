@@ -45,6 +45,26 @@ class TestReporter < Minitest::Test
     assert_equal [2], sent
   end
 
+  def test_a_last_report_that_hangs_is_given_up
+    never = Queue.new
+    reporter = Reporter.new(3600) { never.pop }
+    @thread = reporter.start(FakeProcess.new)
+    _, err = capture_io { reporter.finish(0.01) }
+    assert_equal "cuttle: metrics: the last report was not sent within 0.01 s\n", err
+  ensure
+    never << nil
+  end
+
+  # As a gem that lacks a file.
+  def test_a_file_that_is_missing_is_an_error_too
+    _, err = capture_io do
+      reporter = Reporter.new(3600) { raise LoadError, "no file" }
+      @thread = reporter.start(FakeProcess.new)
+      reporter.finish
+    end
+    assert_equal "cuttle: metrics: no file (LoadError)\n", err
+  end
+
   def test_intervals
     ["x", 0, -1, nil].each { |every| assert_raises(Cuttle::UsageError, every.inspect) { Reporter.new(every) } }
   end

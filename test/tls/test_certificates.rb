@@ -124,6 +124,26 @@ class TestTlsCertificates < TlsCase
     end
   end
 
+  # A tool writes the file first, and lets the server's user read it afterwards.
+  def test_other_permissions_are_a_change
+    Dir.mktmpdir("cuttle") do |directory|
+      identity = TlsFiles.own_identity(directory)
+      library = Class.new(StandardError) do
+        const_set(:Error, self)
+        attr_reader :loads
+
+        def load(**) = @loads = @loads.to_i + 1
+      end
+      tls = Cuttle::Listeners::Tls.new("ssl://", cert: [identity.cert_path], key: [identity.key_path])
+      native = tls.prepare(library)
+      2.times { tls.refresh }
+      assert_equal 1, native.loads
+      File.chmod(0o640, identity.cert_path)
+      tls.refresh
+      assert_equal 2, native.loads
+    end
+  end
+
   # A key that does not belong to the certificate, half a file, none at all.
   def test_wrong_files_leave_the_earlier_ones_in_use
     Dir.mktmpdir("cuttle") do |directory|

@@ -21,12 +21,13 @@ module Cuttle
         @ours.sendmsg_nonblock(pid.to_s, 0, nil, Socket::AncillaryData.unix_rights(commands))
       end
 
-      # In a worker: takes the pipe that is for this process. Returns nil if there is none.
+      # In a worker: takes the pipe that is for this process. Returns nil if there is none. Raises Errno::EMFILE if
+      # there is one, and the process has no descriptor left for it.
       def accept
         return unless offered == Process.pid
 
-        *, control = @theirs.recvmsg_nonblock(ROOM, 0, scm_rights: true, exception: false)
-        control&.unix_rights&.first
+        _, _, _, control = @theirs.recvmsg_nonblock(ROOM, 0, scm_rights: true, exception: false)
+        control&.unix_rights&.first or raise Errno::EMFILE
       end
 
       def close

@@ -26,12 +26,15 @@ module Cuttle
         self
       end
 
-      # The worker +pid+ is to be this mould, and gets the pipe by +handover+. Returns self.
+      # The worker +pid+ is to be this mould, and gets the pipe by +handover+. Returns self. Raises SystemCallError.
       def succeed(pid, handover)
         commands, @pipe = IO.pipe
         @pid = pid
         handover.offer(pid, commands)
         self
+      rescue SystemCallError
+        close
+        raise
       ensure
         commands&.close
       end

@@ -37,7 +37,8 @@ module Cuttle
       # Whether there is a mould of its own, which can be replaced by one with new code.
       def renewable? = !@current.pid.nil?
 
-      # Asks a worker to become the next mould, once it has answered its requests. Returns the Mould.
+      # Asks a worker to become the next mould, once it has answered its requests. Returns the Mould. Raises
+      # SystemCallError if the worker can't be asked; then nothing has changed.
       def appoint(slot)
         @appointed = Mould.new(@phase + 1).succeed(slot.pid, @cluster.handover)
         @cluster.keep(@appointed)
@@ -155,18 +156,26 @@ module Cuttle
         (all | @leaving).each do |mould|
           next if mould.pid.nil? || mould.dead?
 
-          _, status = Process.wait2(mould.pid, Process::WNOHANG)
-          next unless status
+          ended, status = wait_for(mould)
+          next unless ended
 
           mould.died
           @leaving.delete(mould) || lost(mould, status, now)
         end
       end
 
+      # [pid, status] of a mould that has ended; nil if it runs. One that died at the moment at which it said that it is
+      # a mould was reaped as the worker that it was (see Workers#reap), so nobody knows its status any more.
+      def wait_for(mould)
+        Process.wait2(mould.pid, Process::WNOHANG)
+      rescue Errno::ECHILD
+        [mould.pid, nil]
+      end
+
       # A mould ended by itself.
       def lost(mould, status, now)
         release(mould)
-        tell_end(mould, status) unless mould.loaded? || status.exitstatus == Forge::SAID
+        tell_end(mould, status) unless mould.loaded? || status&.exitstatus == Forge::SAID
         @renewal.fail if mould.equal?(@renewal&.mould)
         missing(now) if mould.equal?(@current)
       end

@@ -75,7 +75,15 @@ module Cuttle
         return unless slot
 
         @report.call("refork: #{slot} has served #{slot.stats[:requests_count]} requests: it is to become the mould")
-        @relief = Relief.new(@workers, slot, @moulds.current) { |old| @chosen = @moulds.appoint(old) }
+        @relief = Relief.new(@workers, slot, @moulds.current) { |old| appoint(old) }
+      end
+
+      # Its new worker serves already. So if the system lacks descriptors for asking it, it leaves.
+      def appoint(old)
+        @chosen = @moulds.appoint(old)
+      rescue SystemCallError => error
+        @report.call("refork: can't ask #{old} to become the mould: #{error.class.new.message}")
+        @workers.retire(old)
       end
 
       # A new mould is the next generation, or the first of new code.
@@ -103,13 +111,13 @@ module Cuttle
 
       def pursue(now)
         @relief.step
-        return fail(now) if @relief.failed? || (@chosen && in_vain?)
+        return fail(now) if @relief.failed? || in_vain?
 
         finish(now) if @chosen&.loaded?
       end
 
       # Whether the worker ended, and is no mould.
-      def in_vain? = !@chosen.loaded? && @relief.done?
+      def in_vain? = !@chosen&.loaded? && @relief.done?
 
       def fail(now)
         @relief.abandon

@@ -12,7 +12,7 @@ module Cuttle
       # {counter => sum}; and by the index of workers: requests, and how many were started.
       attr_reader :totals, :requests, :started
 
-      # How many workers ended that were not told to.
+      # How many workers ended unexpectedly.
       attr_reader :died
 
       def initialize
@@ -41,7 +41,7 @@ module Cuttle
         @requests = add(@requests, index => news[:requests_count]) if index
       end
 
-      # A worker has ended. +died+: nobody had told it to.
+      # A worker has ended. +died+: unexpectedly.
       def ended(pid, died:)
         @last.delete(pid)
         @died += 1 if died

@@ -70,12 +70,18 @@ module Cuttle
         Thread.list.map { |thread| { name: thread.name || thread.inspect, backtrace: thread.backtrace } }
       end
 
+      # Who asks while another thread reads it gets what was read before, because a probe may need this thread.
       def memory(pids)
-        @lock.synchronize do
+        return @memory || {} unless @lock.try_lock
+
+        begin
           return @memory if @memory && Cuttle.now < @memory_until && (pids - @memory.keys).empty?
 
-          @memory_until = Cuttle.now + MEMORY
           @memory = pids.to_h { |pid| [pid, Stats.memory(pid)] }.freeze
+          @memory_until = Cuttle.now + MEMORY
+          @memory
+        ensure
+          @lock.unlock
         end
       end
 

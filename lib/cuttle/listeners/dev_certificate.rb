@@ -36,6 +36,7 @@ module Cuttle
       # The files of certificate and key, which it makes if there are none that are good for some time. Raises Error.
       def files
         FileUtils.mkdir_p(@directory, mode: 0o700)
+        File.chmod(0o700, @directory) unless File.stat(@directory).mode.nobits?(0o077) # it was there before
         File.open("#{@directory}/lock", File::RDWR | File::CREAT, 0o600) do |lock| # servers may start at once
           lock.flock(File::LOCK_EX)
           renew unless good?
@@ -125,10 +126,12 @@ module Cuttle
         made.sign(issuer_key, OpenSSL::Digest.new("SHA256"))
       end
 
-      # In one step: a server may read it meanwhile.
+      # In one step: a server may read it meanwhile. The file is always a new one, because one that was left there may
+      # have other permissions, or be a link.
       def write(name, text)
         path = "#{@directory}/#{name}"
-        File.open("#{path}.new", File::WRONLY | File::CREAT | File::TRUNC, 0o600) { |file| file.write(text) }
+        FileUtils.rm_f("#{path}.new")
+        File.open("#{path}.new", File::WRONLY | File::CREAT | File::EXCL, 0o600) { |file| file.write(text) }
         File.rename("#{path}.new", path)
       end
     end

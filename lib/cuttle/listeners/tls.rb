@@ -62,11 +62,11 @@ module Cuttle
 
       def files = [*@identities.flatten, *@authorities].uniq
 
-      # Tells whether a file was written or replaced.
+      # What differs once a file was written or replaced, or has other permissions (ctime).
       def signature
         files.map do |path|
           stat = File.stat(path)
-          [stat.dev, stat.ino, stat.size, stat.mtime]
+          [stat.dev, stat.ino, stat.size, stat.mtime, stat.ctime]
         rescue SystemCallError
           nil
         end

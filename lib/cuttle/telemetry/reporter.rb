@@ -8,6 +8,9 @@ module Cuttle
       # Seconds between two reports.
       EVERY = 10
 
+      # Seconds for the last report.
+      PATIENCE = 5
+
       # The block gets the measures of now and those of the report before. Raises UsageError if +every+ is no time.
       def initialize(every, &send)
         raise UsageError, "every: #{every.inspect}: give seconds above 0" unless every.is_a?(Numeric) && every.positive?
@@ -17,7 +20,7 @@ module Cuttle
         @lock = Mutex.new
       end
 
-      # Begins to report on +process+ (see Plugin#start). An error is told once in a row.
+      # Begins to report on +process+ (see Plugin#start). The same error is reported once in a row.
       def start(process)
         Metrics.preload
         @process = process
@@ -30,9 +33,12 @@ module Cuttle
         end
       end
 
-      # A last report: the server stops.
-      def finish
-        attempt if @process
+      # A last report: the server stops, or restarts. It waits for it at most +patience+ seconds, because a receiver
+      # that doesn't answer must not keep the server from that.
+      def finish(patience = PATIENCE)
+        return if @process.nil? || Thread.new { attempt }.join(patience)
+
+        Cuttle.report("metrics: the last report was not sent within #{patience} s")
       end
 
       private
@@ -44,7 +50,7 @@ module Cuttle
           @before = now
           @trouble = nil
         end
-      rescue StandardError => error
+      rescue StandardError, ScriptError => error # a gem may load a file when it sends
         line = Error.line(error)
         Cuttle.report("metrics: #{line}") unless line == @trouble
         @trouble = line

@@ -78,7 +78,7 @@ module Cuttle
         Rows.workers(:gauge, :ready, "cuttle_workers_ready", "Workers that accept connections"),
         Rows.workers(:gauge, :old, "cuttle_workers_old", "Workers that stop, or have the code of before a restart"),
         Rows.workers(:counter, :started, "cuttle_workers_started_total", "Workers that were started"),
-        Rows.workers(:counter, :died, "cuttle_workers_died_total", "Workers that ended and were not told to"),
+        Rows.workers(:counter, :died, "cuttle_workers_died_total", "Workers that ended unexpectedly"),
 
         Rows.total(:requests_count, "cuttle_requests_total", "Requests"),
         Rows.total(:dropped, "cuttle_requests_dropped_total",
