@@ -280,7 +280,9 @@ static ssize_t send_or_keep(struct context *context, const char *octets, size_t 
 									 : result;
 }
 
-/* Sends the record that was kept. Returns 0, or why it could not be sent in full. */
+/* Sends the record that was kept. Returns 0, or why it could not be sent in full. OpenSSL makes several records of it
+ * for a client that takes only short ones (max_fragment_length: RFC 6066, 4), and one call may send only the first of
+ * them: the caller offers the octets of the others again. */
 static ssize_t send_kept(struct context *context)
 {
 	ssize_t result;
@@ -294,7 +296,7 @@ static ssize_t send_kept(struct context *context)
 	result = send_record(context, context->kept, context->kept_length);
 	if (result < 0)
 		return result;
-	context->sent += context->kept_length;
+	context->sent += (size_t)result;
 	free(context->kept);
 	context->kept = NULL;
 	return 0;
