@@ -224,6 +224,7 @@ static enum cuttle_step begin_security(struct cuttle_connection *connection)
 static enum cuttle_step turn_away(struct cuttle_connection *connection, uint64_t now)
 {
 	connection->secured = connection->secure = false;
+	connection->readable = true; /* there may be more, which linger must read */
 	if (begin_head(connection, now) == CUTTLE_STEP_CLOSE)
 		return CUTTLE_STEP_CLOSE;
 	return cuttle_connection_turn_away(connection, now);

@@ -29,6 +29,27 @@ class TestTlsPrograms < TlsCase
     end
   end
 
+  # A client that asks for short records (RFC 6066, 4) and reads late gets every octet once.
+  def test_short_records_for_a_late_reader
+    skip "openssl is not installed" unless system("openssl", "version", out: File::NULL)
+
+    with_app("BODY = Random.new(1).bytes(3_000_000)\nrun ->(_) { [200, {}, [BODY]] }") do |app|
+      serving_process(app, "-t", "2:2", "-b", TlsFiles.uri) do |server|
+        %w[-tls1_2 -tls1_3].each do |version|
+          command = ["openssl", "s_client", "-connect", "127.0.0.1:#{server.port}", version, "-maxfraglen", "512",
+                     "-quiet", "-ign_eof"]
+          IO.popen([*command, { err: File::NULL }], "r+b") do |client|
+            client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert client.wait_readable(30) # the response fills pipe and sockets before anything of it is read
+            await_full(server)
+            _, body = client.read.split("\r\n\r\n", 2)
+            assert_equal Random.new(1).bytes(3_000_000), body
+          end
+        end
+      end
+    end
+  end
+
   def test_h2load
     serves(client: "h2load") do |server|
       out, status = Open3.capture2e("h2load", "--h1", "-n", "500", "-c", "10", "https://127.0.0.1:#{server.port}/")
@@ -157,6 +178,20 @@ class TestTlsPrograms < TlsCase
   end
 
   private
+
+  # Until the socket of the server's one connection takes no more.
+  def await_full(server)
+    before = nil
+    eventually("a full socket") do
+      queued = File.readlines("/proc/net/tcp").filter_map do |line|
+        _, local, _, _, queues = line.split
+        queues.split(":").first.hex if local&.end_with?(format(":%04X", server.port))
+      end.max
+      full = queued == before && queued.to_i.positive?
+      before = queued
+      full
+    end
+  end
 
   def serves(client:, &block)
     skip "no #{client}" unless system("which", client, out: File::NULL)
