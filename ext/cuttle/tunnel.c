@@ -19,10 +19,6 @@
 #define PATIENCE (30 * CUTTLE_SECOND) /* with a client that takes nothing of what an app has left behind */
 #define EVENTS 64
 
-#ifndef MSG_NOSIGNAL /* Ruby ignores the signal anyway */
-#define MSG_NOSIGNAL 0
-#endif
-
 enum side { OUTER, INNER };
 
 /* One direction: octets that were read and not passed on. */
@@ -114,7 +110,7 @@ static void drop(struct flow *flow, size_t count)
 /* Gives octets to the app. Returns how many it took; all if it reads no more. */
 static size_t give(struct tunnel *tunnel, const char *octets, size_t count)
 {
-	ssize_t sent = tunnel->left ? -1 : send(tunnel->inner, octets, count, MSG_NOSIGNAL);
+	ssize_t sent = tunnel->left ? -1 : send(tunnel->inner, octets, count, 0); /* Ruby ignores SIGPIPE */
 
 	if (sent >= 0)
 		return (size_t)sent;
@@ -438,7 +434,7 @@ static bool enter(struct tunnel *tunnel)
 
 static int open_pair(int pair[2])
 {
-#ifdef SOCK_NONBLOCK
+#ifdef __linux__
 	return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
 #else
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)

@@ -27,10 +27,6 @@
 
 #define RECORD 16384 /* most octets in a record (RFC 8446, 5.1) */
 
-#ifndef MSG_NOSIGNAL /* Ruby ignores the signal anyway */
-#define MSG_NOSIGNAL 0
-#endif
-
 struct context {
 	const struct cuttle_transport_type *plain; /* the type before this one */
 	SSL *ssl;
@@ -125,7 +121,7 @@ static int bio_write(BIO *bio, const char *octets, int length)
 
 	BIO_clear_retry_flags(bio);
 	do
-		count = send(context->fd, octets, (size_t)length, MSG_NOSIGNAL);
+		count = send(context->fd, octets, (size_t)length, 0); /* Ruby ignores SIGPIPE */
 	while (count < 0 && errno == EINTR);
 	if (count < 0 && would_block())
 		BIO_set_retry_write(bio);

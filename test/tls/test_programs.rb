@@ -9,9 +9,9 @@ class TestTlsPrograms < TlsCase
 
   def test_curl
     serves(client: "curl") do |server|
-      out, status = Open3.capture2("curl", "--silent", "--show-error", "--cacert", TlsFiles.authority.cert_path,
-                                   "--resolve", "localhost:#{server.port}:127.0.0.1", "--http1.1",
-                                   "https://localhost:#{server.port}/")
+      command = ["curl", "--silent", "--show-error", "--cacert", TlsFiles.authority.cert_path, "--http1.1",
+                 "--resolve", "localhost:#{server.port}:127.0.0.1", "https://localhost:#{server.port}/"]
+      out, status = Open3.capture2({ "LD_PRELOAD" => nil }, *command) # a sanitizer is for our process, and hangs curl
       assert_predicate status, :success?
       refute_empty out
     end
