@@ -170,10 +170,14 @@ module EngineContract
 
     # Waits until the app is where the gate says; returns what it left there.
     def entered(gate)
-      path = "#{self.class.gates}/#{gate}.in"
-      eventually("a request in the app at gate #{gate}") { File.exist?(path) }
-      File.read(path)
+      eventually("a request in the app at gate #{gate}") { entered?(gate) }
+      File.read(mark(gate))
     end
+
+    def entered?(gate) = File.exist?(mark(gate))
+
+    # The file that the app makes at a gate.
+    def mark(gate) = "#{self.class.gates}/#{gate}.in"
 
     # Waits until every worker accepts.
     def await_all

@@ -125,11 +125,12 @@ module EngineContract
         gates = %w[first second].map { |name| "#{self.class.object_id}-#{name}" }
         waiting = gates.map { |gate| connect.write(get("/hold?#{gate}")) }
         Process.kill("TERM", server.pid)
-        entered(gates.first)
+        eventually("one of them in the app") { gates.any? { |gate| entered?(gate) } }
         assert_refused
-        open_gate(gates.first)
-        entered(gates.last)
-        open_gate(gates.last)
+        gates.sort_by { |gate| entered?(gate) ? 0 : 1 }.each do |gate| # over TLS the handshakes decide who is first
+          entered(gate)
+          open_gate(gate)
+        end
         [*held, *waiting].each { |client| assert_answered_last client }
         assert_ends server
       end
