@@ -78,6 +78,7 @@ module Cuttle
   autoload :Load, "cuttle/load"
   autoload :Lab, "cuttle/lab"
   autoload :Studies, "cuttle/studies"
+  autoload :Tuner, "cuttle/tuner"
   autoload :Watchdog, "cuttle/watchdog"
   autoload :Worker, "cuttle/worker"
 

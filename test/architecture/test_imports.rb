@@ -25,7 +25,7 @@ class TestImports < Minitest::Test
     "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup], "collector" => %w[Collector],
     "redirection" => %w[Redirection],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
-    "lab" => %w[Lab], "studies" => %w[Studies]
+    "lab" => %w[Lab], "studies" => %w[Studies], "tuner" => %w[Tuner]
   }.freeze
 
   # Below lib/cuttle, the longest prefix counts: the rooms that its files may name beside their own.
@@ -48,6 +48,7 @@ class TestImports < Minitest::Test
     "lab" => %w[load report],
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],
+    "tuner" => %w[load lab report engines], # what each engine is
     "rack" => %w[core http],
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is

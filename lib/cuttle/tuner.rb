@@ -1,0 +1,23 @@
+# frozen_string_literal: true
+
+module Cuttle
+  # The tuner answers how many workers, how many threads and which engine an app should have, within limits.
+  #
+  #   Profile   what is known of an app on a machine: measured by the lab, kept as JSON
+  #   Model     Profile, Setting, Demand -> Forecast: arithmetic and simulation, no measuring
+  #   Search    all settings within the Limits, best first
+  #   Advice    the answer, once the lab has verified the best settings
+  #
+  # Rule: only the profile and the verification measure, and both do so by the lab. Everything between them is a
+  # function of a Profile, so `cuttle tune --what-if` needs no server and no machine.
+  module Tuner
+    # Something can't be measured, read or answered. The message is one line; the exit status is 1.
+    class Failure < Error; end
+
+    autoload :Demand, "cuttle/tuner/demand"
+    autoload :Forecast, "cuttle/tuner/forecast"
+    autoload :Limits, "cuttle/tuner/limits"
+    autoload :Profile, "cuttle/tuner/profile"
+    autoload :Setting, "cuttle/tuner/setting"
+  end
+end

@@ -1,0 +1,110 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  module Tuner
+    # What is known of an app on a machine. Frozen; kept as one JSON object with these keys. Times are seconds, sizes
+    # octets. Only "entries" must be there; what is nil was not measured, and the model does without it.
+    #
+    #   schema       "cuttle-profile/1"
+    #   id, taken_at, command
+    #   app          { "name", "path" }
+    #   environment  of the machine: Lab::Machine.facts
+    #   entries      of the request mix, an Entry each
+    #   overheads    engine => seconds of CPU time that a request costs beside the app
+    #   scaling      [[processes that compute at once, speed of each, 1.0 alone], …]
+    #   contention   seconds of CPU time that each further busy thread of a process adds to a request (the GVL's price)
+    #   memory       { "base", "worker", "thread" }: PSS of supervisor and mould; of each worker with one thread; of
+    #                each further thread
+    #   boot         seconds from the start to the first answer
+    #   connections  { "process", "thread" }: database connections that each process, and each thread, holds; or nil
+    #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found
+    class Profile
+      SCHEMA = "cuttle-profile/1"
+      KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
+                corrections].freeze
+
+      # One kind of request. weight: its share of the mix (any positive numbers; only their ratios matter). cpu, wait:
+      # distributions of the CPU time in Ruby and of the waiting, as seconds in ascending order at evenly spaced
+      # quantiles (one number: always the same). waits: how often a request waits, on average. unlocked: share of the
+      # CPU time that runs without the GVL, 0 to 1.
+      Entry = Struct.new(:name, :weight, :cpu, :wait, :waits, :unlocked, keyword_init: true) do
+        def initialize(name:, cpu:, wait:, weight: 1.0, waits: nil, unlocked: 0.0)
+          super(name: name, weight: weight, cpu: Array(cpu), wait: Array(wait), unlocked: unlocked,
+                waits: waits || (Array(wait).sum.positive? ? 1.0 : 0.0))
+          freeze
+        end
+
+        def mean_cpu
+          cpu.sum / cpu.length
+        end
+
+        def mean_wait
+          wait.sum / wait.length
+        end
+      end
+
+      attr_reader(*KEYS.map(&:to_sym))
+
+      # The Profile in the file at +path+. Raises Failure.
+      def self.read(path)
+        new(**JSON.parse(File.read(path)).to_h.transform_keys(&:to_sym))
+      rescue SystemCallError => error
+        raise Failure, "#{path}: #{Load.reason(error)}"
+      rescue JSON::ParserError, ArgumentError, TypeError, KeyError
+        raise Failure, "#{path}: no profile of cuttle tune"
+      end
+
+      # entries: an Array of Entry, or of Hashes with the same keys. Raises Failure where nothing can be known from it.
+      def initialize(entries:, schema: SCHEMA, corrections: [], **facts)
+        raise Failure, "a profile of another version: #{schema.inspect}" unless schema == SCHEMA
+        raise Failure, "a profile without requests" if entries.empty?
+
+        unknown = facts.keys.map(&:to_s) - KEYS
+        raise Failure, "a profile with an unknown key: #{unknown.first}" if unknown.any?
+
+        @schema = schema
+        @corrections = corrections
+        @entries = entries.map { |each| each.is_a?(Entry) ? each : Entry.new(**each.transform_keys(&:to_sym)) }.freeze
+        facts.each { |name, value| instance_variable_set("@#{name}", value) }
+        freeze
+      end
+
+      # A copy with other facts: profile.with(corrections: […]).
+      def with(**facts)
+        self.class.new(**to_h.transform_keys(&:to_sym), **facts)
+      end
+
+      # CPU seconds of the average request, the app's alone.
+      def mean_cpu
+        mean(&:mean_cpu)
+      end
+
+      # Seconds that the average request waits.
+      def mean_wait
+        mean(&:mean_wait)
+      end
+
+      def to_h
+        KEYS.to_h { |name| [name, instance_variable_get("@#{name}")] }
+            .merge("entries" => entries.map { |entry| entry.to_h.transform_keys(&:to_s) }).compact
+      end
+
+      # Writes it to +path+; a reader always sees a whole file. Raises Failure.
+      def write(path)
+        File.write("#{path}.new", "#{JSON.pretty_generate(to_h)}\n")
+        File.rename("#{path}.new", path)
+        path
+      rescue SystemCallError => error
+        raise Failure, "can't write #{path}: #{Load.reason(error)}"
+      end
+
+      private
+
+      def mean
+        entries.sum { |entry| entry.weight * yield(entry) } / entries.sum(&:weight)
+      end
+    end
+  end
+end
