@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "tmpdir"
+require_relative "support/studied_lab"
 
 # What a study's lab is to measure.
 class TestStudyExperiment < Minitest::Test
@@ -18,12 +20,49 @@ class TestStudyExperiment < Minitest::Test
     assert_equal [nil], testers_of(Absent.new("it is not installed: apt-get install it"))
   end
 
+  def test_the_plan_has_the_control
+    study = Cuttle::Studies.all.find { |each| each.name == "s4-scrawls" }
+    plan = experiment(study).plan
+    twice, copy = study.control
+    assert_equal 1, plan.configurations.count { |each| each.copy == "control" }
+    assert_equal twice, copy.with(copy: nil)
+    assert_equal study.conditions.length + 1, plan.pairs.sum { |_, loads| loads.length }
+  end
+
+  # Rounds that scatter by 1% give every ratio within 5%, those that scatter by half don't.
+  def test_rounds_are_made_until_the_ratios_are_precise_enough
+    assert_equal [true, false], [0.01, 0.5].map { |scatter| enough?(scatter, "precision" => 0.05) }
+    refute enough?(0.01, {})
+  end
+
+  # The rule is fixed beforehand: a study's own number of rounds is made in any case.
+  def test_a_study_has_its_own_rounds_at_least
+    refute enough?(0.0001, { "precision" => 0.05 }, blocks: 4)
+  end
+
   private
+
+  def enough?(scatter, note, blocks: 5)
+    study = Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
+    lab = StudiedLab.new(study, blocks: blocks) do |_, load, block|
+      [100 * (1 + (scatter * ((block + load["connections"]) % 3))), {}]
+    end
+    Dir.mktmpdir do |directory|
+      path = "#{lab.write(directory)}/results.jsonl"
+      header, *lines = File.readlines(path)
+      header = JSON.parse(header).tap { |hash| hash["study"].merge!(note) }
+      File.write(path, [JSON.generate(header), "\n", *lines].join)
+      Cuttle::Studies::Experiment.enough.call(directory)
+    end
+  end
+
+  def experiment(study, testers: Absent.new(nil))
+    Cuttle::Studies::Experiment.new(study, scale: Cuttle::Studies::Scale.new(1), directory: "none", seed: 1,
+                                           command: [], testers: testers)
+  end
 
   def testers_of(testers)
     study = Cuttle::Studies.all.find { |each| each.name == "q17-testers" }
-    plan = Cuttle::Studies::Experiment.new(study, scale: Cuttle::Studies::Scale.new(1), directory: "none", seed: 1,
-                                                  command: [], testers: testers).plan
-    plan.loads.map(&:tester).uniq.sort_by(&:to_s)
+    experiment(study, testers: testers).plan.loads.map(&:tester).uniq.sort_by(&:to_s)
   end
 end

@@ -71,7 +71,59 @@ class TestStudyFindings < Minitest::Test
     uneven = StudiedLab.new(study) { |_, _, block| [3 + (0.01 * block), { "p50" => 3000.0, "p90" => 4500.0 + block }] }
     found = verdict("s0.4", uneven.findings)
     assert_equal %i[confirmed refuted], found.evidence.map(&:last)
-    assert_equal :refuted, found.verdict
+    assert_equal :partly_refuted, found.verdict
+  end
+
+  def test_the_verdict_of_several_statements
+    claim = Studies::Claim.new("c", "…")
+    { %i[confirmed confirmed] => :confirmed, %i[refuted refuted] => :refuted, %i[border border] => :border,
+      %i[confirmed refuted] => :partly_refuted, %i[undecided refuted] => :partly_refuted,
+      %i[confirmed undecided] => :partly_confirmed, %i[confirmed border] => :partly_confirmed,
+      %i[border undecided] => :undecided }.each do |statements, whole|
+      assert_equal whole, claim.verdict(statements), statements.inspect
+    end
+  end
+
+  # The more statements a claim has, the wider their intervals: 1 of 20 claims may be wrong, not 1 of 20 statements.
+  def test_statements_share_the_chance_of_error
+    claims = (1..5).map { |count| Studies::Claim.new("c", "…", statements: [nil] * count) }
+    assert_equal [0.95, 0.975, 0.983, 0.988, 0.99], (claims.map { |claim| claim.confidence.round(3) })
+  end
+
+  def test_what_is_known_to_be_next_to_a_bound_is_at_the_border
+    statement = Studies::Claim::Statement.new("…", nil, 1, 1..2)
+    verdicts = [[0.96, 1.04], [1.92, 2.08], [0.9, 1.04], [0.5, 0.96], [1.0, 2.0]].map do |low, high|
+      statement.verdict(Cuttle::Lab::Statistics::Estimate.new(1, low, high, 5))
+    end
+    assert_equal %i[border border undecided refuted confirmed], verdicts
+  end
+
+  # Our core plays the WEBrick of then, whose tail is another matter.
+  def test_a_claim_about_a_server_that_is_gone_is_not_refuted_by_its_model
+    findings = StudiedLab.new(study) { |_, load, block| [3, { "p50" => 300.0 * load["connections"] + block }] }.findings
+    model, itself = findings.verdicts.select { |each| each.claim.id == "s0.2" }
+    assert_equal [true, "our core"], [model.model, model.by]
+    assert_equal :untestable, itself.verdict
+    assert_match(/about a WEBrick/, itself.reason)
+    line = Studies::Report::Summary.new([findings]).published.find { |each| each.claim.id == "s0.2" }
+    assert_equal itself, line.main
+    assert_match(/more than twice that with 1: 10.*about a WEBrick/, line.evidence)
+  end
+
+  # thin itself can refute it; thin's model on our core can only fail to do the same.
+  def test_our_core_speaks_for_the_model_where_the_server_is_there
+    uneven = StudiedLab.new(study) { |_, _, block| [3, { "p50" => 3000.0 + block, "p90" => 4500.0 + block }] }.findings
+    model, itself = uneven.verdicts.select { |each| each.claim.id == "s0.5" }
+    assert_equal %w[fails refuted], [model.word, itself.word]
+  end
+
+  def test_the_control_is_the_same_measured_twice
+    made = StudiedLab.new(study) { |configuration, _, block| [configuration["copy"] ? 11 + block : 10 + block, {}] }
+    found = made.findings.control
+    assert_in_delta 1.09, found.value, 0.02
+    assert_match(/The A\/A control differs/, Studies::Report::Conditions.troubles(made.findings).join)
+    alike = StudiedLab.new(study) { |_, _, block| [10 + block, {}] }.findings
+    assert_match(/measured twice, differed by 1.00/, Studies::Report::Conditions.measured(alike))
   end
 
   def test_what_takes_more_cores_is_not_tested
@@ -105,6 +157,22 @@ class TestStudyFindings < Minitest::Test
     condition = lab.study.conditions.first
     assert_nil lab.estimate(condition, "rate")
     assert_in_delta 0.1, lab.estimate(condition, "errors").value
+  end
+
+  # No error in 1,000 requests a round is no proof that there are none: one in 813 may still be (3 of 3,000, and more).
+  def test_no_error_gives_an_upper_bound
+    text = <<~RUBY
+      trial "q1" do
+        serve engine: "single"
+        ask work(cpu_ms: 5), connections: 4
+      end
+      expect "many", "more than 0.1%", "errors" => [errors("q1"), 0.001, 1..]
+      expect "some", "more than 1%", "errors" => [errors("q1"), 0.01, 1..]
+    RUBY
+    many, some = StudiedLab.new(declared(text)) { [10.0, {}] }.findings.verdicts
+    assert_equal %i[undecided refuted], [many.verdict, some.verdict]
+    assert_in_delta 1.229, many.evidence[0][1].high, 0.001
+    assert_includes Studies::Report::Markdown.evidence(many), "at most 1.23"
   end
 
   def test_memory_and_the_busiest_worker

@@ -63,7 +63,17 @@ module Cuttle
         parser.on("--rounds N", OptionParser::DecimalInteger, "rounds (each study's own number)") do |number|
           @rounds = number
         end
+        parser.on("--precision SHARE", "make rounds until each ratio of a claim is known within SHARE (5%) of itself,",
+                  "at most --rounds (30)") { |text| @precision = share(text) }
         parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order (printed)") { |number| @seed = number }
+      end
+
+      def share(text)
+        number = Float(text.delete_suffix("%"), exception: false)
+        number /= 100 if number && text.end_with?("%")
+        return number if number&.between?(0.001, 1)
+
+        raise UsageError, "--precision: a share from 0.1% to 100%, not #{text.inspect}"
       end
 
       def writing(parser)
@@ -109,14 +119,14 @@ module Cuttle
 
       def experiment(study, words)
         Studies::Experiment.new(study, scale: Studies::Scale.new(@scale), seed: @seed, rounds: @rounds,
-                                directory: File.join(@directory || DIRECTORY, study.name),
+                                precision: @precision, directory: File.join(@directory || DIRECTORY, study.name),
                                 command: command(words))
       end
 
       # The command that repeats this run. The lab adds the seed.
       def command(words)
         ["cuttle", "study", *words, *(["--scale", format("%g", @scale)] if @scale != 1),
-         *(["--rounds", @rounds.to_s] if @rounds)]
+         *(["--rounds", @rounds.to_s] if @rounds), *(["--precision", format("%g", @precision)] if @precision)]
       end
 
       def resume(words)

@@ -25,9 +25,10 @@ module Cuttle
       REPEATED = 4
 
       # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: by the name that a
-      # load has for it, what makes a trial of Trial's arguments; a load without a name has a Trial.
+      # load has for it, what makes a trial of Trial's arguments; a load without a name has a Trial. enough: called
+      # between rounds; if it returns true, the rounds that are left are not needed.
       def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil,
-                     trials: {})
+                     trials: {}, enough: nil)
         @plan = plan
         @testbed = testbed
         @cores = cores
@@ -38,15 +39,17 @@ module Cuttle
         @time = time
         @done = done
         @trials = trials
+        @enough = enough
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
       end
 
-      # Returns when the plan is done, the lab was interrupted, or its time is over. Raises Unwritable, and Failure if
-      # no server can be started.
+      # Returns when the plan is done or enough was measured, the lab was interrupted, or its time is over. Raises
+      # Unwritable, and Failure if no server can be started.
       def run
         @plan.rounds.times do |number|
+          break if number.positive? && @enough&.call
           break out_of_time(number) if @time.no_room_for_round?
 
           @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }

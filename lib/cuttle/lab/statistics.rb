@@ -71,6 +71,16 @@ module Cuttle
         Estimate.new(median(values), low, high, values.length)
       end
 
+      # A share of independent trials as an Estimate, whose interval is Clopper and Pearson's (1934). It has an upper
+      # bound above 0 also without a success.
+      def proportion(successes, trials, confidence = CONFIDENCE)
+        tail = (1 - confidence) / 2
+        failures = trials - successes
+        low = successes.zero? ? 0.0 : Beta.quantile(tail, successes, failures + 1)
+        high = failures.zero? ? 1.0 : Beta.quantile(1 - tail, successes + 1, failures)
+        Estimate.new(successes.fdiv(trials), low, high, trials)
+      end
+
       # other / one, paired by round: an Estimate. Both are Hashes of a value by round, or Arrays in the order of
       # rounds.
       def paired_ratio(one_by_block, other_by_block, confidence: CONFIDENCE)

@@ -5,6 +5,9 @@ module Cuttle
     # A published claim, as statements that can be measured (each a ratio and the range where it has to lie), or with
     # the reason why it can't be tested here.
     class Claim
+      # A ratio that lies certainly within this factor of a bound is at the border.
+      BORDER = 1.05
+
       # A metric ("rate", "p90") of the published rows with this id and these columns.
       Figure = Struct.new(:metric, :id, :columns) do
         def to_s
@@ -19,12 +22,19 @@ module Cuttle
           [above, below].grep(Figure)
         end
 
-        # :confirmed if the whole interval lies in the range, :refuted if it lies wholly outside.
+        # Whether it is about a share of errors, by a number.
+        def of_errors?
+          above.metric == "errors" && below.is_a?(Numeric)
+        end
+
+        # :confirmed if the whole interval lies in the range, :refuted if it lies wholly outside. :border if it is so
+        # narrow that the true ratio is next to a bound, whichever side it is on.
         def verdict(estimate)
           return :undecided unless estimate&.interval?
           return :confirmed if range.cover?(estimate.low) && range.cover?(estimate.high)
+          return :refuted if outside?(estimate)
 
-          outside?(estimate) ? :refuted : :undecided
+          at_border?(estimate) ? :border : :undecided
         end
 
         def to_s
@@ -40,6 +50,12 @@ module Cuttle
 
         private
 
+        def at_border?(estimate)
+          [range.begin, range.end].compact.any? do |bound|
+            estimate.low >= bound / BORDER && estimate.high <= bound * BORDER
+          end
+        end
+
         def outside?(estimate)
           (range.begin && estimate.high < range.begin) || (range.end && estimate.low > range.end)
         end
@@ -48,16 +64,18 @@ module Cuttle
       # Where a claim can be tested: on our core with the published model, or on the published servers.
       SIDES = %i[ours originals].freeze
 
-      attr_reader :id, :text, :statements, :sides
+      attr_reader :id, :text, :statements, :sides, :about
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
-      # it is about that side only. Raises ArgumentError.
-      def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil)
+      # it is about that side only. about: a server that can't be had, if it is about that one; our core then shows what
+      # the model does. Raises ArgumentError.
+      def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil)
         @id = id
         @text = text
         @statements = statements.freeze
         @reason = reason
         @cores = cores
+        @about = about
         @sides = on ? [on] : SIDES
         raise ArgumentError, "#{id}: on: #{on.inspect} is none of #{SIDES.inspect}" unless (@sides - SIDES).empty?
 
@@ -74,11 +92,18 @@ module Cuttle
         [id, *statements.flat_map(&:figures).map(&:id)].uniq
       end
 
-      # The verdict of all its statements: one refuted statement refutes the claim.
-      def verdict(verdicts)
-        return :refuted if verdicts.include?(:refuted)
+      # Confidence of each statement's interval. Together they hold with 95% (Bonferroni), so that a claim of many
+      # statements is not refuted by chance.
+      def confidence
+        1 - ((1 - Lab::Statistics::CONFIDENCE) / [statements.length, 1].max)
+      end
 
-        verdicts.all?(:confirmed) ? :confirmed : :undecided
+      # The verdict of all its statements, from theirs.
+      def verdict(verdicts)
+        return verdicts.first if verdicts.uniq.length == 1
+        return :partly_refuted if verdicts.include?(:refuted)
+
+        verdicts.include?(:confirmed) ? :partly_confirmed : :undecided
       end
     end
   end

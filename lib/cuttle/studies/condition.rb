@@ -10,7 +10,7 @@ module Cuttle
     #   workers, threads, keep_alive, environment    as in the lab
     #   flags         further options of `cuttle serve`
     #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
-    #   copy          2, 3, …: the same as another condition, on purpose
+    #   copy          2, 3, …: the same as another condition, on purpose; Study::CONTROL: the A/A control
     #   request       Request
     #   connections   number of connections; requests: number of requests in all, at full length
     #   rate, poisson    of an open loop, at full length; nil for a closed one
@@ -34,6 +34,10 @@ module Cuttle
 
       def hash
         attributes.hash
+      end
+
+      def with(**changes)
+        Condition.new(**attributes, **changes)
       end
 
       # The lab's configuration, without its id.

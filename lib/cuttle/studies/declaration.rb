@@ -84,14 +84,15 @@ module Cuttle
       end
 
       # A published claim. statements: text => [a figure, a figure or number to divide by, range of the ratio]. cores:
-      # number of server cores that it needs. on: :ours or :originals, if it is about that side only.
-      def claim(id, cores: 1, on: nil, **statements)
-        expect(id, sentence(id), cores: cores, on: on, **statements)
+      # number of server cores that it needs. on: :ours or :originals, if it is about that side only. about: a server
+      # that can't be had, if it is about that one.
+      def claim(id, cores: 1, on: nil, about: nil, **statements)
+        expect(id, sentence(id), cores: cores, on: on, about: about, **statements)
       end
 
       # A claim of our own.
-      def expect(id, sentence, cores: 1, on: nil, **statements)
-        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on)
+      def expect(id, sentence, cores: 1, on: nil, about: nil, **statements)
+        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on, about: about)
       end
 
       def untestable(id, reason)

@@ -27,15 +27,30 @@ module Cuttle
         @noise = {}
       end
 
-      # The Estimate of above / below; nil with fewer than two common rounds. conditions: by the figures.
-      def ratio(statement, conditions)
+      # The Estimate of above / below, with an interval of that confidence; nil with fewer than two common rounds.
+      # conditions: by the figures.
+      def ratio(statement, conditions, confidence)
+        return share(statement, conditions, confidence) if statement.of_errors?
+
         values, others = by_round(statement, conditions)
         return if (values.keys & others.keys).length < 2
 
-        Lab::Statistics::Paired.of(others, values, noise: usual(statement, conditions)).estimate
+        Lab::Statistics::Paired.of(others, values, noise: usual(statement, conditions)).estimate(confidence)
       end
 
       private
+
+      # The share of errors of all rounds, by a number.
+      def share(statement, conditions, confidence)
+        runs = @findings.runs(conditions[statement.above], Metric.fetch("errors"))
+        failed = runs.sum(&:failures)
+        sent = runs.sum { |run| run.sent.to_i }
+        return unless sent.positive?
+
+        found = Lab::Statistics.proportion(failed, sent, confidence)
+        Lab::Statistics::Estimate.new(*[found.value, found.low, found.high].map { |value| value / statement.below },
+                                      sent)
+      end
 
       # { round => value } of +above+ and of +below+.
       def by_round(statement, conditions)
@@ -58,8 +73,8 @@ module Cuttle
         noise(above.metric)
       end
 
-      # Estimated from neighbours, each condition in one pair only. The loads of a round share one start of a server
-      # (see repeats).
+      # Estimated from neighbours, each condition in one pair only. The loads of a configuration share one start of a
+      # server in each round, so together they count once (see Noise.of).
       def noise(metric)
         @noise[metric] ||= begin
           values = @findings.study.conditions.map { |condition| @findings.by_round(condition, metric) }.reject(&:empty?)
@@ -70,9 +85,10 @@ module Cuttle
         end
       end
 
-      # The largest number of loads of a configuration.
+      # The mean number of loads of a configuration.
       def loads
-        @findings.study.conditions.group_by(&:configuration).values.map(&:length).max
+        conditions = @findings.study.conditions
+        conditions.length.fdiv(conditions.map(&:configuration).uniq.length)
       end
     end
   end

@@ -2,9 +2,10 @@
 
 module Cuttle
   module Studies
-    # Runs a study as a lab: every condition once in each round, on fresh servers, in random order.
+    # Runs a study as a lab: every condition, and the A/A control, once in each round, on fresh servers, in random order.
     class Experiment
       NOTE = "study" # its key in the header of the results
+      MOST_ROUNDS = 30
       TIMEOUT = 60 # seconds; some published response times are 20 s
 
       # Reads a directory with a study's results: [Study, Scale, Lab::Results]. Raises Failure.
@@ -17,15 +18,18 @@ module Cuttle
         [study, Scale.new(note["scale"]), results]
       end
 
-      # command: the command line of this run. rounds: nil for the study's own.
-      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, peers: Lab::Servers::Peers,
-                     testers: Lab::Testers)
+      # command: the command line of this run. rounds: nil for the study's own. precision: a share, or nil. With it,
+      # rounds are the most there are (MOST_ROUNDS if nil), and fewer are made if they give that precision (see
+      # Findings#precise?).
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, precision: nil,
+                     peers: Lab::Servers::Peers, testers: Lab::Testers)
         @study = study
         @scale = scale
         @directory = directory
         @seed = seed
         @command = command
-        @rounds = rounds || study.rounds
+        @rounds = rounds || (precision ? MOST_ROUNDS : study.rounds)
+        @precision = precision
         @peers = peers
         @testers = testers
       end
@@ -35,21 +39,30 @@ module Cuttle
       def run(out:)
         reasons = @study.conditions.filter_map { |condition| absent(condition) }.uniq
         reasons.each { |reason| out.puts "left out: #{reason}" }
-        Lab.run(options, out: out, plan: plan)
+        Lab.run(options, out: out, plan: plan, enough: self.class.enough)
       end
 
       # Resumes an unfinished study.
       def self.resume(directory, out:)
         study, = read(directory)
         Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1,
-                                 timeout: TIMEOUT), out: out)
+                                 timeout: TIMEOUT), out: out, enough: enough)
+      end
+
+      # Whether the results in a directory have the precision that their header asks for.
+      def self.enough
+        lambda do |directory|
+          study, scale, results = read(directory)
+          precision = results.header[NOTE]["precision"]
+          precision && Findings.new(study, scale, results).precise?(precision)
+        end
       end
 
       def options
         @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
                                       seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
                                       warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
-                                      notes: { NOTE => { "name" => @study.name, "scale" => @scale.factor } })
+                                      notes: { NOTE => note })
       end
 
       # The Lab::Plan: configurations and loads of the conditions, and which belong together.
@@ -70,13 +83,17 @@ module Cuttle
 
       private
 
+      def note
+        { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision }.compact
+      end
+
       # Why the load tester of a condition is missing, or nil.
       def absent(condition)
         condition.tester && @testers.find(condition.tester).unavailable
       end
 
       def conditions
-        @conditions ||= @study.conditions.reject { |condition| absent(condition) }
+        @conditions ||= (@study.conditions | @study.control).reject { |condition| absent(condition) }
       end
 
       # The lab's Hash, with the path of its Ruby if it isn't this one.

@@ -34,12 +34,27 @@ module Cuttle
     # Rule: two conditions are compared only within the same rounds, and an interval covers the variation between starts
     # of servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
-      # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil.
-      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
-
-      WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
+      WORDS = { confirmed: "confirmed", partly_confirmed: "confirmed in part", border: "at the border",
+                undecided: "not decided", partly_refuted: "refuted in part", refuted: "refuted",
                 untestable: "not testable here" }.freeze
+      # What is said of a model, where the claim is about a server.
+      OF_A_MODEL = WORDS.merge(confirmed: "holds", partly_confirmed: "holds in part", partly_refuted: "fails in part",
+                               refuted: "fails").freeze
+
+      # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
+      # verdict], …]. reason: why it could not be tested, or nil. model: whether our core plays a server that the claim
+      # is about. Then it shows what the model does; only that server itself can confirm or refute the claim.
+      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :model) do
+        def word
+          of(verdict)
+        end
+
+        # The word for the verdict on one of its statements.
+        def of(verdict)
+          (model ? OF_A_MODEL : WORDS).fetch(verdict)
+        end
+      end
+
       # Keys that identify a configuration and a load. The name is one of them: a server that can't close connections by
       # itself is the same, whether requests ask it to or not.
       KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
@@ -76,6 +91,32 @@ module Cuttle
           reason = claim.reason(results.environment["server_cores"].length)
           reason ? [untestable(claim, nil, reason)] : tried(claim)
         end
+      end
+
+      # The rounds that were measured.
+      def rounds
+        results.runs.map(&:block).uniq.length
+      end
+
+      # Whether each statement's ratio is known within that share of itself, after at least as many rounds as the study
+      # has by itself. It looks at how wide the intervals are and never at what they say: to measure until a verdict is
+      # there would find one. (Shares of errors may be 0, and have no such precision.)
+      def precise?(share)
+        return false if rounds < study.rounds
+
+        ratios = verdicts.flat_map(&:evidence).reject { |statement, *| statement.of_errors? }
+        ratios.all? do |_, found, _|
+          found&.interval? && found.high <= found.value * (1 + share) && found.low >= found.value / (1 + share)
+        end
+      end
+
+      # The A/A control: how many times the requests/s of a condition its unchanged copy served. An Estimate, or nil if
+      # it was not measured.
+      def control
+        one, other = study.control.map { |condition| by_round(condition, "rate") }
+        return unless one && other && (one.keys & other.keys).length > 1
+
+        Lab::Statistics.paired_ratio(one, other)
       end
 
       # Whether the plan has that condition. A part of a study has not all of them.
@@ -143,16 +184,23 @@ module Cuttle
         Verdict.new(claim, by, :untestable, [], reason)
       end
 
-      # A Verdict for each side that the claim's conditions have.
+      # A Verdict for each side that the claim's conditions have. If there are two, or if the server that it is about
+      # can't be had, our core's is that of the model.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
         sides = SIDES.values_at(*claim.sides)
-        by_figure = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
-        by_figure.uniq(&:values).map do |conditions|
-          by = servers(conditions.values)
-          reason = conditions.values.filter_map { |each| missing(each) }.first
-          reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
-        end
+        found = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
+                     .uniq(&:values).map { |conditions| tested(claim, conditions) }
+        found << untestable(claim, nil, "it is about #{claim.about}") if claim.about
+        found.first.model = true if found.length > 1
+        found
+      end
+
+      # conditions: by the claim's figures.
+      def tested(claim, conditions)
+        by = servers(conditions.values)
+        reason = conditions.values.filter_map { |each| missing(each) }.first
+        reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
       end
 
       # The first condition of a figure on that side, or the first of all if that side has none.
@@ -176,7 +224,7 @@ module Cuttle
       def verdict(claim, by, conditions)
         @evidence ||= Evidence.new(self)
         evidence = claim.statements.map do |statement|
-          found = @evidence.ratio(statement, conditions)
+          found = @evidence.ratio(statement, conditions, claim.confidence)
           [statement, found, statement.verdict(found)]
         end
         Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence)

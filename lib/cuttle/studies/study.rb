@@ -15,6 +15,8 @@ module Cuttle
     class Study
       ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
+      CONTROL = "control" # the copy of a condition
+
       # A published Row, and the Conditions that measure it: ours first, then the original server. reason: why there are
       # none, or nil.
       Entry = Struct.new(:row, :conditions, :reason)
@@ -55,6 +57,12 @@ module Cuttle
       # All conditions, each once.
       def conditions
         entries.flat_map(&:conditions).uniq
+      end
+
+      # The A/A control: the Condition that is measured twice, and its copy. What differs between the two is noise.
+      def control
+        twice = conditions.find { |condition| condition.copy.nil? && condition.tester.nil? } or return []
+        [twice, twice.with(copy: CONTROL)]
       end
 
       # [claim, figure] of each claim about rows that aren't measured; it would stay undecided forever.

@@ -197,12 +197,20 @@ class TestLabRunner < Minitest::Test
     assert_match(/after 2 of 5 rounds/, told["text"])
   end
 
+  def test_rounds_that_are_not_needed_are_not_made
+    asked = 0
+    run_lab(rounds: 5, enough: -> { (asked += 1) == 2 })
+    assert_equal [0, 1], @store.of("run").map { |run| run["block"] }.uniq
+    assert_equal false, @store.lines.last["interrupted"]
+  end
+
   private
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
   def run_lab(rounds:, duration: LOADS[:duration], done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil),
-              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, &made)
+              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, enough: nil,
+              &made)
     options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration)
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
@@ -210,7 +218,7 @@ class TestLabRunner < Minitest::Test
     testbed = LabFakes::Testbed.new(&made || ->(_) { LabFakes::Server.new(@native.port) })
     runner = Cuttle::Lab::Runner.new(
       plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done,
-      time: time, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+      time: time, enough: enough, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish

@@ -9,10 +9,12 @@ module Cuttle
       # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
       # and closes all of these in order, whatever happens.
       class Session
-        # plan: a Plan, or nil to make one from the options. trials: see Runner.
-        def initialize(options, out:, plan: nil, trials: {})
+        # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: called with the directory of the
+        # results between rounds, as in Runner.
+        def initialize(options, out:, plan: nil, trials: {}, enough: nil)
           @options = options
           @trials = trials
+          @enough = enough
           @own = plan
           @out = out
           @interruption = Interruption.new
@@ -95,7 +97,7 @@ module Cuttle
           introduce
           progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
           runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
-                              done: @done, trials: @trials,
+                              done: @done, trials: @trials, enough: @enough && -> { @enough.call(@directory) },
                               speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
                               interruption: @interruption, time: TimeLimit.new(@options.budget))
           [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }

@@ -64,6 +64,11 @@ module Cuttle
           1 - scale * fraction(1 - x, b, a) / b
         end
 
+        # The x whose I_x(a, b) is +share+.
+        def quantile(share, a, b)
+          Search.real { |x| regularized(x, a, b) >= share }
+        end
+
         def log_scale(x, a, b)
           Gamma.log(a + b) - Gamma.log(a) - Gamma.log(b) + a * Math.log(x) + b * Math.log(1 - x)
         end

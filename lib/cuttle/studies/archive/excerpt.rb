@@ -4,11 +4,10 @@ module Cuttle
   module Studies
     module Archive
       # The lines of a results file that findings are made of: without windows, proofs and marks, "steady" only where a
-      # run wasn't, numbers with five digits, no paths of this machine. A histogram stays only if a percentile is
+      # run wasn't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays only if a percentile is
       # reported for which its run had too few responses; then only the part that can hold that percentile.
       class Excerpt
-        DROPPED = %w[order at boot proof octets elapsed load_cpu lost speed repeated marks warnings windows
-                     histogram].freeze
+        DROPPED = %w[order at boot proof octets elapsed load_cpu speed repeated marks windows histogram].freeze
         HEADER = %w[fairness cut].freeze # dropped as well
         SERVER = %w[pss switches cpu_share].freeze # dropped as well
         TIMES = Metric::ALL.values.select { |metric| metric.kind == :time }.map(&:name).freeze
@@ -64,8 +63,9 @@ module Cuttle
           hash.except(*DROPPED, *("reasons" if run.valid?), *("steady" unless run.steady == false))
               .merge("ms" => run.ms&.slice(*TIMES)&.compact, "server" => server(run),
                      "errors" => run.errors.select { |_, count| count&.positive? },
+                     "warnings" => run.warnings&.map { |warning| warning.slice("name") },
                      "histogram" => histogram && upper(run, histogram))
-              .reject { |_, value| value.nil? || value == {} }
+              .reject { |_, value| value.nil? || value == {} || value == [] }
         end
 
         def server(run)

@@ -6,8 +6,8 @@ module Cuttle
       # The chart of the claims: the ratio of each statement with its interval, and the claimed range shaded.
       module Claims
         TITLE = "What was claimed, measured"
-        # The series that a verdict looks like.
-        SLOTS = { confirmed: 2, refuted: 1, undecided: 0 }.freeze
+        # The series that a statement's verdict looks like.
+        SLOTS = { confirmed: 2, refuted: 1, border: 3, undecided: 0 }.freeze
 
         module_function
 
@@ -27,7 +27,7 @@ module Cuttle
           figure = Figures.ratio(found)
           Cuttle::Report::Charts::Rows::Item.new(
             name: name, figure: figure, value: found, slot: slot, hollow: slot.zero?, range: statement.range,
-            text: "#{name}: #{figure}, to be #{statement.bounds}: #{Findings::WORDS[decided]}"
+            text: "#{name}: #{figure}, to be #{statement.bounds}: #{verdict.of(decided)}"
           )
         end
 

@@ -14,8 +14,30 @@ module Cuttle
         def measured(findings)
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
-                      "#{Units.plural(results.rounds.to_i, "block")}, seed #{results.seed}"].join("; ")
-          ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." }].join(" ")
+                      "#{Units.plural(findings.rounds, "block")}, seed #{results.seed}"].join("; ")
+          ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." },
+           *agreement(findings.control)].join(" ")
+        end
+
+        # What the A/A control says for the study, a sentence; nil if it doesn't.
+        def agreement(control)
+          return unless agrees?(control)
+
+          "The same configuration, measured twice, differed by #{Figures.ratio(control)}."
+        end
+
+        # What it says against the study; or nil.
+        def doubt(control)
+          return "No A/A control was measured." unless control&.interval?
+
+          unless agrees?(control)
+            "The A/A control differs: the same configuration, measured twice, #{Figures.ratio(control)}. So other " \
+              "differences may be chance too."
+          end
+        end
+
+        def agrees?(control)
+          control&.interval? && (control.low..control.high).cover?(1)
         end
 
         def date(findings)
@@ -45,7 +67,7 @@ module Cuttle
         # What went wrong, a sentence each.
         def troubles(findings)
           results = findings.results
-          [*("It did not come to its end." if results.interrupted?),
+          [*("It did not come to its end." if results.interrupted?), *doubt(findings.control),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
            *too_few(findings), *failed(results), *invalid(results), *unsteady(results),
            *results.warnings.map { |warning| "#{capital(warning.text)}." }]
@@ -107,7 +129,7 @@ module Cuttle
           results = findings.results
           words = ["cuttle", "study", findings.study.name]
           words += ["--scale", format("%g", findings.scale.factor)] unless findings.scale.full?
-          Shellwords.join([*words, "--rounds", results.rounds.to_s, "--seed", results.seed.to_s])
+          Shellwords.join([*words, "--rounds", findings.rounds.to_s, "--seed", results.seed.to_s])
         end
       end
     end

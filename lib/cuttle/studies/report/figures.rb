@@ -36,8 +36,10 @@ module Cuttle
           "#{text(metric, found&.value)}#{" (#{interval})" if interval}"
         end
 
-        # The same for a ratio.
+        # The same for a ratio. What never happened has an upper bound only.
         def ratio(found)
+          return "at most #{Numbers.ratio(found.high)}" if found&.value&.zero?
+
           interval = Numbers.interval(found, :ratio)
           "#{Numbers.ratio(found&.value)}#{" (#{interval})" if interval}"
         end

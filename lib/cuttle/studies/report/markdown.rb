@@ -20,7 +20,7 @@ module Cuttle
         def claims(verdicts)
           rows = verdicts.map do |verdict|
             ["#{verdict.claim.id}: #{verdict.claim.text}", verdict.by.to_s,
-             "**#{Findings::WORDS[verdict.verdict]}**", evidence(verdict)]
+             "**#{verdict.word}**", evidence(verdict)]
           end
           table(["claim", "tried on", "verdict", "evidence"], rows) if rows.any?
         end

@@ -9,10 +9,14 @@ module Cuttle
         LEAD = <<~TEXT.gsub("\n", " ").strip
           What was published about the concurrency of Ruby servers between 2013 and 2019, measured again: the same apps,
           models and loads, on our core (which takes on the model and the habits of the server of then) and, where it
-          can be had, on the server of then itself. Absolute numbers differ between machines: what is tested are orders,
-          shapes and ratios. A claim is *confirmed* or *refuted* only where the 95% interval of a measured ratio lies
-          wholly inside or outside of what was claimed; else it is *not decided*. What this machine can't show is *not
-          testable here*.
+          can be had, on the server of then itself. Absolute numbers differ between machines, so orders, shapes and
+          ratios are tested. A claim may consist of several statements, each a measured ratio and the range that it has
+          to lie in; their intervals hold together with 95%. A claim is *confirmed* if each interval lies wholly inside
+          its range, and *refuted* if each lies wholly outside. It is *confirmed in part* if that is so of some, while
+          the others are not decided, and *refuted in part* if at least one statement is refuted but not all. *At the
+          border* means that the ratio is known to lie within 5% of a bound. Anything else is *not decided*. What this
+          machine can't show is *not testable here*. Only a server itself can confirm or refute a claim about it: our
+          core, which plays that server, shows whether such a statement *holds* or *fails* for the model.
         TEXT
 
         module_function
@@ -31,7 +35,7 @@ module Cuttle
             [link(line.study, line.claim.id), line.claim.text, *verdicts(line), line.evidence]
           end
           ["## The claims", summary.sentence,
-           Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
+           Markdown.table(["", "what was published", "the model, on our core", "on the server of then", "evidence"], rows)]
         end
 
         # The verdicts on our core, and on other servers.
@@ -59,7 +63,7 @@ module Cuttle
           study = findings.study
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
-           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.results.rounds} blocks: ",
+           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.rounds} blocks: ",
            Units.plural(study.entries.length, "row"), ", ",
            Units.plural(study.conditions.length, "measurement"), " in each block."].join
         end

@@ -56,8 +56,8 @@ module Cuttle
         # The verdict on our core, and below it those on other servers.
         def words(line)
           main = line.main
-          [Section.word(main.verdict), *(tag(:small, "on #{main.by}") if main.by),
-           (line.verdicts - [main]).map { |each| tag(:small, "#{Findings::WORDS[each.verdict]} on #{each.by}") }]
+          [Section.word(main), *(tag(:small, "on #{main.by}") if main.by),
+           (line.verdicts - [main]).map { |each| tag(:small, [each.word, each.by].compact.join(" on ")) }]
         end
       end
     end

@@ -22,7 +22,7 @@ module Cuttle
 
         # A verdict, in a colour of its own.
         def word(verdict)
-          tag(:b, Findings::WORDS.fetch(verdict), class: "word #{verdict}")
+          tag(:b, verdict.word, class: "word #{verdict.verdict}")
         end
 
         def verdicts(findings)
@@ -36,7 +36,7 @@ module Cuttle
         def claim(claim, verdicts)
           [tag(:p, "#{claim.id}: #{claim.text}"),
            verdicts.map do |verdict|
-             [word(verdict.verdict), *(tag(:span, " on #{verdict.by}") if verdict.by),
+             [word(verdict), *(tag(:span, " on #{verdict.by}") if verdict.by),
               tag(:small, Markdown.evidence(verdict))]
            end]
         end

@@ -20,28 +20,27 @@ module Cuttle
 
           # "refuted", with the servers, unless it is our core alone.
           def words(list)
-            list.compact.map do |each|
-              "#{Findings::WORDS[each.verdict]}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}"
-            end
+            list.compact.map { |each| "#{each.word}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}" }
           end
 
-          # The verdict that counts.
+          # The verdict on the claim. That on our core counts, unless the claim is about another server.
           def main
-            ours || verdicts.first
+            verdicts.find { |each| !each.model }
           end
 
-          # The measured ratio of each statement, on our core and then on other servers.
+          # The measured ratio of each statement, on our core and then on other servers; and why the claim itself could
+          # not be tested.
           def evidence
-            return main.reason if main.reason
-
-            main.evidence.map.with_index { |(statement, found, _), index| ratios(statement, found, index) }.join("; ")
+            first, *others = verdicts.reject(&:reason)
+            ratios = first ? first.evidence.map.with_index { |each, index| ratios(each, index, others) } : []
+            [*ratios, *main.reason].join("; ")
           end
 
           private
 
-          def ratios(statement, found, index)
-            elsewhere = (verdicts - [main]).filter_map do |verdict|
-              verdict.evidence[index]&.then { |_, other, _| ", on #{verdict.by} #{Figures.ratio(other)}" }
+          def ratios((statement, found, _), index, others)
+            elsewhere = others.map do |verdict|
+              ", on #{verdict.by} #{Figures.ratio(verdict.evidence[index][1])}"
             end
             "#{statement.text}: #{Figures.ratio(found)}#{elsewhere.join}, to be #{statement.bounds}"
           end
@@ -69,8 +68,8 @@ module Cuttle
             number = published.count { |line| line.main.verdict == verdict }
             "#{number} #{word}" if number.positive?
           end
-          "Of #{Units.plural(count, "published claim")}, tried on our core or, where they are about certain " \
-            "servers, on these: #{words.join(", ")}."
+          "Of #{Units.plural(count, "published claim")}, tried on the servers of then where they are about these, " \
+            "otherwise on our core: #{words.join(", ")}."
         end
 
         private

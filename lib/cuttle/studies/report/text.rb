@@ -51,10 +51,10 @@ module Cuttle
 
         def claims(findings)
           findings.verdicts.map do |verdict|
-            word = [Findings::WORDS[verdict.verdict], verdict.by].compact.join(" on ")
+            word = [verdict.word, verdict.by].compact.join(" on ")
             ["#{verdict.claim.id} #{word}: #{verdict.claim.text}", *verdict.reason&.then { |reason| "    #{reason}" },
              *verdict.evidence.map do |statement, found, decided|
-               "    #{Findings::WORDS[decided]}: #{Figures.statement(statement, found)}"
+               "    #{verdict.of(decided)}: #{Figures.statement(statement, found)}"
              end].join("\n")
           end.join("\n")
         end
