@@ -41,27 +41,13 @@ requests: requests || [5 * connections, 10_000].min
   end
 end
 
-# The publication compares 100 connections with one. Here nothing but the model differs.
-%w[single multithread reactor].each do |engine|
-  trial "s4.same", engine: engine do
-    serve(**engines.fetch(engine))
-    ask get("/test.txt"), connections: 100, requests: fast
-  end
-end
-against_a_loop = ->(metric, engine) { [engine, "single"].map { |each| public_send(metric, "s4.same", engine: each) } }
-
 claim "s4.3", cores: 4, "8 processes by one request at a time" => [rate("s4.3"), rate("s4.1"), 1..],
               "8 processes by a reactor" => [rate("s4.3"), rate("s4.12"), 1..]
-claim "s4.7",
-      "requests/s of a thread per request by those of one thread, 100 at once" =>
-        [*against_a_loop[:rate, "multithread"], ..1],
-      "CPU time of a request, likewise" => [*against_a_loop[:cpu, "multithread"], 1..]
+claim "s4.7", "a thread per request by one thread" => [rate("s4.7"), rate("s4.1"), ..1]
 claim "s4.8", "100 at once by 10 at once" => [rate("s4.9", concurrency: 100), rate("s4.9", concurrency: 10), 9..10.5],
               "200 at once by 10 at once" => [rate("s4.9", concurrency: 200), rate("s4.9", concurrency: 10), 17..21]
 claim "s4.10", cores: 4, "8 processes by one, a thread per request in each" => [rate("s4.10"), rate("s4.7"), 1..]
-claim "s4.12",
-      "requests/s of a reactor by those of a blocking loop, 100 at once" => [*against_a_loop[:rate, "reactor"], 1..],
-      "CPU time of a request, likewise" => [*against_a_loop[:cpu, "reactor"], ..1]
+claim "s4.12", "a reactor by a blocking loop" => [rate("s4.12"), rate("s4.1"), 1..]
 claim "s4.13", "a reactor by a blocking loop" => [rate("s4.13"), rate("s4.2"), 0.97..1.03]
 claim "s4.15", "10,000 connections by 10" => [rate("s4.15", concurrency: 10_000), rate("s4.15", concurrency: 10), 0.7..]
 claim "s4.16",

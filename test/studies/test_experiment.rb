@@ -31,7 +31,7 @@ class TestStudyExperiment < Minitest::Test
 
   # Rounds that scatter by 1% give every ratio within 5%, those that scatter by half don't.
   def test_rounds_are_made_until_the_ratios_are_precise_enough
-    assert_equal [true, false], [0.01, 0.5].map { |scatter| enough?(scatter, "precision" => 0.05) }
+    assert_equal [true, false], [0.01, 0.5].map { |scatter| enough?(scatter, { "precision" => 0.05 }) }
     refute enough?(0.01, {})
   end
 

@@ -68,18 +68,23 @@ module Cuttle
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
       # it is about that side only. about: a server that can't be had, if it is about that one; our core then shows what
-      # the model does. Raises ArgumentError.
-      def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil)
+      # the model does. published: whether somebody else claimed it. Raises ArgumentError.
+      def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil, published: false)
         @id = id
         @text = text
         @statements = statements.freeze
         @reason = reason
         @cores = cores
         @about = about
+        @published = published
         @sides = on ? [on] : SIDES
         raise ArgumentError, "#{id}: on: #{on.inspect} is none of #{SIDES.inspect}" unless (@sides - SIDES).empty?
 
         freeze
+      end
+
+      def published?
+        @published
       end
 
       # Why it can't be tested with that many server cores, or nil.

@@ -87,16 +87,17 @@ module Cuttle
       # number of server cores that it needs. on: :ours or :originals, if it is about that side only. about: a server
       # that can't be had, if it is about that one.
       def claim(id, cores: 1, on: nil, about: nil, **statements)
-        expect(id, sentence(id), cores: cores, on: on, about: about, **statements)
+        @claims << Claim.new(id, sentence(id), statements: listed(statements), cores: cores, on: on, about: about,
+                                               published: true)
       end
 
       # A claim of our own.
-      def expect(id, sentence, cores: 1, on: nil, about: nil, **statements)
-        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on, about: about)
+      def expect(id, sentence, cores: 1, on: nil, **statements)
+        @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on)
       end
 
       def untestable(id, reason)
-        @claims << Claim.new(id, sentence(id), reason: reason)
+        @claims << Claim.new(id, sentence(id), reason: reason, published: true)
       end
 
       # Raises Failure.

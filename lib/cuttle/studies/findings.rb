@@ -184,15 +184,15 @@ module Cuttle
         Verdict.new(claim, by, :untestable, [], reason)
       end
 
-      # A Verdict for each side that the claim's conditions have. If there are two, or if the server that it is about
-      # can't be had, our core's is that of the model.
+      # A Verdict for each side that the claim's conditions have. If a published claim has two, or if the server that it
+      # is about can't be had, our core's is that of the model.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
         sides = SIDES.values_at(*claim.sides)
         found = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
                      .uniq(&:values).map { |conditions| tested(claim, conditions) }
         found << untestable(claim, nil, "it is about #{claim.about}") if claim.about
-        found.first.model = true if found.length > 1
+        found.first.model = true if found.length > 1 && claim.published?
         found
       end
 

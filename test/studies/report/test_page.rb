@@ -29,7 +29,7 @@ class TestStudiesPage < Minitest::Test
     page = Studies::Report::Page.render(keep("s0-ab"))
     list = page[%r{<ul class="claims">.*?</ul>}m]
     findings = Studies::Archive.all(@root).first
-    assert_equal findings.verdicts.map { |verdict| Studies::Findings::WORDS[verdict.verdict] },
+    assert_equal findings.verdicts.map(&:word),
                  list.scan(%r{<b class="word \w+">([^<]+)</b>}).flatten
     findings.verdicts.flat_map(&:evidence).each do |_, found, _|
       assert_includes list, Studies::Report::Figures.ratio(found)

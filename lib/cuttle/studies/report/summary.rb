@@ -53,12 +53,12 @@ module Cuttle
 
         # Lines of the published claims.
         def published
-          lines.select { |line| published?(line.claim) }
+          lines.select { |line| line.claim.published? }
         end
 
         # Lines of the claims that are this project's own.
         def own
-          lines.reject { |line| published?(line.claim) }
+          lines.reject { |line| line.claim.published? }
         end
 
         # "Of 28 published claims, …: 12 confirmed, …".
@@ -78,11 +78,6 @@ module Cuttle
           @lines ||= @all.flat_map do |findings|
             findings.verdicts.group_by(&:claim).map { |claim, verdicts| Line.new(findings.study, claim, verdicts) }
           end
-        end
-
-        def published?(claim)
-          @claims ||= Published.claims
-          @claims.key?(claim.id)
         end
       end
     end
