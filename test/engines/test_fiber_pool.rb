@@ -22,7 +22,7 @@ class TestFiberPool < Minitest::Test
     wait(3)
     @pool.run(:meanwhile)
     @waiting.each(&:resume)
-    assert_equal [[:meanwhile, :wait, :wait, :wait], 4], [@served, @seen.length]
+    assert_equal [%i[meanwhile wait wait wait], 4], [@served, @seen.length]
     3.times { |number| @pool.run(number) }
     assert_equal 4, @seen.length
   end

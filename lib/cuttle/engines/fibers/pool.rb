@@ -6,8 +6,8 @@ module Cuttle
       # The fibers that run the app. A fiber serves one request after the other, because a new fiber for each would cost
       # more than most requests. One that waits in the app is in nobody's hands until the scheduler resumes it.
       #
-      # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage (Fiber[],
-      # Ruby 3.2) doesn't: a fiber whose request changed it ends with that request.
+      # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
+      # (Fiber[], Ruby 3.2) doesn't: a fiber whose request changed it ends with that request.
       #
       # Runs on the engine's thread.
       class Pool

@@ -138,9 +138,9 @@ module Cuttle
           end
         end
 
-        # Continues a fiber: its wait returns +value+, or raises +exception+ (an argument of Fiber#raise, or several). An
-        # exception that comes out of the fiber is never that of a request, because its fiber handles exceptions itself.
-        # It belongs to a fiber that the app made. As with a thread, it ends only that fiber.
+        # Continues a fiber: its wait returns +value+, or raises +exception+ (an argument of Fiber#raise, or several).
+        # An exception that comes out of the fiber is never that of a request, because its fiber handles exceptions
+        # itself. It belongs to a fiber that the app made. As with a thread, it ends only that fiber.
         def go(fiber, value, exception = nil)
           return unless fiber.alive?
 
