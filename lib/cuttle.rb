@@ -90,6 +90,7 @@ module Cuttle
   autoload :Acceptor, "cuttle/cores/native"
   autoload :Beneath, "cuttle/cores/native"
   autoload :Orphans, "cuttle/cores/native"
+  autoload :Malloc, "cuttle/cores/native"
   autoload :Descriptors, "cuttle/cores/native"
 end
 

@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 # An app with every kind of body, for bin/soak. Each response is made from the request's own id, so that a client
-# notices another client's response. GC runs on /settle. Ractors can share the app.
+# notices another client's response. /collect runs GC, and /settle also has malloc give its free pages back. Ractors can
+# share the app.
 require "digest/md5"
 require "tempfile"
 
@@ -34,7 +35,7 @@ end
 
 # A page is a method that takes the env and the id.
 class Pages
-  NAMES = %w[small large stream fed file upload sleep hijack partial error settle].to_h do |name|
+  NAMES = %w[small large stream fed file upload sleep hijack partial error collect settle].to_h do |name|
     ["/#{name}".freeze, name.to_sym]
   end.merge("/" => :home, "/call" => :call_stream).freeze
 
@@ -52,7 +53,12 @@ class Pages
   def upload(env, _id) = text(digest(env["rack.input"]))
   def sleep(_env, id) = Kernel.sleep(0.005) && text(id)
   def error(_env, _id) = raise("as requested")
-  def settle(_env, _id) = text(GC.start.to_s)
+  def collect(_env, _id) = text(GC.start.to_s)
+
+  def settle(env, id)
+    collect(env, id)
+    text(Cuttle::Malloc.trim.to_s)
+  end
 
   # The whole response, on the socket itself.
   def hijack(env, id)

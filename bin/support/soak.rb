@@ -25,14 +25,16 @@ module Soak
 
   HEADINGS = ["engine", "honest/s", "errors", "vandals/s", "slow held", "slow closed", "RSS MB", "KB/min",
               "descriptors", "threads", "end s", "verdict"].freeze
-  USAGE = "Usage: bin/soak MINUTES [ENGINE …]   (#{ENGINES.map(&:name).join(" ")})"
+  UNTRIMMED = "--untrimmed" # RSS with the memory that is free, but that malloc holds
+  USAGE = "Usage: bin/soak MINUTES [#{UNTRIMMED}] [ENGINE …]   (#{ENGINES.map(&:name).join(" ")})"
 
   class << self
     # Returns whether every engine passed.
     def run(arguments)
-      seconds, engines = parse(arguments)
+      trim = !arguments.include?(UNTRIMMED)
+      seconds, engines = parse(arguments - [UNTRIMMED])
       Bench::Lab::Runner::Lock.hold do
-        trials = engines.map { |engine| Trial.new(engine, seconds).run.tap { |trial| tell(trial) } }
+        trials = engines.map { |engine| Trial.new(engine, seconds, trim: trim).run.tap { |trial| tell(trial) } }
         puts "", table(trials)
         trials.all? { |trial| trial.verdict.faults.empty? }
       end

@@ -94,13 +94,29 @@ static uint32_t readiness(uint32_t events)
 	       ((events & (EPOLLHUP | EPOLLERR)) ? CUTTLE_GONE : 0);
 }
 
+/* Waits as long as is asked for, or to the next millisecond if the C library or the kernel is too old. */
+static int wait_for(const struct cuttle_backend *backend, struct epoll_event *found, int room, int64_t timeout)
+{
+	int64_t milliseconds = timeout < 0 ? -1
+					   : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
+
+#ifdef HAVE_EPOLL_PWAIT2
+	if (timeout > 0) {
+		struct timespec precisely = {.tv_sec = timeout / (int64_t)CUTTLE_SECOND,
+					     .tv_nsec = timeout % (int64_t)CUTTLE_SECOND};
+		int count = epoll_pwait2(backend->epoll, found, room, &precisely, NULL);
+
+		if (count >= 0 || errno != ENOSYS)
+			return count;
+	}
+#endif
+	return epoll_wait(backend->epoll, found, room, milliseconds > 60000 ? 60000 : (int)milliseconds);
+}
+
 static int epoll_backend_wait(struct cuttle_backend *backend, struct cuttle_event *events, int room, int64_t timeout)
 {
 	struct epoll_event found[128];
-	int64_t milliseconds = timeout < 0 ? -1
-					   : (timeout + (int64_t)CUTTLE_MILLISECOND - 1) / (int64_t)CUTTLE_MILLISECOND;
-	int wait = milliseconds > 60000 ? 60000 : (int)milliseconds;
-	int count = epoll_wait(backend->epoll, found, room < 128 ? room : 128, wait);
+	int count = wait_for(backend, found, room < 128 ? room : 128, timeout);
 	int index, kept = 0;
 
 	for (index = 0; index < count; index++) {

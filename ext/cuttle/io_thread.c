@@ -37,12 +37,6 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
 }
 
-/* Requests that may wait beyond max_queue, as there are threads that will take them. */
-static uint64_t spare(const struct cuttle_loop *loop)
-{
-	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
-}
-
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
 static int64_t turn(struct cuttle_loop *loop)
 {
@@ -52,7 +46,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	if (loop->sheds && !atomic_load(&loop->core.leave_backlog))
 		cuttle_loop_accept(loop, 0, now);
 	cuttle_loop_step_pending(loop, now);
-	cuttle_loop_shed(loop, spare(loop), now);
+	cuttle_loop_shed(loop, cuttle_loop_spare(loop), now);
 	patience = cuttle_loop_expire(loop, now);                   /* last, because the others set new deadlines */
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))

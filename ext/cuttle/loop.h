@@ -91,6 +91,12 @@ void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts);
 struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
 					 uint64_t now);
 
+/* Requests that will be taken without waiting for one in the app to end. They may wait beyond max_queue. */
+static inline uint64_t cuttle_loop_spare(const struct cuttle_loop *loop)
+{
+	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
+}
+
 /* Whether the calling thread, which asks for work, may leave it to threads in the app. Call it without the lock. */
 bool cuttle_loop_may_leave_work(struct cuttle_loop *loop);
 

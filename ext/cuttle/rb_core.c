@@ -43,5 +43,6 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_native_parser();
 	Init_cuttle_beneath();
 	Init_cuttle_orphans();
+	Init_cuttle_malloc();
 	rb_set_end_proc(end_tunnels, Qnil);
 }

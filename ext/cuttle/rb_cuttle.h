@@ -12,6 +12,7 @@
 extern VALUE cuttle_module, cuttle_invalid_response;
 
 void Init_cuttle_beneath(void);
+void Init_cuttle_malloc(void);
 void Init_cuttle_orphans(void);
 void Init_cuttle_descriptors(void);
 void Init_cuttle_scoreboard(void);

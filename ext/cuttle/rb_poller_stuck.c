@@ -100,7 +100,7 @@ VALUE cuttle_poller_stranded_p(VALUE self)
 	if (!loop->shut)
 		cuttle_poller_shut(poller);
 	pthread_mutex_lock(&loop->lock);
-	if (loop->busy == loop->core.stuck_now && cuttle_followers_free(&loop->followers) == 0)
+	if (loop->busy == loop->core.stuck_now && cuttle_loop_spare(loop) == 0)
 		cuttle_loop_refuse_since(loop, now - CUTTLE_SECOND, now);
 	stranded = loop->shut && loop->core.stuck_now > 0 && loop->core.open == loop->core.stuck_now;
 	pthread_mutex_unlock(&loop->lock);

@@ -37,16 +37,17 @@ int cuttle_poll(struct pollfd *descriptors, nfds_t count, uint64_t nanoseconds)
 }
 
 /* Gives the scheduler a copy, because the connection's own descriptor is registered with the poller. */
-static bool wait_in_scheduler(VALUE scheduler, int fd, uint64_t nanoseconds)
+static bool wait_in_scheduler(VALUE scheduler, const struct pollfd *descriptor, uint64_t nanoseconds)
 {
-	int copy = rb_cloexec_dup(fd);
+	bool reads = descriptor->events == POLLIN;
+	int copy = rb_cloexec_dup(descriptor->fd);
 	VALUE io, result;
 
 	if (copy < 0)
 		return false;
 	rb_update_max_fd(copy);
-	io = rb_io_fdopen(copy, O_WRONLY, NULL);
-	result = rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(RUBY_IO_WRITABLE),
+	io = rb_io_fdopen(copy, reads ? O_RDONLY : O_WRONLY, NULL);
+	result = rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(reads ? RUBY_IO_READABLE : RUBY_IO_WRITABLE),
 					    DBL2NUM((double)nanoseconds / (double)CUTTLE_SECOND));
 	rb_io_close(io);
 	return RTEST(result);
@@ -62,7 +63,7 @@ bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 	uint64_t until = cuttle_now() + nanoseconds;
 
 	if (!NIL_P(scheduler))
-		return wait_in_scheduler(scheduler, descriptor.fd, nanoseconds);
+		return wait_in_scheduler(scheduler, &descriptor, nanoseconds);
 	while (held->live) {
 		uint64_t now = cuttle_now();
 

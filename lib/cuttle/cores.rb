@@ -10,6 +10,8 @@ module Cuttle
   #   Scoreboard         what the workers of a cluster show each other, and where their requests spend time (Ledger)
   #   .tls               the class that secures connections (see Listeners::Tls), or nil
   #   .adopt_orphans     makes this process a subreaper, for a cluster's supervisor; returns whether it is one
+  #   .limit_arenas(count)  lets malloc make at most so many arenas; returns whether this malloc has any
+  #   .trim_memory      gives the pages of free memory back to the system; returns whether it can
   #   .redirect(stream, file)  puts another file behind a standard stream
   #   .parser(name)      the parser class for a setting, or nil where the core has it built in
   #

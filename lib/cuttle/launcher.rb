@@ -21,6 +21,7 @@ module Cuttle
 
     # Returns the exit status. Raises Error if there is nothing to serve, or if it can't listen.
     def run
+      limit_arenas
       rehearsal = Restart.rehearsal?
       @again = Restart.again?
       @inherited = Listeners::Inherited.take(report: method(:report), borrowed: rehearsal)
@@ -34,6 +35,15 @@ module Cuttle
     end
 
     private
+
+    # Before there are threads. What an operator says to glibc itself, in another way than by the variable of the
+    # setting, is stronger than a default.
+    def limit_arenas
+      count = @settings.malloc_arenas or return
+      return if @settings.origin(:malloc_arenas) == :default && ENV["GLIBC_TUNABLES"].to_s.include?("arena_max")
+
+      Cores.fetch(@settings.core).limit_arenas(count)
+    end
 
     def prepare
       $stdout.sync = true # the output of an app appears at once, and only once after a fork

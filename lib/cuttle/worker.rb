@@ -73,7 +73,7 @@ module Cuttle
       Stats.serve(@server, **{ index: @index }.compact)
       @server.when_stuck { @parent ? retire : bear }
       @server.prepare
-      Warmup.call if @settings.warmup && !@parent # a worker's memory is its mould's
+      Warmup.call(@settings.core) if @settings.warmup && !@parent # a worker's memory is its mould's
       yield if block_given?
       attendant = Thread.new { attend }
       @server.run

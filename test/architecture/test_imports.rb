@@ -11,7 +11,7 @@ class TestImports < Minitest::Test
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are
   # everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Scoreboard Beneath Descriptors Orphans],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath Descriptors Orphans Malloc],
     "cores" => %w[Cores], "http" => %w[Http],
     "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "ledger" => %w[Ledger],
@@ -40,7 +40,7 @@ class TestImports < Minitest::Test
     "catalogue" => [],
     "signals" => [],
     "notify" => [],
-    "warmup" => [],
+    "warmup" => %w[cores],
     "collector" => [],
     "redirection" => %w[cores],
     "report" => [],

@@ -35,6 +35,43 @@ class TestFibers < Minitest::Test
     end
   end
 
+  # Fiber-locals are those of a pool, but storage is each request's own (Ruby 3.2).
+  def test_a_request_finds_no_storage_of_another
+    skip "Ruby #{RUBY_VERSION} has no fiber storage" unless Fiber.respond_to?(:[])
+    app = lambda do |_env|
+      found = Fiber[:user].inspect
+      Fiber[:user] = "somebody"
+      [200, {}, [found]]
+    end
+    serving(app, engine: "fibers") { |server| 3.times { assert_equal "nil", get(server).body } }
+  end
+
+  def test_a_fiber_serves_one_request_after_the_other
+    app = ->(_env) { [200, {}, [Fiber.current.object_id.to_s]] }
+    serving(app, engine: "fibers") { |server| assert_equal 1, Array.new(3) { get(server).body }.uniq.length }
+  end
+
+  # An app that keeps the fiber of a request can resume it, or end it, when that request is over.
+  def test_a_fiber_that_the_app_kept_takes_no_harm
+    kept = nil
+    app = lambda do |env|
+      case env["PATH_INFO"]
+      when "/keep" then kept = Fiber.current
+      when "/resume" then Fiber.new { kept.resume }.resume # in another fiber, since +kept+ may be this one
+      when "/end" then Fiber.new { kept.raise("ended") }.resume
+      end
+      [200, {}, ["answered"]]
+    rescue FiberError, RuntimeError
+      [200, {}, ["refused"]]
+    end
+    serving(app, engine: "fibers") do |server|
+      assert_equal "answered", get(server, "/keep").body
+      in_app = Thread.new { get(server, "/nap").body }
+      %w[/resume /end /resume /nap].each { |path| assert_match(/answered|refused/, get(server, path).body, path) }
+      assert_equal "answered", in_app.value
+    end
+  end
+
   private
 
   # What interrupts it.

@@ -22,29 +22,32 @@ class TestTimers < Minitest::Test
   end
 
   def test_cancelled_ones_count_for_nothing
-    200.times { @random.rand < 0.5 ? add(@random.rand) : @timers.add(@random.rand) { flunk "was cancelled" }.cancel }
+    200.times { @random.rand < 0.5 ? add(@random.rand) : @timers.add(@random.rand, :cancelled).cancel }
     assert_fires 0.5, 10
     assert_fires 1, nil
   end
 
   def test_those_that_are_added_meanwhile_wait_until_they_are_due
-    @timers.add(1) { @timers.add(3) { @fired << 3 } && @fired << 1 }
-    @timers.fire(2)
-    assert_equal [[1], 3], [@fired, @timers.earliest]
+    @timers.add(1, :first)
+    @timers.fire(2) { |fiber, _| @fired << fiber && @timers.add(3, :second) }
+    assert_equal [[:first], 3], [@fired, @timers.earliest]
   end
 
   private
 
   def add(time)
     @due << time
-    @timers.add(time) { @fired << time }
+    @timers.add(time, time, -time)
   end
 
   def assert_fires(now, limit)
     expected = @due.select { |time| time <= now }.sort
     expected = expected.first(limit) if limit
     @fired.clear
-    @timers.fire(now, limit)
+    @timers.fire(now, limit) do |time, exception|
+      assert_equal(-time, exception)
+      @fired << time
+    end
     assert_equal expected, @fired
     @due -= expected
   end

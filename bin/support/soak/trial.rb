@@ -13,9 +13,11 @@ module Soak
 
     attr_reader :engine
 
-    def initialize(engine, seconds)
+    # trim: whether malloc gives free pages back before each look, so that RSS tells of what is in use.
+    def initialize(engine, seconds, trim: true)
       @engine = engine
       @seconds = seconds
+      @rest = trim ? "/settle" : "/collect"
       @cores = Bench.cores
       @honest = @vandals = []
     end
@@ -122,7 +124,7 @@ module Soak
 
     # Whether the server could be had for it.
     def collect_garbage
-      @server.get("/settle")
+      @server.get(@rest)
     rescue Cuttle::Lab::Failure
       false
     end

@@ -26,7 +26,7 @@ module Cuttle
         @cluster.settings.preload ? server.preload : Engines.fetch(@cluster.settings.engine)
         Worker.preload # once, instead of in each worker
         @cluster.hooks.call(:before_fork)
-        Warmup.call if @cluster.settings.warmup
+        warm_up
       end
 
       # The life of a process that was forked to be a mould, and of the workers that it becomes the parent of. Obeys the
@@ -84,7 +84,11 @@ module Cuttle
         @cluster.hooks.call(:before_refork)
         Solitude.check
         server.preload
-        Warmup.call if @cluster.settings.warmup
+        warm_up
+      end
+
+      def warm_up
+        Warmup.call(@cluster.settings.core) if @cluster.settings.warmup
       end
 
       def obey_commands(commands)

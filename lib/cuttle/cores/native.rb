@@ -29,6 +29,16 @@ module Cuttle
         Cuttle::Orphans.adopt
       end
 
+      # Lets malloc make at most so many arenas, in this process and its children. Returns whether it is glibc's.
+      def self.limit_arenas(count)
+        Cuttle::Malloc.limit_arenas(count)
+      end
+
+      # Gives the pages of free memory back to the system. Returns whether malloc is glibc's.
+      def self.trim_memory
+        Cuttle::Malloc.trim
+      end
+
       # Puts +file+ behind the descriptor of +stream+. Other threads may write meanwhile.
       def self.redirect(stream, file)
         Cuttle::Descriptors.replace(stream.fileno, file.fileno)

@@ -25,6 +25,10 @@ module Cuttle
         # Ruby has no call for it (see Native).
         def adopt_orphans = false
 
+        # As adopt_orphans.
+        def limit_arenas(_count) = false
+        def trim_memory = false
+
         # See Native. A thread that writes to +stream+ at that moment gets an IOError, as Ruby has it.
         def redirect(stream, file)
           stream.reopen(file)

@@ -2,10 +2,11 @@
 
 module Cuttle
   module Engines
-    # Evented I/O, and a fiber for each request. When the app would block (sleep, sockets, DNS, Process.wait, locks,
+    # Evented I/O, and each request in a fiber. When the app would block (sleep, sockets, DNS, Process.wait, locks,
     # queues), the other fibers run, through Ruby's fiber scheduler interface. One thread runs everything. While
     # max_fibers requests are in the app, the engine neither takes nor accepts more.
     class Fibers
+      autoload :Pool, "cuttle/engines/fibers/pool"
       autoload :Scheduler, "cuttle/engines/fibers/scheduler"
       autoload :Timers, "cuttle/engines/fibers/timers"
 
@@ -26,7 +27,7 @@ module Cuttle
         @source = source
         @service = service
         @max = max_fibers
-        @fibers = 0
+        @fibers = 0 # that have a request
       end
 
       # Runs in a new thread if the caller's thread already has a scheduler.
@@ -35,6 +36,7 @@ module Cuttle
 
         use_up_warning
         Fiber.set_scheduler(@scheduler = Scheduler.new(@source))
+        @pool = Pool.new(&method(:serve))
         work
       ensure
         Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)
@@ -75,7 +77,7 @@ module Cuttle
 
       def start(exchange)
         @fibers += 1
-        Fiber.new(blocking: false) { serve(exchange) }.resume
+        @pool.run(exchange)
       rescue FiberError => error # no memory for another fiber: serve on the engine's own
         Cuttle.report("#{error.message}: a request is served without a fiber of its own")
         serve(exchange)

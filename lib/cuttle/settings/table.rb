@@ -73,6 +73,13 @@ module Cuttle
           help: "collect garbage between requests (Ruby 3.4)",
           readme: "make major garbage collections between requests (Ruby 3.4 or later); see " \
                   "[memory](docs/memory.md#garbage-collection-between-requests)" },
+        { name: :malloc_arenas, kind: [:optional, :count, "arenas"], flags: ["--malloc-arenas N"],
+          # Ruby code of one ractor never runs on two threads at once; one more for native threads.
+          default: ->(settings) { settings.ractors + 1 }, tells: "2; with ractors one more than these",
+          variables: %w[MALLOC_ARENA_MAX],
+          help: "arenas of glibc's malloc",
+          readme: "arenas of glibc's malloc: with few of them memory grows less; see " \
+                  "[memory](docs/memory.md#the-allocator)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },

@@ -91,7 +91,7 @@ module Cuttle
           guard do
             next false unless @stopping && @shut
 
-            refuse_all if @free.zero? && @wires.each_key.count(&:stuck?) == @busy
+            refuse_all if (@room || @free).zero? && @wires.each_key.count(&:stuck?) == @busy
             !@wires.empty? && @wires.each_key.all?(&:stuck?)
           end
         end

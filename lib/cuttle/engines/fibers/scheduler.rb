@@ -37,11 +37,8 @@ module Cuttle
         # +limit+ of the latter, nil for all. Skips an unblocked fiber that has already continued because its time was
         # over.
         def turn(limit = nil)
-          @unblocked.length.times do
-            fiber, verb, argument = @unblocked.pop
-            go(fiber, verb, argument) if @paused[fiber] || (verb == :raise && @paused.key?(fiber))
-          end
-          @timers.fire(now, limit) if @timers.earliest
+          resume_unblocked unless @unblocked.empty?
+          @timers.fire(now, limit) { |fiber, exception| go(fiber, false, exception) } if @timers.earliest
         end
 
         # The poller reported the descriptor of +wait+. Resumes the fibers whose events came, and continues to watch for
@@ -51,7 +48,7 @@ module Cuttle
           seen = @poller.unwatch(wait.fileno)
           done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
           done.concat(renew(wait))
-          done.each { |fiber, events| go(fiber, :resume, seen.zero? ? events : events & seen) }
+          done.each { |fiber, events| go(fiber, seen.zero? ? events : events & seen) }
         end
 
         # Ruby's side (see Fiber::Scheduler in Ruby's documentation)
@@ -84,16 +81,15 @@ module Cuttle
           true
         end
 
-        def unblock(_blocker, fiber) = go_on(fiber, :resume, true)
+        def unblock(_blocker, fiber) = go_on(fiber, true)
 
         # The object that the fiber waits for was closed (Ruby 4.0 and newer).
-        def fiber_interrupt(fiber, exception) = go_on(fiber, :raise, exception)
+        def fiber_interrupt(fiber, exception) = go_on(fiber, nil, exception)
 
         def timeout_after(duration, exception, message, &block)
           return Timeout.timeout(duration, exception, message, &block) if left_behind?
 
-          fiber = Fiber.current
-          timer = @timers.add(now + duration) { go(fiber, :raise, exception, message) }
+          timer = @timers.add(now + duration, Fiber.current, [exception, message])
           yield duration
         ensure
           timer&.cancel
@@ -130,15 +126,25 @@ module Cuttle
         end
 
         # Continues the fiber at the loop's next turn, which comes at once.
-        def go_on(fiber, verb, argument)
-          @unblocked << [fiber, verb, argument]
+        def go_on(fiber, value, exception = nil)
+          @unblocked << [fiber, value, exception]
           @poller.wake unless Thread.current.equal?(@thread)
         end
 
-        # Continues a fiber. An exception that comes out of it is never that of a request, because its fiber handles
-        # exceptions itself. It belongs to a fiber that the app made. As with a thread, it ends only that fiber.
-        def go(fiber, verb, *arguments)
-          fiber.public_send(verb, *arguments) if fiber.alive?
+        def resume_unblocked
+          @unblocked.length.times do
+            fiber, value, exception = @unblocked.pop
+            go(fiber, value, exception) if @paused[fiber] || (exception && @paused.key?(fiber))
+          end
+        end
+
+        # Continues a fiber: its wait returns +value+, or raises +exception+ (an argument of Fiber#raise, or several).
+        # An exception that comes out of the fiber is never that of a request, because its fiber handles exceptions
+        # itself. It belongs to a fiber that the app made. As with a thread, it ends only that fiber.
+        def go(fiber, value, exception = nil)
+          return unless fiber.alive?
+
+          exception ? fiber.raise(*exception) : fiber.resume(value)
         rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
           raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
 
@@ -150,7 +156,7 @@ module Cuttle
         def pause(seconds = nil, unblockable = false)
           fiber = Fiber.current
           @paused[fiber] = unblockable
-          timer = @timers.add(now + seconds) { go(fiber, :resume, false) } if seconds
+          timer = @timers.add(now + seconds, fiber) if seconds
           Fiber.yield
         ensure
           timer&.cancel
@@ -185,7 +191,7 @@ module Cuttle
           return unless wait.fibers.reject! { |other| other.equal?(entry) }
 
           @poller.unwatch(wait.fileno) if wait.fibers.empty?
-          renew(wait).each { |fiber, events| go_on(fiber, :resume, events) }
+          renew(wait).each { |fiber, events| go_on(fiber, events) }
         end
 
         def now

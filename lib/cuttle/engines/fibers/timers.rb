@@ -7,10 +7,10 @@ module Cuttle
       #
       # The times are in a separate Array, because a heap of a thousand sleepers spends most of its time comparing them.
       class Timers
-        # Holds the action to call at its time.
-        Timer = Struct.new(:action) do
+        # What to continue at the time: +fiber+, with the exception to raise in it, or nil to resume it.
+        Timer = Struct.new(:fiber, :exception) do
           def cancel
-            self.action = nil
+            self.fiber = nil
           end
         end
 
@@ -19,9 +19,9 @@ module Cuttle
           @timers = []
         end
 
-        # +at+: seconds on the monotonic clock. The Timer, which is returned, calls the block.
-        def add(at, &action)
-          timer = Timer.new(action)
+        # +at+: seconds on the monotonic clock. Returns the Timer.
+        def add(at, fiber, exception = nil)
+          timer = Timer.new(fiber, exception)
           rise(@times.length, at, timer)
           timer
         end
@@ -31,12 +31,14 @@ module Cuttle
           @times.first
         end
 
-        # Calls the timers that are due at +now+, in order of time, and at most +limit+ of them if it is given.
+        # Yields fiber and exception of the timers that are due at +now+, in order of time, and at most +limit+ of them
+        # if it is given.
         def fire(now, limit = nil)
           while limit != 0 && (at = @times.first) && at <= now
-            next unless (action = shift.action)
+            timer = shift
+            next unless (fiber = timer.fiber)
 
-            action.call
+            yield fiber, timer.exception
             limit -= 1 if limit
           end
         end
