@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # Runs a study as a lab: every condition, and the A/A control, once in each round, on fresh servers, in random order.
+    # Runs a study as a lab: every condition and the A/A control once in each round, on fresh servers, in random order.
     class Experiment
       NOTE = "study" # its key in the header of the results
       MOST_ROUNDS = 30

@@ -9,8 +9,8 @@ module Cuttle
       # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
       # and closes all of these in order, whatever happens.
       class Session
-        # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: called with the directory of the
-        # results between rounds, as in Runner.
+        # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: as in Runner, but called with
+        # the directory of the results.
         def initialize(options, out:, plan: nil, trials: {}, enough: nil)
           @options = options
           @trials = trials

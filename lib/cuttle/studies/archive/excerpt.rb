@@ -4,8 +4,9 @@ module Cuttle
   module Studies
     module Archive
       # The lines of a results file that findings are made of: without windows, proofs and marks, "steady" only where a
-      # run wasn't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays only if a percentile is
-      # reported for which its run had too few responses; then only the part that can hold that percentile.
+      # run wasn't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays
+      # only if a percentile is reported for which its run had too few responses; then only the part that can hold that
+      # percentile.
       class Excerpt
         DROPPED = %w[order at boot proof octets elapsed load_cpu speed repeated marks windows histogram].freeze
         HEADER = %w[fairness cut].freeze # dropped as well

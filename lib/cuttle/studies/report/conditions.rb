@@ -29,11 +29,10 @@ module Cuttle
         # What it says against the study; or nil.
         def doubt(control)
           return "No A/A control was measured." unless control&.interval?
+          return if agrees?(control)
 
-          unless agrees?(control)
-            "The A/A control differs: the same configuration, measured twice, #{Figures.ratio(control)}. So other " \
-              "differences may be chance too."
-          end
+          "The A/A control differs: the same configuration, measured twice, #{Figures.ratio(control)}. So other " \
+            "differences may be chance too."
         end
 
         def agrees?(control)

@@ -35,7 +35,7 @@ module Cuttle
             [link(line.study, line.claim.id), line.claim.text, *verdicts(line), line.evidence]
           end
           ["## The claims", summary.sentence,
-           Markdown.table(["", "what was published", "the model, on our core", "on the server of then", "evidence"], rows)]
+           Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
         end
 
         # The verdicts on our core, and on other servers.
