@@ -26,8 +26,7 @@ static void push_flight(struct worker *worker, struct connection *connection, in
 {
 	struct flight *flight = flight_at(worker, connection, connection->count);
 
-	flight->request = mix_pick(&worker->plan->mix, worker->number);
-	worker->number += worker->plan->parts;
+	flight->request = worker_draw(worker);
 	flight->intended = intended;
 	flight->sent = 0;
 	if (connection->count++ == 0) {
@@ -211,7 +210,7 @@ static bool complete(struct worker *worker, struct connection *connection, size_
 		fail(worker, connection, FAILURE_LENGTH);
 		return false;
 	}
-	record_response(worker, connection, flight);
+	record_response(worker, connection, flight, judge_status(flight->request, connection->response.head.status));
 	pop_flight(worker, connection);
 	connection->served = true;
 	if (persists)

@@ -111,11 +111,22 @@ static void read_tls(VALUE hash, struct plan *plan)
 		rb_raise(rb_eArgError, "%s", error);
 }
 
-static void read_request(VALUE row, struct request *request)
+static size_t read_entry(VALUE row, size_t entries)
 {
-	VALUE octets = rb_ary_entry(row, 0);
-	double weight = NUM2DBL(rb_ary_entry(row, 1));
-	int expected = NUM2INT(rb_ary_entry(row, 2));
+	size_t entry = NUM2SIZET(option(row, "entry"));
+
+	if (entry >= entries)
+		rb_raise(rb_eArgError, "entry: below %zu, not %zu", entries, entry);
+	return entry;
+}
+
+static void read_request(VALUE row, const struct mix *mix, struct request *request)
+{
+	VALUE octets = option(row, "octets");
+	double weight = NUM2DBL(option(row, "share"));
+	int expected = NUM2INT(option(row, "expected"));
+	bool head = RTEST(option(row, "head"));
+	size_t entry = read_entry(row, mix->entries);
 	char *copy;
 
 	StringValue(octets);
@@ -128,7 +139,8 @@ static void read_request(VALUE row, struct request *request)
 		.length = (size_t)RSTRING_LEN(octets),
 		.weight = weight,
 		.expected = expected,
-		.head = RTEST(rb_ary_entry(row, 3)),
+		.head = head,
+		.entry = entry,
 	};
 }
 
@@ -145,11 +157,12 @@ static void read_mix(VALUE hash, struct generator *generator)
 	mix->requests = generator->requests;
 	mix->in_order = RTEST(option(hash, "in_order"));
 	mix->seed = NUM2ULL(option(hash, "seed"));
+	mix->entries = positive(hash, "entries");
 	for (at = 0; at < RARRAY_LEN(rows); at++) {
 		VALUE row = rb_ary_entry(rows, at);
 
-		Check_Type(row, T_ARRAY);
-		read_request(row, &generator->requests[at]);
+		Check_Type(row, T_HASH);
+		read_request(row, mix, &generator->requests[at]);
 		mix->count++;
 	}
 }
@@ -379,6 +392,34 @@ static VALUE windows(VALUE self, VALUE thread)
 	return result;
 }
 
+/* { status => responses } */
+static VALUE statuses_to_ruby(const struct stats *stats)
+{
+	VALUE hash = rb_hash_new();
+	int status;
+
+	for (status = 0; status < STATUSES; status++)
+		if (stats->statuses[status])
+			rb_hash_aset(hash, INT2NUM(status), ULL2NUM(stats->statuses[status]));
+	return hash;
+}
+
+static VALUE entries_to_ruby(const struct stats *stats)
+{
+	VALUE entries = rb_ary_new();
+	size_t at;
+
+	for (at = 0; at < stats->entry_count; at++) {
+		VALUE hash = rb_hash_new();
+
+		set(hash, "responses", ULL2NUM(stats->entries[at].responses));
+		set(hash, "errors", failures_to_ruby(stats->entries[at].failures));
+		set(hash, "latency", histogram_to_ruby(&stats->entries[at].response));
+		rb_ary_push(entries, hash);
+	}
+	return entries;
+}
+
 static VALUE gaps_to_ruby(const struct stats *stats)
 {
 	VALUE gaps = rb_ary_new();
@@ -403,12 +444,15 @@ static VALUE figures(VALUE self, VALUE thread)
 	set(hash, "connect", histogram_to_ruby(&stats->connect));
 	set(hash, "first_byte", histogram_to_ruby(&stats->first_byte));
 	set(hash, "transfer", histogram_to_ruby(&stats->transfer));
+	set(hash, "statuses", statuses_to_ruby(stats));
+	set(hash, "entries", entries_to_ruby(stats));
 	set(hash, "opened", ULL2NUM(stats->opened));
 	set(hash, "unfinished", ULL2NUM(stats->unfinished));
 	set(hash, "late", ULL2NUM(stats->late_responses));
 	set(hash, "last_response", LL2NUM(stats->last_response));
 	set(hash, "cpu", LL2NUM(stats->cpu));
 	set(hash, "wall", LL2NUM(stats->wall));
+	set(hash, "waited", stats->waited < 0 ? Qnil : LL2NUM(stats->waited));
 	set(hash, "gaps", gaps_to_ruby(stats));
 	set(hash, "connect_error", INT2NUM(stats->connect_error));
 	set(hash, "tls_error", rb_str_new_cstr(stats->tls_error));

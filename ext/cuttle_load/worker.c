@@ -7,6 +7,7 @@
 #include "random.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define EVENTS 256
 
@@ -109,7 +110,7 @@ static bool gave_up(struct worker *worker)
 	if (worker->now - worker->next < worker->plan->timeout)
 		return false;
 	if (claim_arrival(worker)) {
-		record_timeout(worker, worker->next);
+		record_timeout(worker, worker_draw(worker), worker->next);
 		next_arrival(worker);
 	}
 	return true;
@@ -267,6 +268,7 @@ void *worker_run(void *argument)
 	struct epoll_event events[EVENTS];
 
 	waiter_settle();
+	worker->account = waited_open();
 	worker->now = clock_now();
 	begin(worker);
 	do_what_is_due(worker);
@@ -278,6 +280,8 @@ void *worker_run(void *argument)
 		do_what_is_due(worker);
 	}
 	record_end(worker);
+	if (worker->account >= 0)
+		close(worker->account);
 	return NULL;
 }
 
@@ -309,7 +313,7 @@ struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
 	worker->next = worker->window_end = NEVER;
 	worker->connection_count = connections;
 	worker->waiter = (struct waiter){.epoll = -1, .wake = -1, .timer = -1};
-	worker->stats = stats_new();
+	worker->stats = stats_new(plan->mix.entries);
 	worker->connections = calloc(connections, sizeof(*worker->connections));
 	worker->flights = calloc(connections * plan->pipeline, sizeof(*worker->flights));
 	if (!worker->stats || !worker->connections || !worker->flights || !waiter_open(&worker->waiter)) {

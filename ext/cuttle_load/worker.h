@@ -13,6 +13,7 @@
 #include "stats.h"
 #include "tls.h"
 #include "wait.h"
+#include "waited.h"
 #include <pthread.h>
 
 #define READ_SIZE 65536
@@ -61,7 +62,8 @@ struct worker {
 
 	int64_t now;
 	int64_t next; /* when to send the next arrival; NEVER: there is none */
-	int64_t window_end, scan_at, cpu_begin, wall_begin;
+	int64_t window_end, scan_at, cpu_begin, wall_begin, waited_begin;
+	int account; /* for waited_so_far */
 	uint64_t number;                 /* of the next request */
 	bool warm;                       /* the warm-up's schedule is over */
 	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
@@ -83,6 +85,15 @@ void *worker_run(void *worker);
 bool worker_claim(struct worker *worker); /* whether one more request may be sent */
 void delay(struct delay_queue *queue, struct connection *connection, int64_t due);
 
+/* Takes the next request of the mix. An arrival that finds no connection takes its request too. */
+static inline const struct request *worker_draw(struct worker *worker)
+{
+	const struct request *request = mix_pick(&worker->plan->mix, worker->number);
+
+	worker->number += worker->plan->parts;
+	return request;
+}
+
 /* connection.c */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
 void connection_send(struct worker *worker, struct connection *connection, int64_t intended);
@@ -93,10 +104,12 @@ void connection_expire(struct worker *worker, struct connection *connection);
 void connection_close(struct worker *worker, struct connection *connection);
 
 /* record.c */
-void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight);
+enum failure judge_status(const struct request *request, int status); /* NO_FAILURE if it is right */
+void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight,
+		     enum failure verdict);
 void record_failure(struct worker *worker, const struct flight *flight, enum failure failure);
 void record_stray(struct worker *worker, enum failure failure);
-void record_timeout(struct worker *worker, int64_t intended);
+void record_timeout(struct worker *worker, const struct request *request, int64_t intended);
 void record_sent(struct worker *worker, int64_t intended);
 void record_connect(struct worker *worker, const struct connection *connection);
 void record_windows(struct worker *worker);

@@ -9,6 +9,8 @@ module Cuttle
     # Slot i holds the nanoseconds Histogram.lowest(i)..Histogram.highest(i): i itself below 2048; else, with
     # d = i / 1024 - 1, from (i % 1024 + 1024) * 2**d, 2**d of them.
     module Histograms
+      ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
+
       module_function
 
       def to_h(histogram)
@@ -25,6 +27,11 @@ module Cuttle
       # From to_h.
       def load(hash)
         fill(Histogram.new, hash)
+      end
+
+      # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
+      def percentile(histogram, percentile)
+        histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
       end
 
       def sum(histograms)

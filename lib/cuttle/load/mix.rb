@@ -11,7 +11,7 @@ module Cuttle
     #
     # body_file names a file instead, relative to the mix's. Empty lines and lines that begin with # are passed over.
     module Mix
-      KEYS = %w[method path headers body body_file status weight].freeze
+      KEYS = %w[name method path headers body body_file status weight].freeze
 
       module_function
 
@@ -46,7 +46,7 @@ module Cuttle
       def request(hash, directory)
         Request.new(
           method: hash.fetch("method", "GET"), path: hash.fetch("path", "/"), headers: headers(hash["headers"]),
-          body: body(hash, directory), expect: hash["status"], weight: hash.fetch("weight", 1)
+          body: body(hash, directory), expect: hash["status"], weight: hash.fetch("weight", 1), name: hash["name"]
         )
       end
 

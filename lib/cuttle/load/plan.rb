@@ -21,6 +21,8 @@ module Cuttle
       CLOSED_CONNECTIONS = 10
       OPEN_CONNECTIONS = 1000 # the most there may be
       DURATION = 10
+      NAMES = 256 # of requests that have figures of their own
+      OTHERS = "others"
       SLOW_TICK = 0.05 # seconds between two reads of a slow reader
 
       attr_reader :target, :schedule, :requests, :options, :in_order, :part, :parts
@@ -68,13 +70,19 @@ module Cuttle
       # What Run.new takes (rb_run.c): times in nanoseconds. +address+ is a packed socket address.
       def to_core(address)
         {
-          address: address, tls: tls, requests: core_requests, in_order: in_order, seed: seed, open: open?,
+          address: address, tls: tls, requests: core_requests, entries: names.length, in_order: in_order, seed: seed, open: open?,
           shape: open? ? schedule.shape : nil, warm_shape: open? ? schedule.warm.shape : nil,
           keep_alive: keep_alive, threads: threads, connections: connections, pipeline: pipeline,
           part: part, parts: parts, limit: limit, duration: duration && nanoseconds(duration),
           warmup: nanoseconds(warmup), timeout: nanoseconds(timeout), think: nanoseconds(think),
           slow_octets: slow_octets, slow_tick: nanoseconds(slow_tick)
         }
+      end
+
+      # The names that figures are kept under, in the requests' order. The last of too many stands for the rest.
+      def names
+        names = requests.map(&:name).uniq
+        names.length > NAMES ? [*names.first(NAMES - 1), OTHERS] : names
       end
 
       # What a report says of it.
@@ -84,7 +92,7 @@ module Cuttle
           "load" => schedule.to_s, "connections" => connections, "threads" => threads, "duration" => duration,
           "requests" => limit, "warmup" => warmup, "think" => think, "keep_alive" => keep_alive,
           "pipeline" => pipeline, "timeout" => timeout, "slow_read" => slow_read, "seed" => seed,
-          "mix" => requests.map { |request| request.to_h.slice("method", "path", "weight", "expect") }
+          "mix" => requests.map { |request| request.to_h.slice("name", "method", "path", "weight", "expect") }
         }
       end
 
@@ -164,16 +172,17 @@ module Cuttle
         added = options[:headers].to_a.reject { |name,| own.include?(name.to_s.downcase) }
         return request if added.empty?
 
-        Request.new(method: request.method, path: request.path, headers: added + request.headers, body: request.body,
-                    expect: request.expect, weight: request.weight)
+        request.with(headers: added + request.headers)
       end
 
       def core_requests
         total = requests.sum(&:weight).to_f
         sum = 0
+        numbers = names.each_with_index.to_h
         requests.map do |request|
           sum += request.weight
-          [request.octets(target.authority, close: !keep_alive), sum / total, request.expect || 0, request.head?]
+          { octets: request.octets(target.authority, close: !keep_alive), share: sum / total,
+            expected: request.expect || 0, head: request.head?, entry: numbers.fetch(request.name, NAMES - 1) }
         end
       end
 

@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     # One request, as the octets that are sent. expect: the status that is right (nil: any below 400); weight: its share
-    # in a mix.
+    # in a mix; name: what its figures are under.
     class Request
       TOKEN = /\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/
       VALUE = /\A[^\0\r\n]*\z/n
@@ -13,15 +13,27 @@ module Cuttle
       attr_reader :method, :path, :headers, :body, :expect, :weight
 
       # headers: [[name, value], …]. Raises UsageError.
-      def initialize(method: "GET", path: "/", headers: [], body: nil, expect: nil, weight: 1)
+      def initialize(method: "GET", path: "/", headers: [], body: nil, expect: nil, weight: 1, name: nil)
         @method = method
         @path = path
         @headers = headers.map { |name, value| [name.to_s, value.to_s] }
         @body = body&.b
         @expect = expect
         @weight = weight
+        @name = name
         check
         freeze
+      end
+
+      # By default "GET /path".
+      def name
+        @name || "#{method} #{path}"
+      end
+
+      # The same request with other parts.
+      def with(**changes)
+        own = { method: method, path: path, headers: headers, body: body, expect: expect, weight: weight, name: @name }
+        Request.new(**own, **changes)
       end
 
       # +host+: the Host field unless there is one; +close+: ask the server to close afterwards.
@@ -41,12 +53,12 @@ module Cuttle
       # For another generator: JSON, the body as base64.
       def to_h
         { "method" => method, "path" => path, "headers" => headers, "body" => body && [body].pack("m0"),
-          "expect" => expect, "weight" => weight }
+          "expect" => expect, "weight" => weight, **({ "name" => @name } if @name) }
       end
 
       def self.load(hash)
         new(method: hash["method"], path: hash["path"], headers: hash["headers"],
-            body: hash["body"]&.unpack1("m0"), expect: hash["expect"], weight: hash["weight"])
+            body: hash["body"]&.unpack1("m0"), expect: hash["expect"], weight: hash["weight"], name: hash["name"])
       end
 
       private
@@ -71,6 +83,10 @@ module Cuttle
           raise UsageError, "expected status: 200 to 599, not #{expect.inspect}"
         end
         raise UsageError, "weight: above 0, not #{weight.inspect}" unless weight.is_a?(Numeric) && weight.positive?
+
+        unless @name.nil? || (@name.is_a?(String) && !@name.strip.empty?)
+          raise UsageError, "name: a text, not #{@name.inspect}"
+        end
 
         headers.each { |name, value| check_field(name, value) }
       end

@@ -89,7 +89,7 @@ module Cuttle
           parser.on("--body-file FILE", "file with the body") { |path| @plan[:body] = read(path, "--body-file") }
           count(parser, :expect, "--expect STATUS", "expected status (any below 400)")
           keep(parser, :mix, "--mix FILE", "several requests, one JSON object per line: method, path,",
-               "headers, body or body_file, status, weight")
+               "headers, body or body_file, status, weight, name")
           keep(parser, :har, "--har FILE", "the requests that a browser saved, in their order")
           count(parser, :seed, "--seed N", "seed of the order of a mix and of --poisson (1)")
         end
