@@ -11,13 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct script;
+
 struct request {
 	const char *octets;
 	size_t length;
-	double weight; /* cumulative share of the requests, this one included: ascending to 1 */
-	int expected;  /* status; 0: anything below 400 */
-	bool head;     /* a HEAD request: its response has no body */
-	size_t entry;  /* number of its name, below mix->entries: requests of one name have their figures together */
+	double weight;               /* cumulative share of the requests, this one included: ascending to 1 */
+	int expected;                /* status; 0: anything below 400 */
+	bool head;                   /* a HEAD request: its response has no body */
+	const struct script *script; /* of a plan with sessions; NULL: none */
+	size_t entry; /* number of its name, below mix->entries: requests of one name have their figures together */
 };
 
 struct mix {

@@ -1,6 +1,7 @@
 /* Cuttle::Load::Run: run.h for Ruby. A Hash describes the plan; windows and figures are returned as Arrays and
  * Hashes. */
 #include "core.h"
+#include "rb_script.h"
 #include "rb_shape.h"
 #include "run.h"
 #include <errno.h>
@@ -11,7 +12,8 @@
 struct generator {
 	struct run run;
 	struct request *requests;
-	struct window **read; /* for each worker, the last window that Ruby has read */
+	struct scripts scripts; /* of the requests, if there are sessions */
+	struct window **read;   /* for each worker, the last window that Ruby has read */
 	bool started;
 };
 
@@ -22,6 +24,7 @@ static void release(struct generator *generator)
 	run_finish(&generator->run);
 	for (at = 0; generator->requests && at < generator->run.plan.mix.count; at++)
 		xfree((void *)generator->requests[at].octets);
+	scripts_free(&generator->scripts);
 	xfree(generator->requests);
 	xfree(generator->read);
 	generator->requests = NULL;
@@ -167,6 +170,17 @@ static void read_mix(VALUE hash, struct generator *generator)
 	}
 }
 
+/* The rules of sessions, and each request's script; nothing if the plan has none. */
+static void read_sessions(VALUE hash, struct generator *generator)
+{
+	struct mix *mix = &generator->run.plan.mix;
+
+	scripts_from_ruby(option(hash, "sessions"), option(hash, "requests"), generator->requests, mix->count,
+			  &generator->scripts, &generator->run.plan.sessions);
+	if (generator->run.plan.sessions.room && generator->run.plan.pipeline > 1)
+		rb_raise(rb_eArgError, "pipeline: needs requests without templates");
+}
+
 static void read_load(VALUE hash, struct plan *plan)
 {
 	plan->threads = positive(hash, "threads");
@@ -216,6 +230,7 @@ static VALUE initialize(VALUE self, VALUE hash)
 		shape_from_ruby(option(hash, "warm_shape"), &plan->warm_shape);
 	}
 	read_mix(hash, generator);
+	read_sessions(hash, generator);
 	read_tls(hash, plan);
 	return self;
 }
@@ -325,8 +340,8 @@ static void set(VALUE hash, const char *key, VALUE value)
 static VALUE failures_to_ruby(const uint64_t *failures)
 {
 	static const char *const NAMES[FAILURES] = {
-		"connect", "reset",      "early_close", "timeout",           "malformed",
-		"length",  "status_4xx", "status_5xx",  "status_unexpected",
+		"connect",    "reset",      "early_close",       "timeout", "malformed", "length",
+		"status_4xx", "status_5xx", "status_unexpected", "check",   "redirect",
 	};
 	VALUE hash = rb_hash_new();
 	size_t at;

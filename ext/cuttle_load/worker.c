@@ -296,9 +296,23 @@ static void lay_out(struct worker *worker)
 
 		connection->descriptor = -1;
 		connection->flights = worker->flights + at * worker->plan->pipeline;
+		if (worker->sessions) {
+			connection->session = &worker->sessions[at];
+			connection->response.kept = &connection->session->kept;
+		}
 		connection->next = worker->closed;
 		worker->closed = connection;
 	}
+}
+
+/* Makes what only plans with sessions need. */
+static bool make_sessions(struct worker *worker)
+{
+	if (!worker->plan->sessions.used)
+		return true;
+	worker->sessions = sessions_new(&worker->plan->sessions, worker->connection_count);
+	worker->matcher = calloc(1, sizeof(*worker->matcher));
+	return worker->sessions && worker->matcher;
 }
 
 struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
@@ -316,7 +330,8 @@ struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
 	worker->stats = stats_new(plan->mix.entries);
 	worker->connections = calloc(connections, sizeof(*worker->connections));
 	worker->flights = calloc(connections * plan->pipeline, sizeof(*worker->flights));
-	if (!worker->stats || !worker->connections || !worker->flights || !waiter_open(&worker->waiter)) {
+	if (!worker->stats || !worker->connections || !worker->flights || !make_sessions(worker) ||
+	    !waiter_open(&worker->waiter)) {
 		worker_free(worker);
 		return NULL;
 	}
@@ -335,6 +350,8 @@ void worker_free(struct worker *worker)
 			connection_close(worker, &worker->connections[at]);
 	waiter_close(&worker->waiter);
 	stats_free(worker->stats);
+	sessions_free(worker->sessions, worker->connection_count);
+	free(worker->matcher);
 	free(worker->connections);
 	free(worker->flights);
 	free(worker);

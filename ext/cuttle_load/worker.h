@@ -2,8 +2,8 @@
  * A worker: one thread of the generator, with its event loop, its connections and its figures.
  *
  * Law: the only data that a worker writes and shares are plan->left and plan->stop. While it runs it allocates only one
- * window per second. worker.c has the loop and the arrivals, connection.c what happens on a connection, record.c what
- * is recorded.
+ * window per second, and what its sessions copy of bodies. worker.c has the loop and the arrivals, opening.c how a
+ * connection is made, connection.c what happens on it, record.c what is recorded.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H
@@ -22,6 +22,8 @@
 /* A request in flight. Times are on the monotonic clock. */
 struct flight {
 	const struct request *request;
+	const char *octets; /* what is sent */
+	size_t length;
 	int64_t intended, sent;
 };
 
@@ -41,6 +43,7 @@ struct connection {
 	bool broken; /* it can't be written any more, but is still read */
 	bool queued; /* in a delay queue */
 	struct tls_session *tls;
+	struct session *session; /* NULL: the plan has none */
 	struct flight *flights;
 	size_t first, count, unsent, offset;
 	int64_t opened, first_byte, due;
@@ -63,7 +66,7 @@ struct worker {
 	int64_t now;
 	int64_t next; /* when to send the next arrival; NEVER: there is none */
 	int64_t window_end, scan_at, cpu_begin, wall_begin, waited_begin;
-	int account; /* for waited_so_far */
+	int account;                     /* for waited_so_far */
 	uint64_t number;                 /* of the next request */
 	bool warm;                       /* the warm-up's schedule is over */
 	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
@@ -72,6 +75,8 @@ struct worker {
 
 	struct connection *connections, *idle, *closed; /* idle: most recently used first */
 	struct flight *flights;
+	struct session *sessions;
+	struct matcher *matcher;
 	size_t connection_count;
 	struct delay_queue thinking, retrying, pausing;
 	struct response_memo memo;
@@ -94,8 +99,15 @@ static inline const struct request *worker_draw(struct worker *worker)
 	return request;
 }
 
-/* connection.c */
+/* opening.c */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
+void connection_dial(struct worker *worker, struct connection *connection);
+void connection_connecting(struct worker *worker, struct connection *connection);
+
+/* connection.c */
+void connection_push(struct worker *worker, struct connection *connection, int64_t intended);
+void connection_fail(struct worker *worker, struct connection *connection, enum failure failure);
+void connection_flush_or_hear(struct worker *worker, struct connection *connection);
 void connection_send(struct worker *worker, struct connection *connection, int64_t intended);
 void connection_event(struct worker *worker, struct connection *connection, uint32_t events);
 void connection_resume(struct worker *worker, struct connection *connection);

@@ -112,7 +112,7 @@ class TestLoadAgents < Minitest::Test
     agents(1) do |addresses|
       socket = TCPSocket.new(*addresses.first.split(":"))
       nonce = JSON.parse(socket.gets)["nonce"]
-      socket.puts JSON.generate("cuttle-load" => 1, "nonce" => nonce)
+      socket.puts JSON.generate("cuttle-load" => Load::Wire::VERSION, "nonce" => nonce)
       socket.puts JSON.generate("proof" => JSON.parse(socket.gets)["proof"])
 
       assert_nil socket.gets

@@ -59,6 +59,36 @@ class TestLoadCommand < Minitest::Test
     assert_equal [{ "method" => "PUT", "path" => "/", "weight" => 1, "expect" => 200 }], result["settings"]["mix"]
   end
 
+  def test_options_of_sessions_are_heard
+    _, out, = with_server do |server|
+      cuttle(server.url, "-n", "5", "-q", "--check", "Hello", "--check", "/w.rld/", "--cookies", "--follow", "2",
+             "--in-order", "--json", "-")
+    end
+    result = JSON.parse(out)
+
+    assert_equal [5, true, 2, true], [result["good"], *result["settings"].values_at("cookies", "follow", "in_order")]
+    assert_equal %w[Hello /w.rld/], result["settings"]["mix"].first["check"]
+  end
+
+  # The sentence of a report that says that all is well must not stand below one that says that nothing is.
+  def test_a_server_that_only_fails
+    status, out, = with_server(:failing) { |server| cuttle(server.url, "-n", "2000", "-q") }
+
+    assert_equal 0, status
+    assert_match(%r{^good        0\.0/s: 0 of 2,000 responses$}, out)
+    assert_match(/^statuses    2,000 × 500$/, out)
+    assert_match(/^  ! errors: 2,000 of 2,000 requests failed \(100%\); their responses/, out)
+  end
+
+  def test_a_check_that_fails
+    status, out, err = with_server do |server|
+      cuttle(server.url, "-n", "20", "-q", "--check", "Bye", "--assert", "check=0")
+    end
+
+    assert_equal [3, "cuttle: assertion failed: check=0: it is 20\n"], [status, err]
+    assert_match(/^  failed check +20$/, out)
+  end
+
   def test_assertions_decide_the_exit_status
     with_server do |server|
       assert_equal 0, cuttle(server.url, "-n", "50", "-q", "--assert", "errors=0")[0]
@@ -94,6 +124,8 @@ class TestLoadCommand < Minitest::Test
   def test_wrong_usage
     [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"],
      ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
+     ["http://a/", "--check", "/(/"], ["http://a/", "--check", ""], ["http://a/", "--follow", "-1"],
+     ["http://a/", "--cookies", "--pipeline", "2"],
      ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"],
      ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
      ["http://a/", "--mix", "/no/such"], ["http://a/", "--body-file", "/no/such"], ["compare"],

@@ -38,7 +38,8 @@ class TestLoadReports < Minitest::Test
       settings: SETTINGS.merge("duration" => seconds.length).merge(settings), environment: {}, started_at: Time.at(0),
       interrupted: interrupted, offered: nil, windows: windows, histograms: histograms,
       **rest,
-      threads: [{ cpu: (cpu * length).round, wall: length, waited: waited && (waited * length).round, gaps: gaps, last_response: length, opened: opened,
+      threads: [{ cpu: (cpu * length).round, wall: length, waited: waited && (waited * length).round,
+                  gaps: gaps, last_response: length, opened: opened,
                   unfinished: 0, late: 0 }]
     )
   end

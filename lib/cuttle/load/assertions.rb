@@ -8,7 +8,8 @@ module Cuttle
     #
     # Metrics: p50, p99.9 … (any percentile), min, mean, sd, max: times, of the response times, or of another histogram
     # with its name before (service.p99, lag.p99, connect.max, first_byte.p50, transfer.p50); rate (responses per
-    # second), good_rate (those that were right), responses, errors, and each class of error. Errors may be said in % of the requests sent.
+    # second), good_rate (those without an error), responses, errors, and each class of error. Errors may be said in %
+    # of the requests sent.
     class Assertions
       OPERATORS = { "<=" => :<=, ">=" => :>=, "!=" => :!=, "==" => :==, "<" => :<, ">" => :>, "=" => :== }.freeze
       PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/

@@ -16,7 +16,8 @@ module Cuttle
       ENTRY = [50, 99].freeze # percentiles of a name
       SECONDS = 5 # whole ones that each run must have
       ROUNDS = 1000
-      SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read mix].freeze
+      SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read cookies follow in_order
+                    mix].freeze
 
       attr_reader :one, :other
 

@@ -38,8 +38,8 @@ module Cuttle
         return if result.failures.zero?
 
         all = result.failures + result.good
-        "errors: #{Units.count(result.failures)} of #{Units.plural(all, "request")} failed (#{share(result.failures, all)})" \
-          "#{wrong(result)}"
+        "errors: #{Units.count(result.failures)} of #{Units.plural(all, "request")} failed " \
+          "(#{share(result.failures, all)})#{wrong(result)}"
       end
 
       # What wrong responses do to the figures: an error is often answered fast.

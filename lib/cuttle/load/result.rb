@@ -12,9 +12,10 @@ module Cuttle
       include Document
 
       SCHEMA = "cuttle-load/1"
-      ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected].freeze
+      ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
+                  redirect].freeze
       # Those of a response that arrived, and is not right.
-      WRONG = %i[status_4xx status_5xx status_unexpected].freeze
+      WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
       # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
       THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze

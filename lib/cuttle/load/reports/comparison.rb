@@ -11,7 +11,8 @@ module Cuttle
         module_function
 
         def render(comparison)
-          [runs(comparison), table(comparison), entries(comparison), notes(comparison)].reject(&:empty?).join("\n\n") << "\n"
+          parts = [runs(comparison), table(comparison), entries(comparison), notes(comparison)]
+          parts.reject(&:empty?).join("\n\n") << "\n"
         end
 
         def runs(comparison)

@@ -13,9 +13,11 @@ module Cuttle
         ERRORS = {
           connect: "could not connect", reset: "connection reset", early_close: "closed too early",
           timeout: "timed out", malformed: "malformed response", length: "body length mismatch",
-          status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status"
+          status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status",
+          check: "failed check", redirect: "too many redirects"
         }.freeze
         ENTRY = [50, 90, 95, 99].freeze # percentiles by name
+        ENTRY_COLUMNS = ["responses", "errors", *ENTRY.map { |percentile| "p#{percentile}" }, "mean", "max"].freeze
         NAME = 32 # letters
         BARS = 12
         WIDTH = 44
@@ -38,6 +40,8 @@ module Cuttle
         def details(settings)
           details = []
           details << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
+          details << "cookies kept" if settings["cookies"]
+          details << "redirects followed" if settings["follow"].to_i.positive?
           details << "a connection each" unless settings["keep_alive"]
           details << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
           details << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
@@ -92,14 +96,15 @@ module Cuttle
         def entries(result)
           return if result.entries.empty?
 
-          header = ["by request", "responses", "errors", *ENTRY.map { |percentile| "p#{percentile}" }, "mean", "max"]
-          Report::Columns.align([header, *result.entries.map { |entry| entry_cells(result, entry) }])
+          rows = result.entries.map { |entry| [shortened(entry.name), *entry_figures(result, entry)] }
+          Report::Columns.align([["by request", *ENTRY_COLUMNS], *rows])
         end
 
-        def entry_cells(result, entry)
-          percentiles = ENTRY.map { |percentile| time_or_na(result.percentile(percentile, entry.latency)) }
-          ends = %i[mean max].map { |figure| entry.latency.count.zero? ? "n/a" : Units.time(entry.latency.public_send(figure)) }
-          [shortened(entry.name), Units.count(entry.responses), Units.count(entry.failures), *percentiles, *ends]
+        def entry_figures(result, entry)
+          histogram = entry.latency
+          percentiles = ENTRY.map { |percentile| time_or_na(result.percentile(percentile, histogram)) }
+          ends = [histogram.mean, histogram.max].map { |time| histogram.count.zero? ? "n/a" : Units.time(time) }
+          [Units.count(entry.responses), Units.count(entry.failures), *percentiles, *ends]
         end
 
         def shortened(name)
