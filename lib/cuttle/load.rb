@@ -43,8 +43,10 @@ module Cuttle
       autoload :Comparison, "cuttle/load/reports/comparison"
       autoload :Csv, "cuttle/load/reports/csv"
       autoload :Hgrm, "cuttle/load/reports/hgrm"
+      autoload :Html, "cuttle/load/reports/html"
       autoload :Json, "cuttle/load/reports/json"
       autoload :Panel, "cuttle/load/reports/panel"
+      autoload :Prometheus, "cuttle/load/reports/prometheus"
       autoload :Text, "cuttle/load/reports/text"
     end
 

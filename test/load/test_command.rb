@@ -27,13 +27,13 @@ class TestLoadCommand < Minitest::Test
 
   def test_a_run_and_its_outputs
     Dir.mktmpdir do |directory|
-      files = %w[json hgrm csv ab].flat_map { |name| ["--#{name}", File.join(directory, name)] }
+      files = %w[json html hgrm csv ab prometheus].flat_map { |name| ["--#{name}", File.join(directory, name)] }
       status, out, err = with_server { |server| cuttle(server.url, "-n", "200", "-c", "2", *files) }
 
       assert_equal 0, status, err
       assert_match(/^responses +200 of 200 sent$/, out)
       assert_equal 200, JSON.parse(File.read(File.join(directory, "json")))["responses"]
-      %w[hgrm csv ab].each { |name| refute_empty File.read(File.join(directory, name)) }
+      %w[html hgrm csv ab prometheus].each { |name| refute_empty File.read(File.join(directory, name)) }
     end
   end
 

@@ -311,6 +311,65 @@ class TestLoadReports < Minitest::Test
     assert_equal [{}, [], 16_000], Load::Result.load(hash).then { |it| [it.statuses, it.entries, it.good] }
   end
 
+  # --- the page and the metrics ---
+
+  def busy_result
+    result(Array.new(3) { |second| exponential(2000, 1_000_000, second) }, errors: { status_5xx: 20, check: 3 },
+           statuses: { 200 => 5980, 500 => 20 }, settings: OPEN, lag: [1000] * 6000,
+           entries: [entry("GET /<b>", [1_000_000] * 2000), entry("new\nline \\ \"x\"", [5_000_000] * 20)])
+  end
+
+  def test_a_page_of_its_own
+    page = Reports::Html.render(busy_result)
+
+    refute_match(/<script|https?:\/\/(?!127\.0\.0\.1)|src=/, page.gsub(/<style>.*?<\/style>/m, ""))
+    assert_includes page, "GET /&lt;b&gt;"
+    refute_includes page, "<b>"
+    assert_includes page, "23 requests failed"
+    assert_equal 3, page.scan('<svg viewBox="0 0 360 ').length
+    %w[validity over-time percentiles times requests answers settings].each do |anchor|
+      assert_includes page, %(<section id="#{anchor}")
+      assert_includes page, %(href="##{anchor}")
+    end
+  end
+
+  def test_a_page_without_much_to_show
+    page = Reports::Html.render(result([[]]))
+
+    %w[over-time percentiles requests].each { |anchor| refute_includes page, %(id="#{anchor}") }
+    assert_includes page, "There were no errors."
+  end
+
+  def test_metrics
+    found = Exposition.read(Reports::Prometheus.render(busy_result))
+    times = found["cuttle_load_response_time_seconds"]
+    names = found["cuttle_load_response_time_by_request_seconds"].samples.keys.map { |_, labels| labels[:request] }.uniq
+
+    assert_equal 6000, found["cuttle_load_requests_sent_total"].value
+    assert_equal [5980, 20], %w[200 500].map { |status| found["cuttle_load_responses_total"].value(status: status) }
+    assert_equal 3, found["cuttle_load_errors_total"].value(class: "check")
+    assert_equal [6000, 6000], [times.count, times.buckets.values.last]
+    assert_equal busy_result.latency.sum / 1e9, times.sum
+    assert_equal 1, found["cuttle_load_marks"].value(mark: "errors")
+    assert_equal ["GET /<b>", "new\nline \\ \"x\""], names
+  end
+
+  # Each count is that of the values up to its bound.
+  def test_buckets_are_exact
+    latency = busy_result.latency
+    values = latency.pairs.each_slice(2).flat_map { |index, count| [Load::Histogram.highest(index)] * count }
+    Reports::Prometheus::Buckets.new(latency).cumulative.each do |bound, count|
+      assert_equal values.count { |value| value <= (bound * 1e9).round(3) }, count, bound
+    end
+  end
+
+  def test_metrics_of_nothing
+    found = Exposition.read(Reports::Prometheus.render(result([[]])))
+
+    assert_equal 0, found["cuttle_load_requests_sent_total"].value
+    refute found.key?("cuttle_load_response_time_seconds")
+  end
+
   def test_json_can_be_read_again
     Dir.mktmpdir do |directory|
       path = File.join(directory, "a.json")

@@ -115,8 +115,9 @@ module Cuttle
         end
 
         def results(parser)
-          { json: "everything, with the histograms of each second", hgrm: "percentiles in HdrHistogram's format",
-            csv: "one line per second", ab: "in the layout of ab's report" }.each do |name, text|
+          { json: "everything, with the histograms of each second", html: "one page with charts",
+            hgrm: "percentiles in HdrHistogram's format", csv: "one line per second",
+            ab: "in the layout of ab's report", prometheus: "in Prometheus' text format" }.each do |name, text|
             parser.on("--#{name} FILE", "#{text}; - is standard output") { |path| @files[name] = path }
           end
           parser.on("--assert TEXT", "conditions, such as 'p99<50ms, errors=0': exit status 3 if one fails") do |text|
