@@ -21,20 +21,13 @@ static struct flight *flight_at(const struct worker *worker, struct connection *
 
 /* --- flights --- */
 
-static void set_octets(struct flight *flight, const char *octets, size_t length)
-{
-	flight->octets = octets;
-	flight->length = length;
-}
-
 /* Lets a session choose and make what is sent. */
 static void choose(struct worker *worker, struct connection *connection, struct flight *flight)
 {
 	struct session *session = connection->session;
 
 	flight->request = session_choose(session, &worker->plan->mix, flight->request);
-	session_compose(session, flight->request, &flight->request->script->sent);
-	set_octets(flight, session->sent, session->sent_length);
+	flight->piece = session_compose(session, flight->request, &flight->request->script->sent);
 }
 
 /* Prepares for the response to +flight+, which comes next. */
@@ -54,7 +47,7 @@ void connection_push(struct worker *worker, struct connection *connection, int64
 	if (connection->session)
 		choose(worker, connection, flight);
 	else
-		set_octets(flight, flight->request->octets, flight->request->length);
+		flight->piece = &flight->request->whole;
 	flight->intended = intended;
 	flight->sent = 0;
 	if (connection->count++ == 0)
@@ -73,7 +66,6 @@ static void pop_flight(struct worker *worker, struct connection *connection)
 		connection->first = 0;
 	connection->count--;
 	worker->in_flight--;
-	connection->first_byte = 0;
 	if (connection->count)
 		await(connection, &connection->flights[connection->first]);
 }
@@ -159,8 +151,8 @@ static int gather(struct worker *worker, struct connection *connection, struct i
 
 		if (!flight->sent)
 			flight->sent = worker->now;
-		pieces[count].iov_base = (char *)flight->octets + offset;
-		pieces[count++].iov_len = flight->length - offset;
+		pieces[count].iov_base = (char *)flight->piece->octets + offset;
+		pieces[count++].iov_len = flight->piece->length - offset;
 	}
 	return count;
 }
@@ -169,7 +161,7 @@ static void written(struct worker *worker, struct connection *connection, size_t
 {
 	while (octets) {
 		struct flight *flight = flight_at(worker, connection, connection->count - connection->unsent);
-		size_t rest = flight->length - connection->offset;
+		size_t rest = flight->piece->length - connection->offset;
 
 		if (octets < rest) {
 			connection->offset += octets;
@@ -224,10 +216,10 @@ static void next_request(struct worker *worker, struct connection *connection)
 
 /* What follows a complete response. */
 enum outcome {
-	ENDED,
-	GOES_ON,
-	REDIRECTED
-}; /* the connection is closed; it persists; it sends the redirect's request */
+	ENDED,     /* the connection is closed */
+	GOES_ON,   /* it persists */
+	REDIRECTED /* it sends the request that a redirect leads to */
+};
 
 /* Sends the request that a redirect leads to, in place of the first flight, whose time runs on. */
 static enum outcome redirect(struct worker *worker, struct connection *connection, const struct template *next,
@@ -235,8 +227,7 @@ static enum outcome redirect(struct worker *worker, struct connection *connectio
 {
 	struct flight *flight = &connection->flights[connection->first];
 
-	session_compose(connection->session, flight->request, next);
-	set_octets(flight, connection->session->sent, connection->session->sent_length);
+	flight->piece = session_compose(connection->session, flight->request, next);
 	if (!persists)
 		connection_close(worker, connection);
 	connection->unsent = 1;

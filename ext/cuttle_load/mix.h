@@ -13,9 +13,14 @@
 
 struct script;
 
-struct request {
+/* Octets that somebody keeps. */
+struct piece {
 	const char *octets;
 	size_t length;
+};
+
+struct request {
+	struct piece whole;
 	double weight;               /* cumulative share of the requests, this one included: ascending to 1 */
 	int expected;                /* status; 0: anything below 400 */
 	bool head;                   /* a HEAD request: its response has no body */

@@ -23,7 +23,7 @@ static void release(struct generator *generator)
 
 	run_finish(&generator->run);
 	for (at = 0; generator->requests && at < generator->run.plan.mix.count; at++)
-		xfree((void *)generator->requests[at].octets);
+		xfree((void *)generator->requests[at].whole.octets);
 	scripts_free(&generator->scripts);
 	xfree(generator->requests);
 	xfree(generator->read);
@@ -138,8 +138,7 @@ static void read_request(VALUE row, const struct mix *mix, struct request *reque
 	copy = xmalloc((size_t)RSTRING_LEN(octets));
 	memcpy(copy, RSTRING_PTR(octets), (size_t)RSTRING_LEN(octets));
 	*request = (struct request){
-		.octets = copy,
-		.length = (size_t)RSTRING_LEN(octets),
+		.whole = {copy, (size_t)RSTRING_LEN(octets)},
 		.weight = weight,
 		.expected = expected,
 		.head = head,

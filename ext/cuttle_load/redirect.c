@@ -3,12 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* A piece of octets that belong to somebody else. */
-struct piece {
-	const char *octets;
-	size_t length;
-};
-
 static bool starts(struct piece text, const char *with, size_t length)
 {
 	return text.length >= length && strncasecmp(text.octets, with, length) == 0;
@@ -29,10 +23,8 @@ static size_t until(struct piece text, char octet)
 /* Returns the path and query of the request that was sent last. */
 static struct piece present(const struct session *session)
 {
-	struct piece line = {session->sent, session->sent_length};
-	struct piece target;
+	struct piece target = rest(*session->sent, until(*session->sent, ' '));
 
-	target = rest(line, until(line, ' '));
 	if (target.length)
 		target = rest(target, 1);
 	target.length = until(target, ' ');

@@ -101,17 +101,14 @@ static void render(struct session *session, const struct template *template)
 
 	put_parts(&body, session, template, template->body, template->count, 0); /* its length is in the head */
 	put_parts(&writer, session, template, 0, template->count, body.length);
-	session->out_length = writer.length;
+	session->made = (struct piece){session->out, writer.length};
 }
 
-void session_compose(struct session *session, const struct request *request, const struct template *template)
+const struct piece *session_compose(struct session *session, const struct request *request,
+				    const struct template *template)
 {
-	if (template->count == 0) {
-		session->sent = request->octets;
-		session->sent_length = request->length;
-		return;
-	}
-	render(session, template);
-	session->sent = session->out;
-	session->sent_length = session->out_length;
+	if (template->count)
+		render(session, template);
+	session->sent = template->count ? &session->made : &request->whole;
+	return session->sent;
 }

@@ -47,6 +47,7 @@ struct response_kept {
 };
 
 struct response {
+	struct response_kept *kept; /* NULL: nothing is wanted. Set it before response_start */
 	struct response_head head;
 	int64_t left;         /* octets left of the body or the chunk */
 	uint32_t octets;      /* of the head or the trailer so far */
@@ -55,7 +56,6 @@ struct response {
 	bool for_head; /* it answers a HEAD request */
 	bool begun, overlong;
 	char name[20], value[128];
-	struct response_kept *kept; /* NULL: nothing is wanted. Set it before response_start */
 };
 
 /*

@@ -36,14 +36,13 @@ struct session {
 	const struct session_rules *rules;
 	struct response_kept kept;
 	struct value *values;
-	char *out; /* the request that was rendered last: rules->room octets */
-	size_t out_length;
-	const char *sent; /* the request that was sent last: its template's octets or its own */
-	size_t sent_length;
-	size_t step;   /* place in a mix that is sent in order */
-	unsigned hops; /* redirects of the present request that were followed */
-	bool changed;  /* one of them made it a GET */
-	bool lost;     /* it was redirected more often than allowed */
+	char *out;                /* rules->room octets */
+	struct piece made;        /* the request that was rendered last, in out */
+	const struct piece *sent; /* the request that was sent last: made, or its own octets */
+	size_t step;              /* place in a mix that is sent in order */
+	unsigned hops;            /* redirects of the present request that were followed */
+	bool changed;             /* one of them made it a GET */
+	bool lost;                /* it was redirected more often than allowed */
 	size_t location_length, cookies_length;
 	char location[LOCATION_ROOM], cookies[COOKIES_ROOM]; /* cookies: the value of a Cookie field */
 };
@@ -56,8 +55,10 @@ void sessions_free(struct session *sessions, size_t count);
  * known yet. Begins that request. */
 const struct request *session_choose(struct session *session, const struct mix *mix, const struct request *drawn);
 
-/* Makes the octets to send: those of +template+, or, if that has none, of +request+. They are session->sent. */
-void session_compose(struct session *session, const struct request *request, const struct template *template);
+/* Returns the octets to send: those of +template+, or, if that has no parts, of +request+. They last until the next
+ * call. */
+const struct piece *session_compose(struct session *session, const struct request *request,
+				    const struct template *template);
 
 /* Call it before the response to +request+ comes. */
 void session_await(struct session *session, const struct request *request);

@@ -22,8 +22,7 @@
 /* A request in flight. Times are on the monotonic clock. */
 struct flight {
 	const struct request *request;
-	const char *octets; /* what is sent */
-	size_t length;
+	const struct piece *piece; /* what is sent: the request's own, or what a session made */
 	int64_t intended, sent;
 };
 

@@ -159,6 +159,21 @@ class TestLoadCommand < Minitest::Test
     end
   end
 
+  # Others compute on the only core that the generator may use.
+  def test_a_generator_without_a_core_says_so
+    skip "needs taskset" unless system("taskset", "-V", out: File::NULL, err: File::NULL)
+
+    core = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
+    others = Array.new(3) { Process.spawn("taskset", "-c", core, RbConfig.ruby, "--disable-gems", "-e", "loop {}") }
+    out, = with_server do |server|
+      Open3.capture2("taskset", "-c", core, RbConfig.ruby, "-I#{LIB}", EXE, "load", server.url, "-d", "2s", "-q")
+    end
+
+    assert_match(/^  ! descheduled: a thread of the generator waited \d\d% of the time for a core/, out)
+  ensure
+    others&.each { |pid| Process.kill("KILL", pid) }&.each { |pid| Process.wait(pid) }
+  end
+
   # Runs the command as a process, yields its pid once it says that it runs, and returns its exit status and output.
   def process(*arguments, until_it_says:)
     Open3.popen3(RbConfig.ruby, "-I#{LIB}", EXE, "load", *arguments) do |input, out, err, thread|

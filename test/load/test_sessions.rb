@@ -294,6 +294,58 @@ class TestLoadSessions < Minitest::Test
     assert_operator server.requests.length, :>, 100
   end
 
+  # --- what servers may send ---
+
+  # A head and a body in as many pieces as they have octets.
+  def test_responses_in_pieces
+    answer = "HTTP/1.1 302 Found\r\nSet-Cookie: a=b; Path=/\r\nlocation: \t/x?y \r\n" \
+             "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
+    heard = in_pieces([answer, answer.sub("302", "200")]) do |url|
+      result = Load.run(url, requests: 1, connections: 1, cookies: true, follow: 1, check: ["/\\Aabc\\z/"])
+
+      assert_equal [{ 200 => 1 }, {}], [result.statuses, errors(result)]
+    end
+
+    assert_match(%r{\AGET / HTTP.*GET /x\?y HTTP.*Cookie: a=b\r\n\r\n\z}m, heard)
+  end
+
+  # Yields a URL whose answers come octet by octet; returns what was sent there.
+  def in_pieces(answers)
+    listener = TCPServer.new("127.0.0.1", 0)
+    heard = +""
+    thread = Thread.new do
+      until answers.empty?
+        socket = listener.accept
+        while (line = socket.gets)
+          heard << line
+          answers.shift.each_char { |octet| socket.write(octet) } if line == "\r\n"
+        end
+      end
+    end
+    yield "http://127.0.0.1:#{listener.local_address.ip_port}/"
+    heard
+  ensure
+    thread&.kill&.join
+    listener&.close
+  end
+
+  def test_rubbish_in_fields_and_bodies
+    random = Random.new(Integer(ENV.fetch("SEED", 11)))
+    pieces = ["=", ";", " ", "a", "b", "Max-Age=", "0", "Expires=", "\t", "/", "?", "#", "//", ":", "http:", "%",
+              "\xFF", ","]
+    rubbish = -> { Array.new(random.rand(9)) { pieces.sample(random: random).b }.join }
+    mix = [Request.new(path: "/a", take: { "x" => "=([^;]*)" }),
+           Request.new(path: "/{{x}}", body: "{{x}}", method: "POST")]
+    result, server = load(requests: 2000, connections: 4, cookies: true, follow: 2, mix: mix) do
+      [[200, 302, 303, 307, 404].sample(random: random),
+       [["Set-Cookie", rubbish.call], ["Location", rubbish.call], ["Set-Cookie", rubbish.call]], rubbish.call]
+    end
+
+    assert_equal [2000, 2000], [result.responses, result.statuses.values.sum]
+    assert_equal result.good, 2000 - result.errors.values_at(*Load::Result::WRONG).sum
+    assert_operator server.requests.length, :>, 2000
+  end
+
   # --- travelling ---
 
   def test_plans_with_sessions_survive_a_journey

@@ -20,7 +20,6 @@ module Cuttle
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
       THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
-      ENOUGH = Histograms::ENOUGH
 
       # statuses: { 200 => responses }. entries: Entry each, by the requests' names; none if all have one name.
       attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms, :statuses, :entries

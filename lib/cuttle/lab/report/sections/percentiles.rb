@@ -5,7 +5,7 @@ module Cuttle
     module Report
       module Sections
         # Response times by percentile under one load, all valid runs together: a panel for each group of
-        # configurations, with the others in grey behind it. A curve ends where fewer than ENOUGH values lie beyond:
+        # configurations, with the others in grey behind it. A curve ends where fewer than ten values lie beyond:
         # further out it would show chance.
         class Percentiles
           NAMED = [50, 90, 99, 99.9].freeze # those with a mark

@@ -18,7 +18,7 @@ module Cuttle
             columns = Text.rows_of(result).map { |name, histogram| [name.strip, *Text.figures(result, histogram)] }
             names = ["time", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *Text::COLUMNS]
             header, *rows = [names, *columns].transpose
-            table("Times", header, rows)
+            table("Times", header, rows.reject { |_, *cells| cells.uniq == ["n/a"] })
           end
 
           # Nil if all requests have one name.
