@@ -89,7 +89,7 @@ module Cuttle
         by_response = result.waiting_per_response.to_f
         return if by_time <= WAITED && by_response <= WAITED * result.latency.value_at(50)
 
-        "descheduled: a thread of the generator waited #{format("%.2g", by_time * 100)}% of the time for a core, " \
+        "descheduled: a thread of the generator waited #{share(by_time, 1)} of the time for a core, " \
           "#{Units.time(by_response)} a response; keep cores free for the generator, or use --agents"
       end
 
