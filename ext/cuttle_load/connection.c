@@ -7,7 +7,6 @@
  */
 #include "transport.h"
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,18 +21,37 @@ static struct flight *flight_at(const struct worker *worker, struct connection *
 
 /* --- flights --- */
 
-static void push_flight(struct worker *worker, struct connection *connection, int64_t intended)
+/* Lets a session choose and make what is sent. */
+static void choose(struct worker *worker, struct connection *connection, struct flight *flight)
+{
+	struct session *session = connection->session;
+
+	flight->request = session_choose(session, &worker->plan->mix, flight->request);
+	flight->piece = session_compose(session, flight->request, &flight->request->script->sent);
+}
+
+/* Prepares for the response to +flight+, which comes next. */
+static void await(struct connection *connection, const struct flight *flight)
+{
+	connection->first_byte = 0;
+	if (connection->session)
+		session_await(connection->session, flight->request);
+	response_start(&connection->response, flight->request->head);
+}
+
+void connection_push(struct worker *worker, struct connection *connection, int64_t intended)
 {
 	struct flight *flight = flight_at(worker, connection, connection->count);
 
-	flight->request = mix_pick(&worker->plan->mix, worker->number);
-	worker->number += worker->plan->parts;
+	flight->request = worker_draw(worker);
+	if (connection->session)
+		choose(worker, connection, flight);
+	else
+		flight->piece = &flight->request->whole;
 	flight->intended = intended;
 	flight->sent = 0;
-	if (connection->count++ == 0) {
-		connection->first_byte = 0;
-		response_start(&connection->response, flight->request->head);
-	}
+	if (connection->count++ == 0)
+		await(connection, flight);
 	connection->unsent++;
 	if (worker->in_flight++ == 0)
 		worker->stats->gap_begin = worker->now - worker->plan->measure;
@@ -47,10 +65,9 @@ static void pop_flight(struct worker *worker, struct connection *connection)
 	if (++connection->first == worker->plan->pipeline)
 		connection->first = 0;
 	connection->count--;
-	connection->first_byte = 0;
 	worker->in_flight--;
 	if (connection->count)
-		response_start(&connection->response, connection->flights[connection->first].request->head);
+		await(connection, &connection->flights[connection->first]);
 }
 
 static void fail_flights(struct worker *worker, struct connection *connection, enum failure failure)
@@ -104,7 +121,7 @@ static void go_on_closed(struct worker *worker, struct connection *connection, b
 	}
 }
 
-static void fail(struct worker *worker, struct connection *connection, enum failure failure)
+void connection_fail(struct worker *worker, struct connection *connection, enum failure failure)
 {
 	bool connecting = connection->state != OPEN;
 
@@ -134,8 +151,8 @@ static int gather(struct worker *worker, struct connection *connection, struct i
 
 		if (!flight->sent)
 			flight->sent = worker->now;
-		pieces[count].iov_base = (char *)flight->request->octets + offset;
-		pieces[count++].iov_len = flight->request->length - offset;
+		pieces[count].iov_base = (char *)flight->piece->octets + offset;
+		pieces[count++].iov_len = flight->piece->length - offset;
 	}
 	return count;
 }
@@ -144,7 +161,7 @@ static void written(struct worker *worker, struct connection *connection, size_t
 {
 	while (octets) {
 		struct flight *flight = flight_at(worker, connection, connection->count - connection->unsent);
-		size_t rest = flight->request->length - connection->offset;
+		size_t rest = flight->piece->length - connection->offset;
 
 		if (octets < rest) {
 			connection->offset += octets;
@@ -177,7 +194,7 @@ static void flush(struct worker *worker, struct connection *connection)
 void connection_fill(struct worker *worker, struct connection *connection)
 {
 	while (connection->count < worker->plan->pipeline && worker_claim(worker))
-		push_flight(worker, connection, worker->now);
+		connection_push(worker, connection, worker->now);
 }
 
 /* Continues after one or more complete responses on a connection that persists. */
@@ -197,29 +214,78 @@ static void next_request(struct worker *worker, struct connection *connection)
 
 /* --- reading --- */
 
-/*
- * Handles a complete response to the first flight; +rest+ octets came after it. Returns false if the connection is
- * closed.
- */
-static bool complete(struct worker *worker, struct connection *connection, size_t rest)
+/* What follows a complete response. */
+enum outcome {
+	ENDED,     /* the connection is closed */
+	GOES_ON,   /* it persists */
+	REDIRECTED /* it sends the request that a redirect leads to */
+};
+
+/* Sends the request that a redirect leads to, in place of the first flight, whose time runs on. */
+static enum outcome redirect(struct worker *worker, struct connection *connection, const struct template *next,
+			     bool persists)
 {
 	struct flight *flight = &connection->flights[connection->first];
+
+	flight->piece = session_compose(connection->session, flight->request, next);
+	if (!persists)
+		connection_close(worker, connection);
+	connection->unsent = 1;
+	connection->offset = 0;
+	await(connection, flight);
+	if (persists) {
+		flush(worker, connection);
+		return REDIRECTED;
+	}
+	connection->fresh = connection->served = connection->broken = false;
+	connection_dial(worker, connection);
+	return ENDED;
+}
+
+/* What is wrong with the response to +flight+; NO_FAILURE if nothing is. */
+static enum failure judge(struct worker *worker, struct connection *connection, const struct flight *flight)
+{
+	enum failure failure = judge_status(flight->request, connection->response.head.status);
+
+	if (failure != NO_FAILURE || !connection->session)
+		return failure;
+	return session_judge(connection->session, flight->request, worker->matcher);
+}
+
+/* Records a response. Its time ended when its last octet was read, so what a session does with it is not in it, and not
+ * in the time of the request that follows. */
+static void conclude(struct worker *worker, struct connection *connection, const struct flight *flight)
+{
+	record_response(worker, connection, flight, judge(worker, connection, flight));
+	if (connection->session)
+		worker->now = clock_now();
+}
+
+/* Handles a complete response to the first flight; +rest+ octets came after it. */
+static enum outcome complete(struct worker *worker, struct connection *connection, size_t rest)
+{
+	struct flight *flight = &connection->flights[connection->first];
+	int status = connection->response.head.status;
 	bool sent = connection->unsent < connection->count;
 	bool persists = connection->response.head.keep_alive && worker->plan->keep_alive && sent && !connection->broken;
+	const struct template *next;
 
 	if (rest && connection->count == 1) {
-		fail(worker, connection, FAILURE_LENGTH);
-		return false;
+		connection_fail(worker, connection, FAILURE_LENGTH);
+		return ENDED;
 	}
-	record_response(worker, connection, flight);
-	pop_flight(worker, connection);
+	next = connection->session ? session_redirected(connection->session, flight->request, status) : NULL;
 	connection->served = true;
+	if (next)
+		return redirect(worker, connection, next, persists);
+	conclude(worker, connection, flight);
+	pop_flight(worker, connection);
 	if (persists)
-		return true;
+		return GOES_ON;
 	connection_close(worker, connection);
 	fail_flights(worker, connection, FAILURE_EARLY_CLOSE);
 	go_on_closed(worker, connection, false);
-	return false;
+	return ENDED;
 }
 
 /* Handles octets that are no response; after a complete response, they exceed its length. Returns false: the connection
@@ -229,7 +295,7 @@ static bool refuse(struct worker *worker, struct connection *connection, const c
 	bool beyond = connection->served && !connection->response.begun;
 
 	keep_sample(worker->stats, octets, length);
-	fail(worker, connection, beyond ? FAILURE_LENGTH : FAILURE_MALFORMED);
+	connection_fail(worker, connection, beyond ? FAILURE_LENGTH : FAILURE_MALFORMED);
 	return false;
 }
 
@@ -252,9 +318,15 @@ static bool take(struct worker *worker, struct connection *connection, const cha
 		length -= taken;
 		if (result == RESPONSE_MORE)
 			break;
-		if (!complete(worker, connection, length))
+		switch (complete(worker, connection, length)) {
+		case ENDED:
 			return false;
-		responded = true;
+		case GOES_ON:
+			responded = true;
+			break;
+		case REDIRECTED:
+			break;
+		}
 	}
 	if (responded)
 		next_request(worker, connection);
@@ -281,10 +353,10 @@ static void ended(struct worker *worker, struct connection *connection)
 		complete(worker, connection, 0);
 		return;
 	case RESPONSE_END_SHORT:
-		fail(worker, connection, FAILURE_LENGTH);
+		connection_fail(worker, connection, FAILURE_LENGTH);
 		return;
 	default:
-		fail(worker, connection, FAILURE_EARLY_CLOSE);
+		connection_fail(worker, connection, FAILURE_EARLY_CLOSE);
 	}
 }
 
@@ -294,7 +366,7 @@ static void unread(struct worker *worker, struct connection *connection)
 	if (errno == EAGAIN && !connection->broken)
 		return;
 	if (connection->count)
-		fail(worker, connection, FAILURE_RESET);
+		connection_fail(worker, connection, FAILURE_RESET);
 	else
 		drop(worker, connection);
 }
@@ -349,96 +421,11 @@ static void receive(struct worker *worker, struct connection *connection, bool t
 }
 
 /* Writes. If that breaks the connection, reads, as an answer may have come before. */
-static void flush_or_hear(struct worker *worker, struct connection *connection)
+void connection_flush_or_hear(struct worker *worker, struct connection *connection)
 {
 	flush(worker, connection);
 	if (connection->broken)
 		receive(worker, connection, true);
-}
-
-/* --- opening --- */
-
-/* The first request of a connection opened ahead begins now. One that belongs to the warm-up keeps belonging to it. */
-static void begin_fresh(struct worker *worker, struct connection *connection)
-{
-	struct flight *flight = &connection->flights[connection->first];
-	int64_t measure = worker->plan->measure;
-
-	if (connection->fresh && (flight->intended >= measure || worker->now < measure))
-		flight->intended = worker->now;
-}
-
-static void stand(struct worker *worker, struct connection *connection)
-{
-	connection->state = OPEN;
-	record_connect(worker, connection);
-	begin_fresh(worker, connection);
-	if (!worker->plan->open && !worker->plan->think)
-		connection_fill(worker, connection);
-	flush_or_hear(worker, connection);
-}
-
-static void refuse_connect(struct worker *worker, struct connection *connection, int error)
-{
-	if (worker->stats->connect_error == 0)
-		worker->stats->connect_error = error;
-	fail(worker, connection, FAILURE_CONNECT);
-}
-
-static void handshake(struct worker *worker, struct connection *connection)
-{
-	char error[sizeof(worker->stats->tls_error)] = "";
-
-	switch (tls_handshake(connection->tls, error, sizeof(error))) {
-	case 1:
-		stand(worker, connection);
-		return;
-	case 0:
-		return;
-	default:
-		if (!worker->stats->tls_error[0])
-			snprintf(worker->stats->tls_error, sizeof(worker->stats->tls_error), "%s", error);
-		refuse_connect(worker, connection, EPROTO);
-	}
-}
-
-static void connected(struct worker *worker, struct connection *connection)
-{
-	int error = transport_connected(connection->descriptor);
-
-	worker->now = clock_now();
-	if (error == EINPROGRESS)
-		return;
-	if (error) {
-		refuse_connect(worker, connection, error);
-	} else if (!worker->plan->tls) {
-		stand(worker, connection);
-	} else if ((connection->tls = tls_open(worker->plan->tls, connection->descriptor))) {
-		connection->state = HANDSHAKING;
-		handshake(worker, connection);
-	} else {
-		refuse_connect(worker, connection, ENOMEM);
-	}
-}
-
-/* Opens a connection for a request meant for +intended+. With +fresh+, the request's time begins when the connection is
- * established. */
-void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh)
-{
-	connection->first = connection->count = connection->unsent = connection->offset = 0;
-	connection->broken = connection->served = false;
-	connection->fresh = fresh;
-	connection->opened = worker->now;
-	push_flight(worker, connection, intended);
-	connection->descriptor = transport_connect(worker->plan);
-	if (connection->descriptor < 0) {
-		refuse_connect(worker, connection, errno);
-		return;
-	}
-	stats_count(&worker->stats->live.connections, 1);
-	connection->state = CONNECTING;
-	if (!waiter_watch(&worker->waiter, connection->descriptor, connection))
-		refuse_connect(worker, connection, errno);
 }
 
 /* --- what the worker calls --- */
@@ -446,18 +433,16 @@ void connection_open(struct worker *worker, struct connection *connection, int64
 /* Sends a request meant for +intended+ on an idle connection. */
 void connection_send(struct worker *worker, struct connection *connection, int64_t intended)
 {
-	push_flight(worker, connection, intended);
-	flush_or_hear(worker, connection);
+	connection_push(worker, connection, intended);
+	connection_flush_or_hear(worker, connection);
 }
 
 void connection_event(struct worker *worker, struct connection *connection, uint32_t events)
 {
 	bool to_end = events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR);
 
-	if (connection->state == CONNECTING)
-		connected(worker, connection);
-	else if (connection->state == HANDSHAKING)
-		handshake(worker, connection);
+	if (connection->state == CONNECTING || connection->state == HANDSHAKING)
+		connection_connecting(worker, connection);
 	else if (connection->state == OPEN && connection->unsent)
 		flush(worker, connection);
 	if (connection->state != OPEN || (connection->queued && connection->count))
@@ -478,12 +463,12 @@ void connection_resume(struct worker *worker, struct connection *connection)
 		receive(worker, connection, true);
 	} else {
 		connection_fill(worker, connection);
-		flush_or_hear(worker, connection);
+		connection_flush_or_hear(worker, connection);
 	}
 }
 
 /* Gives up a connection whose first flight is overdue. */
 void connection_expire(struct worker *worker, struct connection *connection)
 {
-	fail(worker, connection, FAILURE_TIMEOUT);
+	connection_fail(worker, connection, FAILURE_TIMEOUT);
 }

@@ -11,17 +11,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct request {
+struct script;
+
+/* Octets that somebody keeps. */
+struct piece {
 	const char *octets;
 	size_t length;
-	double weight; /* cumulative share of the requests, this one included: ascending to 1 */
-	int expected;  /* status; 0: anything below 400 */
-	bool head;     /* a HEAD request: its response has no body */
+};
+
+struct request {
+	struct piece whole;
+	double weight;               /* cumulative share of the requests, this one included: ascending to 1 */
+	int expected;                /* status; 0: anything below 400 */
+	bool head;                   /* a HEAD request: its response has no body */
+	const struct script *script; /* of a plan with sessions; NULL: none */
+	size_t entry; /* number of its name, below mix->entries: requests of one name have their figures together */
 };
 
 struct mix {
 	const struct request *requests;
-	size_t count;
+	size_t count, entries;
 	uint64_t seed;
 	bool in_order; /* in turn instead of by weight */
 };

@@ -7,6 +7,7 @@
 
 #include "mix.h"
 #include "schedule.h"
+#include "session.h"
 #include <stdatomic.h>
 #include <sys/socket.h>
 
@@ -18,6 +19,7 @@ struct plan {
 	struct tls *tls; /* NULL: plain connections */
 
 	struct mix mix;
+	struct session_rules sessions;
 	struct shape shape, warm_shape; /* of arrivals; unused in a closed loop */
 	bool open;                      /* open loop: requests have intended times */
 	bool keep_alive;

@@ -2,6 +2,7 @@
  * core's speed. */
 #include "clock.h"
 #include "core.h"
+#include "rb_pattern.h"
 #include "response.h"
 #include "rb_shape.h"
 #include "speed.h"
@@ -27,7 +28,7 @@ static VALUE head_to_ruby(const struct response *response, size_t taken)
 static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 {
 	struct response_memo memo = {0};
-	struct response response;
+	struct response response = {.kept = NULL};
 	size_t total = 0, taken;
 	long at;
 
@@ -52,7 +53,7 @@ static VALUE parse(VALUE module, VALUE pieces, VALUE head)
 static VALUE statuses(VALUE module, VALUE octets)
 {
 	struct response_memo memo = {0};
-	struct response response;
+	struct response response = {.kept = NULL};
 	VALUE result = rb_ary_new();
 	size_t at = 0, taken;
 
@@ -102,12 +103,38 @@ static VALUE speed_of_core(VALUE module, VALUE core, VALUE milliseconds)
 	return speed < 0 ? Qnil : DBL2NUM(speed);
 }
 
+static VALUE span_to_ruby(const struct span *span)
+{
+	if (span->begin == NOWHERE || span->end == NOWHERE)
+		return Qtrue;
+	return rb_assoc_new(SIZET2NUM(span->begin), SIZET2NUM(span->end));
+}
+
+/* search(pattern, octets) -> [begin, end) of the pattern's group, in octets; true if it has none or it took no part;
+ * nil if the pattern does not occur. pattern: as for Run. */
+static VALUE search(VALUE module, VALUE spec, VALUE octets)
+{
+	struct pattern pattern = {0};
+	struct span span = {NOWHERE, NOWHERE};
+	struct matcher *matcher;
+	bool found;
+
+	StringValue(octets);
+	pattern_from_ruby(spec, &pattern); /* a wrong one leaks here: only tests make such */
+	matcher = xcalloc(1, sizeof(*matcher));
+	found = pattern_search(&pattern, matcher, RSTRING_PTR(octets), (size_t)RSTRING_LEN(octets), &span);
+	xfree(matcher);
+	pattern_free(&pattern);
+	return found ? span_to_ruby(&span) : Qnil;
+}
+
 void init_parts(VALUE module)
 {
 	VALUE parts = rb_define_module_under(module, "Parts");
 
 	rb_define_singleton_method(parts, "parse", parse, 2);
 	rb_define_singleton_method(parts, "statuses", statuses, 1);
+	rb_define_singleton_method(parts, "search", search, 2);
 	rb_define_singleton_method(parts, "arrivals", arrivals, 5);
 	rb_define_singleton_method(parts, "core_speed", speed_of_core, 2);
 }

@@ -1,6 +1,7 @@
 /* Cuttle::Load::Run: run.h for Ruby. A Hash describes the plan; windows and figures are returned as Arrays and
  * Hashes. */
 #include "core.h"
+#include "rb_script.h"
 #include "rb_shape.h"
 #include "run.h"
 #include <errno.h>
@@ -11,7 +12,8 @@
 struct generator {
 	struct run run;
 	struct request *requests;
-	struct window **read; /* for each worker, the last window that Ruby has read */
+	struct scripts scripts; /* of the requests, if there are sessions */
+	struct window **read;   /* for each worker, the last window that Ruby has read */
 	bool started;
 };
 
@@ -21,7 +23,8 @@ static void release(struct generator *generator)
 
 	run_finish(&generator->run);
 	for (at = 0; generator->requests && at < generator->run.plan.mix.count; at++)
-		xfree((void *)generator->requests[at].octets);
+		xfree((void *)generator->requests[at].whole.octets);
+	scripts_free(&generator->scripts);
 	xfree(generator->requests);
 	xfree(generator->read);
 	generator->requests = NULL;
@@ -111,11 +114,22 @@ static void read_tls(VALUE hash, struct plan *plan)
 		rb_raise(rb_eArgError, "%s", error);
 }
 
-static void read_request(VALUE row, struct request *request)
+static size_t read_entry(VALUE row, size_t entries)
 {
-	VALUE octets = rb_ary_entry(row, 0);
-	double weight = NUM2DBL(rb_ary_entry(row, 1));
-	int expected = NUM2INT(rb_ary_entry(row, 2));
+	size_t entry = NUM2SIZET(option(row, "entry"));
+
+	if (entry >= entries)
+		rb_raise(rb_eArgError, "entry: below %zu, not %zu", entries, entry);
+	return entry;
+}
+
+static void read_request(VALUE row, const struct mix *mix, struct request *request)
+{
+	VALUE octets = option(row, "octets");
+	double weight = NUM2DBL(option(row, "share"));
+	int expected = NUM2INT(option(row, "expected"));
+	bool head = RTEST(option(row, "head"));
+	size_t entry = read_entry(row, mix->entries);
 	char *copy;
 
 	StringValue(octets);
@@ -124,11 +138,11 @@ static void read_request(VALUE row, struct request *request)
 	copy = xmalloc((size_t)RSTRING_LEN(octets));
 	memcpy(copy, RSTRING_PTR(octets), (size_t)RSTRING_LEN(octets));
 	*request = (struct request){
-		.octets = copy,
-		.length = (size_t)RSTRING_LEN(octets),
+		.whole = {copy, (size_t)RSTRING_LEN(octets)},
 		.weight = weight,
 		.expected = expected,
-		.head = RTEST(rb_ary_entry(row, 3)),
+		.head = head,
+		.entry = entry,
 	};
 }
 
@@ -145,13 +159,25 @@ static void read_mix(VALUE hash, struct generator *generator)
 	mix->requests = generator->requests;
 	mix->in_order = RTEST(option(hash, "in_order"));
 	mix->seed = NUM2ULL(option(hash, "seed"));
+	mix->entries = positive(hash, "entries");
 	for (at = 0; at < RARRAY_LEN(rows); at++) {
 		VALUE row = rb_ary_entry(rows, at);
 
-		Check_Type(row, T_ARRAY);
-		read_request(row, &generator->requests[at]);
+		Check_Type(row, T_HASH);
+		read_request(row, mix, &generator->requests[at]);
 		mix->count++;
 	}
+}
+
+/* The rules of sessions, and each request's script; nothing if the plan has none. */
+static void read_sessions(VALUE hash, struct generator *generator)
+{
+	struct mix *mix = &generator->run.plan.mix;
+
+	scripts_from_ruby(option(hash, "sessions"), option(hash, "requests"), generator->requests, mix->count,
+			  &generator->scripts, &generator->run.plan.sessions);
+	if (generator->run.plan.sessions.room && generator->run.plan.pipeline > 1)
+		rb_raise(rb_eArgError, "pipeline: needs requests without templates");
 }
 
 static void read_load(VALUE hash, struct plan *plan)
@@ -203,6 +229,7 @@ static VALUE initialize(VALUE self, VALUE hash)
 		shape_from_ruby(option(hash, "warm_shape"), &plan->warm_shape);
 	}
 	read_mix(hash, generator);
+	read_sessions(hash, generator);
 	read_tls(hash, plan);
 	return self;
 }
@@ -312,8 +339,8 @@ static void set(VALUE hash, const char *key, VALUE value)
 static VALUE failures_to_ruby(const uint64_t *failures)
 {
 	static const char *const NAMES[FAILURES] = {
-		"connect", "reset",      "early_close", "timeout",           "malformed",
-		"length",  "status_4xx", "status_5xx",  "status_unexpected",
+		"connect",    "reset",      "early_close",       "timeout", "malformed", "length",
+		"status_4xx", "status_5xx", "status_unexpected", "check",   "redirect",
 	};
 	VALUE hash = rb_hash_new();
 	size_t at;
@@ -379,6 +406,34 @@ static VALUE windows(VALUE self, VALUE thread)
 	return result;
 }
 
+/* { status => responses } */
+static VALUE statuses_to_ruby(const struct stats *stats)
+{
+	VALUE hash = rb_hash_new();
+	int status;
+
+	for (status = 0; status < STATUSES; status++)
+		if (stats->statuses[status])
+			rb_hash_aset(hash, INT2NUM(status), ULL2NUM(stats->statuses[status]));
+	return hash;
+}
+
+static VALUE entries_to_ruby(const struct stats *stats)
+{
+	VALUE entries = rb_ary_new();
+	size_t at;
+
+	for (at = 0; at < stats->entry_count; at++) {
+		VALUE hash = rb_hash_new();
+
+		set(hash, "responses", ULL2NUM(stats->entries[at].responses));
+		set(hash, "errors", failures_to_ruby(stats->entries[at].failures));
+		set(hash, "latency", histogram_to_ruby(&stats->entries[at].response));
+		rb_ary_push(entries, hash);
+	}
+	return entries;
+}
+
 static VALUE gaps_to_ruby(const struct stats *stats)
 {
 	VALUE gaps = rb_ary_new();
@@ -403,12 +458,15 @@ static VALUE figures(VALUE self, VALUE thread)
 	set(hash, "connect", histogram_to_ruby(&stats->connect));
 	set(hash, "first_byte", histogram_to_ruby(&stats->first_byte));
 	set(hash, "transfer", histogram_to_ruby(&stats->transfer));
+	set(hash, "statuses", statuses_to_ruby(stats));
+	set(hash, "entries", entries_to_ruby(stats));
 	set(hash, "opened", ULL2NUM(stats->opened));
 	set(hash, "unfinished", ULL2NUM(stats->unfinished));
 	set(hash, "late", ULL2NUM(stats->late_responses));
 	set(hash, "last_response", LL2NUM(stats->last_response));
 	set(hash, "cpu", LL2NUM(stats->cpu));
 	set(hash, "wall", LL2NUM(stats->wall));
+	set(hash, "waited", stats->waited < 0 ? Qnil : LL2NUM(stats->waited));
 	set(hash, "gaps", gaps_to_ruby(stats));
 	set(hash, "connect_error", INT2NUM(stats->connect_error));
 	set(hash, "tls_error", rb_str_new_cstr(stats->tls_error));

@@ -21,32 +21,56 @@ static enum failure status_failure(int status)
 	return status >= 400 ? FAILURE_STATUS_4XX : FAILURE_STATUS_OTHER;
 }
 
-static void count_failure(struct worker *worker, enum failure failure)
-{
-	worker->stats->current.failures[failure]++;
-	stats_count(&worker->stats->live.failures, 1);
-}
-
-static void check_status(struct worker *worker, const struct request *request, int status)
+enum failure judge_status(const struct request *request, int status)
 {
 	if (request->expected ? status == request->expected : status < 400)
-		return;
-	count_failure(worker, status_failure(status));
+		return NO_FAILURE;
+	return status_failure(status);
 }
 
-void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight)
+/* Counts a failure of +request+; NULL: of none. */
+static void count_failure(struct worker *worker, const struct request *request, enum failure failure)
+{
+	struct stats *stats = worker->stats;
+
+	stats->current.failures[failure]++;
+	stats_count(&stats->live.failures, 1);
+	if (stats->entries && request)
+		stats->entries[request->entry].failures[failure]++;
+}
+
+/* Records a response time in the window, and under the request's name. */
+static void record_time(struct stats *stats, const struct request *request, int64_t time)
+{
+	histogram_record(&stats->response, time);
+	if (stats->entries)
+		histogram_record(&stats->entries[request->entry].response, time);
+}
+
+static void count_response(struct stats *stats, const struct request *request, int status)
+{
+	stats->current.responses++;
+	stats->statuses[status]++;
+	if (stats->entries)
+		stats->entries[request->entry].responses++;
+}
+
+/* Records a complete response. verdict: NO_FAILURE, or what is wrong with it. */
+void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight,
+		     enum failure verdict)
 {
 	struct stats *stats = worker->stats;
 
 	stats_count(&stats->live.responses, 1);
 	if (!counts(worker, flight->intended))
 		return;
-	stats->current.responses++;
-	histogram_record(&stats->response, worker->now - flight->intended);
+	count_response(stats, flight->request, connection->response.head.status);
+	record_time(stats, flight->request, worker->now - flight->intended);
 	histogram_record(&stats->service, worker->now - flight->sent);
 	histogram_record(&stats->first_byte, connection->first_byte - flight->sent);
 	histogram_record(&stats->transfer, worker->now - connection->first_byte);
-	check_status(worker, flight->request, connection->response.head.status);
+	if (verdict != NO_FAILURE)
+		count_failure(worker, flight->request, verdict);
 	stats->last_response = since_measure(worker);
 	stats_gap(stats, stats->last_response);
 	if (worker->over)
@@ -56,25 +80,25 @@ void record_response(struct worker *worker, const struct connection *connection,
 void record_failure(struct worker *worker, const struct flight *flight, enum failure failure)
 {
 	if (failure == FAILURE_TIMEOUT)
-		record_timeout(worker, flight->intended);
+		record_timeout(worker, flight->request, flight->intended);
 	else if (counts(worker, flight->intended))
-		count_failure(worker, failure);
+		count_failure(worker, flight->request, failure);
 }
 
 /* Records a failure on a connection without a request. */
 void record_stray(struct worker *worker, enum failure failure)
 {
 	if (worker->measuring)
-		count_failure(worker, failure);
+		count_failure(worker, NULL, failure);
 }
 
 /* Records a timeout with the time waited so far, as the request took at least that long. */
-void record_timeout(struct worker *worker, int64_t intended)
+void record_timeout(struct worker *worker, const struct request *request, int64_t intended)
 {
 	if (!counts(worker, intended))
 		return;
-	count_failure(worker, FAILURE_TIMEOUT);
-	histogram_record(&worker->stats->response, worker->now - intended);
+	count_failure(worker, request, FAILURE_TIMEOUT);
+	record_time(worker->stats, request, worker->now - intended);
 }
 
 void record_sent(struct worker *worker, int64_t intended)
@@ -109,7 +133,20 @@ static void begin_measuring(struct worker *worker)
 	worker->window_end = worker->plan->measure + SECOND;
 	worker->cpu_begin = working(worker);
 	worker->wall_begin = worker->now;
+	worker->waited_begin = waited_so_far(worker->account);
 	worker->stats->gap_begin = since_measure(worker);
+}
+
+/* What the thread used, and what it lacked, since measuring began. */
+static void keep_account(struct worker *worker)
+{
+	struct stats *stats = worker->stats;
+	int64_t waited = waited_so_far(worker->account);
+
+	stats->cpu = working(worker) - worker->cpu_begin;
+	stats->wall = worker->now - worker->wall_begin;
+	if (waited >= 0 && worker->waited_begin >= 0)
+		stats->waited = waited - worker->waited_begin;
 }
 
 static void end_sending(struct worker *worker)
@@ -120,8 +157,7 @@ static void end_sending(struct worker *worker)
 	worker->stats->current.draining = true;
 	worker->over = true;
 	worker->window_end = NEVER;
-	worker->stats->cpu = working(worker) - worker->cpu_begin;
-	worker->stats->wall = worker->now - worker->wall_begin;
+	keep_account(worker);
 }
 
 /* Publishes windows up to the present. */
@@ -145,10 +181,8 @@ void record_end(struct worker *worker)
 {
 	struct stats *stats = worker->stats;
 
-	if (worker->measuring && !worker->over) {
-		stats->cpu = working(worker) - worker->cpu_begin;
-		stats->wall = worker->now - worker->wall_begin;
-	}
+	if (worker->measuring && !worker->over)
+		keep_account(worker);
 	if (worker->measuring && worker->in_flight)
 		stats_gap(stats, since_measure(worker));
 	stats->unfinished = worker->in_flight;

@@ -13,7 +13,7 @@ enum state {
 };
 /* clang-format on */
 
-enum field { OTHER, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION };
+enum field { OTHER, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, SET_COOKIE, LOCATION };
 
 static const char VERSION[] = "HTTP/1.";
 
@@ -66,17 +66,39 @@ void response_start(struct response *response, bool for_head)
 	response->place = 0;
 	response->for_head = for_head;
 	response->begun = false;
+	if (response->kept) {
+		text_clear(&response->kept->body);
+		text_clear(&response->kept->fields);
+	}
 }
 
 /* --- fields --- */
 
-static uint8_t known_field(const struct response *response)
+/* The field whose value is kept though it doesn't matter to framing. */
+static uint8_t kept_field(struct response *response)
+{
+	static const char COOKIE = KEPT_COOKIE, REDIRECT = KEPT_LOCATION;
+
+	if (same(response->name, response->name_length, "set-cookie")) {
+		text_put(&response->kept->fields, &COOKIE, 1);
+		return SET_COOKIE;
+	}
+	if (same(response->name, response->name_length, "location")) {
+		text_put(&response->kept->fields, &REDIRECT, 1);
+		return LOCATION;
+	}
+	return OTHER;
+}
+
+static uint8_t known_field(struct response *response)
 {
 	if (same(response->name, response->name_length, "content-length"))
 		return CONTENT_LENGTH;
 	if (same(response->name, response->name_length, "transfer-encoding"))
 		return TRANSFER_ENCODING;
-	return same(response->name, response->name_length, "connection") ? CONNECTION : OTHER;
+	if (same(response->name, response->name_length, "connection"))
+		return CONNECTION;
+	return response->kept && response->kept->wants_fields ? kept_field(response) : OTHER;
 }
 
 static bool take_length(struct response *response)
@@ -156,6 +178,10 @@ static bool take_field(struct response *response)
 		return !response->overlong && !response->head.old && each_member(response, take_coding);
 	case CONNECTION:
 		return each_member(response, response->head.old ? take_old_connection : take_connection);
+	case SET_COOKIE:
+	case LOCATION:
+		text_put(&response->kept->fields, "\n", 1);
+		return true;
 	default:
 		return true;
 	}
@@ -239,6 +265,12 @@ static void keep_name(struct response *response, unsigned char octet)
 
 static void keep_value(struct response *response, unsigned char octet)
 {
+	const char kept = (char)octet;
+
+	if (response->field >= SET_COOKIE) {
+		text_put(&response->kept->fields, &kept, 1);
+		return;
+	}
 	if (response->value_length < sizeof(response->value))
 		response->value[response->value_length++] = (char)octet;
 	else if (octet != ' ' && octet != '\t')
@@ -339,8 +371,8 @@ static enum state step(struct response *response, unsigned char octet)
 	return response->state <= CHUNK_LF ? chunk_line(response, octet) : trailer_line(response, octet);
 }
 
-/* Skips body octets. Returns how many. */
-static size_t skip(struct response *response, size_t available)
+/* Returns how many of the +available+ octets belong to the body or the chunk, and passes them. */
+static size_t pass(struct response *response, size_t available)
 {
 	if (response->state == BODY_CLOSE)
 		return available;
@@ -352,6 +384,16 @@ static size_t skip(struct response *response, size_t available)
 	response->left = 0;
 	response->state = response->state == BODY_LENGTH ? COMPLETE : CHUNK_CR;
 	return available;
+}
+
+/* Skips body octets, or keeps them. Returns how many. */
+static size_t skip(struct response *response, const char *octets, size_t available)
+{
+	size_t passed = pass(response, available);
+
+	if (response->kept && response->kept->wants_body)
+		text_put(&response->kept->body, octets, passed);
+	return passed;
 }
 
 /* Skips octets of a value that is irrelevant to framing, as most of a head is. Returns how many. */
@@ -397,12 +439,13 @@ static void remember(struct response_memo *memo, const struct response_head *hea
 enum response_result response_feed(struct response *response, struct response_memo *memo, const char *octets,
 				   size_t length, size_t *taken)
 {
-	bool whole = memo && !response->begun && response->state == STATUS_VERSION;
+	bool fields = response->kept && response->kept->wants_fields; /* a memo doesn't have them */
+	bool whole = memo && !fields && !response->begun && response->state == STATUS_VERSION;
 	size_t at = whole ? recall(response, memo, octets, length) : 0;
 
 	while (at < length && response->state < COMPLETE) {
 		if (in_body(response)) {
-			at += skip(response, length - at);
+			at += skip(response, octets + at, length - at);
 			continue;
 		}
 		if (response->state == HEAD_LF && whole && octets[at] == '\n' && response->head.status >= 200)

@@ -2,7 +2,8 @@
  * The response parser: octets in; a complete response, "more", or "malformed" out.
  *
  * Law: the parser is strict RFC 9112 (CRLF only, no folding, one valid framing) and incremental (the result is the same
- * for any split of the octets). It keeps only what framing needs. No Ruby or allocation; only one thread uses a parser.
+ * for any split of the octets). It keeps only what framing needs, and what
+ * +kept+ asks for. No Ruby; only one thread uses a parser.
  *
  *	STATUS -> FIELD* -> LENGTH   (Content-Length)        -> done
  *	                 -> CHUNK* -> TRAILER*  (chunked)    -> done
@@ -12,6 +13,7 @@
 #ifndef CUTTLE_LOAD_RESPONSE_H
 #define CUTTLE_LOAD_RESPONSE_H
 
+#include "text.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,7 +36,18 @@ struct response_head {
 	bool chunked, coded, keep_alive, old; /* coded: it has a Transfer-Encoding; old: HTTP/1.0 */
 };
 
+/* What is kept of a response for those who asked: its body, without chunks; and of its fields Set-Cookie and Location,
+ * a line each: a letter, and the value. */
+#define KEPT_COOKIE 's'
+#define KEPT_LOCATION 'l'
+
+struct response_kept {
+	bool wants_body, wants_fields;
+	struct text body, fields;
+};
+
 struct response {
+	struct response_kept *kept; /* NULL: nothing is wanted. Set it before response_start */
 	struct response_head head;
 	int64_t left;         /* octets left of the body or the chunk */
 	uint32_t octets;      /* of the head or the trailer so far */

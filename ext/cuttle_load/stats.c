@@ -3,7 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stats *stats_new(void)
+/* One name alone needs no entry: its figures are those of the run. */
+static bool make_entries(struct stats *stats, size_t count)
+{
+	size_t at;
+
+	if (count < 2)
+		return true;
+	stats->entries = calloc(count, sizeof(*stats->entries)); /* the kernel gives only pages that are used */
+	stats->entry_count = stats->entries ? count : 0;
+	for (at = 0; at < stats->entry_count; at++)
+		histogram_clear(&stats->entries[at].response);
+	return stats->entries != NULL;
+}
+
+struct stats *stats_new(size_t entries)
 {
 	struct stats *stats = calloc(1, sizeof(*stats));
 
@@ -16,9 +30,10 @@ struct stats *stats_new(void)
 	histogram_clear(&stats->first_byte);
 	histogram_clear(&stats->transfer);
 	stats->first = stats->last = calloc(1, sizeof(struct window)); /* an empty head of the list */
-	if (stats->first)
+	stats->waited = -1;
+	if (stats->first && make_entries(stats, entries))
 		return stats;
-	free(stats);
+	stats_free(stats);
 	return NULL;
 }
 
@@ -32,6 +47,7 @@ void stats_free(struct stats *stats)
 		next = atomic_load_explicit(&window->next, memory_order_acquire);
 		free(window);
 	}
+	free(stats->entries);
 	free(stats);
 }
 

@@ -14,7 +14,8 @@
 /* clang-format off */
 enum failure {
 	FAILURE_CONNECT, FAILURE_RESET, FAILURE_EARLY_CLOSE, FAILURE_TIMEOUT, FAILURE_MALFORMED, FAILURE_LENGTH,
-	FAILURE_STATUS_4XX, FAILURE_STATUS_5XX, FAILURE_STATUS_OTHER, FAILURES
+	FAILURE_STATUS_4XX, FAILURE_STATUS_5XX, FAILURE_STATUS_OTHER, FAILURE_CHECK, FAILURE_REDIRECT, FAILURES,
+	NO_FAILURE = FAILURES
 };
 /* clang-format on */
 
@@ -37,9 +38,17 @@ struct gap {
 	int64_t begin, end; /* ns since measuring began */
 };
 
+/* What came of the requests of one name, over the run. */
+struct entry {
+	uint64_t responses;
+	uint64_t failures[FAILURES];
+	struct histogram response;
+};
+
 #define GAP_THRESHOLD (50 * MILLISECOND)
 #define GAPS 64
-#define SAMPLE 64 /* octets kept of a malformed answer */
+#define SAMPLE 64    /* octets kept of a malformed answer */
+#define STATUSES 600 /* the parser refuses a higher status */
 
 /* Counters that others may read while the thread runs. */
 struct live {
@@ -54,13 +63,17 @@ struct stats {
 	struct window current; /* its counters; the histogram parts are set when it is published */
 	struct window *first;
 	struct window *last;
-	uint64_t opened;         /* connections opened */
-	uint64_t unfinished;     /* requests without an answer when the run stopped */
-	uint64_t late_responses; /* responses that arrived after the last request was sent */
-	int64_t last_response;   /* when it arrived, ns since measuring began */
-	int64_t cpu, wall;       /* ns while measuring; cpu excludes waiting */
-	int connect_error;       /* the first errno */
-	int64_t gap_begin;       /* the last response, or when the thread began to await one */
+	struct entry *entries; /* by name; NULL: all requests have one name */
+	size_t entry_count;
+	uint64_t statuses[STATUSES]; /* responses by status */
+	uint64_t opened;             /* connections opened */
+	uint64_t unfinished;         /* requests without an answer when the run stopped */
+	uint64_t late_responses;     /* responses that arrived after the last request was sent */
+	int64_t last_response;       /* when it arrived, ns since measuring began */
+	int64_t cpu, wall;           /* ns while measuring; cpu excludes waiting */
+	int64_t waited;              /* ns while measuring that the thread could run and had no core; -1: unknown */
+	int connect_error;           /* the first errno */
+	int64_t gap_begin;           /* the last response, or when the thread began to await one */
 	struct gap gaps[GAPS];
 	size_t gap_count;
 	size_t sample_length; /* of the first malformed answer */
@@ -68,7 +81,8 @@ struct stats {
 	char tls_error[160]; /* the first one, or empty */
 };
 
-struct stats *stats_new(void); /* NULL if out of memory */
+/* entries: how many names the requests have. Returns NULL if out of memory. */
+struct stats *stats_new(size_t entries);
 void stats_free(struct stats *stats);
 
 /* Publishes the current window, which ends at +end+, and begins another. Returns false if out of memory: the window is

@@ -7,6 +7,7 @@
 #include "random.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define EVENTS 256
 
@@ -109,7 +110,7 @@ static bool gave_up(struct worker *worker)
 	if (worker->now - worker->next < worker->plan->timeout)
 		return false;
 	if (claim_arrival(worker)) {
-		record_timeout(worker, worker->next);
+		record_timeout(worker, worker_draw(worker), worker->next);
 		next_arrival(worker);
 	}
 	return true;
@@ -267,6 +268,7 @@ void *worker_run(void *argument)
 	struct epoll_event events[EVENTS];
 
 	waiter_settle();
+	worker->account = waited_open();
 	worker->now = clock_now();
 	begin(worker);
 	do_what_is_due(worker);
@@ -278,6 +280,8 @@ void *worker_run(void *argument)
 		do_what_is_due(worker);
 	}
 	record_end(worker);
+	if (worker->account >= 0)
+		close(worker->account);
 	return NULL;
 }
 
@@ -292,9 +296,23 @@ static void lay_out(struct worker *worker)
 
 		connection->descriptor = -1;
 		connection->flights = worker->flights + at * worker->plan->pipeline;
+		if (worker->sessions) {
+			connection->session = &worker->sessions[at];
+			connection->response.kept = &connection->session->kept;
+		}
 		connection->next = worker->closed;
 		worker->closed = connection;
 	}
+}
+
+/* Makes what only plans with sessions need. */
+static bool make_sessions(struct worker *worker)
+{
+	if (!worker->plan->sessions.used)
+		return true;
+	worker->sessions = sessions_new(&worker->plan->sessions, worker->connection_count);
+	worker->matcher = calloc(1, sizeof(*worker->matcher));
+	return worker->sessions && worker->matcher;
 }
 
 struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
@@ -309,10 +327,11 @@ struct worker *worker_new(struct plan *plan, size_t index, size_t connections)
 	worker->next = worker->window_end = NEVER;
 	worker->connection_count = connections;
 	worker->waiter = (struct waiter){.epoll = -1, .wake = -1, .timer = -1};
-	worker->stats = stats_new();
+	worker->stats = stats_new(plan->mix.entries);
 	worker->connections = calloc(connections, sizeof(*worker->connections));
 	worker->flights = calloc(connections * plan->pipeline, sizeof(*worker->flights));
-	if (!worker->stats || !worker->connections || !worker->flights || !waiter_open(&worker->waiter)) {
+	if (!worker->stats || !worker->connections || !worker->flights || !make_sessions(worker) ||
+	    !waiter_open(&worker->waiter)) {
 		worker_free(worker);
 		return NULL;
 	}
@@ -331,6 +350,8 @@ void worker_free(struct worker *worker)
 			connection_close(worker, &worker->connections[at]);
 	waiter_close(&worker->waiter);
 	stats_free(worker->stats);
+	sessions_free(worker->sessions, worker->connection_count);
+	free(worker->matcher);
 	free(worker->connections);
 	free(worker->flights);
 	free(worker);

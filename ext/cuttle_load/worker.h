@@ -2,8 +2,8 @@
  * A worker: one thread of the generator, with its event loop, its connections and its figures.
  *
  * Law: the only data that a worker writes and shares are plan->left and plan->stop. While it runs it allocates only one
- * window per second. worker.c has the loop and the arrivals, connection.c what happens on a connection, record.c what
- * is recorded.
+ * window per second, and what its sessions copy of bodies. worker.c has the loop and the arrivals, opening.c how a
+ * connection is made, connection.c what happens on it, record.c what is recorded.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H
@@ -13,6 +13,7 @@
 #include "stats.h"
 #include "tls.h"
 #include "wait.h"
+#include "waited.h"
 #include <pthread.h>
 
 #define READ_SIZE 65536
@@ -21,6 +22,7 @@
 /* A request in flight. Times are on the monotonic clock. */
 struct flight {
 	const struct request *request;
+	const struct piece *piece; /* what is sent: the request's own, or what a session made */
 	int64_t intended, sent;
 };
 
@@ -40,6 +42,7 @@ struct connection {
 	bool broken; /* it can't be written any more, but is still read */
 	bool queued; /* in a delay queue */
 	struct tls_session *tls;
+	struct session *session; /* NULL: the plan has none */
 	struct flight *flights;
 	size_t first, count, unsent, offset;
 	int64_t opened, first_byte, due;
@@ -61,7 +64,8 @@ struct worker {
 
 	int64_t now;
 	int64_t next; /* when to send the next arrival; NEVER: there is none */
-	int64_t window_end, scan_at, cpu_begin, wall_begin;
+	int64_t window_end, scan_at, cpu_begin, wall_begin, waited_begin;
+	int account;                     /* for waited_so_far */
 	uint64_t number;                 /* of the next request */
 	bool warm;                       /* the warm-up's schedule is over */
 	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
@@ -70,6 +74,8 @@ struct worker {
 
 	struct connection *connections, *idle, *closed; /* idle: most recently used first */
 	struct flight *flights;
+	struct session *sessions;
+	struct matcher *matcher;
 	size_t connection_count;
 	struct delay_queue thinking, retrying, pausing;
 	struct response_memo memo;
@@ -83,8 +89,24 @@ void *worker_run(void *worker);
 bool worker_claim(struct worker *worker); /* whether one more request may be sent */
 void delay(struct delay_queue *queue, struct connection *connection, int64_t due);
 
-/* connection.c */
+/* Takes the next request of the mix. An arrival that finds no connection takes its request too. */
+static inline const struct request *worker_draw(struct worker *worker)
+{
+	const struct request *request = mix_pick(&worker->plan->mix, worker->number);
+
+	worker->number += worker->plan->parts;
+	return request;
+}
+
+/* opening.c */
 void connection_open(struct worker *worker, struct connection *connection, int64_t intended, bool fresh);
+void connection_dial(struct worker *worker, struct connection *connection);
+void connection_connecting(struct worker *worker, struct connection *connection);
+
+/* connection.c */
+void connection_push(struct worker *worker, struct connection *connection, int64_t intended);
+void connection_fail(struct worker *worker, struct connection *connection, enum failure failure);
+void connection_flush_or_hear(struct worker *worker, struct connection *connection);
 void connection_send(struct worker *worker, struct connection *connection, int64_t intended);
 void connection_event(struct worker *worker, struct connection *connection, uint32_t events);
 void connection_resume(struct worker *worker, struct connection *connection);
@@ -93,10 +115,12 @@ void connection_expire(struct worker *worker, struct connection *connection);
 void connection_close(struct worker *worker, struct connection *connection);
 
 /* record.c */
-void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight);
+enum failure judge_status(const struct request *request, int status); /* NO_FAILURE if it is right */
+void record_response(struct worker *worker, const struct connection *connection, const struct flight *flight,
+		     enum failure verdict);
 void record_failure(struct worker *worker, const struct flight *flight, enum failure failure);
 void record_stray(struct worker *worker, enum failure failure);
-void record_timeout(struct worker *worker, int64_t intended);
+void record_timeout(struct worker *worker, const struct request *request, int64_t intended);
 void record_sent(struct worker *worker, int64_t intended);
 void record_connect(struct worker *worker, const struct connection *connection);
 void record_windows(struct worker *worker);

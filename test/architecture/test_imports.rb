@@ -45,6 +45,7 @@ class TestImports < Minitest::Test
     "redirection" => %w[cores],
     "report" => [],
     "load" => %w[report],
+    "load/reports/prometheus" => %w[report telemetry], # its text format
     "lab" => %w[load report],
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],

@@ -69,6 +69,20 @@ class TestLoadAgents < Minitest::Test
     end
   end
 
+  def test_statuses_and_names_are_merged
+    mix = [Load::Request.new(path: "/a"), Load::Request.new(path: "/b", name: "b")]
+    agents(2) do |addresses|
+      Load::TestServers.open do |server|
+        result = run_agents(addresses, server, requests: 101, mix: mix)
+
+        assert_equal({ 200 => 101 }, result.statuses)
+        assert_equal ["GET /a", "b"], result.entries.map(&:name)
+        assert_equal 101, result.entries.sum(&:responses)
+        assert_includes 0..1, result.waiting
+      end
+    end
+  end
+
   # The same latencies, whether one histogram had them all or two were merged.
   def test_results_merge_exactly
     results = Array.new(2) do
@@ -98,7 +112,7 @@ class TestLoadAgents < Minitest::Test
     agents(1) do |addresses|
       socket = TCPSocket.new(*addresses.first.split(":"))
       nonce = JSON.parse(socket.gets)["nonce"]
-      socket.puts JSON.generate("cuttle-load" => 1, "nonce" => nonce)
+      socket.puts JSON.generate("cuttle-load" => Load::Wire::VERSION, "nonce" => nonce)
       socket.puts JSON.generate("proof" => JSON.parse(socket.gets)["proof"])
 
       assert_nil socket.gets

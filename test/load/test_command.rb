@@ -27,13 +27,13 @@ class TestLoadCommand < Minitest::Test
 
   def test_a_run_and_its_outputs
     Dir.mktmpdir do |directory|
-      files = %w[json hgrm csv ab].flat_map { |name| ["--#{name}", File.join(directory, name)] }
+      files = %w[json html hgrm csv ab prometheus].flat_map { |name| ["--#{name}", File.join(directory, name)] }
       status, out, err = with_server { |server| cuttle(server.url, "-n", "200", "-c", "2", *files) }
 
       assert_equal 0, status, err
       assert_match(/^responses +200 of 200 sent$/, out)
       assert_equal 200, JSON.parse(File.read(File.join(directory, "json")))["responses"]
-      %w[hgrm csv ab].each { |name| refute_empty File.read(File.join(directory, name)) }
+      %w[html hgrm csv ab prometheus].each { |name| refute_empty File.read(File.join(directory, name)) }
     end
   end
 
@@ -57,6 +57,36 @@ class TestLoadCommand < Minitest::Test
                  result["settings"].slice("load", "duration", "connections", "threads", "warmup", "timeout",
                                           "keep_alive", "seed"))
     assert_equal [{ "method" => "PUT", "path" => "/", "weight" => 1, "expect" => 200 }], result["settings"]["mix"]
+  end
+
+  def test_options_of_sessions_are_heard
+    _, out, = with_server do |server|
+      cuttle(server.url, "-n", "5", "-q", "--check", "Hello", "--check", "/w.rld/", "--cookies", "--follow", "2",
+             "--in-order", "--json", "-")
+    end
+    result = JSON.parse(out)
+
+    assert_equal [5, true, 2, true], [result["good"], *result["settings"].values_at("cookies", "follow", "in_order")]
+    assert_equal %w[Hello /w.rld/], result["settings"]["mix"].first["check"]
+  end
+
+  # The sentence of a report that says that all is well must not stand below one that says that nothing is.
+  def test_a_server_that_only_fails
+    status, out, = with_server(:failing) { |server| cuttle(server.url, "-n", "2000", "-q") }
+
+    assert_equal 0, status
+    assert_match(%r{^good        0\.0/s: 0 of 2,000 responses$}, out)
+    assert_match(/^statuses    2,000 × 500$/, out)
+    assert_match(/^  ! errors: 2,000 of 2,000 requests failed \(100%\); their responses/, out)
+  end
+
+  def test_a_check_that_fails
+    status, out, err = with_server do |server|
+      cuttle(server.url, "-n", "20", "-q", "--check", "Bye", "--assert", "check=0")
+    end
+
+    assert_equal [3, "cuttle: assertion failed: check=0: it is 20\n"], [status, err]
+    assert_match(/^  failed check +20$/, out)
   end
 
   def test_assertions_decide_the_exit_status
@@ -94,6 +124,8 @@ class TestLoadCommand < Minitest::Test
   def test_wrong_usage
     [[], ["http://a/", "http://b/"], ["ftp://a/"], ["http://a/", "--rate", "x"], ["http://a/", "-c", "ten"],
      ["http://a/", "--nonsense"], ["http://a/", "-d", "5y"],
+     ["http://a/", "--check", "/(/"], ["http://a/", "--check", ""], ["http://a/", "--follow", "-1"],
+     ["http://a/", "--cookies", "--pipeline", "2"],
      ["http://a/", "--assert", "p99"], ["http://a/", "--json", "/no/such/dir/x"], ["http://a/", "--agents", "b:1"],
      ["--agent", "1", "http://a/"], ["http://a/", "-H", "x"],
      ["http://a/", "--mix", "/no/such"], ["http://a/", "--body-file", "/no/such"], ["compare"],
@@ -125,6 +157,21 @@ class TestLoadCommand < Minitest::Test
       assert_match(/^rate /, out)
       assert_includes out, "an interval needs 5 whole seconds"
     end
+  end
+
+  # Others compute on the only core that the generator may use.
+  def test_a_generator_without_a_core_says_so
+    skip "needs taskset" unless system("taskset", "-V", out: File::NULL, err: File::NULL)
+
+    core = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
+    others = Array.new(3) { Process.spawn("taskset", "-c", core, RbConfig.ruby, "--disable-gems", "-e", "loop {}") }
+    out, = with_server do |server|
+      Open3.capture2("taskset", "-c", core, RbConfig.ruby, "-I#{LIB}", EXE, "load", server.url, "-d", "2s", "-q")
+    end
+
+    assert_match(/^  ! descheduled: a thread of the generator waited [1-9][\d.]+% of the time for a core/, out)
+  ensure
+    others&.each { |pid| Process.kill("KILL", pid) }&.each { |pid| Process.wait(pid) }
   end
 
   # Runs the command as a process, yields its pid once it says that it runs, and returns its exit status and output.

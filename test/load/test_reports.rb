@@ -26,7 +26,8 @@ class TestLoadReports < Minitest::Test
   end
 
   # seconds: for each the latencies of its responses, in nanoseconds.
-  def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false)
+  def result(seconds, settings: {}, errors: {}, lag: [], cpu: 0.1, gaps: [], opened: 1, interrupted: false,
+             waited: 0, **rest)
     windows = seconds.each_with_index.map do |latencies, second|
       window(second, latencies, errors: second.zero? ? errors : {})
     end
@@ -36,7 +37,9 @@ class TestLoadReports < Minitest::Test
     Load::Result.new(
       settings: SETTINGS.merge("duration" => seconds.length).merge(settings), environment: {}, started_at: Time.at(0),
       interrupted: interrupted, offered: nil, windows: windows, histograms: histograms,
-      threads: [{ cpu: (cpu * length).round, wall: length, gaps: gaps, last_response: length, opened: opened,
+      **rest,
+      threads: [{ cpu: (cpu * length).round, wall: length, waited: waited && (waited * length).round,
+                  gaps: gaps, last_response: length, opened: opened,
                   unfinished: 0, late: 0 }]
     )
   end
@@ -70,6 +73,23 @@ class TestLoadReports < Minitest::Test
   def test_a_busy_client
     assert_equal [:busy], marks([[1] * 1000], cpu: 0.81)
     assert_equal [], marks([[1] * 1000], cpu: 0.8)
+  end
+
+  def test_errors_are_a_warning
+    mark = result([[1_000_000] * 1000], errors: { status_5xx: 1000 }, statuses: { 500 => 1000 }).marks.first
+
+    assert_equal :errors, mark.name
+    assert_match(/1,000 of 1,000 requests failed \(100%\); their responses are in the rate/, mark.text)
+    lost = result([[1_000_000] * 1000], errors: { reset: 1 }).marks.first
+    assert_match(/1 of 1,001 requests failed \(0\.0999%\)\z/, lost.text)
+  end
+
+  def test_a_generator_without_a_core
+    assert_equal [:descheduled], marks([[1_000_000] * 1000], waited: 0.06)
+    assert_equal [:descheduled], marks([[1_000_000] * 1000], waited: 0.051), "by time"
+    assert_equal [:descheduled], marks([[100_000] * 1000], waited: 0.01), "10 us of 100 us each"
+    assert_equal [], marks([[1_000_000] * 1000], waited: 0.04)
+    assert_equal [], marks([[1_000_000] * 1000], waited: nil)
   end
 
   def test_send_lag
@@ -247,6 +267,109 @@ class TestLoadReports < Minitest::Test
     assert_match(/^  status 5xx +1,000$/, text)
   end
 
+  def test_good_responses
+    bad = result([[1] * 1000] * 2, errors: { status_5xx: 250, status_unexpected: 50, reset: 5 },
+                                   statuses: { 200 => 1700, 201 => 50, 500 => 250 })
+    text = Reports::Text.render(bad)
+
+    assert_equal [1700, 850.0, 1000.0], [bad.good, bad.good_rate, bad.rate]
+    assert_match(%r{^good        850\.0/s: 1,700 of 2,000 responses$}, text)
+    assert_match(/^statuses    1,700 × 200, 50 × 201, 250 × 500$/, text)
+    assert_equal %w[1000 700], Reports::Csv.render(bad).lines[1].split(",").values_at(3, 4)
+    assert_equal ["good_rate>900: it is 850.0"], unmet("good_rate>900, good_rate<900", bad)
+    refute_match(/^good/, Reports::Text.render(quiet))
+  end
+
+  def entry(name, times, errors: {})
+    histogram = times.each_with_object(Load::Histogram.new) { |value, sum| sum.record(value) }
+    Load::Result::Entry.new(name, times.length, NO_ERRORS.merge(errors), histogram)
+  end
+
+  def test_figures_by_name
+    entries = [entry("GET /", [1_000_000] * 2000, errors: { status_4xx: 3 }), entry("x" * 50, [5_000_000] * 20)]
+    text = Reports::Text.render(result([[1] * 1000], entries: entries))
+
+    assert_match(%r{^GET / +2,000 +3 +1\.00 ms +1\.00 ms +1\.00 ms +1\.00 ms +1\.00 ms +1\.00 ms$}, text)
+    assert_match(%r{^x{31}… +20 +0 +5\.00 ms +n/a +n/a +n/a +5\.00 ms +5\.00 ms$}, text)
+    assert_equal 1997, entries.first.good
+  end
+
+  def test_names_and_good_rates_are_compared
+    other = result(Array.new(8) { |second| exponential(2000, 1_000_000, second) }, errors: { status_5xx: 1000 },
+                                                                              entries: [entry("GET /", [2000] * 99)])
+    one = result(Array.new(8) { |second| exponential(2000, 1_000_000, second) }, entries: [entry("GET /", [1000] * 99)])
+    text = Reports::Comparison.render(Load::Comparison.new(one, other))
+
+    assert_match(/^good rate .* 0\.938 /, text)
+    assert_match(%r{^GET / p50 +1\.00 us +2\.00 us +2\.000$}, text)
+    refute_match(%r{^GET / p99}, text)
+  end
+
+  def test_results_of_before_can_be_read
+    hash = JSON.parse(Reports::Json.render(quiet)).except("statuses", "entries")
+
+    assert_equal [{}, [], 16_000], Load::Result.load(hash).then { |it| [it.statuses, it.entries, it.good] }
+  end
+
+  # --- the page and the metrics ---
+
+  def busy_result
+    result(Array.new(3) { |second| exponential(2000, 1_000_000, second) }, errors: { status_5xx: 20, check: 3 },
+           statuses: { 200 => 5980, 500 => 20 }, settings: OPEN, lag: [1000] * 6000,
+           entries: [entry("GET /<b>", [1_000_000] * 2000), entry("new\nline \\ \"x\"", [5_000_000] * 20)])
+  end
+
+  def test_a_page_of_its_own
+    page = Reports::Html.render(busy_result)
+
+    refute_match(/<script|https?:\/\/(?!127\.0\.0\.1)|src=/, page.gsub(/<style>.*?<\/style>/m, ""))
+    assert_includes page, "GET /&lt;b&gt;"
+    refute_includes page, "<b>"
+    assert_includes page, "23 requests failed"
+    assert_equal 3, page.scan('<svg viewBox="0 0 360 ').length
+    %w[validity over-time percentiles times requests answers settings].each do |anchor|
+      assert_includes page, %(<section id="#{anchor}")
+      assert_includes page, %(href="##{anchor}")
+    end
+  end
+
+  def test_a_page_without_much_to_show
+    page = Reports::Html.render(result([[]]))
+
+    %w[over-time percentiles requests].each { |anchor| refute_includes page, %(id="#{anchor}") }
+    assert_includes page, "There were no errors."
+  end
+
+  def test_metrics
+    found = Exposition.read(Reports::Prometheus.render(busy_result))
+    times = found["cuttle_load_response_time_seconds"]
+    names = found["cuttle_load_response_time_by_request_seconds"].samples.keys.map { |_, labels| labels[:request] }.uniq
+
+    assert_equal 6000, found["cuttle_load_requests_sent_total"].value
+    assert_equal [5980, 20], %w[200 500].map { |status| found["cuttle_load_responses_total"].value(status: status) }
+    assert_equal 3, found["cuttle_load_errors_total"].value(class: "check")
+    assert_equal [6000, 6000], [times.count, times.buckets.values.last]
+    assert_equal busy_result.latency.sum / 1e9, times.sum
+    assert_equal 1, found["cuttle_load_marks"].value(mark: "errors")
+    assert_equal ["GET /<b>", "new\nline \\ \"x\""], names
+  end
+
+  # Each count is that of the values up to its bound.
+  def test_buckets_are_exact
+    latency = busy_result.latency
+    values = latency.pairs.each_slice(2).flat_map { |index, count| [Load::Histogram.highest(index)] * count }
+    Reports::Prometheus::Buckets.new(latency).cumulative.each do |bound, count|
+      assert_equal values.count { |value| value <= (bound * 1e9).round(3) }, count, bound
+    end
+  end
+
+  def test_metrics_of_nothing
+    found = Exposition.read(Reports::Prometheus.render(result([[]])))
+
+    assert_equal 0, found["cuttle_load_requests_sent_total"].value
+    refute found.key?("cuttle_load_response_time_seconds")
+  end
+
   def test_json_can_be_read_again
     Dir.mktmpdir do |directory|
       path = File.join(directory, "a.json")
@@ -280,6 +403,16 @@ class TestLoadReports < Minitest::Test
       /\A +1\.0 of 8 s  offered 2,000\/s  achieved 2,000\/s  p50 6\d\d us  p99 4\.\d\d ms  errors 0  in flight 3\n/,
       text
     )
+  end
+
+  def test_percentiles_of_few_responses_are_not_shown
+    text = panel(Load::Plan.build("http://127.0.0.1/", duration: 8), tty: false) do |panel|
+      panel.window(window(0, [1_000_000] * 4))
+      panel.window(window(1, [1_000_000] * 999))
+    end
+
+    assert_match(/p50 -  p99 -/, text.lines[0])
+    assert_match(/p50 1\.00 ms  p99 -/, text.lines[1])
   end
 
   def test_one_line_that_lives_on_a_terminal

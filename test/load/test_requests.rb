@@ -30,7 +30,7 @@ class TestLoadRequests < Minitest::Test
   def test_wrong_requests_are_refused
     [{ method: "G T" }, { method: "CONNECT" }, { method: 5 }, { path: "x" }, { path: "/a b" }, { path: "/\r\nX: y" },
      { headers: [["a b", "c"]] }, { headers: [["A", "b\r\nC: d"]] }, { expect: 99 }, { expect: "200" }, { weight: 0 },
-     { weight: "1" }].each do |options|
+     { weight: "1" }, { name: " " }, { name: 5 }].each do |options|
       assert_raises(Cuttle::UsageError, options.inspect) { Request.new(**options) }
     end
   end

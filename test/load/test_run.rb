@@ -131,6 +131,62 @@ class TestLoadRun < Minitest::Test
     end
   end
 
+  def test_statuses_are_counted
+    assert_equal({ 500 => 7 }, load(:failing, requests: 7).statuses)
+    assert_equal({ 200 => 100 }, load(rate: 200, duration: 0.5, warmup: 0.2).statuses)
+    assert_equal({}, load(:closing, requests: 3).statuses)
+  end
+
+  def test_errors_leave_no_good_response
+    result = load(:failing, requests: 2000)
+
+    assert_equal [2000, 0, 0.0], [result.responses, result.good, result.good_rate]
+    assert_includes result.marks.map(&:name), :errors
+  end
+
+  def test_figures_by_name
+    mix = [Load::Request.new(path: "/a", weight: 3), Load::Request.new(path: "/b", expect: 404),
+           Load::Request.new(path: "/c", name: "GET /a")]
+    result = Servers.open { |server| Load.run(server.url, requests: 1000, connections: 3, threads: 2, mix: mix) }
+    one, other = result.entries
+
+    assert_equal ["GET /a", "GET /b"], result.entries.map(&:name)
+    assert_equal [1000, 1000], [one.responses + other.responses, one.latency.count + other.latency.count]
+    assert_equal [0, other.responses], [one.failures, other.errors[:status_unexpected]]
+    assert_operator one.responses, :>, other.responses
+    assert_equal Load::Histograms.sum([one.latency, other.latency]).pairs, result.latency.pairs
+  end
+
+  def test_one_name_needs_no_entry
+    assert_empty load(requests: 5).entries
+    assert_empty load(requests: 5, mix: [Load::Request.new(body: "a"), Load::Request.new(body: "b")]).entries
+  end
+
+  # Requests that never got a connection are under their names too.
+  def test_timeouts_have_names
+    mix = [Load::Request.new(path: "/a"), Load::Request.new(path: "/b")]
+    result = load(:silent, rate: 100, duration: 0.3, connections: 2, timeout: 0.2, mix: mix)
+
+    assert_equal 30, result.entries.sum { |entry| entry.errors[:timeout] }
+    assert_equal 30, result.entries.sum { |entry| entry.latency.count }
+  end
+
+  def test_names_beyond_the_last_are_one
+    mix = Array.new(300) { |number| Load::Request.new(path: "/#{number}") }
+    result = load(requests: 3000, mix: mix)
+
+    assert_equal [256, "others", 3000],
+                 [result.entries.length, result.entries.last.name, result.entries.sum(&:responses)]
+    assert_operator result.entries.last.responses, :>, 200
+  end
+
+  def test_waiting_for_a_core_is_known
+    result = load(duration: 0.2)
+
+    assert_includes 0..1, result.waiting
+    assert_operator result.waiting_per_response, :>=, 0
+  end
+
   def test_expected_statuses
     assert_equal 0, load(:missing, requests: 5, expect: 404).failures
     assert_equal 5, load(:null, requests: 5, expect: 201).errors[:status_unexpected]

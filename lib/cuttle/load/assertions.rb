@@ -8,12 +8,13 @@ module Cuttle
     #
     # Metrics: p50, p99.9 … (any percentile), min, mean, sd, max: times, of the response times, or of another histogram
     # with its name before (service.p99, lag.p99, connect.max, first_byte.p50, transfer.p50); rate (responses per
-    # second), responses, errors, and each class of error. Errors may be said in % of the requests sent.
+    # second), good_rate (those without an error), responses, errors, and each class of error. Errors may be said in %
+    # of the requests sent.
     class Assertions
       OPERATORS = { "<=" => :<=, ">=" => :>=, "!=" => :!=, "==" => :==, "<" => :<, ">" => :>, "=" => :== }.freeze
       PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/
       TIMES = { "min" => :min, "mean" => :mean, "sd" => :deviation, "max" => :max }.freeze
-      COUNTS = %w[rate responses errors].freeze
+      COUNTS = %w[rate good_rate responses errors].freeze
 
       # One of them. value: nanoseconds, a number, or with share a share of the requests sent.
       Assertion = Struct.new(:text, :metric, :operator, :value, :share)
@@ -36,7 +37,7 @@ module Cuttle
         raise UsageError, "--assert: METRIC OPERATOR VALUE such as p99<50ms, not #{part.strip.inspect}" unless metric
 
         kind = kind_of(metric) or
-          raise UsageError, "--assert: no metric #{metric} (p50, p99 …, min, mean, sd, max, rate, errors …)"
+          raise UsageError, "--assert: no metric #{metric} (p50, p99 …, min, mean, sd, max, rate, good_rate, errors …)"
         share = kind == :error && value.end_with?("%")
         Assertion.new(part.strip, metric, OPERATORS.fetch(operator), number(value, kind, share), share)
       end

@@ -13,9 +13,11 @@ module Cuttle
       end
 
       PERCENTILES = [50, 90, 99, 99.9].freeze
+      ENTRY = [50, 99].freeze # percentiles of a name
       SECONDS = 5 # whole ones that each run must have
       ROUNDS = 1000
-      SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read mix].freeze
+      SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read cookies follow in_order
+                    mix].freeze
 
       attr_reader :one, :other
 
@@ -28,6 +30,15 @@ module Cuttle
         @rows ||= figures.each_with_index.map do |(name, unit, before, after), index|
           low, high = intervals && intervals[index]
           Row.new(name, unit, before, after, before.zero? ? 0.0 : after.fdiv(before), low, high)
+        end
+      end
+
+      # Ratios of the percentiles of each name that the requests of both runs have. Without intervals, as the seconds of
+      # a name are not kept.
+      def entries
+        one.entries.flat_map do |entry|
+          twin = other.entries.find { |each| each.name == entry.name } or next []
+          ENTRY.filter_map { |percentile| entry_row(entry, twin, percentile) }
         end
       end
 
@@ -44,9 +55,25 @@ module Cuttle
 
       # [name, unit, one's, other's] of what both runs have.
       def figures
-        @figures ||= [["rate", :rate, one.rate, other.rate]] + percentiles.map do |percentile|
-          ["p#{percentile}", :time, *[one, other].map { |result| result.percentile(percentile) }]
+        @figures ||= rates.map { |title, name| [title, :rate, one.public_send(name), other.public_send(name)] } +
+                     percentiles.map do |percentile|
+                       ["p#{percentile}", :time, *[one, other].map { |result| result.percentile(percentile) }]
+                     end
+      end
+
+      # The rate of good responses only where it differs from the rate.
+      def rates
+        @rates ||= begin
+          wrong = [one, other].any? { |result| result.good < result.responses }
+          { "rate" => :rate, **(wrong ? { "good rate" => :good_rate } : {}) }
         end
+      end
+
+      def entry_row(entry, twin, percentile)
+        before, after = [entry, twin].map { |each| Histograms.percentile(each.latency, percentile) }
+        return unless before&.positive? && after
+
+        Row.new("#{entry.name} p#{percentile}", :time, before, after, after.fdiv(before))
       end
 
       def percentiles
@@ -72,8 +99,8 @@ module Cuttle
       # Rate and percentiles of the seconds at +pick+'s indexes.
       def figures_of(pick, windows, histograms)
         sum = pick.tally.each_with_object(Histogram.new) { |(index, times), whole| whole.add(histograms[index], times) }
-        rate = Statistics.mean(windows.values_at(*pick).map(&:rate))
-        [rate, *percentiles.map { |percentile| sum.value_at(percentile) }]
+        means = rates.values.map { |name| Statistics.mean(windows.values_at(*pick).map(&name)) }
+        [*means, *percentiles.map { |percentile| sum.value_at(percentile) }]
       end
     end
   end

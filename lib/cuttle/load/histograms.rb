@@ -9,6 +9,11 @@ module Cuttle
     # Slot i holds the nanoseconds Histogram.lowest(i)..Histogram.highest(i): i itself below 2048; else, with
     # d = i / 1024 - 1, from (i % 1024 + 1024) * 2**d, 2**d of them.
     module Histograms
+      ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
+
+      CURVE = [*(0..85).step(5), 87.5, 90, 92, 94, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.93, 99.95,
+               99.97, 99.98, 99.99].freeze
+
       module_function
 
       def to_h(histogram)
@@ -25,6 +30,20 @@ module Cuttle
       # From to_h.
       def load(hash)
         fill(Histogram.new, hash)
+      end
+
+      # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
+      def percentile(histogram, percentile)
+        histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
+      end
+
+      # The points of a percentile curve: { percentile => nanoseconds }. It ends where fewer than ENOUGH values lie
+      # beyond.
+      def curve(histogram)
+        return {} if histogram.count.zero?
+
+        drawn = CURVE.select { |each| each <= 50 || percentile(histogram, each) }
+        drawn.to_h { |each| [each, histogram.value_at(each)] }
       end
 
       def sum(histograms)

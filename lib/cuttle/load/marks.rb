@@ -13,12 +13,13 @@ module Cuttle
       LATE = 1_000_000 # ns after its time a request is late
       LATE_SHARE = 0.001
       SAMPLES = 1000 # for a p99
+      WAITED = 0.05 # time that a thread waited for a core, by the time; or by response, by the median response time
       FREEZE = 0.1 # seconds
       FREEZE_FACTOR = 10 # times the median response time
       DRIFT = 0.10 # between the first and the last third of a run
       SECONDS = 6 # that a run must have for its drift to be judged
 
-      RULES = %i[interrupted few_samples frozen busy lag late drift clipped].freeze
+      RULES = %i[interrupted errors few_samples frozen busy descheduled lag late drift clipped].freeze
 
       module_function
 
@@ -31,6 +32,24 @@ module Cuttle
 
       def interrupted(result)
         "interrupted after #{Units.duration(result.elapsed)}" if result.interrupted?
+      end
+
+      def errors(result)
+        return if result.failures.zero?
+
+        all = result.failures + result.good
+        "errors: #{Units.count(result.failures)} of #{Units.plural(all, "request")} failed " \
+          "(#{share(result.failures, all)})#{wrong(result)}"
+      end
+
+      # What wrong responses do to the figures: an error is often answered fast.
+      def wrong(result)
+        "; their responses are in the rate and in the times" if result.good < result.responses
+      end
+
+      def share(part, whole)
+        percent = 100.0 * part / whole
+        percent < 0.01 ? "less than 0.01%" : "#{format("%.3g", percent)}%"
       end
 
       def few_samples(result)
@@ -62,6 +81,16 @@ module Cuttle
 
         "client CPU: a thread of the generator was busy for #{(result.client_cpu * 100).round}% of the time; " \
           "use more --threads, or --agents"
+      end
+
+      # A thread that could run and got no core reads late, and sends late: the times have that in them.
+      def descheduled(result)
+        by_time = result.waiting or return
+        by_response = result.waiting_per_response.to_f
+        return if by_time <= WAITED && by_response <= WAITED * result.latency.value_at(50)
+
+        "descheduled: a thread of the generator waited #{share(by_time, 1)} of the time for a core, " \
+          "#{Units.time(by_response)} a response; keep cores free for the generator, or use --agents"
       end
 
       def lag(result)

@@ -9,9 +9,10 @@ module Cuttle
     #   {"path": "/", "weight": 9}
     #   {"method": "POST", "path": "/posts", "headers": {"Content-Type": "text/plain"}, "body": "hello", "status": 201}
     #
-    # body_file names a file instead, relative to the mix's. Empty lines and lines that begin with # are passed over.
+    # body_file names a file instead, relative to the mix's. check and take say what is asked of the response (Request).
+    # Empty lines and lines that begin with # are passed over.
     module Mix
-      KEYS = %w[method path headers body body_file status weight].freeze
+      KEYS = %w[name method path headers body body_file status weight check take].freeze
 
       module_function
 
@@ -46,7 +47,8 @@ module Cuttle
       def request(hash, directory)
         Request.new(
           method: hash.fetch("method", "GET"), path: hash.fetch("path", "/"), headers: headers(hash["headers"]),
-          body: body(hash, directory), expect: hash["status"], weight: hash.fetch("weight", 1)
+          body: body(hash, directory), expect: hash["status"], weight: hash.fetch("weight", 1), name: hash["name"],
+          check: hash.fetch("check", []), take: hash.fetch("take", {})
         )
       end
 

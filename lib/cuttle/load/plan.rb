@@ -15,15 +15,19 @@ module Cuttle
         rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false, think: 0,
         keep_alive: true, pipeline: 1, timeout: 10, slow_read: nil, # the connections
         method: nil, headers: [], body: nil, expect: nil, mix: nil, har: nil, seed: 1, # the requests
+        check: [], cookies: false, follow: 0, in_order: false, # sessions
         insecure: false, authorities: nil
       }.freeze
 
       CLOSED_CONNECTIONS = 10
       OPEN_CONNECTIONS = 1000 # the most there may be
       DURATION = 10
+      NAMES = 256 # of requests that have figures of their own
+      OTHERS = "others"
       SLOW_TICK = 0.05 # seconds between two reads of a slow reader
 
-      attr_reader :target, :schedule, :requests, :options, :in_order, :part, :parts
+      # in_order: the requests are sent in turn instead of by their weights.
+      attr_reader :target, :schedule, :requests, :options, :in_order, :sessions, :part, :parts
 
       # +options+ are DEFAULTS' keys. Raises UsageError.
       def self.build(url, **options)
@@ -37,17 +41,18 @@ module Cuttle
         check_counts(options)
         @target = target
         @schedule = schedule || Schedules.build(**options.slice(:rate, :steps, :ramp, :trace, :poisson))
-        @in_order = !options[:har].nil?
+        @in_order = options[:in_order] || !options[:har].nil?
         @options = complete(options).freeze
         @requests = (requests || make_requests).freeze
         @part = part
         @parts = parts || threads
         check
+        @sessions = Sessions.of(self)
         freeze
       end
 
       # Readers of the options that matter elsewhere.
-      %i[connections threads warmup think keep_alive pipeline timeout slow_read seed].each do |name|
+      %i[connections threads warmup think keep_alive pipeline timeout slow_read seed cookies follow].each do |name|
         define_method(name) { options[name] }
       end
 
@@ -68,13 +73,19 @@ module Cuttle
       # What Run.new takes (rb_run.c): times in nanoseconds. +address+ is a packed socket address.
       def to_core(address)
         {
-          address: address, tls: tls, requests: core_requests, in_order: in_order, seed: seed, open: open?,
-          shape: open? ? schedule.shape : nil, warm_shape: open? ? schedule.warm.shape : nil,
+          address: address, tls: tls, requests: core_requests, entries: names.length, in_order: in_order, seed: seed,
+          open: open?, shape: open? ? schedule.shape : nil, warm_shape: open? ? schedule.warm.shape : nil,
           keep_alive: keep_alive, threads: threads, connections: connections, pipeline: pipeline,
           part: part, parts: parts, limit: limit, duration: duration && nanoseconds(duration),
           warmup: nanoseconds(warmup), timeout: nanoseconds(timeout), think: nanoseconds(think),
-          slow_octets: slow_octets, slow_tick: nanoseconds(slow_tick)
+          slow_octets: slow_octets, slow_tick: nanoseconds(slow_tick), sessions: sessions&.to_core
         }
+      end
+
+      # The names that figures are kept under, in the requests' order. The last of too many stands for the rest.
+      def names
+        names = requests.map(&:name).uniq
+        names.length > NAMES ? [*names.first(NAMES - 1), OTHERS] : names
       end
 
       # What a report says of it.
@@ -84,7 +95,7 @@ module Cuttle
           "load" => schedule.to_s, "connections" => connections, "threads" => threads, "duration" => duration,
           "requests" => limit, "warmup" => warmup, "think" => think, "keep_alive" => keep_alive,
           "pipeline" => pipeline, "timeout" => timeout, "slow_read" => slow_read, "seed" => seed,
-          "mix" => requests.map { |request| request.to_h.slice("method", "path", "weight", "expect") }
+          "cookies" => cookies, "follow" => follow, "in_order" => in_order, "mix" => requests.map(&:summary)
         }
       end
 
@@ -122,7 +133,7 @@ module Cuttle
       private
 
       def plain_options
-        options.except(:rate, :steps, :ramp, :trace, :poisson, :mix, :har, :body, :headers, :method, :expect)
+        options.except(:rate, :steps, :ramp, :trace, :poisson, :mix, :har, :body, :headers, :method, :expect, :check)
                .transform_keys(&:to_s)
       end
 
@@ -150,7 +161,7 @@ module Cuttle
                elsif options[:har] then Har.read(options[:har], target)
                else [single_request]
                end
-        made.map { |request| with_headers(request) }
+        made.map { |request| with_checks(with_headers(request)) }
       end
 
       def single_request
@@ -164,16 +175,23 @@ module Cuttle
         added = options[:headers].to_a.reject { |name,| own.include?(name.to_s.downcase) }
         return request if added.empty?
 
-        Request.new(method: request.method, path: request.path, headers: added + request.headers, body: request.body,
-                    expect: request.expect, weight: request.weight)
+        request.with(headers: added + request.headers)
+      end
+
+      # The checks of all requests, where one has not its own.
+      def with_checks(request)
+        request.check.any? || options[:check].empty? ? request : request.with(check: options[:check])
       end
 
       def core_requests
         total = requests.sum(&:weight).to_f
         sum = 0
+        numbers = names.each_with_index.to_h
         requests.map do |request|
           sum += request.weight
-          [request.octets(target.authority, close: !keep_alive), sum / total, request.expect || 0, request.head?]
+          { octets: request.octets(target.authority, close: !keep_alive), share: sum / total,
+            expected: request.expect || 0, head: request.head?, entry: numbers.fetch(request.name, NAMES - 1),
+            script: sessions&.script(request) }
         end
       end
 

@@ -3,53 +3,95 @@
 module Cuttle
   module Load
     # One request, as the octets that are sent. expect: the status that is right (nil: any below 400); weight: its share
-    # in a mix.
+    # in a mix; name: what its figures are under; check: what its response's body must have (see Pattern.read); take:
+    # { name => expression with one group }, values that are taken from the body for other requests (see Script).
     class Request
-      TOKEN = /\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/
-      VALUE = /\A[^\0\r\n]*\z/n
-      PATH = %r{\A(?:/[!-~]*|\*)\z}
-      BODIED = %w[POST PUT PATCH].freeze
+      autoload :Checks, "cuttle/load/request/checks"
+      include Checks
 
-      attr_reader :method, :path, :headers, :body, :expect, :weight
+      BODIED = %w[POST PUT PATCH].freeze
+      PARTS = %w[method path headers body expect weight name check take].freeze
+      OPTIONAL = %w[name check take].freeze # in a report
+
+      attr_reader :method, :path, :headers, :body, :expect, :weight, :check, :take
 
       # headers: [[name, value], …]. Raises UsageError.
-      def initialize(method: "GET", path: "/", headers: [], body: nil, expect: nil, weight: 1)
+      def initialize(method: "GET", path: "/", headers: [], body: nil, expect: nil, weight: 1, name: nil, check: [],
+                     take: {})
         @method = method
         @path = path
-        @headers = headers.map { |name, value| [name.to_s, value.to_s] }
+        @headers = headers.map { |field, value| [field.to_s, value.to_s] }
         @body = body&.b
         @expect = expect
         @weight = weight
-        check
+        @name = name
+        @check = Array(check)
+        @take = take
+        validate
         freeze
+      end
+
+      # By default "GET /path".
+      def name
+        @name || "#{method} #{path}"
+      end
+
+      # The same request with other parts.
+      def with(**changes)
+        Request.new(**parts, **changes)
       end
 
       # +host+: the Host field unless there is one; +close+: ask the server to close afterwards.
       def octets(host, close: false)
+        head(host, close: close).b << body.to_s
+      end
+
+      # Everything but the body.
+      def head(host, close:, path: self.path, length: body.to_s.bytesize)
         lines = ["#{method} #{path} HTTP/1.1"]
         lines << "Host: #{host}" unless field?("host")
-        lines.concat(headers.map { |name, value| "#{name}: #{value}" })
+        lines.concat(headers.map { |field, value| "#{field}: #{value}" })
         lines << "Connection: close" if close && !field?("connection")
-        lines << "Content-Length: #{body.to_s.bytesize}" if length_needed?
-        "#{lines.join("\r\n")}\r\n\r\n".b << body.to_s
+        lines << "Content-Length: #{length}" if length_needed?
+        "#{lines.join("\r\n")}\r\n\r\n"
       end
 
       def head?
         method == "HEAD"
       end
 
+      # The Patterns of check.
+      def checks
+        check.map { |text| Pattern.read(text) }
+      end
+
+      # { name => Pattern } of take.
+      def takes
+        take.transform_values { |expression| Pattern.expression(expression) }
+      end
+
+      # What a report says of it.
+      def summary
+        said = { "name" => @name, "method" => method, "path" => path, "weight" => weight, "expect" => expect,
+                 "check" => check, "take" => take }
+        said.reject { |key, value| OPTIONAL.include?(key) && (value.nil? || value.empty?) }
+      end
+
       # For another generator: JSON, the body as base64.
       def to_h
-        { "method" => method, "path" => path, "headers" => headers, "body" => body && [body].pack("m0"),
-          "expect" => expect, "weight" => weight }
+        parts.transform_keys(&:to_s).merge("body" => body && [body].pack("m0"))
       end
 
       def self.load(hash)
-        new(method: hash["method"], path: hash["path"], headers: hash["headers"],
-            body: hash["body"]&.unpack1("m0"), expect: hash["expect"], weight: hash["weight"])
+        new(**hash.slice(*PARTS).transform_keys(&:to_sym), body: hash["body"]&.unpack1("m0"))
       end
 
       private
+
+      def parts
+        { method: method, path: path, headers: headers, body: body, expect: expect, weight: weight, name: @name,
+          check: check, take: take }
+      end
 
       def field?(wanted)
         headers.any? { |name,| name.casecmp?(wanted) }
@@ -57,27 +99,6 @@ module Cuttle
 
       def length_needed?
         (body || BODIED.include?(method)) && !field?("content-length") && !field?("transfer-encoding")
-      end
-
-      def check
-        unless method.is_a?(String) && TOKEN.match?(method)
-          raise UsageError, "method: a token such as GET, not #{method.inspect}"
-        end
-        raise UsageError, "method: CONNECT makes a tunnel, which is no load" if method == "CONNECT"
-        unless path.is_a?(String) && PATH.match?(path)
-          raise UsageError, "path: begins with / and has neither spaces nor octets that need escaping: #{path.inspect}"
-        end
-        unless expect.nil? || (expect.is_a?(Integer) && expect.between?(200, 599))
-          raise UsageError, "expected status: 200 to 599, not #{expect.inspect}"
-        end
-        raise UsageError, "weight: above 0, not #{weight.inspect}" unless weight.is_a?(Numeric) && weight.positive?
-
-        headers.each { |name, value| check_field(name, value) }
-      end
-
-      def check_field(name, value)
-        raise UsageError, "header: a name such as Accept, not #{name.inspect}" unless TOKEN.match?(name)
-        raise UsageError, "header #{name}: no CR, LF or NUL in a value" unless VALUE.match?(value.b)
       end
     end
   end

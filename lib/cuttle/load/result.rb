@@ -8,23 +8,34 @@ module Cuttle
     # has its schema), and load makes the same Result of it again.
     class Result
       autoload :Document, "cuttle/load/result/document"
+      autoload :Entry, "cuttle/load/result/entry"
       include Document
 
       SCHEMA = "cuttle-load/1"
-      ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected].freeze
+      ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
+                  redirect].freeze
+      # Those of a response that arrived, and is not right.
+      WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
       # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
-      THREAD = %i[cpu wall last_response opened unfinished late gaps connect_error].freeze
+      THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
-      ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
 
-      attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms
+      # statuses: { 200 => responses }. entries: Entry each, by the requests' names; none if all have one name.
+      attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms, :statuses, :entries
 
       # Of one generator: +figures+ are Run#figures of each thread.
       def self.build(plan:, started_at:, interrupted:, windows:, figures:)
         new(settings: plan.settings, environment: Environment.to_h, started_at: started_at, interrupted: interrupted,
             offered: nil, windows: windows, threads: figures.map { |each| each.slice(*THREAD) },
-            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(figures.map { |each| each[name] })] })
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(figures.map { |each| each[name] })] },
+            statuses: sum_statuses(figures.map { |each| each[:statuses] }), entries: make_entries(plan, figures))
+      end
+
+      def self.make_entries(plan, figures)
+        Entry.merge(figures.map do |each|
+          each[:entries].zip(plan.names).map { |entry, name| Entry.new(name, *entry.values_at(*Entry.members.drop(1))) }
+        end)
       end
 
       # Of several generators that ran one plan together. settings: the whole plan's.
@@ -32,7 +43,17 @@ module Cuttle
         new(settings: settings, environment: results.first.environment.merge("agents" => results.map(&:environment)),
             started_at: results.map(&:started_at).min, interrupted: results.any?(&:interrupted?), offered: nil,
             windows: merge_windows(results.flat_map(&:windows)), threads: results.flat_map(&:threads),
-            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(results.map(&name))] })
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.sum(results.map(&name))] },
+            statuses: sum_statuses(results.map(&:statuses)), entries: Entry.merge(results.map(&:entries)))
+      end
+
+      def self.sum_statuses(all)
+        all.reduce({}) { |one, other| one.merge(other) { |_, a, b| a + b } }.sort.to_h
+      end
+
+      # How many of +responses+ are right. errors: { class => count }.
+      def self.good(responses, errors)
+        responses - WRONG.sum { |name| errors.fetch(name, 0) }
       end
 
       # Those of the same second become one, and so do those after the end.
@@ -51,12 +72,15 @@ module Cuttle
             interrupted: hash["interrupted"], offered: hash["offered"],
             windows: hash["windows"].map { |window| Window.load(window) },
             threads: hash["threads"].map { |thread| thread.transform_keys(&:to_sym) },
-            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.load(hash["histograms"].fetch(name.to_s))] })
+            histograms: HISTOGRAMS.to_h { |name| [name, Histograms.load(hash["histograms"].fetch(name.to_s))] },
+            statuses: hash.fetch("statuses", {}).transform_keys { |status| Integer(status) },
+            entries: hash.fetch("entries", []).map { |entry| Entry.load(entry) })
       rescue NoMethodError, KeyError, TypeError, ArgumentError, RangeError
         raise Failure, "a damaged result of cuttle load"
       end
 
-      def initialize(settings:, environment:, started_at:, interrupted:, offered:, windows:, threads:, histograms:)
+      def initialize(settings:, environment:, started_at:, interrupted:, offered:, windows:, threads:, histograms:,
+                     statuses: {}, entries: [])
         @settings = settings
         @environment = environment
         @started_at = started_at
@@ -64,6 +88,8 @@ module Cuttle
         @windows = windows.freeze
         @threads = threads.freeze
         @histograms = histograms.freeze
+        @statuses = statuses.freeze
+        @entries = entries.freeze
         @offered = offered || count_offered
       end
 
@@ -100,6 +126,16 @@ module Cuttle
         elapsed.positive? ? windows.reject(&:draining?).sum(&:responses) / elapsed : 0.0
       end
 
+      # Responses per second that were right: their status, and what was checked of them.
+      def good_rate
+        elapsed.positive? ? windows.reject(&:draining?).sum(&:good) / elapsed : 0.0
+      end
+
+      # Responses that were right.
+      def good
+        Result.good(responses, errors)
+      end
+
       # Requests that the schedule asked for, or nil in a closed loop.
       attr_reader :offered
 
@@ -125,9 +161,9 @@ module Cuttle
         threads.sum { |thread| thread[:opened] }
       end
 
-      # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
+      # Nanoseconds, or nil (see Histograms.percentile).
       def percentile(percentile, histogram = latency)
-        histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
+        Histograms.percentile(histogram, percentile)
       end
 
       # Why the first connection that failed did, or nil.
@@ -142,8 +178,17 @@ module Cuttle
 
       # CPU time of the generator by response, in nanoseconds, or nil.
       def cpu_per_response
-        measured = windows.reject(&:draining?).sum(&:responses)
-        threads.sum { |thread| thread[:cpu] }.fdiv(measured) if measured.positive?
+        per_response(:cpu)
+      end
+
+      # Of the thread that waited most: time that it could run and had no core, by time, 0 to 1; nil if that is unknown.
+      def waiting
+        threads.filter_map { |thread| thread[:waited]&.fdiv(thread[:wall]) if thread[:wall].positive? }.max
+      end
+
+      # The same of all threads, by response, in nanoseconds, or nil.
+      def waiting_per_response
+        per_response(:waited) if waiting
       end
 
       # The longest time in which requests were on their way and not one was answered, in any thread: [from, to] in
@@ -160,6 +205,11 @@ module Cuttle
       end
 
       private
+
+      def per_response(time)
+        measured = windows.reject(&:draining?).sum(&:responses)
+        threads.sum { |thread| thread[time] || 0 }.fdiv(measured) if measured.positive?
+      end
 
       def count_offered
         return unless open?

@@ -31,6 +31,11 @@ module Cuttle
         port == (tls? ? 443 : 80) ? name : "#{name}:#{port}"
       end
 
+      # What an absolute URL to this server begins with.
+      def origin
+        "#{tls? ? "https" : "http"}://#{authority}"
+      end
+
       def to_s
         url
       end

@@ -60,6 +60,16 @@ module Cuttle
         length.positive? ? responses / length : 0.0
       end
 
+      # Right responses per second.
+      def good_rate
+        length.positive? ? good / length : 0.0
+      end
+
+      # Responses that were right.
+      def good
+        Result.good(responses, errors)
+      end
+
       def failures
         errors.values.sum
       end

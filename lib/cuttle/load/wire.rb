@@ -16,7 +16,7 @@ module Cuttle
       # The peer is gone, silent, or not to be trusted.
       class Lost < Failure; end
 
-      VERSION = 1
+      VERSION = 2
       LIMIT = 256 << 20 # octets in a message
       BLOCK = 64 # octets of SHA-256's block
 

@@ -13,7 +13,7 @@ module Cuttle
         Metrics.preload
       end
 
-      # +families+: what Metrics.of returns.
+      # +families+: what Metrics.of returns, or the like. A histogram has cumulative and sum (see Metrics::Histogram).
       def text(families)
         families.map { |family| head(family.metric) + family.samples.map { |sample| lines(family, *sample) }.join }.join
       end
@@ -25,7 +25,7 @@ module Cuttle
 
       def lines(family, labels, value)
         name = family.metric.name
-        return line(name, labels, value) unless value.is_a?(Metrics::Histogram)
+        return line(name, labels, value) unless value.respond_to?(:cumulative)
 
         buckets = value.cumulative
         buckets.map { |bound, count| line("#{name}_bucket", { **labels, le: number(bound) }, count) }.join +

@@ -24,7 +24,7 @@ module Cuttle
         end
 
         def initialize
-          @plan = { headers: [] }
+          @plan = { headers: [], check: [] }
           @files = {}
           @agents = []
           @token = ENV["CUTTLE_LOAD_TOKEN"]
@@ -89,9 +89,20 @@ module Cuttle
           parser.on("--body-file FILE", "file with the body") { |path| @plan[:body] = read(path, "--body-file") }
           count(parser, :expect, "--expect STATUS", "expected status (any below 400)")
           keep(parser, :mix, "--mix FILE", "several requests, one JSON object per line: method, path,",
-               "headers, body or body_file, status, weight")
+               "headers, body or body_file, status, weight, name, check, take")
           keep(parser, :har, "--har FILE", "the requests that a browser saved, in their order")
+          parser.on("--check TEXT", "what each body must have: a text or /a regular expression/;",
+                    "may be repeated") do |text|
+            @plan[:check] << text
+          end
+          sessions(parser)
           count(parser, :seed, "--seed N", "seed of the order of a mix and of --poisson (1)")
+        end
+
+        def sessions(parser)
+          parser.on("--cookies", "keep cookies, for each connection its own") { @plan[:cookies] = true }
+          count(parser, :follow, "--follow N", "follow up to N redirects to the same server (0)")
+          parser.on("--in-order", "send a mix in its order, on each connection") { @plan[:in_order] = true }
         end
 
         def connections(parser)
@@ -104,8 +115,9 @@ module Cuttle
         end
 
         def results(parser)
-          { json: "everything, with the histograms of each second", hgrm: "percentiles in HdrHistogram's format",
-            csv: "one line per second", ab: "in the layout of ab's report" }.each do |name, text|
+          { json: "everything, with the histograms of each second", html: "one page with charts",
+            hgrm: "percentiles in HdrHistogram's format", csv: "one line per second",
+            ab: "in the layout of ab's report", prometheus: "in Prometheus' text format" }.each do |name, text|
             parser.on("--#{name} FILE", "#{text}; - is standard output") { |path| @files[name] = path }
           end
           parser.on("--assert TEXT", "conditions, such as 'p99<50ms, errors=0': exit status 3 if one fails") do |text|

@@ -6,7 +6,7 @@ module Cuttle
       # The outputs of a result: the screen, and files. Files are opened before the run, so that a wrong name doesn't
       # waste it.
       class Outputs
-        RENDERERS = { json: :Json, hgrm: :Hgrm, csv: :Csv, ab: :Ab }.freeze
+        RENDERERS = { json: :Json, html: :Html, hgrm: :Hgrm, csv: :Csv, ab: :Ab, prometheus: :Prometheus }.freeze
 
         # Raises UsageError.
         def initialize(options, out:, err:)

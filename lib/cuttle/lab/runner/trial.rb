@@ -9,7 +9,7 @@ module Cuttle
       # Makes one run: warms a running server up, loads it, meters it, and describes the run as the results file has it.
       class Trial
         PERCENTILES = %w[50 90 95 99 99.9].freeze
-        WRONG = %i[status_4xx status_5xx status_unexpected malformed length].freeze
+        WRONG = [*Load::Result::WRONG, :malformed, :length].freeze
         MOST_WRONG = 0.001 # of the requests; a server may be fast because its answers are wrong
 
         # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:

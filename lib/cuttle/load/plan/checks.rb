@@ -26,6 +26,7 @@ module Cuttle
         def check
           check_numbers
           check_times
+          check_sessions
           check_combinations
           raise UsageError, "https: #{NO_TLS}" if target.tls? && !TLS_AVAILABLE
 
@@ -58,6 +59,13 @@ module Cuttle
           end
           raise UsageError, "timeout: an hour at most, as the histograms" if timeout > 3600
           raise UsageError, "slow-read: octets per second above 0" if slow_read && !slow_read.positive?
+        end
+
+        def check_sessions
+          raise UsageError, "check: a text or /a regular expression/" unless options[:check].is_a?(Array)
+          return if follow.is_a?(Integer) && follow.between?(0, 100)
+
+          raise UsageError, "follow: a whole number from 0 to 100"
         end
 
         def check_combinations

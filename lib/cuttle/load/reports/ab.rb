@@ -34,7 +34,7 @@ module Cuttle
 
         def failures(errors)
           receive = errors.values_at(:reset, :early_close, :timeout).sum
-          exceptions = errors.values_at(:malformed, :status_4xx, :status_5xx, :status_unexpected).sum
+          exceptions = errors.values_at(:malformed, *Result::WRONG).sum
           "\n   (Connect: #{errors[:connect]}, Receive: #{receive}, Length: #{errors[:length]}, " \
             "Exceptions: #{exceptions})"
         end

@@ -11,7 +11,8 @@ module Cuttle
         module_function
 
         def render(comparison)
-          [runs(comparison), table(comparison), notes(comparison)].reject(&:empty?).join("\n\n") << "\n"
+          parts = [runs(comparison), table(comparison), entries(comparison), notes(comparison)]
+          parts.reject(&:empty?).join("\n\n") << "\n"
         end
 
         def runs(comparison)
@@ -23,6 +24,14 @@ module Cuttle
 
         def table(comparison)
           Report::Columns.align([HEADER, *comparison.rows.map { |row| cells(row) }], left: WORDS)
+        end
+
+        # Without intervals.
+        def entries(comparison)
+          return "" if comparison.entries.empty?
+
+          rows = comparison.entries.map { |row| cells(row).first(4) }
+          Report::Columns.align([["by request", *HEADER[1, 3]], *rows])
         end
 
         def cells(row)

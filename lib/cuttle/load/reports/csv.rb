@@ -6,7 +6,7 @@ module Cuttle
       # A line for each second. Times are in milliseconds, and empty in a second without a response.
       module Csv
         PERCENTILES = [50, 90, 99, 99.9].freeze
-        HEADER = %w[second length sent responses rate octets min_ms mean_ms max_ms].freeze
+        HEADER = %w[second length sent responses good rate octets min_ms mean_ms max_ms].freeze
 
         module_function
 
@@ -17,7 +17,7 @@ module Cuttle
         end
 
         def row(window)
-          [format("%g", window.from), format("%g", window.length.round(6)), window.sent, window.responses,
+          [format("%g", window.from), format("%g", window.length.round(6)), window.sent, window.responses, window.good,
            format("%.3f", window.rate), window.octets, *times(window.histogram),
            *Result::ERRORS.map { |name| window.errors.fetch(name, 0) }]
         end

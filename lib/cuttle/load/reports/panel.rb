@@ -3,7 +3,8 @@
 module Cuttle
   module Load
     module Reports
-      # The progress of a run: a line that is rewritten on a terminal, and one line a second elsewhere.
+      # The progress of a run: a line that is rewritten on a terminal, and one line a second elsewhere. A percentile of
+      # too few responses is a dash.
       class Panel
         CLEAR = "\r\e[K"
 
@@ -62,9 +63,10 @@ module Cuttle
           return [] unless @window
 
           histogram = @window.histogram
-          return ["p50 -", "p99 -"] if histogram.count.zero?
-
-          [50, 99].map { |percentile| "p#{percentile} #{Units.time(histogram.value_at(percentile))}" }
+          [50, 99].map do |percentile|
+            time = Histograms.percentile(histogram, percentile)
+            "p#{percentile} #{time ? Units.time(time) : "-"}"
+          end
         end
       end
     end

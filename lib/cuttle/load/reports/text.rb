@@ -13,8 +13,12 @@ module Cuttle
         ERRORS = {
           connect: "could not connect", reset: "connection reset", early_close: "closed too early",
           timeout: "timed out", malformed: "malformed response", length: "body length mismatch",
-          status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status"
+          status_4xx: "status 4xx", status_5xx: "status 5xx", status_unexpected: "unexpected status",
+          check: "failed check", redirect: "too many redirects"
         }.freeze
+        ENTRY = [50, 90, 95, 99].freeze # percentiles by name
+        ENTRY_COLUMNS = ["responses", "errors", *ENTRY.map { |percentile| "p#{percentile}" }, "mean", "max"].freeze
+        NAME = 32 # letters
         BARS = 12
         WIDTH = 44
         EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"].freeze
@@ -22,8 +26,8 @@ module Cuttle
         module_function
 
         def render(result)
-          [heading(result), totals(result), times(result), chart(result.latency), errors(result), marks(result)]
-            .compact.join("\n\n") << "\n"
+          [heading(result), totals(result), times(result), entries(result), chart(result.latency), errors(result),
+           marks(result)].compact.join("\n\n") << "\n"
         end
 
         def heading(result)
@@ -36,6 +40,8 @@ module Cuttle
         def details(settings)
           details = []
           details << "after #{Units.duration(settings["warmup"])} of warm-up" if settings["warmup"].positive?
+          details << "cookies kept" if settings["cookies"]
+          details << "redirects followed" if settings["follow"].to_i.positive?
           details << "a connection each" unless settings["keep_alive"]
           details << "#{settings["pipeline"]} pipelined" if settings["pipeline"] > 1
           details << "thinking #{Units.duration(settings["think"])}" if settings["think"].positive?
@@ -45,9 +51,9 @@ module Cuttle
 
         def totals(result)
           speed = Units.size((result.octets / [result.elapsed, 1e-9].max).round)
-          lines = ["rate        #{rate_line(result)}",
+          lines = ["rate        #{rate_line(result)}", *good_line(result),
                    "responses   #{Units.count(result.responses)} of #{Units.count(result.sent)} sent" \
-                   "#{unfinished(result)}",
+                   "#{unfinished(result)}", *statuses_line(result),
                    "received    #{Units.size(result.octets)}, #{speed}/s"]
           if result.cpu_per_response
             lines << "client CPU  #{(result.client_cpu * 100).round}% of the busiest thread, " \
@@ -63,6 +69,19 @@ module Cuttle
           "#{line} of #{Units.count(result.offered / result.elapsed, 1)}/s offered"
         end
 
+        # Only where it says something else than the rate.
+        def good_line(result)
+          return if result.good == result.responses
+
+          "good        #{Units.count(result.good_rate, 1)}/s: #{Units.count(result.good)} of " \
+            "#{Units.plural(result.responses, "response")}"
+        end
+
+        def statuses_line(result)
+          counts = result.statuses.map { |status, count| "#{Units.count(count)} × #{status}" }
+          "statuses    #{counts.join(", ")}" if counts.any?
+        end
+
         def unfinished(result)
           ", #{Units.count(result.unfinished)} unanswered when stopped" if result.unfinished.positive?
         end
@@ -71,6 +90,25 @@ module Cuttle
         def times(result)
           header = ["", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *COLUMNS]
           Report::Columns.align([header, *rows_of(result).map { |name, times| [name, *figures(result, times)] }])
+        end
+
+        # A row for each name of the requests. Times are response times.
+        def entries(result)
+          return if result.entries.empty?
+
+          rows = result.entries.map { |entry| [shortened(entry.name), *entry_figures(result, entry)] }
+          Report::Columns.align([["by request", *ENTRY_COLUMNS], *rows])
+        end
+
+        def entry_figures(result, entry)
+          histogram = entry.latency
+          percentiles = ENTRY.map { |percentile| time_or_na(result.percentile(percentile, histogram)) }
+          ends = [histogram.mean, histogram.max].map { |time| histogram.count.zero? ? "n/a" : Units.time(time) }
+          [Units.count(entry.responses), Units.count(entry.failures), *percentiles, *ends]
+        end
+
+        def shortened(name)
+          name.length > NAME ? "#{name[0, NAME - 1]}…" : name
         end
 
         def rows_of(result)

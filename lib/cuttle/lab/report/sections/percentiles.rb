@@ -5,11 +5,9 @@ module Cuttle
     module Report
       module Sections
         # Response times by percentile under one load, all valid runs together: a panel for each group of
-        # configurations, with the others in grey behind it. A curve ends where fewer than ENOUGH values lie beyond:
+        # configurations, with the others in grey behind it. A curve ends where fewer than ten values lie beyond:
         # further out it would show chance.
         class Percentiles
-          DRAWN = [*(0..85).step(5), 87.5, 90, 92, 94, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.93,
-                   99.95, 99.97, 99.98, 99.99].freeze
           NAMED = [50, 90, 99, 99.9].freeze # those with a mark
 
           def initialize(view, load)
@@ -63,10 +61,7 @@ module Cuttle
           def curve(configuration)
             runs = @view.runs(configuration, @load).select(&:valid?)
             histogram = Load::Histograms.sum(runs.filter_map(&:histogram))
-            return {} if histogram.count.zero?
-
-            drawn = DRAWN.select { |each| each <= 50 || histogram.count * (100 - each) / 100.0 >= Load::Result::ENOUGH }
-            drawn.to_h { |percentile| [percentile, histogram.value_at(percentile) / 1e6] }
+            Load::Histograms.curve(histogram).transform_values { |nanoseconds| nanoseconds / 1e6 }
           end
 
           def times

@@ -1,0 +1,16 @@
+/*
+ * The cookies of a session, kept as the value of a Cookie field.
+ *
+ * Law: a cookie has a name and a value, and goes to every request: a load goes to one server, so domain, path and
+ * secure don't matter. It is dropped by Max-Age=0 or less, or by an empty value with Expires. Cookies that are too many
+ * for COOKIES_ROOM are left out.
+ */
+#ifndef CUTTLE_LOAD_COOKIES_H
+#define CUTTLE_LOAD_COOKIES_H
+
+#include "session.h"
+
+/* Takes a Set-Cookie field's value. */
+void cookies_set(struct session *session, const char *field, size_t length);
+
+#endif

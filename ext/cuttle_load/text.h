@@ -1,0 +1,24 @@
+/*
+ * Octets that grow, up to a limit.
+ *
+ * Law: what doesn't fit, or for which there is no memory, is left out. The memory is kept for the next text.
+ */
+#ifndef CUTTLE_LOAD_TEXT_H
+#define CUTTLE_LOAD_TEXT_H
+
+#include <stddef.h>
+
+struct text {
+	char *octets;
+	size_t length, room, limit;
+};
+
+void text_put(struct text *text, const char *octets, size_t length);
+void text_free(struct text *text);
+
+static inline void text_clear(struct text *text)
+{
+	text->length = 0;
+}
+
+#endif

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    class Result
+      # What came of the requests of one name: of an entry of a mix, or of several with the same name. latency is a
+      # Histogram.
+      Entry = Struct.new(:name, :responses, :errors, :latency) do
+        # One from those of several threads or generators.
+        def self.sum(entries)
+          errors = entries.map(&:errors).reduce { |one, other| one.merge(other) { |_, a, b| a + b } }
+          new(entries.first.name, entries.sum(&:responses), errors, Histograms.sum(entries.map(&:latency)))
+        end
+
+        # By name, from lists of the same names.
+        def self.merge(lists)
+          lists.flatten.group_by(&:name).values.map { |entries| sum(entries) }
+        end
+
+        # From to_h.
+        def self.load(hash)
+          new(hash.fetch("name"), hash.fetch("responses"), hash.fetch("errors").transform_keys(&:to_sym),
+              Histograms.load(hash.fetch("latency")))
+        end
+
+        def failures
+          errors.values.sum
+        end
+
+        # Responses that were right.
+        def good
+          Result.good(responses, errors)
+        end
+
+        def to_h
+          { "name" => name, "responses" => responses, "good" => good, "errors" => errors.transform_keys(&:to_s),
+            "latency" => Histograms.to_h(latency).transform_keys(&:to_s) }
+        end
+      end
+    end
+  end
+end

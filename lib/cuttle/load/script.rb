@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # What a request needs of a session, and what is asked of its response, as the native threads read it (script.h): a
+    # request that holds values ({{token}}) or cookies is a template; redirects have templates of their own.
+    class Script
+      PLACE = /\{\{(\w+)\}\}/
+      MARK = /\0(length|cookies|location)\0|#{PLACE}/ # no head has a NUL of its own
+      KINDS = { "text" => 0, "value" => 1, "length" => 2, "cookies" => 3, "location" => 4 }.freeze
+      CODINGS = { none: 0, path: 1, form: 2 }.freeze
+      BODY_FIELDS = /\Acontent-|\Atransfer-encoding\z/i # of a request with a body
+      FORM = %r{\Aapplication/x-www-form-urlencoded\b}i
+
+      # Names of values in the request, in the order in which they come.
+      def self.names(request)
+        texts = [request.path, *request.headers.map(&:last), request.body.to_s]
+        texts.flat_map { |text| text.b.scan(PLACE).flatten }.uniq
+      end
+
+      # request: Request. values: the names of all values. host and close: as for Request#octets. cookies: whether it
+      # sends them. follow: whether redirects are followed.
+      def initialize(request, values:, host:, close:, cookies:, follow:)
+        @request = cookies ? request.with(headers: without_cookies(request.headers)) : request
+        @values = values
+        @host = host
+        @close = close
+        @cookies = cookies
+        @follow = follow
+      end
+
+      def to_core
+        {
+          sent: (template(@request, @request.path) if @cookies || needs.any?),
+          see_other: (template(bodiless, mark("location")) if @follow),
+          again: (template(@request, mark("location")) if @follow),
+          posts: @request.method == "POST", checks: @request.checks.map(&:to_core),
+          takes: @request.takes.map { |name, pattern| [@values.index(name), pattern.to_core] }, needs: needs
+        }
+      end
+
+      private
+
+      def needs
+        (Script.names(@request) & @values).map { |name| @values.index(name) }
+      end
+
+      def without_cookies(headers)
+        headers.reject { |name,| name.casecmp?("cookie") }
+      end
+
+      # The GET or HEAD that a redirect makes of the request.
+      def bodiless
+        headers = @request.headers.reject { |name, _| BODY_FIELDS.match?(name) }
+        @request.with(method: @request.head? ? "HEAD" : "GET", headers: headers, body: nil)
+      end
+
+      def mark(name)
+        "\0#{name}\0"
+      end
+
+      def template(request, path)
+        line, fields = request.head(@host, close: @close, path: path, length: mark("length")).b.split("\r\n", 2)
+        fields = fields.sub(/\r\n\z/, "#{mark("cookies")}\r\n") if @cookies # before the empty line
+        head = parts(line, :path) + parts("\r\n#{fields}", :none)
+        { parts: head + parts(request.body.to_s, form?(request) ? :form : :none), body: head.length }
+      end
+
+      def form?(request)
+        request.headers.any? { |name, value| name.casecmp?("content-type") && value.match?(FORM) }
+      end
+
+      # +text+ cut at its marks: [kind, coding, value, octets] each.
+      def parts(text, coding)
+        rest = text.b
+        found = []
+        while (match = MARK.match(rest))
+          found << text_part(match.pre_match) << marked(match, coding)
+          rest = match.post_match
+        end
+        (found << text_part(rest)).compact
+      end
+
+      def text_part(octets)
+        [KINDS.fetch("text"), 0, 0, octets] unless octets.empty?
+      end
+
+      # What nothing takes stays as it is.
+      def marked(match, coding)
+        return [KINDS.fetch(match[1]), 0, 0, nil] if match[1]
+
+        value = @values.index(match[2]) or return text_part(match[0])
+        [KINDS.fetch("value"), CODINGS.fetch(coding), value, nil]
+      end
+    end
+  end
+end

@@ -1,0 +1,78 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Load
+    # The sessions of a plan: what each connection's user remembers (session.h). A plan has them if a request checks or
+    # takes something of a response, and with --cookies, --follow and --in-order.
+    class Sessions
+      # Returns nil if the plan needs none. Raises UsageError.
+      def self.of(plan)
+        asked = plan.requests.any? { |request| request.check.any? || request.take.any? }
+        new(plan).check if asked || plan.cookies || plan.follow.positive? || plan.options[:in_order]
+      end
+
+      attr_reader :values
+
+      def initialize(plan)
+        @plan = plan
+        @requests = plan.requests
+        @values = @requests.flat_map { |request| request.take.keys }.uniq
+      end
+
+      # Returns self.
+      def check
+        check_names
+        check_order
+        check_combinations
+        self
+      end
+
+      # What Run.new takes.
+      def to_core
+        { cookies: @plan.cookies, follow: @plan.follow, origin: @plan.target.origin,
+          providers: values.map { |name| @requests.index(provider(name)) } }
+      end
+
+      # Of one of the requests.
+      def script(request)
+        Script.new(request, values: values, host: @plan.target.authority, close: !@plan.keep_alive,
+                            cookies: @plan.cookies, follow: @plan.follow.positive?).to_core
+      end
+
+      private
+
+      def provider(name)
+        @requests.find { |request| request.take.key?(name) }
+      end
+
+      # A mix that takes no values may have such names for another reason.
+      def check_names
+        return if values.empty?
+
+        unknown = @requests.flat_map { |request| Script.names(request) } - values
+        raise UsageError, "{{#{unknown.first}}}: no request takes it (\"take\")" if unknown.any?
+      end
+
+      # A request that needs a value that only comes after itself can never be sent.
+      def check_order
+        known = []
+        loop do
+          found = values.select { |name| (Script.names(provider(name)) - known).empty? } - known
+          break if found.empty?
+
+          known |= found
+        end
+        never = values - known
+        raise UsageError, "{{#{never.first}}}: the request that takes it needs it, or what comes of it" if never.any?
+      end
+
+      # Of several requests on their way, the second can't have what the first one's response says.
+      def check_combinations
+        needed = @plan.cookies || @plan.follow.positive? || values.any?
+        return unless @plan.pipeline > 1 && needed
+
+        raise UsageError, "--pipeline can't be used with cookies, redirects or values from responses"
+      end
+    end
+  end
+end
