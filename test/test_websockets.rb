@@ -50,13 +50,14 @@ class TestWebsockets < Minitest::Test
     end
   end
 
-  # A client that doesn't answer gets the end all the same, and the app its end of input.
+  # The app gets the end of its input, and can send nothing behind the frame.
   each_core("a_client_that_keeps_its_side_open") do |core|
     hijacked(core) do |server, client, socket|
       reading = Thread.new { socket.read }
       assert_equal [1, 0], closed(server)
       assert_equal GOING_AWAY, client.exactly(4)
       assert_equal "", reading.value
+      assert_raises(Errno::EPIPE) { socket.write("more") }
     end
   end
 
@@ -73,8 +74,10 @@ class TestWebsockets < Minitest::Test
   each_core("nothing_is_written_while_the_app_goes_on_sending") do |core|
     hijacked(core) do |server, client, socket|
       reading = Thread.new { client.rest }
-      sending = Thread.new { loop { socket.write("x") && sleep(0.005) } }
+      begun = Queue.new
+      sending = Thread.new { loop { begun << socket.write("x") && sleep(0.001) } }
       sending.report_on_exception = false
+      begun.pop
       assert_equal [0, 1], closed(server)
       sending.kill.join
       socket.close

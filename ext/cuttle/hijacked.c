@@ -19,6 +19,15 @@
 #define LEAST 16                           /* sockets that a list has room for at first */
 #define SILENCE (100 * CUTTLE_MILLISECOND) /* without an octet: the app is not in the middle of a frame */
 
+#define PATIENCE (500 * CUTTLE_MILLISECOND) /* with an app that does not close a socket after its end */
+
+/* The frame leaves with the end of the output, so no client answers it before. */
+#ifdef __linux__
+#define WITH_THE_END MSG_MORE
+#else
+#define WITH_THE_END 0
+#endif
+
 #ifndef POLLRDHUP
 #define POLLRDHUP 0
 #endif
@@ -30,8 +39,9 @@ struct socket {
 	dev_t device;
 	ino_t inode;
 	uint64_t silent_since; /* 0: octets waited to be sent at the last look, or nobody has looked */
+	uint64_t told;         /* when the Close frame was sent; 0: not yet */
 	int fd;
-	bool websocket, told;
+	bool websocket;
 };
 
 struct cuttle_hijacked {
@@ -234,25 +244,28 @@ static bool is_silent(struct socket *socket, int fd, uint64_t now)
 	return socket->silent_since && now - socket->silent_since >= SILENCE;
 }
 
-/* Sends the Close frame, after which the app can send nothing more (RFC 6455, 5.5.1). */
-static void tell(struct socket *socket, int fd)
+/* Sends the Close frame and ends both directions. */
+static void tell(struct socket *socket, int fd, uint64_t now)
 {
-	(void)!send(fd, going_away, sizeof going_away, MSG_DONTWAIT); /* Ruby ignores SIGPIPE */
-	shutdown(fd, SHUT_WR);
-	socket->told = true;
+	(void)!send(fd, going_away, sizeof going_away, MSG_DONTWAIT | WITH_THE_END); /* Ruby ignores SIGPIPE */
+	shutdown(fd, SHUT_RDWR);
+	socket->told = now;
 }
 
 /* Returns whether the WebSocket is not done. */
 static bool part(struct cuttle_hijacked *list, struct socket *socket, uint64_t now)
 {
-	int fd = borrow(socket);
 	bool over;
+	int fd;
 
+	if (socket->told)
+		return now - socket->told < PATIENCE;
+	fd = borrow(socket);
 	if (fd < 0)
 		return leads_to(socket->fd, socket);
 	over = is_over(fd);
-	if (!over && !socket->told && is_silent(socket, fd, now)) {
-		tell(socket, fd);
+	if (!over && is_silent(socket, fd, now)) {
+		tell(socket, fd, now);
 		list->told++;
 	}
 	close(fd);
@@ -274,26 +287,25 @@ size_t cuttle_hijacked_part(struct cuttle_hijacked *list)
 	return left;
 }
 
-size_t cuttle_hijacked_shut(struct cuttle_hijacked *list, size_t *untold)
+static bool is_untold(const struct socket *socket)
+{
+	int fd = socket->websocket && !socket->told ? borrow(socket) : -1;
+	bool over = fd < 0 || is_over(fd);
+
+	if (fd >= 0)
+		close(fd);
+	return !over;
+}
+
+size_t cuttle_hijacked_told(struct cuttle_hijacked *list, size_t *untold)
 {
 	size_t told;
 
 	*untold = 0;
 	if (!enter(list))
 		return 0;
-	prune(list);
-	for (size_t index = 0; index < list->count; index++) {
-		const struct socket *socket = &list->sockets[index];
-		int fd = socket->websocket ? borrow(socket) : -1;
-
-		if (fd < 0)
-			continue;
-		if (socket->told)
-			shutdown(fd, SHUT_RDWR);
-		else if (!is_over(fd))
-			++*untold;
-		close(fd);
-	}
+	for (size_t index = 0; index < list->count; index++)
+		*untold += is_untold(&list->sockets[index]);
 	told = list->told;
 	pthread_mutex_unlock(&list->lock);
 	return told;

@@ -8,10 +8,12 @@
  *
  * At the end of the process a WebSocket that the app left open gets a Close frame, "going away" (RFC 6455, 7.4.1):
  *
- *   open --- the app is silent ---> told: Close frame and end of the output are sent
- *     |                               |--- the client ends its side, or the app closes ---> done
- *     `--- the app goes on sending    `--- the time is over: closed both ways
- *            until the time is over: it ends with the process, as other sockets do
+ *   open --- the app is silent ---> told: the Close frame was sent, and the socket is shut down both ways
+ *     |                               `--- the app reads the end and closes it, or a while passes ---> done
+ *     `--- the app goes on sending: the socket ends with the process, as other sockets do
+ *
+ * After its Close frame a server sends no data (RFC 6455, 5.5.1), so the app can't. It doesn't see the client's Close
+ * frame either, which it would answer.
  *
  * The server doesn't know what the app sends. An app that has sent nothing for a while, and whose octets the client has
  * taken, is not in the middle of a frame, or it never ends it. In that case the client gets a frame that is cut short,
@@ -48,11 +50,10 @@ void cuttle_hijacked_add(struct cuttle_hijacked *list, int fd, bool websocket);
 /* Returns how many of them are open. */
 size_t cuttle_hijacked_count(struct cuttle_hijacked *list);
 
-/* Takes a step towards the end of each WebSocket, without waiting. Returns how many are not done: call it again a few
+/* Tells the WebSockets on which the app is silent, without waiting. Returns how many are not done: call it again a few
  * milliseconds later. */
 size_t cuttle_hijacked_part(struct cuttle_hijacked *list);
-/* Closes the WebSockets that were told both ways, for the app too, whose descriptors stay. Returns how many were told
- * in all, and sets *untold to how many were not, although their clients are there. */
-size_t cuttle_hijacked_shut(struct cuttle_hijacked *list, size_t *untold);
+/* Returns how many WebSockets were told, and sets *untold to how many were not, although their clients are there. */
+size_t cuttle_hijacked_told(struct cuttle_hijacked *list, size_t *untold);
 
 #endif

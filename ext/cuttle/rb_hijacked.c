@@ -45,20 +45,20 @@ static void *part(void *list)
 
 /* call-seq: part -> Integer
  *
- * Takes a step towards the end of each WebSocket, without waiting: sends a Close frame (1001) where the app is silent,
- * and looks whether the client has ended its side since. Returns how many are not done. Call it at the end of the
- * process, every few milliseconds. */
+ * Sends a Close frame (1001) on each WebSocket on which the app is silent, and shuts it down. Doesn't wait. Returns how
+ * many are not done, because the app sends or has not closed its socket yet. Call it at the end of the process, every
+ * few milliseconds. */
 static VALUE hijacked_part(VALUE self)
 {
 	return SIZET2NUM((size_t)rb_thread_call_without_gvl(part, cuttle_hijacked_of(self), NULL, NULL));
 }
 
-/* call-seq: shut -> [Integer, Integer]
+/* call-seq: told -> [Integer, Integer]
  *
- * Closes the WebSockets that got a Close frame both ways. Returns how many got one in all, and how many got none. */
-static VALUE hijacked_shut(VALUE self)
+ * How many WebSockets got a Close frame, and how many got none. */
+static VALUE hijacked_told(VALUE self)
 {
-	size_t untold, told = cuttle_hijacked_shut(cuttle_hijacked_of(self), &untold);
+	size_t untold, told = cuttle_hijacked_told(cuttle_hijacked_of(self), &untold);
 
 	return rb_assoc_new(SIZET2NUM(told), SIZET2NUM(untold));
 }
@@ -72,5 +72,5 @@ void Init_cuttle_hijacked(void)
 	rb_define_alloc_func(class, hijacked_allocate);
 	rb_define_method(class, "count", hijacked_count, 0);
 	rb_define_method(class, "part", hijacked_part, 0);
-	rb_define_method(class, "shut", hijacked_shut, 0);
+	rb_define_method(class, "told", hijacked_told, 0);
 }

@@ -87,7 +87,7 @@ module Cuttle
     end
 
     # After a stop: sends a Close frame with the status 1001 on each WebSocket that the app has left open, once nothing
-    # is under way on it, and closes it when its client has closed it too. Takes +seconds+ at most, and never more than
+    # is under way on it, and ends it. Waits for the app to close its side. Takes +seconds+ at most, and never more than
     # FAREWELL. Leaves the other sockets that the app has taken over as they are. Returns how many got a frame, and how
     # many got none because the app was still sending, or the client did not read.
     def close_websockets(seconds = FAREWELL)
@@ -95,7 +95,7 @@ module Cuttle
 
       deadline = Cuttle.now + [seconds, FAREWELL].min
       sleep LOOK while @hijacked.part.positive? && Cuttle.now < deadline
-      @hijacked.shut
+      @hijacked.told
     end
 
     # Whether it accepts connections: it runs, and nobody has told it to stop. From any thread.

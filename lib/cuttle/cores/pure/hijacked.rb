@@ -17,11 +17,12 @@ module Cuttle
         SILENCE = 0.1 # seconds without an octet: the app is not in the middle of a frame
         UNSENT = 0x5411 # SIOCOUTQ of Linux
         LAST_SENT = 44 # where struct tcp_info has it, as a number of 32 bits: milliseconds since octets were sent
+        PATIENCE = 0.5 # seconds, with an app that does not close a socket after its end
         LEAST = 16 # sockets before the list is pruned
 
-        # +silent_since+: nil if octets waited to be sent at the last look.
+        # +silent_since+: nil if octets waited to be sent at the last look. +told+: when the Close frame was sent.
         Taken = Struct.new(:fileno, :identity, :websocket, :silent_since, :told)
-        private_constant :LOOKS, :GOING_AWAY, :SILENCE, :UNSENT, :LAST_SENT, :LEAST, :Taken
+        private_constant :LOOKS, :GOING_AWAY, :SILENCE, :UNSENT, :LAST_SENT, :PATIENCE, :LEAST, :Taken
 
         # Whether a request wants to become a WebSocket (RFC 6455, 4.2.1). +fields+: pairs of names and values.
         def self.asks_for_websocket?(fields)
@@ -40,6 +41,7 @@ module Cuttle
           @lock = Mutex.new
           @sockets = []
           @enough = LEAST
+          @told = 0
         end
 
         # Notes a socket that the app takes over.
@@ -58,18 +60,20 @@ module Cuttle
           open.size if LOOKS
         end
 
-        # Takes a step towards the end of each WebSocket, without waiting. Returns how many are not done: call it again
+        # Tells the WebSockets on which the app is silent, without waiting. Returns how many are not done: call it again
         # a few milliseconds later.
         def part
-          websockets.count { |taken| borrow(taken) { |socket| !over?(socket) && step(taken, socket) } }
+          now = Cuttle.now
+          websockets.count do |taken|
+            next now - taken.told < PATIENCE if taken.told
+
+            borrow(taken) { |socket| !over?(socket) && step(taken, socket, now) }
+          end
         end
 
-        # Closes the WebSockets that got a Close frame both ways. Returns how many got one in all, and how many got
-        # none, although their clients are there.
-        def shut
-          told, others = websockets.partition(&:told)
-          told.each { |taken| borrow(taken) { |socket| socket.shutdown(Socket::SHUT_RDWR) } }
-          [@told.to_i, others.count { |taken| borrow(taken) { |socket| !over?(socket) } }]
+        # How many WebSockets were told, and how many were not, although their clients are there.
+        def told
+          [@told, websockets.count { |taken| !taken.told && borrow(taken) { |socket| !over?(socket) } }]
         end
 
         private
@@ -123,10 +127,9 @@ module Cuttle
         end
 
         # Returns true: it is to be looked at again.
-        def step(taken, socket)
-          now = Cuttle.now
+        def step(taken, socket, now)
           taken.silent_since = (last_sent(socket, now) || taken.silent_since || now if unsent(socket).zero?)
-          tell(taken, socket) if !taken.told && taken.silent_since && now - taken.silent_since >= SILENCE
+          tell(taken, socket, now) if taken.silent_since && now - taken.silent_since >= SILENCE
           true
         end
 
@@ -145,12 +148,12 @@ module Cuttle
           nil
         end
 
-        # After the frame, the app can send nothing more.
-        def tell(taken, socket)
-          taken.told = true
-          @told = @told.to_i + 1
-          socket.write_nonblock(GOING_AWAY)
-          socket.shutdown(Socket::SHUT_WR)
+        # The frame leaves with the end of the output.
+        def tell(taken, socket, now)
+          taken.told = now
+          @told += 1
+          socket.send(GOING_AWAY, Socket::MSG_DONTWAIT | Socket::MSG_MORE)
+          socket.shutdown(Socket::SHUT_RDWR)
         end
       end
     end
