@@ -225,7 +225,6 @@ static uint64_t silent_since(const struct socket *socket, int fd, uint64_t now)
 #ifdef __linux__
 	struct tcp_info info;
 	socklen_t length = sizeof info;
-
 	uint64_t ago;
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0) {
