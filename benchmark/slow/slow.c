@@ -5,16 +5,17 @@
  *
  *	heads:N           send a request head that never ends, an octet each interval (1000 ms)
  *	bodies:N          send a POST with a body that never ends, an octet each interval
+ *	sockets:N:PATH    become WebSockets at PATH, subscribe to Action Cable's NewsChannel, and read what comes
  *	readers:N:PATH    ask for PATH, and read 600 octets of the response for each second
  *	stuck:N:PATH      ask for PATH, and read nothing
  *
  * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again within a
  * second, as an attacker would. Turns are spread evenly over the interval, and connecting over a second.
  *
- * Prints "ready" once every client was active at least once, or after 20 s. Then a line on standard input, whatever is
- * in it, is answered with the counts as a line of JSON; the end of standard input ends the program. All connections
- * ask for an MSS as Ethernet has it and have a small receive buffer: over the loopback device's MSS of 64 KB the
- * kernel takes megabytes of a response that nobody reads, which no real network lets it.
+ * Prints "ready" once every client was active at least once, and every WebSocket subscribed, or after 20 s. Then a line
+ * on standard input, whatever is in it, is answered with the counts as a line of JSON; the end of standard input ends
+ * the program. All connections ask for an MSS as Ethernet has it and have a small receive buffer: over the loopback
+ * device's MSS of 64 KB the kernel takes megabytes of a response that nobody reads, which no real network lets it.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -41,6 +42,8 @@
 #define PER_ADDRESS 4000  /* clients that share a source address, and so its local ports */
 #define READ_RATE 600     /* octets a second that a reader takes: a little more than a server may ask for */
 #define MAX_PORTION 65536
+#define SUBSCRIBE "{\"command\":\"subscribe\",\"identifier\":\"{\\\"channel\\\":\\\"NewsChannel\\\"}\"}"
+#define SUBSCRIBED "confirm_subscription"
 #define RECEIVE_BUFFER 4096
 #define MSS 1448
 
@@ -48,10 +51,10 @@
 #define IP_BIND_ADDRESS_NO_PORT 24
 #endif
 
-enum kind { HEADS, BODIES, READERS, STUCK, KINDS };
+enum kind { HEADS, BODIES, SOCKETS, READERS, STUCK, KINDS };
 enum state { CLOSED, CONNECTING, ACTIVE };
 
-static const char *const NAMES[KINDS] = {"heads", "bodies", "readers", "stuck"};
+static const char *const NAMES[KINDS] = {"heads", "bodies", "sockets", "readers", "stuck"};
 
 /* active: of this kind now; opened, closed: connections so far, and those of them that the server ended; refused:
  * attempts that failed; answered: connections on which octets came; octets: how many. */
@@ -80,7 +83,8 @@ static void die(const char *what)
 
 static void usage(void)
 {
-	fprintf(stderr, "usage: slow PORT [--interval MS] heads:N|bodies:N|readers:N:PATH|stuck:N:PATH …\n");
+	fprintf(stderr, "usage: slow PORT [--interval MS] heads:N|bodies:N|sockets:N:PATH|readers:N:PATH|"
+			"stuck:N:PATH …\n");
 	exit(2);
 }
 
@@ -94,9 +98,12 @@ static long now_ms(void)
 
 static void set_opening(enum kind kind, const char *path)
 {
-	const char *format = kind == HEADS    ? "GET %s HTTP/1.1\r\nHost: slow\r\nX-Slow: "
-			     : kind == BODIES ? "POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: 1000000\r\n\r\n"
-					      : "GET %s HTTP/1.1\r\nHost: slow\r\n\r\n";
+	const char *format =
+		kind == HEADS     ? "GET %s HTTP/1.1\r\nHost: slow\r\nX-Slow: "
+		: kind == BODIES  ? "POST %s HTTP/1.1\r\nHost: slow\r\nContent-Length: 1000000\r\n\r\n"
+		: kind == SOCKETS ? "GET %s HTTP/1.1\r\nHost: slow\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+				    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: c2xvdyBjbGllbnQgaGVyZQ==\r\n\r\n"
+				  : "GET %s HTTP/1.1\r\nHost: slow\r\n\r\n";
 	int length = snprintf(opening[kind], sizeof(opening[kind]), format, path);
 
 	if (length < 0 || (size_t)length >= sizeof(opening[kind]))
@@ -169,6 +176,14 @@ static void begin(struct client *client)
 		die("epoll_ctl");
 }
 
+/* The client is what it should be. */
+static void arrive(struct client *client)
+{
+	if (!client->was_active)
+		ready_count++;
+	client->was_active = true;
+}
+
 /* The connection is there: the part of a request that comes at once. */
 static void introduce(struct client *client)
 {
@@ -181,9 +196,8 @@ static void introduce(struct client *client)
 	client->state = ACTIVE;
 	counts[client->kind].active++;
 	counts[client->kind].opened++;
-	if (!client->was_active)
-		ready_count++;
-	client->was_active = true;
+	if (client->kind != SOCKETS)
+		arrive(client);
 }
 
 /* Takes what is there, up to a portion. The end of the connection ends the client's part in it. */
@@ -202,6 +216,41 @@ static void take(struct client *client)
 	if (!client->answered)
 		counts[client->kind].answered++;
 	client->answered = true;
+}
+
+/* A text frame that is masked with zeros. */
+static bool subscribe(int descriptor)
+{
+	static const char text[] = SUBSCRIBE;
+	char frame[6 + sizeof(text) - 1] = {(char)0x81, (char)(0x80 | (sizeof(text) - 1))};
+
+	memcpy(frame + 6, text, sizeof(text) - 1);
+	return send(descriptor, frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
+}
+
+/* Takes all that is there. What comes first says whether this is a WebSocket. */
+static void listen_to(struct client *client)
+{
+	static const char switching[13] = "HTTP/1.1 101 ";
+	char octets[MAX_PORTION];
+	ssize_t got;
+
+	while ((got = recv(client->descriptor, octets, sizeof(octets), 0)) > 0) {
+		counts[SOCKETS].octets += got;
+		if (!client->answered &&
+		    (got < (ssize_t)sizeof(switching) || memcmp(octets, switching, sizeof(switching)) != 0 ||
+		     !subscribe(client->descriptor))) {
+			leave(client, &counts[SOCKETS].refused);
+			return;
+		}
+		if (!client->answered)
+			counts[SOCKETS].answered++;
+		client->answered = true;
+		if (!client->was_active && memmem(octets, (size_t)got, SUBSCRIBED, sizeof(SUBSCRIBED) - 1))
+			arrive(client);
+	}
+	if (got == 0 || errno != EAGAIN)
+		leave(client, &counts[SOCKETS].closed);
 }
 
 static void drip(struct client *client)
@@ -224,7 +273,9 @@ static void handle(struct client *client, uint32_t events)
 		leave(client, &counts[client->kind].refused);
 	else if (client->state == CONNECTING && events & EPOLLOUT)
 		introduce(client);
-	if (client->state == ACTIVE && client->kind < READERS && events & EPOLLIN)
+	if (client->state == ACTIVE && client->kind == SOCKETS && events & EPOLLIN)
+		listen_to(client);
+	else if (client->state == ACTIVE && client->kind < READERS && events & EPOLLIN)
 		take(client);
 	if (client->state == ACTIVE && events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP))
 		leave(client, &counts[client->kind].closed);

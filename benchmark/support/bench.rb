@@ -86,6 +86,6 @@ module Bench
   end
 end
 
-%w[options plan results columns report work slow_clients slow_http_test probes beside idleness hostility
+%w[options plan results columns report work slow_clients slow_http_test probes beside idleness sockets hostility
    overload ../servers/canned ../servers/nginx ../servers/checkout
    ../servers/secured].each { |file| require_relative file }

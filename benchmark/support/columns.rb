@@ -43,6 +43,7 @@ module Bench
       "idle" => ["idle held", 1, 0], "idle_bytes" => ["bytes/idle", 1, 0],
       "idle_rate" => ["requests/s with idle", 1, 0], "idle_rate_ratio" => ["times without", 1, 2],
       "idle_p99" => ["p99 ms with idle", 1, 2], "idle_p99_ratio" => ["times without", 1, 2],
+      "threads" => ["threads", 1, 0],
       "slow_rate" => ["requests/s with slow", 1, 0], "slow_p99" => ["p99 ms with slow", 1, 2],
       "arrival_rate_ratio" => ["while they come", 1, 2], "arrival_p99" => ["p99 ms then", 1, 2],
       "slow_held" => ["slow held", 1, 0], "slow_closed" => ["slow closed", 1, 0],

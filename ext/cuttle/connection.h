@@ -21,6 +21,7 @@
 
 #include "backend.h"
 #include "exchange.h"
+#include "hijacked.h"
 #include "list.h"
 #include "proxy_header.h"
 #include "scoreboard.h"
@@ -117,6 +118,7 @@ struct cuttle_core {
 	struct cuttle_place *place;           /* our own in it */
 	struct cuttle_scoreboard *books;      /* whose memory the ledger is; NULL: none */
 	struct cuttle_ledger *ledger;         /* where the times of requests are counted; NULL: nowhere */
+	struct cuttle_hijacked *hijacked;     /* where sockets are noted that the app takes over; NULL: nowhere */
 	/* Ruby objects that refer to it: its source, and holders of its connections and exchanges. A ractor may collect
 	 * another one's objects. */
 	_Atomic unsigned owners;

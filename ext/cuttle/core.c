@@ -142,6 +142,8 @@ void cuttle_core_disown(struct cuttle_core *core)
 		cuttle_scoreboard_disown(core->scoreboard);
 	if (core->books)
 		cuttle_scoreboard_disown(core->books);
+	if (core->hijacked)
+		cuttle_hijacked_disown(core->hijacked);
 	for (int index = 0; index < core->security_count; index++)
 		if (core->securities[index])
 			core->securities[index]->disown(core->securities[index]);

@@ -16,6 +16,7 @@ void Init_cuttle_malloc(void);
 void Init_cuttle_orphans(void);
 void Init_cuttle_descriptors(void);
 void Init_cuttle_scoreboard(void);
+void Init_cuttle_hijacked(void);
 void Init_cuttle_poller(void);
 void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);

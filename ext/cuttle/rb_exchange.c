@@ -442,10 +442,17 @@ static VALUE unread(const struct cuttle_exchange *exchange)
 			  cuttle_inbox_size(inbox) - exchange->head_size);
 }
 
+/* Whether the socket becomes a WebSocket, as far as the server sees it: with a full hijack the app answers itself. */
+static bool becomes_websocket(const struct cuttle_held *held)
+{
+	return (!held->status || held->status == 101) && cuttle_hijacked_asks_for_websocket(held->live);
+}
+
 /* Gives up the connection. Returns its descriptor as an IO, with unused input pushed back. */
 static VALUE release(struct cuttle_held *held)
 {
 	VALUE io, rest = unread(held->live);
+	bool websocket = becomes_websocket(held);
 	struct cuttle_core *core = cuttle_held_core(held);
 	struct cuttle_connection *connection;
 	int fd;
@@ -459,6 +466,8 @@ static VALUE release(struct cuttle_held *held)
 	} else {
 		fd = cuttle_connection_release(connection);
 	}
+	if (fd >= 0 && core->hijacked)
+		cuttle_hijacked_add(core->hijacked, fd, websocket);
 	cuttle_core_disown(core);
 	if (fd < 0)
 		rb_raise(rb_eIOError, "this connection has no socket to give: no descriptors or no memory are left");

@@ -141,6 +141,7 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
  *              threads share does not tell which of them computes
  * scoreboard:: the Cuttle::Scoreboard of the workers that accept from the same listeners
  * place::      the number of the poller's place in it; nil: the one that this process took
+ * hijacked::   the Cuttle::Hijacked that notes the sockets which the app takes over; nil: none does
  * proxy_protocol:: whether connections of trusted peers begin with a PROXY header: true, false, or an Array of these,
  *              one for each listener
  * tls::        what secures the listeners' connections: nil, or an Array with a Cuttle::Tls or nil for each listener

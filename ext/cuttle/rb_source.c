@@ -1,5 +1,6 @@
 /* What Poller and Acceptor share: their options, the listeners, and when to yield the GVL. */
 #include "rb_exchange.h"
+#include "rb_hijacked.h"
 #include "rb_ledger.h"
 
 #include <fcntl.h>
@@ -43,6 +44,7 @@ static const struct option {
 	{"scoreboard", OTHER, 0},
 	{"place", OTHER, 0},
 	{"ledger", OTHER, 0},
+	{"hijacked", OTHER, 0},
 	{"lane", OTHER, 0},
 	{"steady", OTHER, 0},
 };
@@ -210,6 +212,15 @@ static void read_securities(struct cuttle_source *source, VALUE listeners, VALUE
 	}
 }
 
+/* Sockets that the app takes over are noted in this Cuttle::Hijacked; nil: nowhere. */
+static void read_hijacked(struct cuttle_source *source, VALUE option)
+{
+	if (NIL_P(option))
+		return;
+	source->core->hijacked = cuttle_hijacked_of(option);
+	cuttle_hijacked_own(source->core->hijacked);
+}
+
 /* Returns the directory for temporary files. It reads the environment once, with the GVL, as Ruby may change it any
  * time. */
 static const char *spool_directory(VALUE *option)
@@ -272,6 +283,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	read_trust(source, cuttle_source_option(options, "trust"));
 	read_proxied(source, listeners, cuttle_source_option(options, "proxy_protocol"));
 	read_securities(source, listeners, cuttle_source_option(options, "tls"));
+	read_hijacked(source, cuttle_source_option(options, "hijacked"));
 	open_spool(source, options);
 	RB_OBJ_WRITE(source->self, &source->parser, cuttle_source_option(options, "parser"));
 	source->core->foreign_parser = !NIL_P(source->parser);

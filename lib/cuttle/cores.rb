@@ -8,6 +8,7 @@ module Cuttle
   #   Poller, Acceptor   the sources of engines (see Engines), with their Exchanges and Connections
   #   Beneath            opens files below a directory, for Cuttle::Static
   #   Scoreboard         what the workers of a cluster show each other, and where their requests spend time (Ledger)
+  #   Hijacked           the sockets that the app of a server has taken over, and the end of WebSockets
   #   .tls               the class that secures connections (see Listeners::Tls), or nil
   #   .adopt_orphans     makes this process a subreaper, for a cluster's supervisor; returns whether it is one
   #   .limit_arenas(count)  lets malloc make at most so many arenas; returns whether this malloc has any

@@ -11,6 +11,12 @@ module Cuttle
   #
   # #run or #start makes the source and the engine, so a worker makes them after the fork.
   class Server
+    # Seconds that WebSockets have at most for their end.
+    FAREWELL = 2
+
+    # Seconds between two looks at them.
+    LOOK = 0.025
+
     attr_reader :settings
 
     # +app+ is a Rack app. The other options are those of Settings, and +host+ and +port+ (0: the kernel chooses) for a
@@ -34,13 +40,17 @@ module Cuttle
       raise Error, "the server runs already" if @thread
 
       prepare
-      @thread = Thread.new { serve }
+      @thread = Thread.new do
+        serve
+        close_websockets
+      end
       @thread.name = "cuttle"
       @thread.report_on_exception = false # #wait and #stop raise it
       self
     end
 
-    # Serves on the calling thread. Returns after #stop or #stop_soon, when every request is answered.
+    # Serves on the calling thread. Returns after #stop or #stop_soon, when every request is answered. Sockets that the
+    # app has taken over are open then: it may end them itself, before the caller calls #close_websockets.
     def run
       prepare
       serve
@@ -74,6 +84,18 @@ module Cuttle
     def stop_soon(leave_backlog: false)
       @stop ||= { leave_backlog: leave_backlog }
       @engine&.stop(**@stop)
+    end
+
+    # After a stop: sends a Close frame with the status 1001 on each WebSocket that the app has left open, once nothing
+    # is under way on it, and ends it. Waits for the app to close its side. Takes +seconds+ at most, and never more than
+    # FAREWELL. Leaves the other sockets that the app has taken over as they are. Returns how many got a frame, and how
+    # many got none because the app was still sending, or the client did not read.
+    def close_websockets(seconds = FAREWELL)
+      return [0, 0] unless @hijacked && core::Hijacked::TELLS
+
+      deadline = Cuttle.now + [seconds, FAREWELL].min
+      sleep LOOK while @hijacked.part.positive? && Cuttle.now < deadline
+      @hijacked.told
     end
 
     # Whether it accepts connections: it runs, and nobody has told it to stop. From any thread.
@@ -136,6 +158,7 @@ module Cuttle
     #   unproxied     connections of trusted proxies since the start that were closed for want of a PROXY header
     #   threads       threads that run the app
     #   busy          requests in the app
+    #   hijacked      sockets that the app has taken over (WebSockets) and not closed; absent on JRuby
     #
     # Evented engines add ready (complete requests that wait for a thread) and stood_by (times that a thread left work
     # to the threads in the app). fibers adds fibers (requests that have one). With oob_gc there is oob_gc (collections
@@ -143,7 +166,7 @@ module Cuttle
     def stats
       return {} unless @engine
 
-      @collector ? { **@engine.stats, oob_gc: @collector.count } : @engine.stats
+      { **@engine.stats, hijacked: @hijacked.count, oob_gc: @collector&.count }.compact
     end
 
     # Where the requests of this process spent their time: see Ledger. Empty before it runs, and for a worker without a
@@ -171,6 +194,7 @@ module Cuttle
       listeners
       model = Engines.fetch(settings.engine)
       @scoreboard ||= own_scoreboard
+      @hijacked = core::Hijacked.new
       @source = source(model)
       @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
                           **settings.for_engine)
@@ -202,6 +226,7 @@ module Cuttle
 
     def source(model)
       model.source(listeners.sockets, core: core, env: env, parser: parser, scoreboard: @scoreboard,
+                                      hijacked: @hijacked,
                                       **settings.for_source, **{ tls: listeners.tls }.compact,
                                       proxy_protocol: listeners.proxy_protocols(settings.proxy_protocol))
     end

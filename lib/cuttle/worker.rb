@@ -4,12 +4,14 @@ module Cuttle
   # A process that serves until it is told to stop: the only process (-w 0), or one worker of a cluster. The main thread
   # runs the engine. A second thread waits for a signal or the parent's death, and tells the supervisor that it lives.
   #
-  #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> exit 0
+  #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> parting ---> exit 0
   #      |                                                  |--- a second INT -------> exit 130
   #      |                                                  |--- shutdown_timeout ---> exit 1
   #      |                                                  |--- only stuck requests -> exit STUCK, or 0
-  #      |                                                  `--- to become the mould -> :mould
-  #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> executes itself
+  #      |                                                  `--- to become the mould -> parting ---> :mould
+  #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> parting ---> executes itself
+  #
+  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets).
   #
   # What waits in the backlog is answered first, unless others go on to accept it: the program that this process
   # executes, or, if the supervisor says QUIT, the other workers.
@@ -32,6 +34,9 @@ module Cuttle
 
     # The same while somebody looks at the figures.
     WATCHED = 1
+
+    # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
+    HASTE = 0.5
 
     # A second INT, and the command halt, end what waits for requests.
     NOW = %w[INT HALT].freeze
@@ -125,13 +130,25 @@ module Cuttle
     def ended
       return 0 unless Process.pid == @process
 
-      return :restart if restarting?
-
-      beat if @parent # the last figures, which count what was served since the sign of life before
-      @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
+      part unless (again = restarting?)
+      close_websockets(@deadline ? @deadline - Cuttle.now : Float::INFINITY)
+      return :restart if again
       return :mould if successor?
 
       @stuck ? STUCK : 0
+    end
+
+    def part
+      beat if @parent # the last figures, which count what was served since the sign of life before
+      @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
+    end
+
+    def close_websockets(seconds)
+      told, untold = @server.close_websockets(seconds)
+      return if [told, untold].none?(&:positive?)
+
+      @report.call("WebSockets that the app had left open: #{told} closed with 1001 (going away)" \
+                   "#{", #{untold} without, as octets were under way" if untold.positive?}")
     end
 
     # The supervisor may send a signal while the at_exit blocks of the worker run.
@@ -161,6 +178,7 @@ module Cuttle
       @restart&.abandon unless restarting?
       Notify.stopping unless @parent || restarting?
       wait_for_balancers
+      @deadline = Cuttle.now + @settings.shutdown_timeout
       @server.stop_soon(leave_backlog: leave_backlog?)
       give_up(drain)
     end
@@ -265,8 +283,7 @@ module Cuttle
 
     # The exit status when waiting is over. If the engine ends first, this thread ends with it.
     def drain
-      deadline = Cuttle.now + @settings.shutdown_timeout
-      while (left = deadline - Cuttle.now).positive?
+      while (left = @deadline - Cuttle.now).positive?
         return 130 if interrupted?(@settings.app_timeout ? [left, LOOK].min : left)
         return @stuck ? STUCK : 0 if @server.stranded?
 
@@ -281,6 +298,7 @@ module Cuttle
     end
 
     def give_up(status)
+      close_websockets(HASTE) unless status == 130
       @restart.exec if restarting?
       beat if @parent
       @release.call

@@ -11,7 +11,7 @@ class TestImports < Minitest::Test
   # Room => the constants of Cuttle that belong to it. (Error, UsageError, VERSION, Catalogue and InvalidResponse are
   # everybody's.)
   ROOMS = {
-    "core" => %w[Connection Poller Acceptor Scoreboard Beneath Descriptors Orphans Malloc],
+    "core" => %w[Connection Poller Acceptor Scoreboard Beneath Hijacked Descriptors Orphans Malloc],
     "cores" => %w[Cores], "http" => %w[Http],
     "rack" => %w[Rack], "static" => %w[Static],
     "service" => %w[Service], "engines" => %w[Engines], "telemetry" => %w[Telemetry], "ledger" => %w[Ledger],
@@ -77,7 +77,7 @@ class TestImports < Minitest::Test
 
   # Constants that a room has of its own, by the name of another's: a server of the lab is a process.
   OWN = { "lab" => %w[Server Listeners Cores Configuration],
-          "cores" => %w[Connection Poller Acceptor Scoreboard Beneath] }.freeze
+          "cores" => %w[Connection Poller Acceptor Scoreboard Beneath Hijacked] }.freeze
 
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.
   HANDLERS = %w[rack/handler/cuttle.rb rackup/handler/cuttle.rb].freeze

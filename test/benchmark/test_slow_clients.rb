@@ -44,6 +44,33 @@ class TestBenchmarkSlowClients < Minitest::Test
     assert_equal 0, @slow.counts[:stuck][:octets]
   end
 
+  def test_a_socket_subscribes_and_reads
+    starting = Thread.new { start("sockets:1:/cable") }
+    eventually("a connection") { @listener.wait_readable(0) }
+    @accepted << (socket = @listener.accept)
+    assert_match(%r{\AGET /cable HTTP/1.1\r\n.*^Upgrade: websocket\r\n}m, socket.readpartial(1000))
+    socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n\x81\x12{\"type\":\"welcome\"}")
+    frame = socket.readpartial(1000)
+    assert_equal [0x81, 0x80 | (frame.bytesize - 6), 0], frame.unpack("CCN")
+    assert_equal({ "command" => "subscribe", "identifier" => '{"channel":"NewsChannel"}' },
+                 JSON.parse(frame.byteslice(6..)))
+    socket.write("confirm_subscription")
+    starting.join
+    assert_equal({ slow_held: 1, slow_closed: 0 }, @slow.figures)
+  end
+
+  def test_a_socket_that_is_refused_is_no_client
+    starting = Thread.new { start("sockets:1:/cable") }
+    starting.report_on_exception = false
+    eventually("a connection") { @listener.wait_readable(0) }
+    @accepted << (socket = @listener.accept)
+    socket.write("HTTP/1.1 404 Not Found\r\n\r\n")
+    eventually("the end of the connection") { socket.readpartial(1000) && socket.wait_readable(1) && socket.eof? }
+    assert starting.alive?, "it counts as one"
+  ensure
+    starting.kill.join
+  end
+
   def test_who_is_closed_comes_again
     start("heads:1")
     @accepted.first.close
@@ -65,7 +92,7 @@ class TestBenchmarkSlowClients < Minitest::Test
   def start(*kinds)
     @slow = Bench::SlowClients.new(*kinds)
     @slow.open(@listener.addr[1])
-    @slow.count.times { @accepted << @listener.accept }
+    @accepted << @listener.accept while @accepted.size < @slow.count
   end
 
   # Octets that went out before the connection took no more.

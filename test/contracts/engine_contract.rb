@@ -8,6 +8,7 @@ require_relative "engine/stops"
 require_relative "engine/survives"
 require_relative "engine/outlives"
 require_relative "engine/forks"
+require_relative "engine/hijacks"
 require_relative "engine/descriptors"
 require_relative "engine/limits"
 require_relative "engine/proxies"
@@ -18,7 +19,7 @@ require_relative "engine/fibers"
 # The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
 # what of it an engine runs; a new one passes all of that without a word here.
 module EngineContract
-  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Places, ShedsLate].freeze
+  EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Places, ShedsLate].freeze
 
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
@@ -34,7 +35,7 @@ module EngineContract
   }.freeze
 
   # What passes through a transport.
-  SECURED = [Serves, Shares, Stops, Survives, Outlives, Forks, Descriptors, Conforms].freeze
+  SECURED = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Conforms].freeze
 
   # How clients speak it (see TlsSocket).
   TLS = -> { { ca: TlsFiles.authority.cert_path, patience: 0.2 } }

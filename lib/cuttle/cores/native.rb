@@ -10,6 +10,7 @@ module Cuttle
       Acceptor = Cuttle::Acceptor
       Beneath = Cuttle::Beneath
       Scoreboard = Cuttle::Scoreboard
+      Hijacked = Cuttle::Hijacked
 
       # The native parser is part of the core.
       def self.parser(name)

@@ -52,4 +52,5 @@ end
 Cuttle::Http::Parsers.fetch("pure")
 %w[limits meter books effort reasons request_start address trust proxy_header forwarded spool body outbox
    response_head framing env composing responses exchange wire_input wire_output wire forks source watches selectors
-   poller_thread poller acceptor connection beneath scoreboard].each { |file| require "cuttle/cores/pure/#{file}" }
+   poller_thread poller acceptor connection beneath scoreboard
+   hijacked].each { |file| require "cuttle/cores/pure/#{file}" }

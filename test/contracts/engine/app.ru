@@ -15,6 +15,8 @@ class EngineApp
 
   PLAIN = { "content-type" => "text/plain" }.freeze
 
+  SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+
   # A body that runs a Proc, which gets the block that takes the parts.
   Parts = Struct.new(:run) do
     def each(&part) = run.call(part)
@@ -39,6 +41,7 @@ class EngineApp
     @inside = @most_inside = @ended = 0
     @lists = []
     @called = []
+    @sockets = []
   end
 
   def call(env)
@@ -166,6 +169,35 @@ class EngineApp
     socket = env["rack.hijack"].call
     Process.detach(Process.fork { answer_as_child(socket) })
     socket.close
+  end
+
+  # Sockets that stay open until their clients end them: by a full hijack, and by a partial one.
+
+  def websocket(_, env)
+    socket = env["rack.hijack"].call
+    socket.write(SWITCHING)
+    attend(socket)
+  end
+
+  def websocket_in_part(*)
+    [101, { "connection" => "Upgrade", "upgrade" => "websocket", "rack.hijack" => method(:attend) }, nil]
+  end
+
+  # Closes a WebSocket, and connects to a port with sockets of which one gets the number of its descriptor. They stay.
+  def swap(port, env)
+    socket = env["rack.hijack"].call
+    socket.write(SWITCHING)
+    number = socket.fileno
+    socket.close
+    @sockets << TCPSocket.open("127.0.0.1", port.to_i) until @sockets.any? { |other| other.fileno == number }
+  end
+
+  # Ends the WebSockets as an app does: with a Close frame of its own.
+  def hang_up
+    @sockets.reject(&:closed?).each do |socket|
+      socket.write([0x88, 2, 1000].pack("CCn"))
+      socket.close
+    end
   end
 
   def fail(*) = raise("on purpose")
@@ -361,6 +393,15 @@ class EngineApp
     stream.write("hello ")
     stream.write("stream")
     stream.close
+  end
+
+  def attend(socket)
+    @sockets << socket
+    Thread.new do
+      nil while socket.readpartial(1_000)
+    rescue IOError, SystemCallError
+      socket.close
+    end
   end
 
   def answer_as_child(socket)

@@ -30,4 +30,6 @@ module Real
   SINATRA_RACK2 = app("sinatra-rack2", "examples/sinatra/config.ru", gemfile: "examples/sinatra/Gemfile.rack2")
   FORUM = app("forum", "examples/forum/config.ru", gemfile: "examples/forum/Gemfile",
                                                    environment: { "RAILS_ENV" => "production" })
+  CABLE = app("cable", "examples/cable/config.ru", gemfile: "examples/cable/Gemfile",
+                                                   environment: { "CABLE_ISOLATION" => "fiber" })
 end

@@ -126,7 +126,9 @@ module Cuttle
           begin_in_time(wire)
           flush_fully(wire)
           env = @env
+          websocket = becomes_websocket?
           socket = wire.guard { release(own(wire)) }
+          @source.hijacked&.add(socket, websocket)
           env["rack.hijack_io"] = socket if env
           @env = @input = nil
           socket
@@ -210,6 +212,12 @@ module Cuttle
         def flush_fully(wire)
           @source.wait_for_client(wire, 0) unless wire.out.empty?
           raise IOError, "the connection is broken" if wire.broken? || !wire.out.empty?
+        end
+
+        # Whether the socket becomes a WebSocket, as far as the server sees it: with a full hijack the app answers
+        # itself.
+        def becomes_websocket?
+          (@status.nil? || @status == 101) && Hijacked.asks_for_websocket?(head.fields)
         end
 
         # Gives up the connection. Returns its socket, with unused input pushed back.

@@ -34,12 +34,13 @@ module Cuttle
           end
         end
 
-        # +trust+: the Trust, or nil; +books+: the Scoreboard in which requests are counted, or nil
-        attr_reader :limits, :counters, :spool, :env, :parser, :trust, :books
+        # +trust+: the Trust, or nil; +books+: the Scoreboard in which requests are counted, or nil; +hijacked+: the
+        # Hijacked that notes the sockets which the app takes over, or nil
+        attr_reader :limits, :counters, :spool, :env, :parser, :trust, :books, :hijacked
 
         # See Poller. Raises ArgumentError.
         def initialize(listeners, env: {}, parser: nil, trust: nil, proxy_protocol: false, spool_directory: nil,
-                       scoreboard: nil, **options)
+                       scoreboard: nil, hijacked: nil, **options)
           unknown = options.keys - KEYWORDS
           raise ArgumentError, "unknown option: #{unknown.first.inspect}" unless unknown.empty?
 
@@ -52,6 +53,7 @@ module Cuttle
           @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
           @books = scoreboard if scoreboard&.place
+          @hijacked = hijacked
           @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck, :unproxied)
           @stop_reader, @stop_writer = IO.pipe
           Forks.note(self)

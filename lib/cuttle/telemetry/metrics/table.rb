@@ -91,6 +91,8 @@ module Cuttle
                    "Connections of trusted proxies that were closed for want of a PROXY header"),
 
         Rows.figure(:connections, "cuttle_connections", "Open connections"),
+        Rows.figure(:hijacked, "cuttle_connections_hijacked",
+                    "Connections that the app has taken over, as WebSockets are, and not closed"),
         Rows.figure(:backlog, "cuttle_backlog", "Complete requests that wait for a thread"),
         Rows.figure(:running, "cuttle_threads", "Threads that run the app"),
         Rows.figure(:max_threads, "cuttle_threads_max", "As many threads there may be; absent without a limit"),
