@@ -15,9 +15,9 @@ servers = { "5 threads" => 5, "16 threads" => 16 }
 servers.each do |name, threads|
   waits.each do |number|
     trial "q21", server: name, waits: number do
-      serve engine: "hybrid", threads: threads, original: "puma"
+      serve engine: "hybrid", threads: threads
       ask work(cpu_ms: 50, iowait_ms: number.zero? ? 0 : 150, slices: [number, 1].max, cv: 1, response_chars: 1000),
-          connections: 16, requests: 300
+          connections: 16, requests: 200
     end
   end
 end

@@ -120,7 +120,9 @@ module Cuttle
       end
 
       def memory(setting)
-        sizes = @profile.memory or return
+        sizes = @profile.memory
+        return unless sizes && sizes["worker"]
+
         process = sizes["worker"] + (sizes["thread"].to_f * ((setting.threads || 1) - 1))
         (sizes["base"].to_f + (process * setting.processes)).round
       end
