@@ -6,8 +6,8 @@ require "uri"
 # The measurements of kept studies whose app's work is known, and what the model makes of them.
 #
 # A cell is a server of ours under one load of the work app. The work is in the load's path. What a request costs beside
-# it, CPU time and waiting, comes from one cell of the study, its calibration. Everything else is a forecast, of a run as
-# it was: so many requests in all, from an idle server to the last answer.
+# it, CPU time and waiting, comes from one cell of the study, its calibration. Everything else is a forecast, of a run
+# as it was: so many requests in all, from an idle server to the last answer.
 module KeptCells
   STUDIES = File.expand_path("../../../studies", __dir__)
 
