@@ -17,6 +17,7 @@ module Cuttle
     autoload :Demand, "cuttle/tuner/demand"
     autoload :Forecast, "cuttle/tuner/forecast"
     autoload :Limits, "cuttle/tuner/limits"
+    autoload :Model, "cuttle/tuner/model"
     autoload :Profile, "cuttle/tuner/profile"
     autoload :Setting, "cuttle/tuner/setting"
   end

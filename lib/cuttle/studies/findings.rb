@@ -42,9 +42,10 @@ module Cuttle
                                refuted: "fails").freeze
 
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil. model: whether our core plays a server that the claim
-      # is about. Then it shows what the model does; only that server itself can confirm or refute the claim.
-      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :model) do
+      # verdict], …]. reason: why it could not be tested, or nil. forecast: what the tuner's model expects with more
+      # cores, [[Statement, ratio or nil], …], or nil. model: whether our core plays a server that the claim is about.
+      # Then it shows what the concurrency model does; only that server itself can confirm or refute the claim.
+      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model) do
         def word
           of(verdict)
         end
@@ -88,8 +89,10 @@ module Cuttle
       # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
-          reason = claim.reason(results.environment["server_cores"].length)
-          reason ? [untestable(claim, nil, reason)] : tried(claim)
+          cores = results.environment["server_cores"].length
+          reason = claim.reason(cores)
+          forecast = Forecasts.new(self).of(claim) if claim.short?(cores)
+          reason ? [untestable(claim, nil, reason, forecast)] : tried(claim)
         end
       end
 
@@ -180,8 +183,8 @@ module Cuttle
         condition.request.scaled? ? metric.factor(scale) : 1.0
       end
 
-      def untestable(claim, by, reason)
-        Verdict.new(claim, by, :untestable, [], reason)
+      def untestable(claim, by, reason, forecast = nil)
+        Verdict.new(claim, by, :untestable, [], reason, forecast)
       end
 
       # A Verdict for each side that the claim's conditions have. If a published claim has two, or if the server that it

@@ -33,7 +33,7 @@ module Cuttle
           def evidence
             first, *others = verdicts.reject(&:reason)
             ratios = first ? first.evidence.map.with_index { |each, index| ratios(each, index, others) } : []
-            [*ratios, *main.reason].join("; ")
+            [*ratios, *(Figures.reason(main) if main.reason)].join("; ")
           end
 
           private

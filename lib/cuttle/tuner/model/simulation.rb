@@ -1,0 +1,222 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Model
+      # Plays requests through a server, event by event: arrivals, the ends of waits, and the ends of stretches of
+      # computing. The same random numbers give the same run.
+      #
+      #   arrives -> queue -> a slot of a unit -> GVL -> computes -> waits -> GVL -> computes -> … -> answered
+      class Simulation
+        # What a run measured. times and queues are seconds for each counted response, in the order of the responses:
+        # until it was answered, and until it had a slot. cpu is the number of cores in use on average; most is the
+        # largest number of requests that a unit had in the app at once.
+        Outcome = Struct.new(:rate, :times, :queues, :cpu, :most, keyword_init: true)
+
+        # A request, which waits as often as waits says and computes before each wait and at the end: stretch seconds
+        # with the GVL, then free seconds without. left: what is left of the stretch. phase: what it does.
+        Job = Struct.new(:phase, :arrived, :taken, :unit, :stretch, :free, :left, :waits, :wait, :due)
+
+        # A process, or a ractor: what has a GVL. inside: number of requests in the app; busy: whether one of them has
+        # the GVL; ready: those that want it again; waiting: the number of those that wait; pooled: those that wait for
+        # a database connection first; served: whether a new request had the last turn.
+        Unit = Struct.new(:inside, :busy, :ready, :waiting, :pooled, :served)
+
+        # draws: as of Work#draws. contention: as in a Profile.
+        def initialize(rules:, machine:, draws:, random:, contention: 0.0)
+          @rules = rules
+          @machine = machine
+          @draws = draws
+          @random = random
+          @contention = contention
+        end
+
+        # Runs until +skip+ and then +count+ requests were answered; the Outcome is about the latter. last: how many
+        # requests are sent in all, nil if there is no end to them.
+        def run(demand, count:, skip: 0, last: nil)
+          prepare(demand, skip, last)
+          happen(@agenda.next) until @answered == skip + count
+          seconds = @agenda.now - @since
+          Outcome.new(rate: count / seconds, times: @times, queues: @queues, cpu: (@agenda.used - @used) / seconds,
+                      most: @most)
+        end
+
+        private
+
+        def prepare(demand, skip, last)
+          @agenda = Agenda.new(@machine)
+          @units = Array.new(@rules.units) { Unit.new(0, false, [], 0, [], false) }
+          @queue, @times, @queues = [], [], []
+          @answered, @skip, @most = 0, skip, 0
+          @since = @used = 0.0
+          @unsent = last || Float::INFINITY
+          @rate = demand.rate
+          @rate ? expect : demand.connections.times { arrive }
+        end
+
+        def happen(job)
+          case job.phase
+          when :locked then computed(job)
+          when :waiting then waited(job)
+          when :unlocked then ended(job)
+          else
+            expect
+            arrive
+          end
+        end
+
+        # -- arriving
+
+        # An open loop: gaps at random.
+        def expect
+          @agenda.wait(Job.new(:arriving), -Math.log(1 - @random.rand) / @rate)
+        end
+
+        def arrive
+          return if @unsent.zero?
+
+          @unsent -= 1
+          draw = @draws.call
+          parts = draw.waits + 1
+          job = Job.new(:queued, @agenda.now, nil, nil, draw.locked / parts, draw.unlocked / parts, nil, draw.waits,
+                        draw.wait)
+          unit = host if @queue.empty?
+          unit ? take(unit, job) : @queue << job
+        end
+
+        # The unit that takes a new request now: the one with the fewest among those that can; nil if none can.
+        def host
+          best = nil
+          @units.each do |unit|
+            next if unit.inside >= @rules.slots || (unit.busy && !@rules.early)
+
+            best = unit if best.nil? || unit.inside < best.inside
+          end
+          best
+        end
+
+        def take(unit, job)
+          job.unit = unit
+          job.taken = @agenda.now
+          job.stretch += @contention * unit.inside / (job.waits + 1)
+          job.left = job.stretch
+          unit.inside += 1
+          @most = unit.inside if unit.inside > @most
+          want(job)
+        end
+
+        # -- computing
+
+        # The job goes on as soon as it has the GVL.
+        def want(job)
+          job.unit.busy ? job.unit.ready << job : hold(job)
+        end
+
+        def hold(job)
+          piece = [job.left, @rules.quantum].min
+          job.left -= piece
+          job.phase = :locked
+          job.unit.busy = true
+          @agenda.compute(job, piece)
+        end
+
+        # The GVL's holder has computed its stretch, or as long as it may.
+        def computed(job)
+          if job.left.positive? then preempt(job)
+          elsif job.free.positive?
+            job.phase = :unlocked
+            @agenda.compute(job, job.free)
+            release(job.unit)
+          elsif job.waits.zero? then answer_and_go_on(job)
+          else
+            pause(job)
+            release(job.unit)
+          end
+        end
+
+        # The same, of a stretch without the GVL.
+        def ended(job)
+          return pause(job) unless job.waits.zero?
+
+          job.unit.inside -= 1
+          release(job.unit) unless job.unit.busy
+          answered(job)
+        end
+
+        # Others that want the GVL come first.
+        def preempt(job)
+          unit = job.unit
+          return hold(job) unless unit.ready.any? || new?(unit)
+
+          unit.ready << job
+          release(unit)
+        end
+
+        # A thread that has answered looks for a new request while it still has the GVL. An event loop doesn't if it has
+        # just served a new one.
+        def answer_and_go_on(job)
+          unit = job.unit
+          unit.inside -= 1
+          unit.busy = false
+          @queue.empty? || (unit.served && unit.ready.any?) ? release(unit) : serve(unit)
+          answered(job)
+        end
+
+        # The GVL goes to the next that wants it. Those that have waited come before new requests, or by turns with
+        # them.
+        def release(unit)
+          unit.busy = false
+          if unit.ready.any? && !(@rules.in_turn && !unit.served && new?(unit))
+            unit.served = false
+            hold(unit.ready.shift)
+          elsif new?(unit)
+            serve(unit)
+          end
+        end
+
+        def serve(unit)
+          unit.served = @rules.in_turn
+          take(unit, @queue.shift)
+        end
+
+        # Whether the unit may take a new request.
+        def new?(unit)
+          @queue.any? && unit.inside < @rules.slots
+        end
+
+        # A closed loop sends the next request.
+        def answered(job)
+          @answered += 1
+          if @answered > @skip
+            @times << (@agenda.now - job.arrived)
+            @queues << (job.taken - job.arrived)
+          elsif @answered == @skip
+            @since, @used = @agenda.now, @agenda.used
+          end
+          arrive unless @rate
+        end
+
+        # -- waiting
+
+        def pause(job)
+          job.waits -= 1
+          job.left = job.stretch
+          job.unit.waiting < @rules.pool ? start_waiting(job) : job.unit.pooled << job
+        end
+
+        def start_waiting(job)
+          job.unit.waiting += 1
+          job.phase = :waiting
+          @agenda.wait(job, job.wait)
+        end
+
+        def waited(job)
+          unit = job.unit
+          unit.waiting -= 1
+          start_waiting(unit.pooled.shift) if unit.pooled.any?
+          want(job)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,156 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Model
+      # The requests of a profile under an engine: how much each computes and waits, and their averages. The engine's
+      # own CPU time is part of a request's.
+      #
+      # How long a request waits has to do with how long it computes: with a probability of the entry's correlation,
+      # both have the same rank in their distributions. That gives the ranks this correlation.
+      class Work
+        # No two requests are quite alike. Without this, requests of an even profile would keep step for ever.
+        SCATTER = 0.04
+
+        LEAST = 1e-9 # seconds of CPU time: nothing takes no time
+
+        # Numbers from 0 to 1 at random, but each thousandth once in a thousand draws. So the mean of a few thousand
+        # draws is that of the distribution, and runs of the simulation scatter less.
+        class Deck
+          CARDS = 1000
+
+          def initialize(random)
+            @random = random
+            @cards = Array.new(CARDS) { |index| (index + 0.5) / CARDS }
+            @next = CARDS
+          end
+
+          def draw
+            if @next == CARDS
+              @cards.shuffle!(random: @random)
+              @next = 0
+            end
+            @next += 1
+            @cards[@next - 1]
+          end
+        end
+
+        # CPU time with the GVL and without, and the number and the length of the waits.
+        Draw = Struct.new(:locked, :unlocked, :waits, :wait)
+
+        # profile: a Profile. engine: its name.
+        def initialize(profile, engine)
+          @entries = profile.entries
+          @overhead = overhead(profile.overheads, engine)
+          @total = @entries.sum(&:weight).to_f
+        end
+
+        # CPU seconds of the average request, with the engine's.
+        def cpu
+          @cpu ||= mean(&:mean_cpu) + @overhead
+        end
+
+        # Seconds that the average request waits.
+        def wait
+          @wait ||= mean(&:mean_wait)
+        end
+
+        # Share of the CPU time that runs without the GVL.
+        def unlocked
+          @unlocked ||= cpu.positive? ? mean { |entry| entry.mean_cpu * entry.unlocked } / cpu : 0.0
+        end
+
+        # How often the average request waits.
+        def waits
+          @waits ||= mean(&:waits)
+        end
+
+        # Coefficient of variation of a request's CPU time and waiting together.
+        def variation
+          @variation ||= begin
+            average = mean { |entry| entry.mean_cpu + entry.mean_wait }
+            square = mean { |entry| square_of_sum(entry) }
+            average.positive? ? Math.sqrt([(square / (average**2)) - 1, 0].max) : 0.0
+          end
+        end
+
+        # The second moment of a stretch of computing between two waits.
+        def squared_stretch
+          @squared_stretch ||= mean do |entry|
+            stretches = [entry.waits, 1].max
+            entry.cpu.sum { |cpu| ((cpu * (1 - entry.unlocked) + @overhead) / stretches)**2 } / entry.cpu.length
+          end
+        end
+
+        # An endless source of Draws from this random generator.
+        def draws(random)
+          choice = Deck.new(random)
+          decks = @entries.map { [Deck.new(random), Deck.new(random)] }
+          bounds = @entries.map(&:weight).inject([]) { |sums, weight| [*sums, weight / @total + (sums.last || 0)] }
+          lambda do
+            point = choice.draw
+            index = bounds.length == 1 ? 0 : bounds.index { |bound| point <= bound } || (bounds.length - 1)
+            draw(@entries[index], *decks[index], random)
+          end
+        end
+
+        private
+
+        def draw(entry, deck, other, random)
+          point = deck.draw
+          cpu = entry.cpu[(point * entry.cpu.length).to_i]
+          wait = entry.wait[(rank(entry.correlation, point, other, random) * entry.wait.length).to_i]
+          waits = wait.positive? ? [whole(entry.waits, random), 1].max : 0
+          cpu *= scatter(random)
+          free = cpu * entry.unlocked
+          Draw.new([cpu - free + @overhead, LEAST].max, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
+        end
+
+        # The rank of the waiting beside that rank of the CPU time.
+        def rank(correlation, point, other, random)
+          return other.draw unless correlation.nonzero? && random.rand < correlation.abs
+
+          correlation.positive? ? point : 1 - point
+        end
+
+        def scatter(random)
+          1 - SCATTER + (2 * SCATTER * random.rand)
+        end
+
+        # A whole number whose mean is +number+.
+        def whole(number, random)
+          floor = number.floor
+          floor == number ? floor : floor + (random.rand < number - floor ? 1 : 0)
+        end
+
+        # The engine's CPU time per request; if it wasn't measured, the mean of those that were.
+        def overhead(overheads, engine)
+          known = (overheads || {}).transform_keys(&:to_s)
+          return known[engine] || (known.values.sum / known.length) if known.any?
+
+          0.0
+        end
+
+        def mean
+          @entries.sum { |entry| entry.weight * yield(entry) } / @total
+        end
+
+        # The mean of (CPU time + waiting)².
+        def square_of_sum(entry)
+          together = entry.correlation.abs
+          waits = entry.correlation.negative? ? entry.wait.reverse : entry.wait
+          product = (together * mean_product(entry.cpu, waits)) + ((1 - together) * entry.mean_cpu * entry.mean_wait)
+          [entry.cpu, entry.wait].sum { |values| mean_product(values, values) } + (2 * product)
+        end
+
+        # The mean of the products of what has the same rank.
+        def mean_product(one, other)
+          points = [one.length, other.length].max
+          Array.new(points) { |index|
+            one[index * one.length / points] * other[index * other.length / points]
+          }.sum / points
+        end
+      end
+    end
+  end
+end
