@@ -14,10 +14,31 @@ module Cuttle
     # Something can't be measured, read or answered. The message is one line; the exit status is 1.
     class Failure < Error; end
 
+    autoload :Advice, "cuttle/tuner/advice"
+    autoload :Advisor, "cuttle/tuner/advisor"
+    autoload :Circumstances, "cuttle/tuner/circumstances"
     autoload :Demand, "cuttle/tuner/demand"
+    autoload :Edit, "cuttle/tuner/edit"
+    autoload :Elsewhere, "cuttle/tuner/elsewhere"
+    autoload :Folder, "cuttle/tuner/folder"
+    autoload :Footprint, "cuttle/tuner/footprint"
     autoload :Forecast, "cuttle/tuner/forecast"
+    autoload :Grid, "cuttle/tuner/grid"
     autoload :Limits, "cuttle/tuner/limits"
+    autoload :Margin, "cuttle/tuner/margin"
+    autoload :Measurement, "cuttle/tuner/measurement"
+    autoload :Model, "cuttle/tuner/model"
+    autoload :Options, "cuttle/tuner/options"
+    autoload :Outcome, "cuttle/tuner/outcome"
     autoload :Profile, "cuttle/tuner/profile"
+    autoload :Question, "cuttle/tuner/question"
+    autoload :Ranking, "cuttle/tuner/ranking"
+    autoload :Report, "cuttle/tuner/report"
+    autoload :Requests, "cuttle/tuner/requests"
+    autoload :Search, "cuttle/tuner/search"
+    autoload :Session, "cuttle/tuner/session"
     autoload :Setting, "cuttle/tuner/setting"
+    autoload :Verification, "cuttle/tuner/verification"
+    autoload :Verified, "cuttle/tuner/verified"
   end
 end

@@ -22,6 +22,7 @@ module Cuttle
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found
     class Profile
       SCHEMA = "cuttle-profile/1"
+      FILE = "profile.json"
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
                 corrections].freeze
 
