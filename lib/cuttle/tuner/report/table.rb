@@ -18,6 +18,18 @@ module Cuttle
           (same ? rows.drop(1) : rows).uniq { |_, outcome| outcome.setting }
         end
 
+        # A text table of [[name, Outcome], …] with their intervals.
+        def forecasts(outcomes)
+          rows = outcomes.map do |name, outcome|
+            [name, outcome.demand.name, *cells(outcome)[0..-2].map { |cell| written(*cell) }]
+          end
+          Columns.align([["", "load", *HEADER[1..-2]], *rows], left: [0, 1])
+        end
+
+        def written(figure, interval)
+          interval ? "#{figure} (#{interval})" : figure
+        end
+
         # Cells of a row: [figure, interval or nil] each.
         def cells(outcome)
           [estimate(outcome.capacity, :rate), *%i[p50 p95 p99].map { |name| estimate(outcome[name], :seconds) },

@@ -39,8 +39,13 @@ module Cuttle
         def gains(advice)
           [[:capacity, "times the requests per second"], [:p95, "times the p95"]].filter_map do |name, text|
             gain = advice.gains&.fetch(name)
-            "#{Numbers.ratio(gain.value)} #{text}#{interval(gain, :ratio)}" if gain
+            "#{gain(gain)} #{text}" if gain
           end.join(", ")
+        end
+
+        # "1.18 (1.15 to 1.21)"
+        def gain(ratio)
+          estimate(ratio, :ratio)
         end
 
         # "p99 310 ms, 1.6 times the limit of 200 ms"
