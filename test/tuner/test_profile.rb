@@ -22,11 +22,17 @@ class TestProfile < Minitest::Test
     assert_equal [1.0, 0.0], profile.entries.map(&:waits)
   end
 
+  def test_what_an_entry_does_not_say_has_a_meaning
+    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.001, wait: 0)
+    assert_equal [0.0, 0.0, nil], [entry.unlocked, entry.correlation, entry.samples]
+  end
+
   def test_a_written_profile_is_read_as_it_was
     Dir.mktmpdir do |directory|
-      path = profile(boot: 1.5, memory: { "base" => 1, "worker" => 2, "thread" => 3 }).write("#{directory}/a.json")
+      path = profile(boot: 1.5, memory: { "base" => 1, "worker" => 2, "thread" => 3 },
+                     notes: ["no database"]).write("#{directory}/a.json")
       read = Tuner::Profile.read(path)
-      assert_equal 1.5, read.boot
+      assert_equal [1.5, ["no database"]], [read.boot, read.notes]
       assert_equal profile.entries, read.entries
       assert_equal 2.5, read.with(boot: 2.5).boot
     end

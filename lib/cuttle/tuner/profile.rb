@@ -20,20 +20,23 @@ module Cuttle
     #   boot         seconds from the start to the first answer
     #   connections  { "process", "thread" }: database connections that each process, and each thread, holds; or nil
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found
+    #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"
       FILE = "profile.json"
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
-                corrections].freeze
+                corrections notes].freeze
 
       # One kind of request. weight: its share of the mix (any positive numbers; only their ratios matter). cpu, wait:
       # distributions of the CPU time in Ruby and of the waiting, as seconds in ascending order at evenly spaced
       # quantiles (one number: always the same). waits: how often a request waits, on average. unlocked: share of the
-      # CPU time that runs without the GVL, 0 to 1.
-      Entry = Struct.new(:name, :weight, :cpu, :wait, :waits, :unlocked, keyword_init: true) do
-        def initialize(name:, cpu:, wait:, weight: 1.0, waits: nil, unlocked: 0.0)
+      # CPU time that runs without the GVL, 0 to 1. correlation: of the ranks of CPU time and waiting in one request, -1
+      # to 1 (0: independent of each other). samples: how many requests were measured, nil if that isn't known.
+      Entry = Struct.new(:name, :weight, :cpu, :wait, :waits, :unlocked, :correlation, :samples,
+                         keyword_init: true) do
+        def initialize(name:, cpu:, wait:, weight: 1.0, waits: nil, unlocked: 0.0, correlation: 0.0, samples: nil)
           super(name: name, weight: weight, cpu: Array(cpu), wait: Array(wait), unlocked: unlocked,
-                waits: waits || (Array(wait).sum.positive? ? 1.0 : 0.0))
+                waits: waits || (Array(wait).sum.positive? ? 1.0 : 0.0), correlation: correlation, samples: samples)
           freeze
         end
 
