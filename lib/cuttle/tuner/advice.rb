@@ -52,7 +52,7 @@ module Cuttle
       end
 
       def to_h
-        Document.plain(super.merge(schema: Advice::SCHEMA))
+        Advice::Document.plain(super.merge(schema: Advice::SCHEMA))
       end
 
       # Writes it to +path+; a reader always sees a whole file. Raises Failure.

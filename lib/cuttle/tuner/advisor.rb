@@ -193,8 +193,8 @@ module Cuttle
       # The best setting with twice the cores, with a database that is twice as slow, at twice the rate.
       def changes
         [change(:cores, @cores * 2, cores: @cores * 2),
-         *(change(:wait, 2, wait: 2) if @profile.mean_wait > WAITS * @profile.mean_cpu),
-         *(change(:rate, @limits.rate * 2, rate: @limits.rate * 2) if @limits.rate)]
+         (change(:wait, 2, wait: 2) if @profile.mean_wait > WAITS * @profile.mean_cpu),
+         (change(:rate, @limits.rate * 2, rate: @limits.rate * 2) if @limits.rate)].compact
       end
 
       def change(what, value, cores: @cores, wait: 1, rate: @limits.rate)

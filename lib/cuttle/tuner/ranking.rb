@@ -10,7 +10,7 @@ module Cuttle
     class Ranking
       CAPACITY = 0.03 # smaller differences are noise
       TAIL = 0.10
-      MEMORY = 0.05
+      MEMORY = 0.10
       ROOM = 0.7 # share of the capacity that a server should be used to
 
       # present: the user's Setting, or nil. Among equals its engine is kept.

@@ -40,7 +40,7 @@ module Cuttle
       # Returns Found.
       def run
         capacities
-        [*@present, *promising].first(@most).each { |setting| outcome(setting) }
+        [@present, *promising].compact.first(@most).each { |setting| outcome(setting) }
         climb
         Found.new(outcomes: ranked, demand: demand, capacities: capacities, grid: @grid, cores: @cores)
       end

@@ -14,11 +14,11 @@ module Cuttle
 
       # folder: of a new tune, or of one that goes on. budget: seconds in place of the tune's own. Progress goes to
       # +out+. profiler: makes what measures a Profile.
-      def initialize(folder, out:, budget: nil, profiler: Profiler.method(:new))
+      def initialize(folder, out:, budget: nil, profiler: nil)
         @folder = folder
         @options = budget ? folder.options.with(budget: budget) : folder.options
         @out = out
-        @profiler = profiler
+        @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
         @began = Cuttle.now
         @warnings = []
       end
@@ -127,7 +127,7 @@ module Cuttle
       # The present one is what the others are compared with.
       def settings(found, count)
         best = found.outcomes.map(&:setting).first(count)
-        [*@options.present, *best].uniq
+        [@options.present, *best].compact.uniq
       end
 
       # Seconds of the budget that are left for measuring.
@@ -152,7 +152,7 @@ module Cuttle
       def advise(profile, verified)
         Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here)
                .advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
-                       warnings: @warnings.uniq)
+                       warnings: [*profile.notes, *@warnings].uniq)
       end
 
       def keep_warnings(results)

@@ -7,7 +7,7 @@ module Cuttle
       module HeatMap
         extend Markup
 
-        DEEPEST = 60 # percent of the colour, so that the figure on it can be read
+        DEEPEST = 45 # percent of the colour, so that the figure on it can be read
 
         module_function
 

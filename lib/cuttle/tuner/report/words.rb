@@ -97,7 +97,7 @@ module Cuttle
         def occupies(outcome)
           parts = [("#{Numbers.size(outcome.memory)} of memory" if outcome.memory),
                    (Units.plural(outcome.connections, "database connection") if outcome.connections),
-                   (format("%.2g of the cores' time at that rate", outcome.cpu) if outcome.cpu)].compact
+                   (format("%.2g cores at that rate", outcome.cpu) if outcome.cpu)].compact
           "It takes #{parts.join(", ")}." if parts.any?
         end
 
