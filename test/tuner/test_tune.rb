@@ -54,10 +54,11 @@ class TestTune < Minitest::Test
   end
 
   def test_the_present_setting_is_that_of_the_apps_files
+    ask = ["app/config.ru", "--profile", @kept, "--what-if", "workers=2"]
     configure("workers 3\nthreads 1, 7\n", "puma.rb")
-    assert_match(/hybrid -w 3 -t 7.*\(config\/puma\.rb\)/, predict("app/config.ru").first)
+    assert_match(/^hybrid -w 3 -t 7 \(config\/puma\.rb\) /, tune(*ask).first)
     configure("engine :single\nworkers 4\n")
-    assert_match(/single -w 4 .*\(config\/cuttle\.rb\)/, predict("app/config.ru").first)
+    assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
   def test_an_answer_is_written_into_the_configuration
@@ -67,7 +68,13 @@ class TestTune < Minitest::Test
     assert_match(/^-threads 1 # one$/, err)
     text = File.read("#{@directory}/app/config/cuttle.rb")
     assert_match(/\A# ours\nworkers \d\nthreads [2-9]\d* # one\n\z/, text)
-    assert_match(/^Keep hybrid/, predict("app/config.ru").first, "it is what the app then has")
+    assert_match(/^workers +#{text[/workers (\d)/, 1]} /, check_of_serve)
+  end
+
+  def check_of_serve
+    out = StringIO.new
+    Dir.chdir("#{@directory}/app") { Cuttle::CLI.new(out: out, err: out).run(%w[check]) }
+    out.string
   end
 
   def test_what_could_not_be_written_is_refused_before_anything_is_measured
@@ -89,7 +96,7 @@ class TestTune < Minitest::Test
   def test_limits_that_nothing_keeps
     out, err, status = predict("--memory", "1M")
     assert_equal 1, status, err
-    assert_match(/^No setting keeps the limits: memory [\d.]+ MB, \d+ times the limit of 1\.00 MB with hybrid/, out)
+    assert_match(/^No setting keeps the limits: memory [\d.]+ MB, \d+ times the limit of 1\.00 MB with single/, out)
     out, _, status = predict("--rate", "100k")
     assert_equal 1, status
     assert_match(/^No setting keeps the limits: it serves [\d.,]+\/s of 100,000\/s/, out)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "optparse"
+require "cuttle/cli/lab"
 
 module Cuttle
   class CLI

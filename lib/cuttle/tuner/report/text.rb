@@ -31,6 +31,7 @@ module Cuttle
         end
 
         def title_of_table(advice)
+          return "The nearest setting, and what you have:" if advice.kind == :none
           return "No other setting is as good:" if advice.alternatives.empty?
 
           "As good, as far as can be measured, the cheapest first:"

@@ -70,6 +70,8 @@ module Cuttle
 
         # The answer in figures: sentences.
         def sentences(advice)
+          return [capacity(advice), times(advice)] unless advice.choice.p95&.value&.finite?
+
           [capacity(advice), times(advice), occupies(advice.choice), headroom(advice)].compact
         end
 
@@ -102,8 +104,6 @@ module Cuttle
         end
 
         def headroom(advice)
-          return unless advice.headroom.finite?
-
           asked = advice.limits.rate ? "the rate that you gave" : "#{percent(Ranking::ROOM)} of the best capacity"
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
         end
