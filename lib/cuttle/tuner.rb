@@ -17,7 +17,9 @@ module Cuttle
     autoload :Demand, "cuttle/tuner/demand"
     autoload :Forecast, "cuttle/tuner/forecast"
     autoload :Limits, "cuttle/tuner/limits"
+    autoload :Mix, "cuttle/tuner/mix"
     autoload :Profile, "cuttle/tuner/profile"
+    autoload :Profiler, "cuttle/tuner/profiler"
     autoload :Setting, "cuttle/tuner/setting"
   end
 end
