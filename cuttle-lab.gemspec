@@ -18,7 +18,8 @@ Gem::Specification.new do |spec|
   spec.files = Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*.{rb,css}}",
                    "lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*.rb}",
                    "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
-                   "docs/{examples,lab,lab-statistics,load,performance,studies,study,tuning-model,work}.md",
+                   "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
+                   "docs/tuning*.md",
                    "examples/{hello,work}.ru", "examples/work/Gemfile",
                    "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
   spec.extensions = ["ext/cuttle_load/extconf.rb"]

@@ -1,0 +1,118 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Profiler
+      # What serving costs beside the app, from the Runs: each engine's overhead, the GVL's price, how processes scale,
+      # memory, database connections. It measures nothing. What its runs are missing for is nil.
+      #
+      # Rule: the difference of two runs counts only if chance does not explain it. Requests differ, so the mean of some
+      # hundred of them is never quite the same.
+      class Costs
+        CHANCE = 2 # standard errors
+        IDLE, MORE = 0.9, 1.05 # of a core: below, the GVL limits no process; above, it computes without the GVL
+
+        # runs: Runs that were made. samples: Samples of the app. warn: called with a line.
+        def initialize(runs, samples, warn:)
+          @runs = runs
+          @samples = samples
+          @warn = warn
+        end
+
+        # Engine => seconds of CPU time that a response costs beside the app.
+        def overheads
+          found = @runs.alone.to_h { |engine, reading| [engine, overhead(engine, reading)&.round(9)] }.compact
+          found unless found.empty?
+        end
+
+        # Seconds of CPU time that each further busy thread adds. The part beside the app is known exactly, because the
+        # ledger has the app's part of the same requests.
+        def contention
+          one, many = solo, @runs.reading(@runs.many)
+          return unless one&.overhead && many&.overhead && many.busy && many.busy >= 2
+
+          more = many.app_cpu - one.app_cpu
+          more = 0.0 if more < CHANCE * error(one, many)
+          [(many.overhead - one.overhead + more) / (many.busy - 1), 0.0].max.round(9)
+        end
+
+        # [[processes, speed of each, …]], from the CPU time that a response takes.
+        def scaling
+          one = wide(1) or return
+          speeds = [2, @runs.wide_cores.length].uniq.select { |count| count.between?(2, @runs.wide_cores.length) }
+                                               .filter_map { |count| [count, speed(one, wide(count))] if wide(count) }
+          [[1, 1.0], *speeds]
+        end
+
+        # From three totals: one worker with one thread, one with several, two with several.
+        def memory
+          one, many, two = totals(&:pss)
+          return unless one && many
+
+          thread = [(many - one) / (@runs.threads - 1), 0].max
+          worker = two && [two - many - (@runs.threads - 1) * thread, 0].max
+          { "base" => worker && [one - worker, 0].max, "worker" => worker, "thread" => thread }.compact
+        end
+
+        # Database connections, from the same three.
+        def connections
+          one, many, two = totals(&:databases)
+          return unless one && many
+
+          thread = [(many - one).fdiv(@runs.threads - 1), 0.0].max
+          process = two ? two - many - @runs.threads * thread : one - thread
+          { "process" => [process, 0.0].max.round(2), "thread" => thread.round(2) }
+        end
+
+        # Share of the CPU time that runs without the GVL. A process that uses more than one core has at least this
+        # share, and exactly this share if the GVL limits it.
+        def unlocked
+          used = wide(1)&.cores
+          if @runs.wide_cores.one? then @warn.call("computing without the GVL can't be seen on one core")
+          elsif used && used < IDLE
+            @warn.call(format("computing without the GVL was not looked for: %d threads used only %.2f of a core",
+                              @runs.threads, used))
+          end
+          used.to_f > MORE ? (1 - 1 / used).round(3) : 0.0
+        end
+
+        private
+
+        def solo
+          @runs.reading(@runs.solo)
+        end
+
+        def wide(workers)
+          @runs.reading(@runs.many(workers), @runs.wide_cores)
+        end
+
+        def totals(&figure)
+          [solo, wide(1) || @runs.reading(@runs.many), wide(2)].map { |reading| reading && figure.call(reading) }
+        end
+
+        # An engine whose ledger has no CPU time: what a response costs more than the app alone.
+        def overhead(engine, reading)
+          return reading.overhead if reading.overhead
+
+          more = reading.cpu - @samples.mean(:cpu)
+          return more if more > CHANCE * error(reading)
+
+          least = solo&.overhead or return
+          @warn.call("#{engine}: the app's own variation hides its overhead; taken for that of #{@runs.solo.engine}")
+          [more, least].max
+        end
+
+        # Standard error of the difference of two readings' CPU times, or of one and the samples'.
+        def error(*readings)
+          variances = readings.map { |reading| @samples.deviation(:cpu)**2 / reading.responses }
+          variances << @samples.error(:cpu)**2 if readings.one?
+          Math.sqrt(variances.sum)
+        end
+
+        def speed(one, many)
+          many.cpu - one.cpu > CHANCE * error(one, many) ? (one.cpu / many.cpu).round(4) : 1.0
+        end
+      end
+    end
+  end
+end
