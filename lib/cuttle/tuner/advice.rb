@@ -13,6 +13,7 @@ module Cuttle
     #   choice        Outcome: the setting to run
     #   present       Outcome of the user's setting, or nil; place: where that setting comes from
     #   gains         { capacity:, p95: }: choice / present, an Estimate each, or nil
+    #   detectable    of :keep, the smallest difference of the capacity that would have been seen (0.04: 4%), or nil
     #   limits        Limits
     #   cores, here   that the server may use; that it was measured on
     #   alternatives  Outcomes that nothing measurable sets apart from the choice, the cheapest first
@@ -23,8 +24,8 @@ module Cuttle
     #   warnings      lines
     #   edit          { "path", "diff", "refusal" } of the configuration file: what changes in it, or why it can't be
     #                 changed; or nil
-    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :limits, :cores,
-                        :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
+    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :limits,
+                        :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
                         keyword_init: true) do
       def initialize(**)
         super

@@ -40,6 +40,7 @@ module Cuttle
       def answer
         kind = kind_of(best)
         { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
+          detectable: (comparison(:capacity, best)&.detectable if kind == :keep),
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
@@ -92,10 +93,11 @@ module Cuttle
         better?(:p95, outcome) { outcome.p95 && outcome.p95.value < present.p95.value * (1 - Ranking::TAIL) }
       end
 
-      # By the lab's comparison where there is one, otherwise by the block.
+      # By the lab's comparison where both were measured, otherwise by the block.
       def better?(measure, outcome)
-        compared = comparison(measure, outcome)
-        compared ? compared.better? : yield
+        return yield unless outcome.measured && present.measured
+
+        comparison(measure, outcome)&.better? || false
       end
 
       def comparison(measure, outcome)
@@ -112,9 +114,12 @@ module Cuttle
         return if present.nil? || choice.setting == present.setting
 
         %i[capacity p95].to_h { |measure| [measure, comparison(measure, choice)&.ratio || ratio(measure, choice)] }
+          .compact
       end
 
       def ratio(measure, choice)
+        return if measure == :p95 && (present.overloaded? || choice.overloaded?)
+
         one, other = [present, choice].map { |outcome| outcome[measure]&.value }
         Lab::Statistics::Estimate.new(other / one, nil, nil, nil) if one&.finite? && other&.finite? && one.positive?
       end

@@ -12,9 +12,9 @@ module Cuttle
 
       # Octets, PSS of all processes.
       def memory(setting)
-        return unless @memory
+        return unless @memory && @memory["worker"]
 
-        @memory["base"] + (setting.processes * (@memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)))
+        @memory["base"].to_f + (setting.processes * (@memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)))
       end
 
       # Connections to the database, of all processes.

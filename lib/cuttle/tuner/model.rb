@@ -120,9 +120,7 @@ module Cuttle
       end
 
       def memory(setting)
-        sizes = @profile.memory or return
-        process = sizes["worker"] + (sizes["thread"].to_f * ((setting.threads || 1) - 1))
-        (sizes["base"].to_f + (process * setting.processes)).round
+        Footprint.new(@profile).memory(setting)&.round
       end
 
       # Threads keep their connections; fibers need one for each request that is in the app.

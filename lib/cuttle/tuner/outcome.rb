@@ -22,8 +22,14 @@ module Cuttle
 
       # This outcome with what was measured in place of what was predicted. measurement: a Measurement.
       def confirmed(measurement)
-        found = measurement.to_h.slice(:capacity, :p50, :p95, :p99, :memory, :rounds).compact
-        self.class.new(**to_h, **found, measured: true)
+        found = measurement.to_h.slice(:capacity, :memory, :rounds).compact
+        times = measurement.p50 ? measurement.to_h.slice(:p50, :p95, :p99) : {}
+        self.class.new(**to_h, **found, **times, measured: true)
+      end
+
+      # Whether requests come faster than it can serve them, so that they wait longer and longer.
+      def overloaded?
+        demand.open? && capacity.value < demand.rate
       end
 
       # A Forecast with the values of the figures, without their intervals.

@@ -31,7 +31,7 @@ module Cuttle
 
       # Only a difference that was seen counts, so the end of its interval that is nearer to none.
       def capacity
-        gain = @advice.gains&.fetch(:capacity) or return
+        gain = @advice.gains&.[](:capacity) or return
         return if @advice.kind != :change || lost(gain.low || gain.value) <= @worse
 
         "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times what #{@advice.present.setting.name} " \
@@ -39,7 +39,7 @@ module Cuttle
       end
 
       def tail
-        gain = @advice.gains&.fetch(:p95) or return
+        gain = @advice.gains&.[](:p95) or return
         return if @advice.kind != :change || lost(1 / (gain.high || gain.value)) <= @worse
 
         "p95 with #{@advice.choice.setting.name} is #{Report::Words.gain(gain)} times that with " \

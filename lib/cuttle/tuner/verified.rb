@@ -4,6 +4,8 @@ module Cuttle
   module Tuner
     # What a verification found: its lab's results as Measurements, comparisons and corrections.
     class Verified
+      CERTAIN = 1.5 # a figure whose interval is wider corrects nothing
+
       # results: Lab::Results of a Verification.
       def initialize(results)
         @results = results
@@ -63,13 +65,18 @@ module Cuttle
         end
       end
 
+      # Of what was measured well enough to learn from.
       def correction(model, found, demand, cores, **measured)
-        known = measured.compact.transform_values(&:value)
+        known = measured.select { |_, estimate| certain?(estimate) }.transform_values(&:value)
         return if known.empty?
 
         forecast = model.forecast(found.setting, demand, cores: cores)
         { "setting" => found.setting.to_h, "demand" => demand.to_h, "measured" => known,
           "forecast" => known.keys.to_h { |name| [name, forecast[name]] } }.then { |hash| plain(hash) }
+      end
+
+      def certain?(estimate)
+        Report::Numbers.interval?(estimate) && estimate.high <= estimate.low * CERTAIN
       end
 
       # As JSON reads it back.

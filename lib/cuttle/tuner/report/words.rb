@@ -15,6 +15,7 @@ module Cuttle
         FIGURES = { rate: "capacity", p99: "p99", queue_p99: "queue p99", memory: "memory",
                     connections: "database connections" }.freeze
         SAME = 0.005 # a smaller change is none
+        ROUGH = 0.2 # a verification that sees no smaller differences says little
 
         module_function
 
@@ -38,7 +39,7 @@ module Cuttle
         # "1.18 times the requests per second, p95 0.70 times as long"
         def gains(advice)
           [[:capacity, "times the requests per second"], [:p95, "times the p95"]].filter_map do |name, text|
-            gain = advice.gains&.fetch(name)
+            gain = advice.gains&.[](name)
             "#{gain(gain)} #{text}" if gain
           end.join(", ")
         end
@@ -70,9 +71,9 @@ module Cuttle
 
         # The answer in figures: sentences.
         def sentences(advice)
-          return [capacity(advice), times(advice)] unless advice.choice.p95&.value&.finite?
+          return [capacity(advice), times(advice)] if advice.choice.overloaded?
 
-          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice)].compact
+          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice)].compact
         end
 
         def capacity(advice)
@@ -88,7 +89,7 @@ module Cuttle
 
         def times(advice)
           choice = advice.choice
-          return "At #{advice.demand.name} requests wait without end." unless choice.p95&.value&.finite?
+          return "It can't keep up with #{advice.demand.name}: requests wait longer and longer." if choice.overloaded?
 
           figures = %i[p50 p95 p99].filter_map do |name|
             "#{name} #{estimate(choice[name], :seconds)}" if choice[name]
@@ -106,6 +107,15 @@ module Cuttle
         def headroom(advice)
           asked = advice.limits.rate ? "the rate that you gave" : "#{percent(Ranking::ROOM)} of the best capacity"
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
+        end
+
+        # What "nothing measurable" means.
+        def seen(advice)
+          share = advice.detectable or return
+          return "A difference of #{Numbers.effect(share)} in the capacity would have been seen." if share <= ROUGH
+
+          "But only a difference of #{Numbers.effect(share)} in the capacity would have been seen: measure on a quieter " \
+            "machine, or with more --budget."
         end
 
         # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
