@@ -12,8 +12,8 @@ module Bench
     WARM_UP = 0.5
 
     # name: of the directory. app, work: as for Tuner::Options. budget: seconds of the tune.
-    def initialize(name, app:, work: {}, engines: nil, workers: [0, 2, 3, 4], threads: [1, 2, 3, 5, 8], budget: 120, seed: 1,
-                   rounds: ROUNDS, out: $stdout)
+    def initialize(name, app:, work: {}, engines: nil, workers: [0, 2, 3, 4], threads: [1, 2, 3, 5, 8], budget: 120,
+                   seed: 1, rounds: ROUNDS, out: $stdout)
       @directory = File.join(RESULTS, "tune", name)
       @given = { app: app, work: work, engines: engines, budget: budget, seed: seed }
       @workers = workers
@@ -80,14 +80,16 @@ module Bench
     def settings(advice)
       all = engines.flat_map do |engine|
         threads = Cuttle::Engines.traits(engine).pooled? ? @threads : [nil]
-        @workers.product(threads).map { |count, number| Tuner::Setting.new(engine: engine, workers: count, threads: number) }
+        @workers.product(threads).map do |count, number|
+          Tuner::Setting.new(engine: engine, workers: count, threads: number)
+        end
       end
-      [advice.choice.setting, *all.uniq.sort_by { |each| -order(each) }].uniq.first(MOST)
+      [advice.choice.setting, *all.uniq.sort_by { |each| precedence(each) }].uniq.first(MOST)
     end
 
     # Hybrid first: it is what most apps run under.
-    def order(setting)
-      setting.engine == "hybrid" ? 1 : 0
+    def precedence(setting)
+      setting.engine == "hybrid" ? 0 : 1
     end
 
     # The grid beside the tune.
@@ -117,8 +119,8 @@ module Bench
           @verified.measurements.flat_map do |setting, found|
             closed = model.forecast(setting, Tuner::Demand.closed(@verified.connections), cores: @advice.here)
             open = model.forecast(setting, Tuner::Demand.open(@verified.rate), cores: @advice.here)
-            [[setting, :rate, margin.around(:capacity, Tuner::Forecast.new(**closed.to_h, capacity: closed.rate)), found.capacity],
-             [setting, :p95, margin.around(:p95, open), found.p95]]
+            rate = margin.around(:capacity, Tuner::Forecast.new(**closed.to_h, capacity: closed.rate))
+            [[setting, :rate, rate, found.capacity], [setting, :p95, margin.around(:p95, open), found.p95]]
           end.select { |_, _, predicted, measured| predicted&.value&.finite? && measured }
         end
       end
@@ -146,10 +148,11 @@ module Bench
       def errors
         cells.group_by { |_, figure| figure }.map do |figure, group|
           misses = group.map { |_, _, predicted, measured| (Math.log(measured.value / predicted.value)).abs }.sort
+          middle, most = [misses[misses.length / 2], misses.last].map { |miss| (Math.exp(miss) - 1) * 100 }
           held = group.count { |_, _, predicted, measured| measured.value.between?(predicted.low, predicted.high) }
-          format("%s: %d cells, off by %.1f%% in the median, %.1f%% at most (aim: %d%%); %d%% within the interval (aim: %d%%)",
-                 figure, group.length, (Math.exp(misses[misses.length / 2]) - 1) * 100, (Math.exp(misses.last) - 1) * 100,
-                 AIMS[figure] * 100, held * 100 / group.length, AIMS[:held] * 100)
+          format("%s: %d cells, off by %.1f%% in the median (aim: %d%%), %.1f%% at most; %d%% within the interval " \
+                 "(aim: %d%%)", figure, group.length, middle, AIMS[figure] * 100, most, held * 100 / group.length,
+                 AIMS[:held] * 100)
         end
       end
     end

@@ -95,7 +95,8 @@ class TestAdvice < Minitest::Test
     assert_equal %i[cores wait rate], advice.changes.map(&:what)
     assert_equal [2, 2, 60.0], advice.changes.map(&:value)
     assert_equal "hybrid", advice.map.engine
-    assert_equal [advice.map.workers.length, advice.map.threads.length], [advice.map.rows.length, advice.map.rows.first.length]
+    map = advice.map
+    assert_equal [map.workers.length, map.threads.length], [map.rows.length, map.rows.first.length]
     refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
   end
 

@@ -14,7 +14,7 @@ class TestSearch < Minitest::Test
   end
 
   def ranked(*outcomes, present: nil, **limits)
-    Tuner::Ranking.new(limits: Tuner::Limits.new(**limits), present: present).order(outcomes).map { |each| each.setting }
+    Tuner::Ranking.new(limits: Tuner::Limits.new(**limits), present: present).order(outcomes).map(&:setting)
   end
 
   def test_the_grid_has_more_slots_than_an_app_can_use

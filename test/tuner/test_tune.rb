@@ -134,7 +134,7 @@ class TestTune < Minitest::Test
 
   def test_more_cores_than_there_are_is_an_extrapolation
     out, = predict("--cores", "64")
-    assert_match(/^! there .* core.* for the server here: all that is said of 64 is extrapolated/, out)
+    assert_match(/^! the server has \d+ cores? here: all that is said of 64 is extrapolated/, out)
     assert_match(/\(extrapolated\)/, out)
   end
 
@@ -149,11 +149,11 @@ class TestTune < Minitest::Test
   end
 
   def test_a_mix_of_a_browser_or_a_log
-    File.write("#{@directory}/a.har", JSON.generate("log" => { "entries" => [
-      { "request" => { "method" => "GET", "url" => "https://example.org/a?b=1", "headers" => [] } },
-      { "request" => { "method" => "POST", "url" => "https://example.org/c", "headers" => [], "postData" => { "text" => "\u00e9" } } },
-      { "request" => { "method" => "GET", "url" => "https://elsewhere.example/", "headers" => [] } }
-    ] }))
+    entries = [{ "method" => "GET", "url" => "https://example.org/a?b=1", "headers" => [] },
+               { "method" => "POST", "url" => "https://example.org/c", "postData" => { "text" => "\u00e9" } },
+               { "method" => "GET", "url" => "https://elsewhere.example/", "headers" => [] }]
+    entries.map! { |request| { "request" => request } }
+    File.write("#{@directory}/a.har", JSON.generate("log" => { "entries" => entries }))
     out, err, status = predict("--har", "a.har")
     assert_equal 0, status, err
     mix = "#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl"
@@ -163,10 +163,10 @@ class TestTune < Minitest::Test
 
   def test_wrong_usage
     File.write("#{@directory}/bad.har", "[]")
-    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru], %w[--app work a.ru],
-     %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log], %w[--worse 200%], %w[--what-if x],
-     %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a], %w[check --what-if workers=1], %w[check --write],
-     %w[--seed x], %w[--db-connections -1]].each do |arguments|
+    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru],
+     %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
+     %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
+     %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1]].each do |arguments|
       out, err, status = tune(*arguments)
       assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
       assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))

@@ -50,8 +50,11 @@ module Cuttle
       def text(setting)
         refusal(setting)&.then { |reason| raise Failure, reason }
         lines = @lines.map(&:dup)
-        missing = words(setting).reject { |word, code| place(word)&.then { |place| put(lines, place, code) } }
-        add(lines, missing.values)
+        said, missing = words(setting).partition { |word, _| place(word) }
+        # From the end, so that a change moves no place that is still to be changed.
+        said.map { |word, code| [place(word), code] }.sort_by { |place, _| [-place.line, -place.from] }
+            .each { |place, code| put(lines, place, code) }
+        add(lines, missing.map(&:last))
         lines.join
       end
 
@@ -88,8 +91,8 @@ module Cuttle
       end
 
       def like
-        "#{path}:#{said(OVERRIDES).first.line + 1}: like is stronger than engine, workers and threads: take it out, or " \
-          "change the file by hand"
+        "#{path}:#{said(OVERRIDES).first.line + 1}: like is stronger than engine, workers and threads: take it out, " \
+          "or change the file by hand"
       end
 
       # Why the file's +word+ can't be changed, or nil.

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Tuner
-    # What a setting occupies whether it is loaded or not: memory, and connections to the database. Each is nil where the
-    # profile doesn't know it.
+    # What a setting occupies whether it is loaded or not: memory, and connections to the database. Each is nil where
+    # the profile doesn't know it.
     class Footprint
       def initialize(profile)
         @memory = profile.memory
@@ -14,7 +14,8 @@ module Cuttle
       def memory(setting)
         return unless @memory && @memory["worker"]
 
-        @memory["base"].to_f + (setting.processes * (@memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)))
+        process = @memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)
+        @memory["base"].to_f + (setting.processes * process)
       end
 
       # Connections to the database, of all processes.

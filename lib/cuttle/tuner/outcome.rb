@@ -3,7 +3,7 @@
 module Cuttle
   module Tuner
     # What a setting does under a demand: as it was measured where it was, otherwise as it is predicted. Frozen. Figures
-    # with an interval are Lab::Statistics::Estimate (rates in responses per second, times in seconds), memory is octets.
+    # with an interval are Lab::Statistics::Estimate: rates in responses per second, times in seconds. Memory is octets.
     #
     #   measured   whether capacity and response times were measured
     #   rounds     in how many rounds, if they were

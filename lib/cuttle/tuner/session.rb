@@ -56,8 +56,7 @@ module Cuttle
       def adopted
         profile = Profile.read(@options.kept)
         strange = Elsewhere.differences(profile, @options.cpus)
-        warn_of("the profile is of another machine (#{strange.join("; ")}): measure here, or take the figures as a " \
-                "guess") if strange.any?
+        warn_of("the profile is of another machine (#{strange.join("; ")})") if strange.any?
         folder.write(Profile::FILE, profile.to_h)
         profile
       end
@@ -69,8 +68,8 @@ module Cuttle
         @here = [@cores, server].min
         return if @cores <= @here
 
-        warn_of("there are #{Load::Units.plural(@here, "core")} for the server here: all that is said of #{@cores} is " \
-                "extrapolated by the model")
+        warn_of("the server has #{Load::Units.plural(@here, "core")} here: all that is said of #{@cores} is extrapolated " \
+                "by the model")
       end
 
       def search(profile, cores, limits = @options.limits)

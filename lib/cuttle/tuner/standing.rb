@@ -34,8 +34,8 @@ module Cuttle
         gain = @advice.gains&.[](:capacity) or return
         return if @advice.kind != :change || lost(gain.low || gain.value) <= @worse
 
-        "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times what #{@advice.present.setting.name} " \
-          "serves: more than #{Report::Words.percent(@worse)} are lost"
+        "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times what " \
+          "#{@advice.present.setting.name} serves: more than #{Report::Words.percent(@worse)} are lost"
       end
 
       def tail

@@ -7,6 +7,7 @@ module Cuttle
     class Verification
       NOTE = "tune" # its key in the header of the lab's results
       LEAST_ROUNDS = 3
+      ROUNDS = 5 # if shorter runs leave time for them
       MOST_ROUNDS = 12
       DURATIONS = [6, 4, 3, 2, 1.5, 1].freeze # seconds of a run; the longest that leaves enough rounds
       WARMUP = 0.5
@@ -36,7 +37,8 @@ module Cuttle
       def size(budget)
         DURATIONS.each do |duration|
           rounds = (budget / seconds(duration)).floor
-          return Size.new([rounds, MOST_ROUNDS].min, duration) if rounds >= (duration > DURATIONS.last ? 5 : LEAST_ROUNDS)
+          enough = duration > DURATIONS.last ? ROUNDS : LEAST_ROUNDS
+          return Size.new([rounds, MOST_ROUNDS].min, duration) if rounds >= enough
         end
         nil
       end

@@ -45,8 +45,8 @@ module MadeUp
       used = demand.open? ? demand.rate / capacity : 1.0
       time = used < 1 ? 0.02 / (1 - used) : Float::INFINITY
       Cuttle::Tuner::Forecast.new(setting: setting, demand: demand, capacity: capacity, limit: limit, beyond: false,
-                                  rate: [capacity, demand.rate || capacity].min, p50: time, p95: time * 2, p99: time * 3,
-                                  queue_p99: time / 2, cpu: 0.5, memory: setting.processes * 30_000_000,
+                                  rate: [capacity, demand.rate || capacity].min, p50: time, p95: time * 2,
+                                  p99: time * 3, queue_p99: time / 2, cpu: 0.5, memory: setting.processes * 30_000_000,
                                   connections: setting.processes * (setting.threads || 1))
     end
   end

@@ -15,7 +15,7 @@ module Cuttle
                  cuttle tune show DIR [--json] [--write]
                  cuttle tune --resume DIR [--budget TIME]
           Answers which engine, how many workers and how many threads an app should have. It profiles the app, forecasts
-          every setting, verifies the best ones beside what you have, and says what that costs. Write times as 10s or 2m.
+          every setting, verifies the best ones beside what you have, and says what they cost. Write times as 10s or 2m.
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or no setting keeps the limits, 2 wrong usage,\n" \
                    "3 check: the present setting is worse, 130 interrupted."
@@ -134,7 +134,7 @@ module Cuttle
           parser.on("--app NAME", "work (default), hello, hello-rails, forum, album, or a path") do |name|
             @tune[:app] = found(name)
           end
-          parser.on("--work CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets of the body") do |text|
+          parser.on("--work CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets") do |text|
             @tune[:work] = Lab::Options.profile(text, "--work")
           end
           keep(parser, :path, "--path PATH", "path of the requests (/)")
@@ -180,8 +180,8 @@ module Cuttle
             @tune[:budget] = Cuttle::Load::Units.seconds(text, "--budget")
           end
           parser.on("--no-verify", "only predict") { @tune[:verify] = false }
-          parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order, mixes and random times (printed)") do |n|
-            @tune[:seed] = n
+          parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order, mixes and random times") do |number|
+            @tune[:seed] = number
           end
           parser.on("--cpus CORES", "server:0-2,load:3 (the last core for the load)") do |text|
             @tune[:cpus] = Cuttle::Lab::Machine::Cores.parse(text.gsub(/,(?=[a-z])/, " "))

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "tempfile"
+
 module Cuttle
   class CLI
     class Tune
@@ -14,8 +16,8 @@ module Cuttle
         # A thread for each connection, as a number for the model.
         MANY = 256
 
-        # setting: a Tuner::Setting. place: where it comes from. configuration: the file that says it, or config/cuttle.rb
-        # where there is none; nil for our own apps.
+        # setting: a Tuner::Setting. place: where it comes from. configuration: the file that says it, or
+        # config/cuttle.rb where there is none; nil for our own apps.
         attr_reader :setting, :place, :configuration
 
         # app: as for Lab::Apps. Raises Error.
@@ -32,10 +34,10 @@ module Cuttle
 
         # The file that --write changes. Raises UsageError.
         def writable
-          return configuration if configuration && configuration != File.join(@directory, PUMAS)
-          raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}" if configuration
+          raise UsageError, "--write: this app is one of ours, and has no configuration file" unless configuration
+          return configuration unless configuration == File.join(@directory, PUMAS)
 
-          raise UsageError, "--write: this app is one of ours, and has no configuration file"
+          raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}"
         end
 
         private

@@ -43,7 +43,8 @@ module Cuttle
         def base(options, directory)
           kept = File.join(directory, Tuner::Advice::FILE)
           advice = Tuner::Advice.read(kept) if File.file?(kept)
-          setting, name = advice ? [advice.choice.setting, "the answer"] : [options.present.setting, options.present.place]
+          setting = advice ? advice.choice.setting : options.present.setting
+          name = advice ? "the answer" : options.present.place
           cores = options.limits.cores || advice&.cores || home
           rate = options.limits.rate || advice&.demand&.rate || room(setting, cores)
           [setting, name, Tuner::Demand.open(rate), cores]
@@ -73,7 +74,8 @@ module Cuttle
         end
 
         def text(path, outcomes)
-          @out.puts "#{@profile.app&.fetch("name", nil)}, by #{path}, #{@cores} core#{"s" unless @cores == 1}: predicted"
+          cores = Tuner::Report::Units.plural(@cores, "core")
+          @out.puts "#{@profile.app&.fetch("name", nil)}, #{cores}, predicted by #{path}"
           @out.puts Tuner::Report::Table.forecasts(outcomes)
           _, base = outcomes.first
           outcomes.drop(1).each do |name, each|

@@ -65,7 +65,9 @@ module Cuttle
 
         # A value that is null is one that grows without end.
         def estimate(hash)
-          hash && Lab::Statistics::Estimate.new(hash["value"] || Float::INFINITY, *hash.values_at("low", "high", "count"))
+          return unless hash
+
+          Lab::Statistics::Estimate.new(hash["value"] || Float::INFINITY, *hash.values_at("low", "high", "count"))
         end
 
         def setting(hash)

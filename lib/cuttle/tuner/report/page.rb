@@ -94,7 +94,7 @@ module Cuttle
 
         def item(name, outcome, figure, as)
           estimate = outcome[figure]
-          return unless estimate&.value&.finite?
+          return if estimate.nil? || estimate.value.infinite? || (figure != :capacity && outcome.overloaded?)
 
           text = Numbers.public_send(as, estimate.value)
           Charts::Rows::Item.new(name: name, figure: text, value: estimate, slot: 0, text: "#{name}: #{text}",
@@ -105,7 +105,8 @@ module Cuttle
           return unless advice.map
 
           chosen = { "run" => advice.choice.setting, "you have" => advice.present&.setting }.compact
-          safe(Sheet.lead("What the model predicts, corrected by what was measured."), HeatMap.render(advice.map, chosen))
+          safe(Sheet.lead("What the model predicts, corrected by what was measured."),
+               HeatMap.render(advice.map, chosen))
         end
 
         def checks(advice)

@@ -3,8 +3,7 @@
 module Cuttle
   module Tuner
     module Report
-      # The advice on a terminal. The answer comes first and again in the last line's neighbourhood: what to run, and the
-      # command that repeats it.
+      # The advice on a terminal: the answer, then what stands behind it, then what to do next.
       module Text
         module_function
 

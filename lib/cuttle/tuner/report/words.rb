@@ -31,8 +31,8 @@ module Cuttle
           when :cheaper then "Run #{name}: as fast as #{have}, and takes " \
                              "#{Numbers.size(advice.present.memory - advice.choice.memory)} less memory."
           when :keep then "Keep #{have}: nothing measurable is gained over what you have."
-          when :none then "No setting keeps the limits: #{excess(advice.choice, advice.limits)} with #{name}, which is " \
-                          "the nearest."
+          when :none then "No setting keeps the limits: #{excess(advice.choice, advice.limits)} with #{name}, which " \
+                          "is the nearest."
           end
         end
 
@@ -52,9 +52,9 @@ module Cuttle
         # "p99 310 ms, 1.6 times the limit of 200 ms"
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
-            next "it serves #{Numbers.rate(outcome.capacity.value)}/s of #{Numbers.rate(limits.rate)}/s" if name == :rate
+            value = figure(name, name == :rate ? outcome.capacity.value : outcome.figures[name])
+            next "it serves #{value} of #{figure(name, limits.rate)}" if name == :rate
 
-            value = figure(name, outcome.figures[name])
             times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
             "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
           end.join("; ")
@@ -114,8 +114,8 @@ module Cuttle
           share = advice.detectable or return
           return "A difference of #{Numbers.effect(share)} in the capacity would have been seen." if share <= ROUGH
 
-          "But only a difference of #{Numbers.effect(share)} in the capacity would have been seen: measure on a quieter " \
-            "machine, or with more --budget."
+          "But only a difference of #{Numbers.effect(share)} in the capacity would have been seen: measure on a " \
+            "quieter machine, or with more --budget."
         end
 
         # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"

@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "tmpdir"
+
+# `cuttle tune` that measures: real servers, in very little time, so no figure means much.
+class TestTuneMeasured < Minitest::Test
+  Tuner = Cuttle::Tuner
+
+  def setup
+    @directory = Dir.mktmpdir
+    @profile = "#{@directory}/profile.json"
+    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.002, wait: 0.01)
+    facts = Cuttle::Lab::Machine.facts(Cuttle::Lab::Machine::Cores.new)
+    Tuner::Profile.new(entries: [entry], environment: facts, boot: 0.1, app: { "name" => "work" }).write(@profile)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  # Options of a tune of the work app that only verifies.
+  def options(**given)
+    Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 30, seed: 5,
+                       kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
+                       directory: "#{@directory}/results", **given)
+  end
+
+  def session(folder, **given)
+    Tuner::Session.new(folder, out: StringIO.new, **given)
+  end
+
+  def test_the_best_and_the_present_setting_are_verified
+    before = Cuttle::Lab::Machine::Cores.allowed
+    folder = Tuner::Folder.create(options)
+    advice = session(folder).run
+    assert advice.present.measured
+    assert_equal "hybrid -t 2", advice.present.setting.name
+    results = folder.verification
+    assert_equal "hybrid -t 2", results.configurations.first.name
+    assert_operator results.configurations.length, :>, 1
+    assert_operator advice.checks.length, :>, 2
+    assert_equal folder.options.present, advice.present.setting
+    refute_empty Tuner::Profile.read(folder.at("profile.json")).corrections
+    assert_equal before, Cuttle::Lab::Machine::Cores.allowed, "what measures pins this process"
+    assert_equal advice.to_h, Tuner::Advice.read(folder.at("advice.json")).to_h
+  end
+
+  # A verification that a crash ended is continued, and what was measured is not measured again.
+  def test_it_goes_on_where_it_stopped
+    folder = Tuner::Folder.create(options)
+    session(folder).run
+    path = folder.verification.path
+    lines = File.readlines(path)
+    runs = lines.grep(/"type":"run"/)
+    File.write(path, [lines.first, *runs.first(3)].join)
+    FileUtils.rm(folder.at("advice.json"))
+    session = session(folder)
+    session.run
+    refute session.interrupted?
+    assert_equal runs.first(3), File.readlines(path).grep(/"type":"run"/).first(3)
+    assert_equal runs.length, File.readlines(path).grep(/"type":"run"/).length
+    assert_equal 1, Dir["#{folder.path}/verification/*"].length
+  end
+
+  def test_a_finished_tune_measures_nothing_again
+    folder = Tuner::Folder.create(options)
+    first = session(folder).run
+    before = File.mtime(folder.verification.path)
+    again = session(folder).run
+    assert_equal before, File.mtime(folder.verification.path)
+    assert_equal first.to_h.except("taken_at"), again.to_h.except("taken_at")
+  end
+
+  def test_a_budget_that_is_too_short_is_told_what_would_be_enough
+    slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
+    error = assert_raises(Tuner::Failure) { session(Tuner::Folder.create(options(kept: slow))).run }
+    assert_match(/too short to verify .*: --budget \d+s would be enough.* --resume #{@directory}/, error.message)
+    assert_equal 1, error.message.lines.length
+  end
+
+  def test_an_app_that_fails
+    path = "#{@directory}/config.ru"
+    File.write(path, 'raise "no database"')
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(options(app: path, work: {}))).run }
+    assert_match(/no database/, error.message)
+    assert_equal 1, error.message.lines.length
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(options(app: path, work: {}, kept: nil))).run }
+    assert_match(/no database/, error.message)
+  end
+
+  def test_a_mix_with_errors
+    path = "#{@directory}/config.ru"
+    File.write(path, 'run ->(env) { [env["PATH_INFO"] == "/" ? 200 : 500, {}, ["x"]] }')
+    File.write("#{@directory}/mix", "#{JSON.generate("path" => "/")}\n#{JSON.generate("path" => "/wrong")}\n")
+    wrong = options(app: path, work: {}, mix: "#{@directory}/mix")
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong)).run }
+    assert_match(/wrong answers: status_5xx/, error.message)
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong.with(kept: nil))).run }
+    assert_match(/500/, error.message)
+    assert_equal 1, error.message.lines.length
+  end
+
+  # From the command line, with a profile of its own.
+  def test_from_the_profile_to_the_page
+    out, err = StringIO.new, StringIO.new
+    status = Dir.chdir(@directory) do
+      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 25s --engines hybrid --seed 3])
+    end
+    assert_equal 0, status, err.string
+    assert_match(/^work, tune /, out.string)
+    assert_match(/measured in \d+ rounds/, out.string)
+    assert_path_exists "#{@directory}/#{out.string.lines.last.chomp}"
+  end
+end
