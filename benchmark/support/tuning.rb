@@ -147,7 +147,7 @@ module Bench
 
       def errors
         cells.group_by { |_, figure| figure }.map do |figure, group|
-          misses = group.map { |_, _, predicted, measured| (Math.log(measured.value / predicted.value)).abs }.sort
+          misses = group.map { |_, _, predicted, measured| Math.log(measured.value / predicted.value).abs }.sort
           middle, most = [misses[misses.length / 2], misses.last].map { |miss| (Math.exp(miss) - 1) * 100 }
           held = group.count { |_, _, predicted, measured| measured.value.between?(predicted.low, predicted.high) }
           format("%s: %d cells, off by %.1f%% in the median (aim: %d%%), %.1f%% at most; %d%% within the interval " \

@@ -40,7 +40,7 @@ module Cuttle
       def answer
         kind = kind_of(best)
         { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
-          detectable: (comparison(:capacity, best)&.detectable if kind == :keep),
+          detectable: (detectable if kind == :keep),
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
@@ -124,6 +124,11 @@ module Cuttle
         return unless one&.value&.positive? && other&.value&.finite?
 
         Lab::Statistics::Estimate.new(other.value / one.value, nil, nil, nil)
+      end
+
+      # What the verification would have seen of every setting that it tried.
+      def detectable
+        ordered.filter_map { |outcome| comparison(:capacity, outcome)&.detectable }.max
       end
 
       # What it changes in the configuration file, or why that can't be done.

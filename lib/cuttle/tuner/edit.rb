@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "ripper"
 
 module Cuttle
@@ -66,7 +67,7 @@ module Cuttle
       # Raises Failure.
       def write(setting)
         changed = text(setting)
-        Dir.mkdir(File.dirname(path)) unless Dir.exist?(File.dirname(path))
+        FileUtils.mkdir_p(File.dirname(path))
         File.write(path, changed)
       rescue SystemCallError => error
         raise Failure, "can't write #{path}: #{Load.reason(error)}"

@@ -64,8 +64,10 @@ module Cuttle
         return if kept && !verify
 
         raise UsageError, "--budget: a time above 0" unless budget.positive? && budget < 1e6
+        return if budget >= LEAST_BUDGET
+
         raise UsageError, "--budget: #{Load::Units.duration(budget)} is too short: give at least " \
-                          "#{Load::Units.duration(LEAST_BUDGET)}" if budget < LEAST_BUDGET
+                          "#{Load::Units.duration(LEAST_BUDGET)}"
       end
     end
   end

@@ -9,12 +9,12 @@ module Cuttle
       LEAST_ROUNDS = 3
       ROUNDS = 5 # if shorter runs leave time for them
       MOST_ROUNDS = 12
-      DURATIONS = [6, 4, 3, 2, 1.5, 1].freeze # seconds of a run; the longest that leaves enough rounds
+      DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that leaves enough rounds
       WARMUP = 0.5
       STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
       BETWEEN = 0.4 # seconds beside warm-up and measuring
       LOADS = 2
-      CONNECTIONS = (8..512).freeze
+      CONNECTIONS = (8..512)
 
       # A plan that fits into a time.
       Size = Struct.new(:rounds, :duration)

@@ -50,6 +50,7 @@ module Cuttle
         def to_tuner
           raise UsageError, "--mix, --har or --from: one of them" if @requests.length > 1
 
+          Tuner::Profile.read(kept) if kept # fails before anything is made if it can't be read
           options = Tuner::Options.new(**@tune, limits: limits, requests: requests, **present.to_h)
           options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])])
         end

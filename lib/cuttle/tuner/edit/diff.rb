@@ -57,7 +57,7 @@ module Cuttle
 
         # Changes with the lines around them; those that touch are one.
         def hunks
-          near = script.each_index.select { |index| script[index][0] != " " }
+          near = script.each_index.reject { |index| script[index][0] == " " }
                        .flat_map { |index| ((index - CONTEXT)..(index + CONTEXT)).to_a }.uniq
           near.select { |index| index.between?(0, script.length - 1) }.sort
               .slice_when { |one, other| other > one + 1 }.map { |indices| script.values_at(*indices) }

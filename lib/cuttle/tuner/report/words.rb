@@ -148,10 +148,10 @@ module Cuttle
           before, after = [from, to].map { |outcome| outcome.p99&.value }
           return unless before && after
           return "no more keeps up" if before.finite? && after.infinite?
-          return if after.infinite?
+          return before.infinite? && after.finite? ? "keeps up" : nil if [before, after].any?(&:infinite?)
 
           moved = after - before
-          "p99 #{moved.negative? ? "-" : "+"}#{time(moved.abs)}" if before.infinite? || moved.abs > SAME * before
+          "p99 #{moved.negative? ? "-" : "+"}#{time(moved.abs)}" if moved.abs > SAME * before
         end
 
         def memory(from, to)
