@@ -84,7 +84,7 @@ module Cuttle
         Profile.new(id: Time.now.strftime("profile-%Y%m%d-%H%M%S"), taken_at: Time.now.utc.iso8601(3),
                     command: [*@options.command, "--seed", @options.seed.to_s],
                     app: { "name" => app.name, "path" => app.rackup }, environment: environment(cores),
-                    entries: samples.entries(unlocked: costs.unlocked), overheads: costs.overheads,
+                    entries: samples.entries(unlocked: costs.unlocked, warmth: costs.warmth), overheads: costs.overheads,
                     scaling: costs.scaling, contention: costs.contention, memory: costs.memory, boot: bench.boot,
                     connections: costs.connections, notes: @notes)
       end
