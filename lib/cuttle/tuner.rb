@@ -18,6 +18,7 @@ module Cuttle
     autoload :Forecast, "cuttle/tuner/forecast"
     autoload :Limits, "cuttle/tuner/limits"
     autoload :Mix, "cuttle/tuner/mix"
+    autoload :Production, "cuttle/tuner/production"
     autoload :Profile, "cuttle/tuner/profile"
     autoload :Profiler, "cuttle/tuner/profiler"
     autoload :Setting, "cuttle/tuner/setting"

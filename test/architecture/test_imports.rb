@@ -49,6 +49,7 @@ class TestImports < Minitest::Test
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],
     "tuner" => %w[load lab report engines], # what each engine is
+    "tuner/production" => %w[load lab report engines ledger], # a running server's
     "rack" => %w[core http],
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is

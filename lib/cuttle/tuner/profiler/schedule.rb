@@ -11,7 +11,12 @@ module Cuttle
           @stop = stop
           @clock = clock
           @seconds = seconds
-          @end = clock.call + seconds
+          start
+        end
+
+        # The time begins now.
+        def start
+          @end = @clock.call + seconds
         end
 
         attr_reader :seconds
