@@ -5,7 +5,8 @@ module Cuttle
   # one core, and what became of the claims.
   #
   # Rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
-  # results and the published numbers alone. Studies uses no rooms but Lab and Load.
+  # results and the published numbers alone. Studies uses no rooms but Lab and Load, and the tuner's model for what this
+  # machine can't show.
   module Studies
     class Failure < Error; end
 
@@ -17,6 +18,7 @@ module Cuttle
     autoload :Evidence, "cuttle/studies/evidence"
     autoload :Experiment, "cuttle/studies/experiment"
     autoload :Findings, "cuttle/studies/findings"
+    autoload :Forecasts, "cuttle/studies/forecasts"
     autoload :Metric, "cuttle/studies/metric"
     autoload :Procedure, "cuttle/studies/procedure"
     autoload :Published, "cuttle/studies/published"

@@ -48,6 +48,7 @@ class TestImports < Minitest::Test
     "lab" => %w[load report],
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],
+    "studies/forecasts" => %w[lab tuner], # the model
     "tuner" => %w[load lab report engines], # what each engine is
     "tuner/production" => %w[load lab report engines ledger], # a running server's
     "rack" => %w[core http],

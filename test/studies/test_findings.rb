@@ -190,6 +190,22 @@ class TestStudyFindings < Minitest::Test
     end
   end
 
+  # One request at a time takes 300 ms, of which 50 are CPU time: four processes have no more than their cores can do.
+  def test_a_claim_that_needs_more_cores_has_a_forecast
+    found = verdict("s0.10", computing(cores: 2).findings, nil)
+    assert_equal :untestable, found.verdict
+    forecast = found.forecast.to_h { |statement, ratio| [statement.text, ratio] }
+    assert_in_delta 1.03, forecast.fetch("p50 by the time of a request alone"), 0.05
+    assert_operator forecast.fetch("p99 by p50"), :>, 1
+    assert_nil verdict("s0.10", computing(cores: 4).findings).forecast
+  end
+
+  def test_a_forecast_is_marked_as_one_and_needs_measurements
+    told = ->(lab) { Studies::Report::Figures.reason(verdict("s0.10", lab.findings, nil)) }
+    assert_includes told[computing(cores: 2)], "Forecast by the model of `cuttle tune`, not measured: p50 by"
+    refute_includes told[lab(puma: 20)], "Forecast" # without CPU times
+  end
+
   private
 
   # Findings of a small study of questions. missing: name of a server that is not here. run: what its runs have beside.
@@ -225,6 +241,13 @@ class TestStudyFindings < Minitest::Test
       FileUtils.mkdir_p("#{root}/q")
       File.write("#{root}/q/study.rb", text)
       Studies::Declaration.read("#{root}/q/study.rb")
+    end
+  end
+
+  # Servers whose requests compute for 50 ms and wait for 250.
+  def computing(cores:)
+    StudiedLab.new(study, cores: cores, run: { "server" => { "cpu_us" => 50_000 } }) do |_, load, _|
+      [load["connections"] / 0.3, { "p50" => 300.0, "p90" => 310.0, "p99" => 320.0 }]
     end
   end
 end

@@ -48,7 +48,7 @@ module Cuttle
       # Where a claim can be tested: on our core with the published model, or on the published servers.
       SIDES = %i[ours originals].freeze
 
-      attr_reader :id, :text, :statements, :sides
+      attr_reader :id, :text, :statements, :sides, :cores
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
       # it is about that side only. Raises ArgumentError.
@@ -66,7 +66,12 @@ module Cuttle
 
       # Why it can't be tested with that many server cores, or nil.
       def reason(cores)
-        @reason || ("it takes #{@cores} cores for the servers, and there were #{cores}" if cores < @cores)
+        @reason || ("it takes #{@cores} cores for the servers, and there were #{cores}" if short?(cores))
+      end
+
+      # Whether that many server cores are too few, and nothing else is in the way.
+      def short?(cores)
+        @reason.nil? && cores < @cores
       end
 
       # The published ids that it is about.

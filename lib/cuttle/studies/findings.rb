@@ -35,8 +35,9 @@ module Cuttle
     # of servers. Nothing is confirmed or refuted unless its interval says so.
     class Findings
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil.
-      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason)
+      # verdict], …]. reason: why it could not be tested, or nil. forecast: what the model expects with more cores,
+      # [[Statement, ratio or nil], …], or nil.
+      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast)
 
       WORDS = { confirmed: "confirmed", refuted: "refuted", undecided: "not decided",
                 untestable: "not testable here" }.freeze
@@ -73,8 +74,10 @@ module Cuttle
       # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
-          reason = claim.reason(results.environment["server_cores"].length)
-          reason ? [untestable(claim, nil, reason)] : tried(claim)
+          cores = results.environment["server_cores"].length
+          reason = claim.reason(cores)
+          forecast = Forecasts.new(self).of(claim) if claim.short?(cores)
+          reason ? [untestable(claim, nil, reason, forecast)] : tried(claim)
         end
       end
 
@@ -139,8 +142,8 @@ module Cuttle
         condition.request.scaled? ? metric.factor(scale) : 1.0
       end
 
-      def untestable(claim, by, reason)
-        Verdict.new(claim, by, :untestable, [], reason)
+      def untestable(claim, by, reason, forecast = nil)
+        Verdict.new(claim, by, :untestable, [], reason, forecast)
       end
 
       # A Verdict for each side that the claim's conditions have.

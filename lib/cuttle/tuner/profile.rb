@@ -23,6 +23,7 @@ module Cuttle
     #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"
+      FILE = "profile.json"
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
                 corrections notes].freeze
 

@@ -14,6 +14,7 @@ module Cuttle
                   "cpu" => ->(value) { Numbers.tick_time(value / 1e3) },
                   "errors" => ->(value) { "#{Numbers.short(value * 100)}%" } }.freeze
         TICK_TIME = ->(value) { Numbers.tick_time(value) }
+        FORECAST = "Forecast by the model of `cuttle tune`, not measured"
 
         module_function
 
@@ -45,6 +46,18 @@ module Cuttle
         # What a statement's ratio is, and what it was to be.
         def statement(statement, found)
           "#{statement.text}: #{ratio(found)}, to be #{statement.bounds}"
+        end
+
+        # Why a claim could not be tested, and the model's forecast if there is one.
+        def reason(verdict)
+          [verdict.reason, *forecast(verdict)].join(". ")
+        end
+
+        # "A forecast by `cuttle tune`'s model: 2 processes by one: 1.96, to be 1.8 to 2.2"; nil without one.
+        def forecast(verdict)
+          told = (verdict.forecast || []).select(&:last)
+          texts = told.map { |statement, ratio| "#{statement.text}: #{Numbers.ratio(ratio)}, to be #{statement.bounds}" }
+          "#{FORECAST}: #{texts.join("; ")}" if texts.any?
         end
 
         # The title of a metric, without the unit.

@@ -26,7 +26,7 @@ module Cuttle
         end
 
         def evidence(verdict)
-          return verdict.reason if verdict.reason
+          return Figures.reason(verdict) if verdict.reason
 
           verdict.evidence.map { |statement, found, _| Figures.statement(statement, found) }.join("; ")
         end

@@ -32,7 +32,7 @@ module Cuttle
 
           # The measured ratio of each statement, on our core and then on other servers.
           def evidence
-            return main.reason if main.reason
+            return Figures.reason(main) if main.reason
 
             main.evidence.map.with_index { |(statement, found, _), index| ratios(statement, found, index) }.join("; ")
           end

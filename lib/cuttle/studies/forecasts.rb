@@ -1,0 +1,99 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # What the tuner's model expects of claims that need more cores than there were, on our core. A measured condition
+    # tells the CPU time of a request, and the least loaded condition with the same request how long a request waits
+    # beside that. The model knows what more cores would change.
+    #
+    # Rule: a forecast is no evidence. It gives no verdict, and reports mark it as one.
+    class Forecasts
+      # A metric by its name => the forecast's value in the metric's unit.
+      FIGURES = { "rate" => lambda(&:rate), "p50" => ->(forecast) { forecast.p50 * 1000 },
+                  "p99" => ->(forecast) { forecast.p99 * 1000 } }.freeze
+
+      def initialize(findings)
+        @findings = findings
+      end
+
+      # [[Statement, ratio or nil], …]: nil if a figure is none of the model's, or if it was not measured here.
+      def of(claim)
+        claim.statements.map { |statement| [statement, ratio(statement, claim.cores)] }
+      end
+
+      private
+
+      def ratio(statement, cores)
+        above, below = [statement.above, statement.below].map do |figure|
+          figure.is_a?(Claim::Figure) ? value(figure, cores) : figure
+        end
+        above / below if above && below
+      end
+
+      # At full length, as findings are.
+      def value(figure, cores)
+        condition = condition(figure)
+        return unless condition && FIGURES.key?(figure.metric)
+
+        profile = profile(condition) or return
+        forecast = Tuner::Model.new(profile).forecast(setting(condition), demand(condition), cores: cores)
+        metric = Metric.fetch(figure.metric)
+        FIGURES.fetch(figure.metric).call(forecast) * (condition.request.scaled? ? metric.factor(scale) : 1.0)
+      end
+
+      def condition(figure)
+        @findings.study.entries_of(figure.id, figure.columns).flat_map(&:conditions)
+                 .find { |condition| ours?(condition) }
+      end
+
+      def ours?(condition)
+        condition.server == Findings::OURS && condition.delay.nil?
+      end
+
+      # What was measured of a request; nil if nothing was.
+      def profile(condition)
+        cpu = cpu(condition) or return
+        wait = wait(condition.request) or return
+        Tuner::Profile.new(entries: [{ name: condition.request.to_s, cpu: cpu, wait: wait }],
+                           environment: @findings.results.environment)
+      end
+
+      # Seconds that a request waits. With so few connections, each slot is either free or has a request that computes
+      # or waits.
+      def wait(request)
+        same = @findings.study.conditions.select { |each| each.request == request && ours?(each) && each.rate.nil? }
+        condition = same.select { |each| @findings.runs(each).any? }.min_by { |each| [each.connections, each.processes] }
+        cpu = condition && cpu(condition) or return
+
+        under_way = [condition.connections, setting(condition).then { |found| found.processes * found.slots }].min
+        [(under_way / median(condition, &:rate)) - cpu, 0.0].max
+      end
+
+      # Seconds of CPU time for each response.
+      def cpu(condition)
+        median(condition) { |run| run.server&.fetch("cpu_us", nil)&.fdiv(1e6) }
+      end
+
+      def median(condition, &block)
+        values = @findings.runs(condition).filter_map(&block)
+        Lab::Statistics.median(values) if values.any?
+      end
+
+      # A thread for each connection: as many as there are connections.
+      def setting(condition)
+        threads = condition.threads.positive? ? condition.threads : condition.connections
+        Tuner::Setting.new(engine: condition.model, workers: condition.workers, threads: threads)
+      end
+
+      def demand(condition)
+        return Tuner::Demand.closed(condition.connections) unless condition.rate
+
+        Tuner::Demand.open(condition.load(scale)["rate"])
+      end
+
+      def scale
+        @findings.scale
+      end
+    end
+  end
+end

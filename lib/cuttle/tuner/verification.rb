@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # Measures settings by the lab: interleaved, in rounds, each under two loads. Closed loop: as many connections as
+    # keep the busiest of them busy, for the capacity. Open loop: the target rate at random times, for response times.
+    class Verification
+      NOTE = "tune" # its key in the header of the lab's results
+      LEAST_ROUNDS = 3
+      MOST_ROUNDS = 12
+      DURATIONS = [6, 4, 3, 2, 1.5, 1].freeze # seconds of a run; the longest that leaves enough rounds
+      WARMUP = 0.5
+      STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
+      BETWEEN = 0.4 # seconds beside warm-up and measuring
+      LOADS = 2
+      CONNECTIONS = (8..512).freeze
+
+      # A plan that fits into a time.
+      Size = Struct.new(:rounds, :duration)
+
+      # settings: the first is what the others are compared with. slots: that keep the cores busy. boot: seconds.
+      def initialize(settings, rate:, slots:, boot: nil)
+        @settings = settings
+        @rate = rate
+        @slots = slots
+        @boot = boot || 1.0
+      end
+
+      # Connections of the closed loop: more than are served at once by those that can serve the most.
+      def connections
+        most = @settings.map { |setting| setting.slots * setting.processes }.max
+        (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)
+      end
+
+      # The Size that fits into +budget+ seconds; nil if none does.
+      def size(budget)
+        DURATIONS.each do |duration|
+          rounds = (budget / seconds(duration)).floor
+          return Size.new([rounds, MOST_ROUNDS].min, duration) if rounds >= (duration > DURATIONS.last ? 5 : LEAST_ROUNDS)
+        end
+        nil
+      end
+
+      # Seconds of the smallest verification that says anything.
+      def least
+        (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
+      end
+
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. Raises Lab::Failure.
+      def run(options, directory:, budget:, out:)
+        size = size(budget) or raise Failure, "the budget is too short to verify #{@settings.length} settings"
+        lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: WARMUP,
+                             concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
+        Lab.run(lab, out: out, plan: plan(options.seed, size))
+      end
+
+      def plan(seed, size)
+        pairs = @settings.product(loads).map { |setting, load| [configuration(setting), load] }
+        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration, warmup: WARMUP)
+      end
+
+      private
+
+      # Seconds of a round.
+      def seconds(duration)
+        @settings.length * (@boot + STOP + (LOADS * (WARMUP + duration + BETWEEN)))
+      end
+
+      def loads
+        [{ "name" => "#{connections} connections", "loop" => "closed", "connections" => connections, "rate" => nil,
+           "poisson" => false, "keep_alive" => false },
+         { "name" => Demand.open(@rate).name, "loop" => "open", "connections" => Lab::Plan::OPEN_CONNECTIONS,
+           "rate" => @rate, "poisson" => true, "keep_alive" => false }]
+      end
+
+      def configuration(setting)
+        { "name" => setting.name, "server" => "cuttle", "model" => setting.engine, "workers" => setting.workers,
+          "threads" => setting.threads || 1, "keep_alive" => false }
+      end
+    end
+  end
+end

@@ -1,0 +1,288 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# The model against what queueing theory knows exactly, and against each of its own rules.
+class TestModel < Minitest::Test
+  include Cuttle::Tuner
+
+  MACHINE = { "cores" => 2, "server_cores" => [0, 1] }.freeze
+
+  # -- known formulas
+
+  # M/M/1: response times are exponential, with the mean s / (1 - rate s).
+  def test_one_process_with_exponential_times_is_an_m_m_1_queue
+    mean = 0.01 / (1 - 0.7)
+    forecast = forecast("single", Demand.open(70.0), cpu: exponential(0.01))
+    assert_in_delta 70, forecast.rate, 1.5
+    { p50: 0.5, p95: 0.05, p99: 0.01 }.each { |name, share| assert_about(-Math.log(share) * mean, forecast[name], 0.1) }
+    assert_about 0.7, forecast.cpu, 0.03
+  end
+
+  # M/D/1: the mean waiting time is half of that with exponential times.
+  def test_even_times_halve_the_waiting
+    times = simulate("single", Demand.open(80.0), cpu: 0.01).times
+    assert_about 0.01 * (1 + (0.8 / 2 / (1 - 0.8))), times.sum / times.length, 0.05
+  end
+
+  # A closed network of exponential stations, solved exactly by mean value analysis.
+  def test_threads_are_a_closed_network
+    [1, 2, 5, 10].each do |threads|
+      rate = forecast("hybrid", Demand.closed(threads), threads: threads, cpu: exponential(0.01),
+                                                        wait: exponential(0.04)).rate
+      assert_about closed_network(threads, 0.01, 0.04), rate, 0.04, "#{threads} threads"
+    end
+  end
+
+  def test_capacity_agrees_with_the_simulation
+    errors = grid.map do |setting, entry, cores|
+      model = model(**entry)
+      played = model.forecast(setting, Demand.closed(setting.processes * setting.slots), cores: cores).rate
+      ((model.capacity(setting, cores: cores).first / played) - 1).abs
+    end
+    assert_operator errors.sort[errors.length / 2], :<, 0.01
+    assert_operator errors.max, :<, 0.1
+  end
+
+  # -- what limits
+
+  def test_slots_limit_an_app_that_waits
+    assert_limit :slots, 8 / 0.11, "hybrid", workers: 2, threads: 4, cpu: 0.01, wait: 0.1
+    assert_limit :slots, 4 / 0.11, "single", workers: 4, cpu: 0.01, wait: 0.1
+    assert_limit :slots, 4 / 0.11, "reactor", workers: 4, cpu: 0.01, wait: 0.1
+  end
+
+  def test_the_gvl_limits_one_process
+    assert_limit :gvl, 100, "hybrid", threads: 16, cpu: 0.01, wait: 0.02
+    assert_limit :gvl, 100, "fibers", cpu: 0.01, wait: 0.02
+    assert_limit :gvl, 200, "hybrid", threads: 16, cpu: 0.01, wait: 0.02, unlocked: 0.5
+  end
+
+  def test_cores_limit_many_processes
+    assert_limit :cores, 200, "single", workers: 8, cpu: 0.01
+    assert_limit :cores, 200, "hybrid", workers: 2, threads: 16, cpu: 0.01, wait: 0.02
+    assert_limit :cores, 180, "single", workers: 8, cpu: 0.01, scaling: [[1, 1.0], [2, 0.9]]
+    assert_limit :cores, 160, "single", workers: 8, cpu: 0.01, overheads: { "single" => 0.0025 }
+  end
+
+  def test_ractors_have_a_gvl_each
+    assert_limit :cores, 200, "ractors", workers: 2, threads: 4, cpu: 0.01, wait: 0.01
+  end
+
+  def test_a_pool_of_connections_limits_what_waits
+    assert_limit :connections, 3 / 0.1, "hybrid", threads: 16, cpu: 0.001, wait: 0.1,
+                                                  connections: { "process" => 3, "thread" => 0 }
+    assert_limit :slots, 16 / 0.101, "hybrid", threads: 16, cpu: 0.001, wait: 0.1,
+                                               connections: { "process" => 1, "thread" => 1 }
+  end
+
+  def test_a_closed_loop_with_few_connections_is_its_own_limit
+    assert_equal :demand, forecast("hybrid", Demand.closed(3), threads: 16, cpu: 0.001, wait: 0.1).limit
+    assert_equal :gvl, forecast("hybrid", Demand.closed(3), threads: 3, cpu: 0.1, wait: 0.01).limit
+  end
+
+  def test_busy_threads_cost_what_the_profile_says
+    assert_about 1 / 0.013, capacity("hybrid", threads: 4, cpu: 0.01, contention: 0.001), 0.01
+    played = forecast("hybrid", Demand.closed(4), threads: 4, cpu: 0.01, contention: 0.001)
+    assert_about 1 / 0.013, played.rate, 0.01
+  end
+
+  # -- the rules of engines
+
+  # A request of 400 ms beside many short ones: threads are preempted, fibers hold all others up.
+  def test_a_computing_fiber_blocks_the_others_and_a_computing_thread_does_not
+    entries = [{ name: "short", cpu: 0.001, wait: 0.01, waits: 3, weight: 99 }, { name: "long", cpu: 0.4, weight: 1 }]
+    times = %w[fibers threads].to_h do |engine|
+      [engine, forecast(engine, Demand.open(50.0), threads: 32, entries: entries).p95]
+    end
+    assert_operator times["fibers"], :>, 1.3 * times["threads"]
+  end
+
+  # Each wait is followed by a queue for the GVL: behind requests that compute for long, many waits take long.
+  def test_requests_that_wait_often_suffer_from_those_that_compute
+    p50 = [1, 10].map do |waits|
+      entries = [{ name: "page", cpu: 0.002, wait: 0.02, waits: waits }, { name: "report", cpu: 0.05, weight: 0.2 }]
+      forecast("hybrid", Demand.open(50.0), threads: 16, entries: entries).p50
+    end
+    assert_operator p50.last, :>, 1.5 * p50.first
+  end
+
+  # A thread that blocks in accept takes a request although another one has the GVL, and a worker is free.
+  def test_hybrid_takes_requests_only_when_the_gvl_is_free
+    queue = %w[hybrid threads].to_h do |engine|
+      [engine, forecast(engine, Demand.open(80.0), threads: 16, cpu: 0.01).queue_p99]
+    end
+    assert_operator queue["hybrid"], :>, 0.01
+    assert_operator queue["threads"], :<, 0.001
+  end
+
+  def test_a_queue_for_slots_is_seen
+    assert_operator forecast("single", Demand.open(9.0), cpu: 0.001, wait: 0.1).queue_p99, :>, 0.1
+    assert_equal 0.0, forecast("fibers", Demand.open(9.0), cpu: 0.0, wait: 0.1).queue_p99
+  end
+
+  # -- the forecast
+
+  def test_the_same_arguments_give_the_same_forecast
+    one, two = Array.new(2) do
+      forecast("hybrid", Demand.open(90.0), workers: 2, threads: 5, cpu: exponential(0.01), wait: exponential(0.03))
+    end
+    assert_equal one, two
+  end
+
+  def test_more_than_can_be_served_waits_without_end
+    forecast = forecast("hybrid", Demand.open(120.0), threads: 5, cpu: 0.01, wait: 0.01)
+    assert_equal [Float::INFINITY] * 4, forecast.to_h.values_at(:p50, :p95, :p99, :queue_p99)
+    assert_about 100, forecast.rate, 0.01
+    assert_about 1.0, forecast.cpu, 0.01
+  end
+
+  def test_memory_and_connections_follow_from_the_setting
+    facts = { memory: { "base" => 50_000_000, "worker" => 30_000_000, "thread" => 1_000_000 },
+              connections: { "process" => 1, "thread" => 1 } }
+    forecast = forecast("hybrid", Demand.closed(1), workers: 3, threads: 5, cpu: 0.001, **facts)
+    assert_equal [152_000_000, 18], forecast.to_h.values_at(:memory, :connections)
+    assert_equal [nil, nil], forecast("single", Demand.closed(1), cpu: 0.001).to_h.values_at(:memory, :connections)
+  end
+
+  # A fiber has a connection only while its request is in the app.
+  def test_fibers_hold_a_connection_for_each_request
+    assert_equal 7, forecast("fibers", Demand.closed(7), cpu: 0.001, wait: 0.1,
+                                                         connections: { "process" => 0, "thread" => 1 }).connections
+  end
+
+  def test_more_cores_than_there_are_is_an_extrapolation
+    arguments = { workers: 4, cpu: 0.01, scaling: [[1, 1.0], [2, 0.9]] }
+    refute forecast("single", Demand.closed(8), cores: 2, **arguments).beyond
+    beyond = forecast("single", Demand.closed(8), cores: 4, **arguments)
+    assert beyond.beyond
+    assert_about 400 / (1 + (3 * ((1 / 0.9) - 1))), beyond.rate, 0.01
+  end
+
+  def test_without_cores_it_takes_the_profiles
+    profile = { workers: 4, cpu: 0.01, environment: { "cores" => 8, "server_cores" => [0, 1, 2] } }
+    assert_about 300, capacity("single", cores: nil, **profile), 0.01
+    refute forecast("single", Demand.closed(8), cores: nil, **profile).beyond
+  end
+
+  def test_an_engine_that_was_not_measured_costs_what_the_others_cost
+    overheads = { "hybrid" => 0.002, "single" => 0.001 }
+    assert_about 1 / 0.012, capacity("hybrid", cpu: 0.01, overheads: overheads), 0.001
+    assert_about 1 / 0.0115, capacity("fibers", cpu: 0.01, overheads: overheads), 0.001
+  end
+
+  def test_entries_count_by_their_weights
+    entries = [{ name: "a", cpu: 0.01, weight: 3 }, { name: "b", cpu: 0.03, weight: 1 }]
+    assert_about 1 / 0.015, forecast("single", Demand.closed(2), entries: entries).rate, 0.02
+  end
+
+  # -- corrections
+
+  def test_a_verified_setting_is_forecast_as_it_was_measured
+    rate = forecast("hybrid", Demand.closed(20), corrections: verified(rate: 0.9, p95: 1.5), **BUSY).rate
+    assert_about 90, rate, 0.01
+    assert_about 90, capacity("hybrid", corrections: verified(rate: 0.9), **BUSY), 0.01
+  end
+
+  def test_a_correction_fades_with_the_distance
+    factors = { 5 => 0.81, 10 => 0.9, 20 => Math.sqrt(0.9) }.to_h do |threads, _|
+      [threads, capacity("hybrid", corrections: verified(rate: 0.81), **BUSY, threads: threads)]
+    end
+    assert_about 81, factors[5], 0.01
+    assert_about 90, factors[10], 0.01
+    assert_about 100 * Math.sqrt(0.9), factors[20], 0.01
+  end
+
+  def test_corrections_are_for_their_engine_and_their_kind_of_demand
+    corrections = verified(rate: 0.5, p95: 3.0)
+    assert_about 100, capacity("fibers", corrections: corrections, **BUSY), 0.01
+    open, corrected = [[], corrections].map { |list| forecast("hybrid", Demand.open(50.0), corrections: list, **BUSY) }
+    assert_equal open.p95, corrected.p95
+  end
+
+  def test_what_was_not_measured_is_not_corrected
+    corrections = [{ setting: { engine: "hybrid", workers: 0, threads: 5 }, demand: { connections: 20, rate: nil },
+                     forecast: { rate: 100.0, p95: Float::INFINITY }, measured: { rate: nil, p95: 0.2 } }]
+    assert_about 100, capacity("hybrid", corrections: corrections, **BUSY), 0.01
+  end
+
+  private
+
+  BUSY = { threads: 5, cpu: 0.01, wait: 0.005 }.freeze
+  private_constant :BUSY
+
+  # Corrections of 5 threads in a closed loop: measured / forecast.
+  def verified(**ratios)
+    [{ "setting" => { "engine" => "hybrid", "workers" => 0, "threads" => 5 },
+       "demand" => { "connections" => 20, "rate" => nil },
+       "forecast" => ratios.to_h { |name, _| [name.to_s, 100.0] },
+       "measured" => ratios.to_h { |name, ratio| [name.to_s, ratio * 100.0] } }]
+  end
+
+  def assert_about(expected, actual, share, message = nil)
+    assert_in_delta expected, actual, expected * share, message
+  end
+
+  # By arithmetic and by the simulation.
+  def assert_limit(limit, rate, engine, **arguments)
+    model, setting = parts(engine, **arguments)
+    found, by = model.capacity(setting, cores: 2)
+    assert_equal limit, by
+    assert_about rate, found, 0.01
+    assert_about rate, model.forecast(setting, Demand.closed(200), cores: 2).rate, 0.03
+  end
+
+  def forecast(engine, demand, cores: 2, **arguments)
+    model, setting = parts(engine, **arguments)
+    model.forecast(setting, demand, cores: cores)
+  end
+
+  def capacity(engine, cores: 2, **arguments)
+    model, setting = parts(engine, **arguments)
+    model.capacity(setting, cores: cores).first
+  end
+
+  def parts(engine, workers: 0, threads: 1, **arguments)
+    [model(**arguments), Setting.new(engine: engine, workers: workers, threads: threads)]
+  end
+
+  def model(cpu: 0.0, wait: 0.0, waits: nil, unlocked: 0.0, entries: nil, **facts)
+    entries ||= [{ name: "all", cpu: cpu, wait: wait, waits: waits, unlocked: unlocked }]
+    Model.new(Profile.new(entries: entries, environment: MACHINE, **facts))
+  end
+
+  def simulate(engine, demand, cpu:)
+    random = Random.new(1)
+    setting = Setting.new(engine: engine)
+    work = Model::Work.new(Profile.new(entries: [{ name: "all", cpu: cpu }]), engine)
+    Model::Simulation.new(rules: Model::Rules.of(setting), machine: Model::Machine.new(1, nil),
+                          draws: work.draws(random), random: random).run(demand, count: 50_000, skip: 1000)
+  end
+
+  # 500 quantiles of an exponential distribution.
+  def exponential(mean)
+    Array.new(500) { |index| -Math.log(1 - ((index + 0.5) / 500)) * mean }
+  end
+
+  # Exact mean value analysis of one queue and a delay: Reiser and Lavenberg.
+  def closed_network(population, service, delay)
+    queue = rate = 0.0
+    1.upto(population) do |number|
+      time = service * (1 + queue)
+      rate = number / (time + delay)
+      queue = rate * time
+    end
+    rate
+  end
+
+  # Settings, works and cores of many kinds.
+  def grid
+    settings = [[0, 3], [0, 16], [2, 5], [4, 1], [4, 8]].map do |workers, threads|
+      Setting.new(engine: "hybrid", workers: workers, threads: threads)
+    end
+    entries = [[0.01, 0.05], [0.01, 0.01], [0.03, 0.005]].flat_map do |cpu, wait|
+      [{ cpu: [cpu], wait: [wait] }, { cpu: exponential(cpu), wait: exponential(wait), waits: 3 }]
+    end
+    settings.product(entries, [2, 4])
+  end
+end
