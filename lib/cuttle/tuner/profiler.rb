@@ -57,7 +57,10 @@ module Cuttle
       def measure
         app = Lab::Apps.find(@options.app, profile: @options.profile)
         cores = Lab::Machine::Cores.new(**@options.cpus)
-        pinned = cores.pin_self
+        cores.pinning_self { |pinned| measure_on(cores, pinned, app) }
+      end
+
+      def measure_on(cores, pinned, app)
         Lab::Machine::Warnings.before(cores, pinned: pinned).each { |each| note("#{each.text}; #{each.advice}") }
         Lab::Runner::Testbed.open(app, @options, cores) do |testbed|
           @schedule.start # what prepares the app is not the profile's
