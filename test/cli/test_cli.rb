@@ -13,7 +13,7 @@ class TestCLI < Minitest::Test
 
   # -v is Puma's for a log of requests.
   VERSION = [%w[--version], %w[-V], %w[-v], %w[--vers], %w[serve --version], %w[serve --vers], %w[serve -V],
-             %w[serve -v -V], %w[serve --engine jet --version], *%w[load lab study].product(%w[--version --vers -V -v]),
+             %w[serve -v -V], %w[serve --engine jet --version], *%w[load lab tune study].product(%w[--version --vers -V -v]),
              %w[lab peers -V], %w[load self-test -V]].freeze
 
   def test_spellings_of_version
@@ -27,7 +27,7 @@ class TestCLI < Minitest::Test
   end
 
   def test_spellings_of_help
-    %w[serve load lab study].product(%w[--help --hel -h]).each do |command, spelling|
+    %w[serve load lab tune study].product(%w[--help --hel -h]).each do |command, spelling|
       assert_equal cuttle("help", command), cuttle(command, spelling), "#{command} #{spelling}"
     end
     ["--hel", "-h", "help --help", "help -V", "help help"].each do |arguments|

@@ -113,15 +113,17 @@ module Cuttle
       def gains(choice)
         return if present.nil? || choice.setting == present.setting
 
-        %i[capacity p95].to_h { |measure| [measure, comparison(measure, choice)&.ratio || ratio(measure, choice)] }
-          .compact
+        gains = %i[capacity p95].to_h do |measure|
+          [measure, comparison(measure, choice)&.ratio || ratio(present[measure], choice[measure])]
+        end
+        # Response times of a server that can't keep up grow with the length of the run.
+        [present, choice].any?(&:overloaded?) ? gains.merge(p95: nil) : gains
       end
 
-      def ratio(measure, choice)
-        return if measure == :p95 && (present.overloaded? || choice.overloaded?)
+      def ratio(one, other)
+        return unless one&.value&.positive? && other&.value&.finite?
 
-        one, other = [present, choice].map { |outcome| outcome[measure]&.value }
-        Lab::Statistics::Estimate.new(other / one, nil, nil, nil) if one&.finite? && other&.finite? && one.positive?
+        Lab::Statistics::Estimate.new(other.value / one.value, nil, nil, nil)
       end
 
       # What it changes in the configuration file, or why that can't be done.

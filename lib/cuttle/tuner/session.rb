@@ -45,7 +45,7 @@ module Cuttle
         return adopted if @options.kept
 
         profiler = @profiler.call(@options.to_lab(engines: @options.engines), budget: @options.budget, out: @out)
-        profile = profiler.run
+        profile = unpinned { profiler.run }
         folder.write(profiler.interrupted? ? Folder::PARTIAL : Profile::FILE, profile.to_h)
         raise Interrupt if profiler.interrupted?
 
@@ -94,14 +94,23 @@ module Cuttle
 
       def resume(results)
         lab = @options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration)
-        Lab::Results.read(Lab.run(lab, out: @out))
+        Lab::Results.read(unpinned { Lab.run(lab, out: @out) })
       end
 
       def measure(profile)
         found = search(profile, @here, within_reach)
         verification = affordable(found, profile)
-        directory = verification.run(lab_options, directory: folder.at("verification"), budget: left, out: @out)
-        Lab::Results.read(directory)
+        Lab::Results.read(unpinned do
+          verification.run(lab_options, directory: folder.at("verification"), budget: left, out: @out)
+        end)
+      end
+
+      # Measuring pins this process to the load's cores. Without this, the next step would find no other core.
+      def unpinned
+        allowed = Lab::Machine::Cores.allowed
+        yield
+      ensure
+        Lab::Machine::Cores.new(server: allowed, load: allowed, allowed: allowed).pin_self
       end
 
       # A rate that needs more cores than there are here is not offered to them.

@@ -54,7 +54,7 @@ module Cuttle
 
         # { anchor => [heading, markup] }
         def sections(advice)
-          { "answer" => ["Answer", answer(advice)], "settings" => ["Settings that are as good", settings(advice)],
+          { "answer" => ["Answer", answer(advice)], "settings" => ["Settings", settings(advice)],
             "what-if" => ["What if", list(advice.what_ifs.map { |each| Words.what_if(each) })],
             "map" => ["Workers by threads", map(advice)],
             "changes" => ["What would change the answer",

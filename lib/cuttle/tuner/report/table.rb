@@ -32,8 +32,14 @@ module Cuttle
 
         # Cells of a row: [figure, interval or nil] each.
         def cells(outcome)
-          [estimate(outcome.capacity, :rate), *%i[p50 p95 p99].map { |name| estimate(outcome[name], :seconds) },
-           [Numbers.size(outcome.memory), nil], [Numbers.count(outcome.connections), nil], [Words.source(outcome), nil]]
+          [estimate(outcome.capacity, :rate), *times(outcome), [Numbers.size(outcome.memory), nil],
+           [Numbers.count(outcome.connections), nil], [Words.source(outcome), nil]]
+        end
+
+        def times(outcome)
+          %i[p50 p95 p99].map do |name|
+            outcome.overloaded? ? ["without end", nil] : estimate(outcome[name], :seconds)
+          end
         end
 
         def estimate(estimate, as)

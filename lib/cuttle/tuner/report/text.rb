@@ -32,9 +32,8 @@ module Cuttle
 
         def title_of_table(advice)
           return "The nearest setting, and what you have:" if advice.kind == :none
-          return "No other setting is as good:" if advice.alternatives.empty?
 
-          "As good, as far as can be measured, the cheapest first:"
+          advice.alternatives.empty? ? "Nothing else is as good:" : "Beside what is as good, the cheapest first:"
         end
 
         def what_ifs(advice)
