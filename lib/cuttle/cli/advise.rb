@@ -127,7 +127,7 @@ module Cuttle
           end
           parser.on("--engine NAME", "the server's engine (hybrid)") { |name| @engine = name }
           parser.on("--json", "print the answer as JSON") { @json = true }
-          CLI.tell_version_and_help(parser, short: %w[-V])
+          CLI.tell_version_and_help(parser)
         end
       end
 

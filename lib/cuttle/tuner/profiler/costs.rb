@@ -35,14 +35,14 @@ module Cuttle
         end
 
         # Seconds of CPU time that each further busy thread adds. The part beside the app is known exactly, because the
-        # ledger has the app's part of the same requests.
+        # ledger has the app's part of the same requests. The app's is compared with the samples, which are as many: an
+        # app whose data grows computes less in a short run.
         def contention
-          one, many = solo, busy
-          return unless one&.overhead && many&.busy && many.busy >= 2
+          return unless solo&.overhead && busy&.busy && busy.busy >= 2
 
-          more = many.app_cpu - one.app_cpu
-          more = 0.0 if more < CHANCE * error(one, many)
-          [(many.overhead - one.overhead + more) / (many.busy - 1), 0.0].max.round(9)
+          more = busy.app_cpu - @samples.mean(:cpu)
+          more = 0.0 if more < CHANCE * error(busy)
+          [(busy.overhead - solo.overhead + more) / (busy.busy - 1), 0.0].max.round(9)
         end
 
         # [[processes, speed of each, …]], from the CPU time that a response takes.
