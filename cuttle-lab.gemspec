@@ -17,7 +17,7 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*.{rb,css}}",
-                   "lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*.rb}",
+                   "lib/cuttle/cli/{advise,lab,load,study,tune}{.rb,/**/*.rb}",
                    "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
                    "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
                    "docs/tuning*.md",

@@ -31,6 +31,7 @@ module Cuttle
     autoload :Model, "cuttle/tuner/model"
     autoload :Options, "cuttle/tuner/options"
     autoload :Outcome, "cuttle/tuner/outcome"
+    autoload :Production, "cuttle/tuner/production"
     autoload :Profile, "cuttle/tuner/profile"
     autoload :Profiler, "cuttle/tuner/profiler"
     autoload :Question, "cuttle/tuner/question"

@@ -77,7 +77,7 @@ class TestGem < Minitest::Test
   def assert_the_server_works_without_the_lab
     assert_equal "cuttle #{Cuttle::VERSION}", command("cuttle", "--version")[/\A\S+ \S+/]
     served { |process| assert_equal "from the gem", get(process).body }
-    %w[load lab tune study].each do |name|
+    %w[load lab tune advise study].each do |name|
       out, status = outcome("cuttle", name, "--help")
       assert_equal 1, status.exitstatus
       assert_match(/\Acuttle: .*gem install cuttle-lab.*\n\z/, out)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 require "tmpdir"
 
 # Profiles that are really measured, of apps whose work is known. What is asserted holds on a busy machine as well.
@@ -18,8 +19,8 @@ class TestProfiler < Minitest::Test
 
   # One short profile with everything in it.
   def test_known_work_is_found
-    profile = profile_of("work", profile: { cpu_ms: 2, iowait_ms: 6, slices: 3, response_chars: 10, cv: 0.5 },
-                                 engines: %w[hybrid fibers], budget: 30)
+    profile = profile_of("work", profile: { cpu_ms: 2, iowait_ms: 6, slices: 3, response_chars: 10, cv: 0.3 },
+                                 engines: %w[hybrid fibers], budget: 150)
     entry = profile.entries.first
     assert_equal ["GET /", 1], [entry.name, profile.entries.length]
     assert_in_delta 2, entry.mean_cpu * 1000, 0.6
@@ -36,7 +37,7 @@ class TestProfiler < Minitest::Test
       {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
       {"path": "/?cpu_ms=0.2&iowait_ms=4&slices=1"}
     MIX
-    profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 12)
+    profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 150)
     assert_equal [3.0, 1.0], profile.entries.map(&:weight)
     quick, slow = profile.entries
     assert_operator slow.mean_wait, :>, quick.mean_wait + 0.003
@@ -44,7 +45,7 @@ class TestProfiler < Minitest::Test
   end
 
   def test_a_written_profile_is_read_again
-    profile = profile_of(app("200"), engines: %w[hybrid], budget: 8)
+    profile = profile_of(app("200"), engines: %w[hybrid], budget: 150)
     read = Tuner::Profile.read(profile.write("#{@directory}/profile.json"))
     assert_equal profile.entries, read.entries
     assert_equal profile.to_h, read.to_h
@@ -69,7 +70,7 @@ class TestProfiler < Minitest::Test
 
   def test_an_app_that_wants_a_login_is_warned_of
     app = file("login.ru", 'run ->(_env) { [302, { "location" => "/login" }, []] }')
-    profile = profile_of(app, engines: %w[hybrid], budget: 8)
+    profile = profile_of(app, engines: %w[hybrid], budget: 150)
     assert_match(%r{every request is redirected \(to /login\)}, profile.notes.join)
     assert_match(/login/, @out.string)
   end
@@ -101,7 +102,7 @@ class TestProfiler < Minitest::Test
       Thread.pass until File.exist?("#{@directory}/asked")
       Process.kill("INT", Process.pid)
     end
-    assert_raises(Interrupt) { profile_of(app, budget: 300) }
+    assert_raises(Interrupt) { profile_of(app, budget: 150) }
   ensure
     interrupt&.kill
   end
@@ -118,7 +119,6 @@ class TestProfiler < Minitest::Test
     assert_operator profile.boot, :>, 0
     assert_nil profile.connections
     assert_equal "work", profile.app["name"]
-    assert_operator profile.environment["cores"], :>, 0
   end
 
   def profiler_of(app, budget: 60, **options)

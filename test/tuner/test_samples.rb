@@ -52,6 +52,12 @@ class TestProfilerSamples < Minitest::Test
     assert_equal ["GET /a", 9.0, 0.5, 3], [first.name, first.weight, first.unlocked, first.samples]
   end
 
+  def test_cpu_times_may_be_those_of_a_busy_process
+    samples, frequent, rare = samples(1, 1)
+    [frequent, rare].each { |shape| samples.add(shape, 0.002, 0.02, 2) }
+    assert_equal [[0.001], [0.02]], samples.entries(warmth: 0.5).first.to_h.values_at(:cpu, :wait)
+  end
+
   def test_waits_that_could_not_be_seen_are_unknown
     samples, frequent, rare = samples(1, 1)
     [frequent, rare].each { |shape| samples.add(shape, 0.001, 0.002, nil) }

@@ -60,6 +60,11 @@ module Cuttle
         raise Failure, "#{path}: no profile of cuttle tune"
       end
 
+      # The Profile of a running server, from its ledger: see Production. Raises Failure.
+      def self.from_ledger(ledger, **options)
+        Production.new(ledger, **options).profile
+      end
+
       # entries: an Array of Entry, or of Hashes with the same keys. Raises Failure where nothing can be known from it.
       def initialize(entries:, schema: SCHEMA, corrections: [], **facts)
         raise Failure, "a profile of another version: #{schema.inspect}" unless schema == SCHEMA

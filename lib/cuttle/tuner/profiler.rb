@@ -10,7 +10,8 @@ module Cuttle
     #
     # options are a Lab::Options: app, profile, path, mix (a file, or an Array of Load::Request), engines, rubies (the
     # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds of the whole `cuttle tune`; the
-    # profile takes SHARE of it at most. The lab starts the servers, proves their settings and stops them.
+    # profile takes SHARE of it at most, once the app is prepared. The lab starts the servers, proves their settings and
+    # stops them.
     #
     # Ctrl-C ends the measuring. What is known by then is a Profile with some facts missing (`interrupted?` says so); if
     # not even the requests are known, `run` raises Interrupt. Raises Failure, Lab::Failure, Load::Failure and
@@ -56,9 +57,13 @@ module Cuttle
       def measure
         app = Lab::Apps.find(@options.app, profile: @options.profile)
         cores = Lab::Machine::Cores.new(**@options.cpus)
-        pinned = cores.pin_self
+        cores.pinning_self { |pinned| measure_on(cores, pinned, app) }
+      end
+
+      def measure_on(cores, pinned, app)
         Lab::Machine::Warnings.before(cores, pinned: pinned).each { |each| note("#{each.text}; #{each.advice}") }
         Lab::Runner::Testbed.open(app, @options, cores) do |testbed|
+          @schedule.start # what prepares the app is not the profile's
           bench = Bench.new(testbed, @options, cores, @interruption)
           profile(app, bench, entries(bench), cores)
         end
@@ -81,12 +86,12 @@ module Cuttle
         runs = Runs.new(bench, samples, engines: @options.engines, schedule: @schedule, say: method(:say),
                                         warn: method(:note)).run
         costs = Costs.new(runs, samples, warn: method(:note))
+        entries = samples.entries(unlocked: costs.unlocked, warmth: costs.warmth)
+        facts = %i[overheads scaling contention memory connections].to_h { |name| [name, costs.public_send(name)] }
         Profile.new(id: Time.now.strftime("profile-%Y%m%d-%H%M%S"), taken_at: Time.now.utc.iso8601(3),
                     command: [*@options.command, "--seed", @options.seed.to_s],
                     app: { "name" => app.name, "path" => app.rackup }, environment: environment(cores),
-                    entries: samples.entries(unlocked: costs.unlocked), overheads: costs.overheads,
-                    scaling: costs.scaling, contention: costs.contention, memory: costs.memory, boot: bench.boot,
-                    connections: costs.connections, notes: @notes)
+                    entries: entries, boot: bench.boot, notes: @notes, **facts)
       end
 
       def environment(cores)

@@ -94,10 +94,13 @@ module Cuttle
           Dir["/proc/#{pid}/task/*"].select { |path| name.match?(read("#{path}/comm").to_s.chomp) }
         end
 
-        # Voluntary context switches of one of them, or nil if it has ended.
-        def switches_of(task)
-          text = read("#{task}/status")
-          text && switches(text)
+        # Voluntary context switches of one of them once it sleeps, or nil if it has ended. After +patience+ seconds the
+        # number as it is.
+        def switches_at_rest(task, patience: 0.1)
+          deadline = Cuttle.now + patience
+          while (text = read("#{task}/status"))
+            return switches(text) if text.match?(/^State:\s*S/) || Cuttle.now > deadline
+          end
         end
 
         # Pid => proportional set size in octets: a page that n processes share counts 1/n for each.

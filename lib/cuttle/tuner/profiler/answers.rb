@@ -26,8 +26,8 @@ module Cuttle
 
         # Raises Failure for the first wrong answer.
         def check
-          statuses = @shapes.to_h { |shape| [shape, shape.requests.map { |request| ask(request) }] }
-          warn_of_login if statuses.values.flatten.all? { |status, place| status.between?(300, 399) && place }
+          answers = @shapes.flat_map(&:requests).map { |request| ask(request) }
+          warn_of_login if answers.all? { |status, place| status.between?(300, 399) && place }
         end
 
         private

@@ -140,10 +140,11 @@ module Cuttle
           reading(result, figures, phases(before, after))
         end
 
-        # Voluntary context switches of the thread that runs the app; nil if that can't be seen. Its only thread.
+        # Voluntary context switches of the thread that runs the app, the only one, once it waits for the next request;
+        # nil if that can't be seen.
         def switches
           @task ||= server.tree.tasks(stats.fetch("worker_status").first["pid"], /\Acuttle \d+\z/).first or return
-          server.tree.switches_of(@task)
+          server.tree.switches_at_rest(@task)
         end
 
         private

@@ -19,21 +19,30 @@ module Cuttle
           @warn = warn
         end
 
-        # Engine => seconds of CPU time that a response costs beside the app.
+        # What a busy process needs of the CPU time that the samples have, 1.0 or less. Between two requests that wait,
+        # a processor forgets: its caches get cold, its clock slows down. A request then takes more CPU time than one in
+        # a process that always has something to do, and the latter decides what a server can do.
+        def warmth
+          many = busy or return 1.0
+          less = @samples.mean(:cpu) - many.app_cpu
+          less > CHANCE * error(many) ? (many.app_cpu / @samples.mean(:cpu)).round(4) : 1.0
+        end
+
+        # Engine => seconds of CPU time that a response costs beside the app, in a busy process.
         def overheads
           found = @runs.alone.to_h { |engine, reading| [engine, overhead(engine, reading)&.round(9)] }.compact
           found unless found.empty?
         end
 
         # Seconds of CPU time that each further busy thread adds. The part beside the app is known exactly, because the
-        # ledger has the app's part of the same requests.
+        # ledger has the app's part of the same requests. The app's is compared with the samples, which are as many: an
+        # app whose data grows computes less in a short run.
         def contention
-          one, many = solo, @runs.reading(@runs.many)
-          return unless one&.overhead && many&.overhead && many.busy && many.busy >= 2
+          return unless solo&.overhead && busy&.busy && busy.busy >= 2
 
-          more = many.app_cpu - one.app_cpu
-          more = 0.0 if more < CHANCE * error(one, many)
-          [(many.overhead - one.overhead + more) / (many.busy - 1), 0.0].max.round(9)
+          more = busy.app_cpu - @samples.mean(:cpu)
+          more = 0.0 if more < CHANCE * error(busy)
+          [(busy.overhead - solo.overhead + more) / (busy.busy - 1), 0.0].max.round(9)
         end
 
         # [[processes, speed of each, …]], from the CPU time that a response takes.
@@ -82,6 +91,19 @@ module Cuttle
           @runs.reading(@runs.solo)
         end
 
+        # The run of one process with several threads, if its ledger knows the CPU time.
+        def busy
+          many = @runs.reading(@runs.many)
+          many if many&.overhead
+        end
+
+        # What a busy process needs of the CPU time beside the app that one with a single slot has, 1.0 or less.
+        def warmth_beside
+          return 1.0 unless busy && solo&.overhead&.positive?
+
+          [busy.overhead / solo.overhead, 1.0].min
+        end
+
         def wide(workers)
           @runs.reading(@runs.many(workers), @runs.wide_cores)
         end
@@ -90,16 +112,18 @@ module Cuttle
           [solo, wide(1) || @runs.reading(@runs.many), wide(2)].map { |reading| reading && figure.call(reading) }
         end
 
-        # An engine whose ledger has no CPU time: what a response costs more than the app alone.
         def overhead(engine, reading)
-          return reading.overhead if reading.overhead
+          reading.overhead ? reading.overhead * warmth_beside : without_ledger(engine, reading)
+        end
 
-          more = reading.cpu - @samples.mean(:cpu)
+        # An engine whose ledger has no CPU time: what a response costs more than the app alone.
+        def without_ledger(engine, reading)
+          more = reading.cpu - (@samples.mean(:cpu) * warmth)
           return more if more > CHANCE * error(reading)
 
           least = solo&.overhead or return
           @warn.call("#{engine}: the app's own variation hides its overhead; taken for that of #{@runs.solo.engine}")
-          [more, least].max
+          least * warmth_beside
         end
 
         # Standard error of the difference of two readings' CPU times, or of one and the samples'.

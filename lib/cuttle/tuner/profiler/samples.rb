@@ -62,15 +62,17 @@ module Cuttle
           end)
         end
 
-        # Profile::Entry of each shape. unlocked: share of the CPU time without the GVL. What a request lost to other
-        # programs looks like waiting; where its thread never waited, it is left out.
-        def entries(unlocked:)
+        # Profile::Entry of each shape. unlocked: share of the CPU time without the GVL. warmth: what the CPU times are
+        # multiplied by. What a request lost to other programs looks like waiting; where its thread never waited, it is
+        # left out.
+        def entries(unlocked: 0.0, warmth: 1.0)
           @shapes.values.map do |shape|
             waits = waits(shape)
             wait = waits&.zero? ? [0.0] : Samples.quantiles(shape.wait)
             correlation = waits&.zero? ? 0.0 : Samples.correlation(shape.cpu, shape.wait).round(3)
-            Profile::Entry.new(name: shape.name, weight: shape.weight, cpu: Samples.quantiles(shape.cpu), wait: wait,
-                               waits: waits, unlocked: unlocked, correlation: correlation, samples: shape.count)
+            cpu = Samples.quantiles(shape.cpu).map { |seconds| (seconds * warmth).round(9) }
+            Profile::Entry.new(name: shape.name, weight: shape.weight, cpu: cpu, wait: wait, waits: waits,
+                               unlocked: unlocked, correlation: correlation, samples: shape.count)
           end
         end
 

@@ -11,7 +11,12 @@ module Cuttle
           @stop = stop
           @clock = clock
           @seconds = seconds
-          @end = clock.call + seconds
+          start
+        end
+
+        # The time begins now.
+        def start
+          @end = @clock.call + seconds
         end
 
         attr_reader :seconds
@@ -19,7 +24,6 @@ module Cuttle
         def left
           [@end - @clock.call, 0.0].max
         end
-
 
         def stopped?
           @stop.call
@@ -30,8 +34,8 @@ module Cuttle
           @clock.call + left * share
         end
 
-        # Seconds for the first of +steps+ equal steps, each of which first takes +lead+ seconds for its start. If that is
-        # less than +least+, the later ones have to do without: the first gets the least, or nil if there is no time.
+        # Seconds for the first of +steps+ equal steps, each of which first takes +lead+ seconds for its start. If that
+        # is less than +least+, later ones have to do without: the first gets the least, or nil if there is no time.
         def slice(steps, lead, least)
           return if left < lead + least
 
