@@ -15,19 +15,16 @@ servers = { "5 threads" => 5, "16 threads" => 16 }
 servers.each do |name, threads|
   waits.each do |number|
     trial "q21", server: name, waits: number do
-      serve engine: "hybrid", threads: threads, original: "puma"
+      serve engine: "hybrid", threads: threads
       ask work(cpu_ms: 50, iowait_ms: number.zero? ? 0 : 150, slices: [number, 1].max, cv: 1, response_chars: 1000),
-          connections: 16, requests: 300
+          connections: 16, requests: 200
     end
   end
 end
 
+ten_by_one = ->(metric, server) { [10, 1].map { |number| send(metric, "q21", server: server, waits: number) } }
+
 expect "q21.1", "how often requests wait hardly changes the rate",
-       **servers.keys.to_h { |name|
-         ["#{name}: 10 waits by 1", [rate("q21", server: name, waits: 10), rate("q21", server: name, waits: 1), 0.9..1.1]]
-       }
+       **servers.keys.to_h { |name| ["#{name}: 10 waits by 1", [*ten_by_one[:rate, name], 0.9..1.1]] }
 expect "q21.2", "nor half of the response times",
-       **servers.keys.to_h { |name|
-         ["#{name}: p50 of 10 waits by 1", [p50("q21", server: name, waits: 10), p50("q21", server: name, waits: 1),
-                                            0.9..1.1]]
-       }
+       **servers.keys.to_h { |name| ["#{name}: p50 of 10 waits by 1", [*ten_by_one[:p50, name], 0.9..1.1]] }

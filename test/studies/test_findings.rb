@@ -194,7 +194,7 @@ class TestStudyFindings < Minitest::Test
   def test_a_claim_that_needs_more_cores_has_a_forecast
     found = verdict("s0.10", computing(cores: 2).findings, nil)
     assert_equal :untestable, found.verdict
-    forecast = found.forecast.to_h { |statement, ratio| [statement.text, ratio] }
+    forecast = found.forecast.to_h.transform_keys(&:text)
     assert_in_delta 1.03, forecast.fetch("p50 by the time of a request alone"), 0.05
     assert_operator forecast.fetch("p99 by p50"), :>, 1
     assert_nil verdict("s0.10", computing(cores: 4).findings).forecast

@@ -62,7 +62,8 @@ module Cuttle
       # or waits.
       def wait(request)
         same = @findings.study.conditions.select { |each| each.request == request && ours?(each) && each.rate.nil? }
-        condition = same.select { |each| @findings.runs(each).any? }.min_by { |each| [each.connections, each.processes] }
+        condition = same.select { |each| @findings.runs(each).any? }
+                        .min_by { |each| [each.connections, each.processes] }
         cpu = condition && cpu(condition) or return
 
         under_way = [condition.connections, setting(condition).then { |found| found.processes * found.slots }].min

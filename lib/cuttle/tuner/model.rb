@@ -75,8 +75,17 @@ module Cuttle
       end
 
       def network(setting, cores)
-        Network.new(work: work(setting), rules: rules(setting), machine: Machine.new(cores, @profile.scaling),
-                    contention: @profile.contention.to_f)
+        Network.new(work: work(setting), rules: rules(setting), machine: machine(cores),
+                    contention: contention(setting))
+      end
+
+      def machine(cores)
+        Machine.new(cores, @profile.scaling)
+      end
+
+      # The price of the GVL is one of threads: a process with one thread does not pay it.
+      def contention(setting)
+        setting.traits.pooled? ? @profile.contention.to_f : 0.0
       end
 
       # What comes faster than it can be served waits without end. These two return figures of a Forecast, and the
@@ -103,8 +112,8 @@ module Cuttle
         random = Random.new(SEED)
         work = work(setting)
         requests = [(EVENTS / (4 + (2 * work.waits))).round, LEAST].max
-        simulation = Simulation.new(rules: rules(setting), machine: Machine.new(cores, @profile.scaling),
-                                    draws: work.draws(random), random: random, contention: @profile.contention.to_f)
+        simulation = Simulation.new(rules: rules(setting), machine: machine(cores), draws: work.draws(random),
+                                    random: random, contention: contention(setting))
         simulation.run(demand, count: requests, skip: (requests / 10) + (3 * (demand.connections || 0)))
       end
 

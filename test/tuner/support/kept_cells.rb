@@ -5,48 +5,76 @@ require "uri"
 
 # The measurements of kept studies whose app's work is known, and what the model makes of them.
 #
-# A cell is a server of ours under one load of the work app. The work is in the load's path; what the server and the
-# machine add to it, CPU time and waiting, comes from one cell of the study (its calibration). All others are forecasts.
+# A cell is a server of ours under one load of the work app. The work is in the load's path. What a request costs beside
+# it, CPU time and waiting, comes from one cell of the study, its calibration. Everything else is a forecast, of a run
+# as it was: so many requests in all, from an idle server to the last answer.
 module KeptCells
   STUDIES = File.expand_path("../../../studies", __dir__)
 
-  # Runs of the simulation for each cell; each sends as many requests as the load generator sent.
+  # A study whose app queries PostgreSQL, which its kept results don't say.
+  UNKNOWN = %w[q6-database-limit].freeze
+
+  # Runs of the simulation for each cell.
   RUNS = 5
 
-  # measured: figure => median over the rounds; times in seconds.
-  Cell = Struct.new(:study, :id, :setting, :demand, :requests, :work, :cores, :measured, keyword_init: true) do
+  # Share of what its processes can compute, above which a cell doesn't tell how long requests wait.
+  BUSY = 0.8
+
+  # The waiting that a calibration looks for, in seconds at most, and how often it halves that.
+  LONGEST = 0.008
+  BISECTIONS = 10
+
+  # Connections from which the server's own cost is most of what a waiting app costs.
+  MANY = 500
+
+  FIGURES = %i[rate p50 p90 p95 p99].freeze
+
+  # measured: figure => median over the rounds; times in seconds, cpu for each response.
+  Cell = Struct.new(:study, :setting, :demand, :requests, :work, :cores, :measured, keyword_init: true) do
     def name
-      "#{study}: #{setting.name}, #{demand.name}, #{work.cpu_ms.round(2)}/#{work.iowait_ms.round(2)} ms" \
+      "#{study}: #{setting.name}, #{demand.name}, #{numbers(work.cpu_ms, work.iowait_ms)} ms" \
         "#{", cv #{work.cv}" if work.cv.positive?}#{", #{work.slices} waits" if work.slices > 1}" \
-        "#{", by the wall" if by_the_wall?}"
+        "#{", by the wall" if work.spin == "wall"}"
     end
 
-    # Whether the app computes until the clock on the wall says so. Such a process doesn't notice that it has lost its
-    # core, as if there were enough.
-    def by_the_wall?
-      work.spin == "wall"
+    # What can be expected of a forecast:
+    #   :known   all that the model needs
+    #   :wall    more processes than cores compute until the clock on the wall says that they have. How much CPU time
+    #            that takes depends on how they share the cores
+    #   :many    so many connections that the server's cost counts, which falls to a half of that of a request alone
+    def kind
+      return :wall if work.spin == "wall" && setting.processes > cores
+
+      work.cpu_ms.zero? && demand.connections.to_i >= MANY ? :many : :known
     end
 
-    # Requests that are under way at once, on average at most.
-    def population
-      [demand.connections || Float::INFINITY, setting.processes * setting.slots].min
+    # Share of what its processes can compute.
+    def busy
+      measured[:rate] * measured[:cpu] / [setting.processes, cores].min
+    end
+
+    private
+
+    def numbers(*values)
+      values.map { |value| format("%g", value) }.join("/")
     end
   end
 
-  # What a study's calibration tells: seconds that a request costs and waits beside the app's work.
+  # Seconds of CPU time and of waiting that a request takes beside the app's work.
   Calibration = Struct.new(:cpu, :wait)
 
-  # A cell with the model's figures, and their errors: forecast / measured - 1, nil where nothing was measured.
+  # A cell with the model's figures.
   Row = Struct.new(:cell, :forecast) do
+    # forecast / measured - 1, or nil where nothing was measured.
     def error(figure)
       measured = cell.measured[figure]
-      (forecast[figure] / measured) - 1 if measured && forecast[figure]
+      (forecast[figure] / measured) - 1 if measured
     end
   end
 
   module_function
 
-  # Rows of all studies, but for the cells that calibrated them.
+  # Rows of all studies, without the cells that calibrated them.
   def rows(names = studies)
     names.flat_map do |name|
       cells = cells(name)
@@ -56,14 +84,20 @@ module KeptCells
     end
   end
 
-  # Studies with such cells.
+  # Studies with more than one such cell.
   def studies
-    Dir["*/results.jsonl", base: STUDIES].map { |path| File.dirname(path) }.sort.select { |name| cells(name).any? }
+    names = Dir["*/results.jsonl", base: STUDIES].map { |path| File.dirname(path) } - UNKNOWN
+    names.sort.select { |name| cells(name).length > 1 }
+  end
+
+  # Absolute errors of a figure, ascending.
+  def errors(rows, figure)
+    rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 
   def cells(study)
     results = Cuttle::Lab::Results.read("#{STUDIES}/#{study}")
-    return [] unless results.app["name"].match?(/\A(work|apps\/scrawls\.ru)\z/)
+    return [] unless %w[work apps/scrawls.ru].include?(results.app["name"])
 
     results.configurations.product(results.loads).filter_map do |configuration, load|
       runs = results.runs(configuration: configuration, load: load).select(&:valid?)
@@ -71,29 +105,24 @@ module KeptCells
     end
   end
 
-  # A Cuttle, without a slow network and without another load generator.
+  # One of ours, in a closed loop or with random arrivals; without a slow network and without another load generator.
   def suits?(configuration, load)
-    configuration.server == "cuttle" && load.tester.nil? && load.delay.nil?
+    configuration.server == "cuttle" && load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
   end
 
   def cell(study, results, configuration, load, runs)
     work = work(load.path) or return
     demand = load.open? ? Cuttle::Tuner::Demand.open(load.rate) : Cuttle::Tuner::Demand.closed(load.connections)
-    return if load.open? && !load.poisson
-
-    Cell.new(study: study, id: [configuration.id, load.id], setting: setting(configuration, load), demand: demand,
-             requests: load.requests, work: work, cores: results.environment["server_cores"].length,
-             measured: measured(runs))
+    Cell.new(study: study, setting: setting(configuration, load), demand: demand, requests: load.requests, work: work,
+             cores: results.environment["server_cores"].length, measured: measured(runs))
   end
 
-  # The work app's Parameters, if only computing and waiting are asked for; otherwise nil.
+  # The work app's Parameters, if they ask for computing and waiting only; otherwise nil.
   def work(path)
     query = URI(path).query or return
     work = Cuttle::Lab::WorkApp::Parameters.new(URI.decode_www_form(query).to_h)
     known = [work.query, work.upstream].none? && (work.lock_ms + work.alloc_kb).zero?
     work if known && (work.cpu_ms + work.iowait_ms).positive?
-  rescue Cuttle::Lab::WorkApp::Invalid
-    nil
   end
 
   # A thread for each connection: as many threads as there are connections.
@@ -103,53 +132,60 @@ module KeptCells
   end
 
   def measured(runs)
-    median = ->(values) { values.any? && values.none?(&:nil?) ? Cuttle::Lab::Statistics.median(values) : nil }
+    median = ->(values) { Cuttle::Lab::Statistics.median(values) }
     times = [50, 90, 95, 99].to_h do |percentile|
       found = Cuttle::Lab::Analysis::Table.percentile(runs, percentile)
-      [:"p#{percentile}", found && found.value / 1000]
+      [:"p#{percentile}", found && (found.value / 1000)]
     end
-    { rate: median[runs.map(&:rate)], cpu: median[runs.map { |run| run.server["cpu_us"] }] / 1e6, **times }
+    { rate: median[runs.map(&:rate)], cpu: median[runs.map { |run| run.server["cpu_us"] / 1e6 }], **times }
   end
 
-  # The one with the fewest connections, which queues the least.
+  # The closed loop with the fewest connections, on the server with the fewest slots, that tells how long requests wait.
   def calibrating(cells)
-    cells.reject { |cell| cell.demand.open? }.min_by { |cell| [cell.demand.connections, cell.setting.processes] }
+    cells.reject { |cell| cell.demand.open? }.min_by do |cell|
+      [cell.busy > BUSY ? 1 : 0, cell.demand.connections, cell.setting.slots, cell.setting.processes]
+    end
   end
 
+  # CPU time as it was measured; as much waiting as makes the forecast rate the measured one.
   def calibration(cell)
-    cycle = cell.population / cell.measured[:rate]
-    Calibration.new(cell.measured[:cpu] - (cell.work.cpu_ms / 1000),
-                    cycle - cell.measured[:cpu] - (cell.work.iowait_ms / 1000))
+    cpu = cell.measured[:cpu] - (cell.work.cpu_ms / 1000)
+    return Calibration.new(cpu, 0.0) if cell.busy > BUSY
+
+    low, high = 0.0, LONGEST
+    BISECTIONS.times do
+      middle = (low + high) / 2
+      forecast(cell, Calibration.new(cpu, middle))[:rate] > cell.measured[:rate] ? low = middle : high = middle
+    end
+    Calibration.new(cpu, low)
   end
 
-  # Rate and percentiles of as many requests as were sent, begun and ended as the load generator did.
   def forecast(cell, calibration)
     profile = profile(cell, calibration)
     outcomes = Array.new(RUNS) { |seed| play(cell, profile, Random.new(seed)) }
     times = outcomes.flat_map(&:times).sort
-    { rate: outcomes.sum(&:rate) / RUNS, **[50, 90, 95, 99].to_h { |percentile|
-      [:"p#{percentile}", times[[(times.length * percentile / 100.0).ceil, 1].max - 1]]
-    } }
+    percentiles = [50, 90, 95, 99].to_h { |each| [:"p#{each}", times[(times.length * each / 100.0).ceil - 1]] }
+    { rate: outcomes.sum(&:rate) / RUNS, **percentiles }
   end
 
   def play(cell, profile, random)
     model = Cuttle::Tuner::Model
-    cores = cell.by_the_wall? ? [cell.cores, cell.setting.processes].max : cell.cores
-    simulation = model::Simulation.new(rules: model::Rules.of(cell.setting), machine: model::Machine.new(cores, nil),
-                                       draws: model::Work.new(profile, cell.setting.engine).draws(random),
-                                       random: random)
+    simulation = model::Simulation.new(rules: model::Rules.of(cell.setting), random: random,
+                                       machine: model::Machine.new(cell.cores, nil),
+                                       draws: model::Work.new(profile, cell.setting.engine).draws(random))
     simulation.run(cell.demand, count: cell.requests, last: cell.requests)
   end
 
-  # The work as a Profile; uneven times have the app's lognormal factor.
+  # The app multiplies computing and waiting by the same factor.
   def profile(cell, calibration)
-    factors = factors(cell.work.cv)
-    entry = { name: "work", cpu: factors.map { |factor| cell.work.cpu_ms / 1000 * factor },
-              wait: factors.map { |factor| (cell.work.iowait_ms / 1000 * factor) + calibration.wait },
-              waits: cell.work.slices }
+    work, factors = cell.work, factors(cell.work.cv)
+    entry = { name: "work", waits: work.iowait_ms.positive? ? work.slices : nil, correlation: 1.0,
+              cpu: factors.map { |factor| work.cpu_ms / 1000 * factor },
+              wait: factors.map { |factor| (work.iowait_ms / 1000 * factor) + calibration.wait } }
     Cuttle::Tuner::Profile.new(entries: [entry], overheads: { cell.setting.engine => calibration.cpu })
   end
 
+  # 200 quantiles of the app's factor.
   def factors(variation)
     @factors ||= {}
     @factors[variation] ||= begin
@@ -157,10 +193,5 @@ module KeptCells
       drawn = Array.new(20_000) { Cuttle::Lab::WorkApp::Lognormal.draw(variation, random) }.sort
       variation.zero? ? [1.0] : drawn.each_slice(100).map { |some| some.sum / some.length }
     end
-  end
-
-  # Absolute errors of a figure, ascending.
-  def errors(rows, figure)
-    rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 end

@@ -56,7 +56,7 @@ module Cuttle
         # "A forecast by `cuttle tune`'s model: 2 processes by one: 1.96, to be 1.8 to 2.2"; nil without one.
         def forecast(verdict)
           told = (verdict.forecast || []).select(&:last)
-          texts = told.map { |statement, ratio| "#{statement.text}: #{Numbers.ratio(ratio)}, to be #{statement.bounds}" }
+          texts = told.map { |each, ratio| "#{each.text}: #{Numbers.ratio(ratio)}, to be #{each.bounds}" }
           "#{FORECAST}: #{texts.join("; ")}" if texts.any?
         end
 

@@ -52,7 +52,8 @@ module Cuttle
         def claims(findings)
           findings.verdicts.map do |verdict|
             word = [Findings::WORDS[verdict.verdict], verdict.by].compact.join(" on ")
-            ["#{verdict.claim.id} #{word}: #{verdict.claim.text}", *("    #{Figures.reason(verdict)}" if verdict.reason),
+            ["#{verdict.claim.id} #{word}: #{verdict.claim.text}",
+             *verdict.reason&.then { "    #{Figures.reason(verdict)}" },
              *verdict.evidence.map do |statement, found, decided|
                "    #{Findings::WORDS[decided]}: #{Figures.statement(statement, found)}"
              end].join("\n")

@@ -9,39 +9,47 @@ module Cuttle
         # Requests whose times vary by a third of their mean meet as if they came by chance.
         UNEVEN = 3
 
-        # The least of these rates that bounds a network is its limit, in this order where two are equal.
+        # Bounds that are so near to the least one count as equal.
+        NEAR = 1.02
+
+        # Requests of a unit from which more change nothing.
+        ENOUGH = 512
+
+        TINY = 1e-9 # seconds; nothing takes no time
+
         def initialize(work:, rules:, machine:, contention: 0.0)
           @work = work
           @rules = rules
           @machine = machine
-          @slots = [@rules.slots, 1024].min
-          @cpu = work.cpu + (contention * (@slots - 1))
-          @cpu = work.cpu if @rules.slots >= 1024
-          @cpu = 1e-9 unless @cpu.positive?
+          @cpu = [work.cpu, TINY].max
+          @cpu += contention * (inside - 1)
         end
 
-        # [requests per second, what limits them].
+        # [requests per second, what limits them]: the first of the least bounds.
         def capacity
-          [rate, limit]
-        end
-
-        # Upper bounds of the rate by what is used up then, as { limit => requests per second }.
-        def bounds(requests = @rules.places)
-          { cores: @machine.power / @cpu,
-            gvl: @rules.units * @machine.speed([@rules.units, @machine.cores].min) / locked,
-            connections: @work.wait.positive? ? @rules.units * @rules.pool / @work.wait : Float::INFINITY,
-            slots: requests / (@cpu + @work.wait) }
+          least = bounds.values.min
+          [rate, bounds.find { |_, bound| bound <= least * NEAR }.first]
         end
 
         private
 
-        def locked
-          [@cpu * (1 - @work.unlocked), 1e-9].max
+        # Upper bounds of the rate by what is used up then.
+        def bounds
+          { cores: @machine.power / @cpu,
+            gvl: @rules.units * @machine.speed([@rules.units, @machine.cores].min) / locked,
+            connections: @work.wait.positive? ? @rules.units * @rules.pool / @work.wait : Float::INFINITY,
+            slots: @rules.places / (@cpu + @work.wait) }
         end
 
-        def limit
-          least = bounds.values.min
-          bounds.find { |_, rate| rate <= least * 1.02 }.first
+        # Seconds that a request needs the GVL.
+        def locked
+          [@cpu * (1 - @work.unlocked), TINY].max
+        end
+
+        # Requests that a unit has in the app at once under full load: as many as keep the GVL busy, if new ones wait
+        # for that; otherwise as many as there are slots.
+        def inside
+          @rules.early ? @rules.slots : [@rules.slots, (@cpu + @work.wait) / locked].min
         end
 
         # Computing is slower the more units compute, and they compute less the slower it is: until both agree.
@@ -72,7 +80,7 @@ module Cuttle
         # One unit by itself: between the rate of requests that are all alike, which never meet, and that of requests
         # that meet by chance.
         def unit_rate(slowdown)
-          even = [@slots / ((@cpu * slowdown) + @work.wait), 1 / (locked * slowdown)].min
+          even = [@rules.slots / ((@cpu * slowdown) + @work.wait), 1 / (locked * slowdown)].min
           even + ((mean_values(slowdown) - even) * [@work.variation * UNEVEN, 1].min)
         end
 
@@ -83,7 +91,7 @@ module Cuttle
           residual = [@work.squared_stretch * (slowdown**2) / (2 * stretch), stretch].min
           away = (@work.wait + (@cpu * @work.unlocked * slowdown)) / stretches
           queue = used = rate = 0.0
-          1.upto([@slots, 512].min) do |population|
+          1.upto([@rules.slots, ENOUGH].min) do |population|
             time = stretch + (stretch * [queue - used, 0].max) + (residual * used)
             rate = population / (away + time)
             rate = 1 / stretch if rate * stretch > 1

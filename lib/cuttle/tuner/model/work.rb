@@ -6,8 +6,8 @@ module Cuttle
       # The requests of a profile under an engine: how much each computes and waits, and their averages. The engine's
       # own CPU time is part of a request's.
       #
-      # One random number decides how long a request computes and how long it waits: requests that compute long wait
-      # long. So the sum has the heaviest tail that the two distributions allow.
+      # How long a request waits has to do with how long it computes: with a probability of the entry's correlation,
+      # both have the same rank in their distributions. That gives the ranks this correlation.
       class Work
         # No two requests are quite alike. Without this, requests of an even profile would keep step for ever.
         SCATTER = 0.04
@@ -66,8 +66,9 @@ module Cuttle
         # Coefficient of variation of a request's CPU time and waiting together.
         def variation
           @variation ||= begin
-            first, second = moments { |cpu, wait| cpu + wait }
-            first.positive? ? Math.sqrt([(second / (first**2)) - 1, 0].max) : 0.0
+            average = mean { |entry| entry.mean_cpu + entry.mean_wait }
+            square = mean { |entry| square_of_sum(entry) }
+            average.positive? ? Math.sqrt([(square / (average**2)) - 1, 0].max) : 0.0
           end
         end
 
@@ -82,24 +83,32 @@ module Cuttle
         # An endless source of Draws from this random generator.
         def draws(random)
           choice = Deck.new(random)
-          decks = @entries.map { Deck.new(random) }
+          decks = @entries.map { [Deck.new(random), Deck.new(random)] }
           bounds = @entries.map(&:weight).inject([]) { |sums, weight| [*sums, weight / @total + (sums.last || 0)] }
           lambda do
             point = choice.draw
             index = bounds.length == 1 ? 0 : bounds.index { |bound| point <= bound } || (bounds.length - 1)
-            draw(@entries[index], decks[index].draw, random)
+            draw(@entries[index], *decks[index], random)
           end
         end
 
         private
 
-        def draw(entry, point, random)
+        def draw(entry, deck, other, random)
+          point = deck.draw
           cpu = entry.cpu[(point * entry.cpu.length).to_i]
-          wait = entry.wait[(point * entry.wait.length).to_i]
+          wait = entry.wait[(rank(entry.correlation, point, other, random) * entry.wait.length).to_i]
           waits = wait.positive? ? [whole(entry.waits, random), 1].max : 0
           cpu *= scatter(random)
           free = cpu * entry.unlocked
           Draw.new(cpu - free + @overhead, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
+        end
+
+        # The rank of the waiting beside that rank of the CPU time.
+        def rank(correlation, point, other, random)
+          return other.draw unless correlation.nonzero? && random.rand < correlation.abs
+
+          correlation.positive? ? point : 1 - point
         end
 
         def scatter(random)
@@ -124,16 +133,20 @@ module Cuttle
           @entries.sum { |entry| entry.weight * yield(entry) } / @total
         end
 
-        # The first two moments of a request's sum of both.
-        def moments
-          points = Array.new(Deck::CARDS) { |index| (index + 0.5) / Deck::CARDS }
-          values = @entries.flat_map do |entry|
-            points.map do |point|
-              [entry.weight / @total / points.length,
-               yield(entry.cpu[(point * entry.cpu.length).to_i], entry.wait[(point * entry.wait.length).to_i])]
-            end
-          end
-          [1, 2].map { |power| values.sum { |weight, value| weight * (value**power) } }
+        # The mean of (CPU time + waiting)².
+        def square_of_sum(entry)
+          together = entry.correlation.abs
+          waits = entry.correlation.negative? ? entry.wait.reverse : entry.wait
+          product = (together * mean_product(entry.cpu, waits)) + ((1 - together) * entry.mean_cpu * entry.mean_wait)
+          [entry.cpu, entry.wait].sum { |values| mean_product(values, values) } + (2 * product)
+        end
+
+        # The mean of the products of what has the same rank.
+        def mean_product(one, other)
+          points = [one.length, other.length].max
+          Array.new(points) { |index|
+            one[index * one.length / points] * other[index * other.length / points]
+          }.sum / points
         end
       end
     end

@@ -1,0 +1,49 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "support/kept_cells"
+
+# The model's forecasts against what the kept studies measured. The bounds are what holds today, as a guard: a change of
+# the model that makes forecasts worse fails here. benchmark/tuner/model prints the table.
+class TestValidation < Minitest::Test
+  # kind of cell => figure => [median error, error of 9 in 10, largest error], as shares.
+  BOUNDS = {
+    known: { rate: [0.025, 0.08, 0.25], p50: [0.025, 0.08, 0.2], p90: [0.12, 0.27, 0.4], p95: [0.1, 0.27, 0.5],
+             p99: [0.2, 0.4, 0.7] },
+    wall: { rate: [0.07, 0.2, 0.6] },
+    many: { rate: [0.37, 0.4, 0.4] }
+  }.freeze
+
+  # So many cells at least: a filter that lost most of them would pass any bound.
+  LEAST = { known: 130, wall: 240, many: 6 }.freeze
+
+  def self.rows
+    @rows ||= KeptCells.rows.group_by { |row| row.cell.kind }
+  end
+
+  BOUNDS.each do |kind, figures|
+    define_method("test_#{kind}_cells") do
+      rows = self.class.rows.fetch(kind)
+      assert_operator rows.length, :>=, LEAST.fetch(kind)
+      figures.each { |figure, bounds| assert_within(bounds, rows, figure) }
+    end
+  end
+
+  # Without queues, all that can be wrong is what the engines cost.
+  def test_requests_alone
+    rows = self.class.rows.fetch(:known).select { |row| row.cell.demand.connections == 1 && row.cell.requests >= 50 }
+    assert_operator rows.length, :>=, 4
+    assert_operator KeptCells.errors(rows, :rate).last, :<, 0.04
+  end
+
+  private
+
+  def assert_within(bounds, rows, figure)
+    errors = KeptCells.errors(rows, figure)
+    found = [errors[errors.length / 2], errors[errors.length * 9 / 10], errors.last]
+    bounds.zip(found, %w[median 9/10 largest]) do |bound, error, name|
+      worst = rows.max_by { |row| row.error(figure)&.abs || 0 }
+      assert_operator error, :<=, bound, "#{name} error of #{figure}; the largest is at #{worst.cell.name}"
+    end
+  end
+end
