@@ -11,6 +11,7 @@ module Cuttle
     #   budget, seed, cpus              how it is measured
     #   kept                            path of a profile that is used in place of a new one, or nil
     #   verify                          whether the best settings are measured
+    #   rounds, duration                of the verification: how many, and seconds of a run; nil: as the budget allows
     #   present                         the user's Setting, or nil
     #   place                           where it comes from: "config/cuttle.rb", "the defaults"
     #   configuration                   path of the file to change, or nil
@@ -18,8 +19,8 @@ module Cuttle
     class Options
       DEFAULTS = {
         app: "work", work: {}, path: "/", mix: nil, requests: nil, limits: Limits.new, engines: nil, budget: 300,
-        seed: nil, cpus: {}, kept: nil, verify: true, present: nil, place: nil, configuration: nil,
-        directory: "tune-results", command: %w[cuttle tune]
+        rounds: nil, duration: nil, seed: nil, cpus: {}, kept: nil, verify: true, present: nil, place: nil,
+        configuration: nil, directory: "tune-results", command: %w[cuttle tune]
       }.freeze
       # Seconds; with less, intervals are wider than the differences between settings.
       LEAST_BUDGET = 20
@@ -57,7 +58,14 @@ module Cuttle
         raise UsageError, "--seed: a whole number from 0 on, not #{seed.inspect}" unless
           seed.is_a?(Integer) && !seed.negative?
 
+        check_run
         check_budget
+      end
+
+      def check_run
+        raise UsageError, "--rounds: a whole number from 1 on, not #{rounds.inspect}" unless
+          rounds.nil? || (rounds.is_a?(Integer) && rounds.positive?)
+        raise UsageError, "--duration: 50 ms at least" unless duration.nil? || duration >= 0.05
       end
 
       def check_budget

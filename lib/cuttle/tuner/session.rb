@@ -123,7 +123,7 @@ module Cuttle
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
                                                            boot: profile.boot)
-          return tried if tried.size(left)
+          return tried if tried.size(left, rounds: @options.rounds, duration: @options.duration)
           next if count > LEAST_TRIED
 
           enough = (@options.budget - left + tried.least + SPARE).ceil

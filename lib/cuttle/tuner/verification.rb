@@ -33,12 +33,14 @@ module Cuttle
         (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)
       end
 
-      # The Size that fits into +budget+ seconds; nil if none does.
-      def size(budget)
-        DURATIONS.each do |duration|
-          rounds = (budget / seconds(duration)).floor
-          enough = duration > DURATIONS.last ? ROUNDS : LEAST_ROUNDS
-          return Size.new([rounds, MOST_ROUNDS].min, duration) if rounds >= enough
+      # The Size that fits into +budget+ seconds; nil if none does. What the user said (rounds, duration) stays, and if
+      # both were said there is nothing to fit.
+      def size(budget, rounds: nil, duration: nil)
+        return Size.new(rounds, duration) if rounds && duration
+
+        (duration ? [duration] : DURATIONS).each do |seconds|
+          fitting = (budget / seconds(seconds)).floor
+          return Size.new(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= (rounds || enough(seconds))
         end
         nil
       end
@@ -48,9 +50,10 @@ module Cuttle
         (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
       end
 
-      # Measures and returns the directory of the lab's results. options: Tuner::Options. Raises Lab::Failure.
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. budget: one that a Size fits
+      # into. Raises Lab::Failure.
       def run(options, directory:, budget:, out:)
-        size = size(budget) or raise Failure, "the budget is too short to verify #{@settings.length} settings"
+        size = size(budget, rounds: options.rounds, duration: options.duration)
         lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: WARMUP,
                              concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
         Lab.run(lab, out: out, plan: plan(options.seed, size))
@@ -62,6 +65,11 @@ module Cuttle
       end
 
       private
+
+      # Rounds that a run of so many seconds must leave time for.
+      def enough(duration)
+        duration > DURATIONS.last ? ROUNDS : LEAST_ROUNDS
+      end
 
       # Seconds of a round.
       def seconds(duration)

@@ -180,6 +180,12 @@ module Cuttle
           parser.on("--budget TIME", "limit for the whole tune (5m)") do |text|
             @tune[:budget] = Cuttle::Load::Units.seconds(text, "--budget")
           end
+          parser.on("--rounds N", OptionParser::DecimalInteger, "of the verification (as the budget allows)") do |number|
+            @tune[:rounds] = number
+          end
+          parser.on("-d", "--duration TIME", "of each run of the verification (as the budget allows)") do |text|
+            @tune[:duration] = Cuttle::Load::Units.seconds(text, "--duration")
+          end
           parser.on("--no-verify", "only predict") { @tune[:verify] = false }
           parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order, mixes and random times") do |number|
             @tune[:seed] = number
