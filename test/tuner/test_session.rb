@@ -22,7 +22,8 @@ class TestTuneMeasured < Minitest::Test
 
   # Options of a tune of the work app that only verifies.
   def options(**given)
-    Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 600, rounds: 3, duration: 0.3, seed: 5,
+    Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 600, rounds: 3,
+                       duration: 0.3, seed: 5,
                        kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
                        directory: "#{@directory}/results", **given)
   end
@@ -72,7 +73,8 @@ class TestTuneMeasured < Minitest::Test
 
   def test_a_budget_that_is_too_short_is_told_what_would_be_enough
     slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
-    error = assert_raises(Tuner::Failure) { session(Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))).run }
+    folder = Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))
+    error = assert_raises(Tuner::Failure) { session(folder).run }
     assert_match(/too short to verify .*: --budget \d+s would be enough.* --resume #{@directory}/, error.message)
     assert_equal 1, error.message.lines.length
   end
@@ -103,7 +105,8 @@ class TestTuneMeasured < Minitest::Test
   def test_from_the_profile_to_the_page
     out, err = StringIO.new, StringIO.new
     status = Dir.chdir(@directory) do
-      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 300ms --engines hybrid --seed 3])
+      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 300ms
+                                                 --engines hybrid --seed 3])
     end
     assert_equal 0, status, err.string
     assert_match(/^work, tune /, out.string)
