@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
+require "rbconfig"
 require "stringio"
 require "tmpdir"
 
@@ -99,6 +101,35 @@ class TestTuneMeasured < Minitest::Test
     error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong.with(kept: nil))).run }
     assert_match(/500/, error.message)
     assert_equal 1, error.message.lines.length
+  end
+
+  # Ctrl-C after the first server: what it has shown is told, and --resume measures the rest.
+  def test_an_interrupted_tune_goes_on
+    command = %w[tune --work 2/10/100 --engines hybrid --rounds 3 --duration 500ms --directory results --profile]
+    out, err, status = interrupted(*command, @profile)
+    assert_equal 130, status, err
+    folder = Dir["#{@directory}/results/*"].first
+    assert_includes err + out, "cuttle tune --resume results/#{File.basename(folder)}"
+    before = Tuner::Folder.new(folder).verification.runs.length
+    assert_operator before, :>, 0
+    out, err = StringIO.new, StringIO.new
+    assert_equal 0, Cuttle::CLI.new(out: out, err: err).run(["tune", "--resume", folder]), err.string
+    assert_operator Tuner::Folder.new(folder).verification.runs.length, :>, before
+    assert_match(/measured in 3 rounds/, out.string)
+  end
+
+  # [standard output, standard error, exit status] of a command that is interrupted when its second server starts.
+  def interrupted(*arguments)
+    program = [RbConfig.ruby, "-I#{Cuttle::ROOT}/lib", "#{Cuttle::ROOT}/exe/cuttle", *arguments]
+    Open3.popen3(*program, chdir: @directory) do |_, out, err, process|
+      text = +""
+      text << err.readline until text.match?(%r{^2/\d+ })
+      Process.kill("INT", process.pid)
+      rest = Thread.new { err.read }
+      [out.read, text << rest.value, process.value.exitstatus]
+    ensure
+      Process.kill("KILL", process.pid) if process.alive?
+    end
   end
 
   # From the command line, with a profile of its own.

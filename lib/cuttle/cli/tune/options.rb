@@ -180,8 +180,8 @@ module Cuttle
           parser.on("--budget TIME", "limit for the whole tune (5m)") do |text|
             @tune[:budget] = Cuttle::Load::Units.seconds(text, "--budget")
           end
-          parser.on("--rounds N", OptionParser::DecimalInteger, "of the verification (as the budget allows)") do |number|
-            @tune[:rounds] = number
+          parser.on("--rounds N", OptionParser::DecimalInteger, "of the verification (as the budget allows)") do |count|
+            @tune[:rounds] = count
           end
           parser.on("-d", "--duration TIME", "of each run of the verification (as the budget allows)") do |text|
             @tune[:duration] = Cuttle::Load::Units.seconds(text, "--duration")
