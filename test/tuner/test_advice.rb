@@ -37,6 +37,17 @@ class TestAdvice < Minitest::Test
     assert_operator advice.gains[:capacity].low, :>, 1.5
   end
 
+  # Too few responses have no p99, and no limit is passed for want of it.
+  def test_without_a_measured_p99_the_prediction_stands
+    predicted = outcome(BEST, capacity: 50, p95: 0.06)
+    few = Tuner::Measurement.new(setting: BEST, capacity: predicted.capacity, rounds: 3, p50: predicted.p50,
+                                 p95: predicted.p95)
+    assert_equal predicted.p99, predicted.confirmed(few).p99
+    assert_equal %i[p99], predicted.confirmed(few).excess(Tuner::Limits.new(rate: 10.0, p99: 0.08)).keys
+    slow = Tuner::Measurement.new(**few.to_h, p95: outcome(BEST, capacity: 50, p95: 0.5).p95)
+    assert_nil predicted.confirmed(slow).p99
+  end
+
   def test_nothing_measurable_is_gained
     advice = advice(verified({ HAVE => [50.0, 60.0], BEST => [50.2, 60.0] }, scatter: 0.05))
     assert_equal [:keep, HAVE, HAVE], [advice.kind, advice.choice.setting, advice.present.setting]

@@ -88,6 +88,17 @@ class TestVerified < Minitest::Test
     assert_in_delta 0.09, corrected.forecast(HAVE, Tuner::Demand.open(rate / 2)).p95, 0.001
   end
 
+  # Each figure has a correction of its own; a higher percentile is never shorter for that.
+  def test_corrected_percentiles_stay_in_order
+    plain = profile()
+    demand = Tuner::Demand.open(Tuner::Model.new(plain).capacity(HAVE).first / 4)
+    off = { "setting" => HAVE.to_h, "demand" => demand.to_h, "forecast" => { "p50" => 0.02, "p95" => 0.04 },
+            "measured" => { "p50" => 0.2, "p95" => 0.01 } }
+    forecast = Tuner::Model.new(plain.with(corrections: [off])).forecast(HAVE, demand)
+    assert_operator forecast.p50, :<=, forecast.p95
+    assert_operator forecast.p95, :<=, forecast.p99
+  end
+
   def test_margins_widen_where_predictions_missed
     calm = Tuner::Margin.new(profile)
     estimate = calm.around(:p95, forecast(HAVE, capacity: 100, p95: 0.1))

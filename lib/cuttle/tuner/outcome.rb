@@ -23,14 +23,23 @@ module Cuttle
       # This outcome with what was measured in place of what was predicted. measurement: a Measurement.
       def confirmed(measurement)
         found = measurement.to_h.slice(:capacity, :memory, :rounds).compact
-        times = measurement.p50 ? measurement.to_h.slice(:p50, :p95, :p99) : {}
-        self.class.new(**to_h, **found, **times, measured: true)
+        self.class.new(**to_h, **found, **times(measurement), measured: true)
       end
 
       # Whether requests come faster than it can serve them, so that they wait longer and longer.
       def overloaded?
         demand.open? && capacity.value < demand.rate
       end
+
+      # Too few responses have no p99. Then the prediction stands, so that a limit of p99 is not passed for want of it,
+      # unless what was measured contradicts it.
+      def times(measurement)
+        return {} unless measurement.p50
+
+        predicted = p99 if p99&.value&.finite? && p99.value > measurement.p95&.value.to_f
+        { p50: measurement.p50, p95: measurement.p95, p99: measurement.p99 || predicted }
+      end
+      private :times
 
       # A Forecast with the values of the figures, without their intervals.
       def figures

@@ -21,7 +21,8 @@ module Cuttle
         # A text table of [[name, Outcome], …] with their intervals.
         def forecasts(outcomes)
           rows = outcomes.map do |name, outcome|
-            [name, outcome.demand.name, *cells(outcome)[0..-2].map { |cell| written(*cell) }]
+            capacity, p50, p95, p99, *rest = cells(outcome)[0..-2]
+            [name, outcome.demand.name, written(*capacity), p50.first, written(*p95), written(*p99), *rest.map(&:first)]
           end
           Columns.align([["", "load", *HEADER[1..-2]], *rows], left: [0, 1])
         end
