@@ -12,6 +12,7 @@ module Cuttle
     #
     # Any worker may take any request, as when each connection carries one request or a proxy shares them out.
     class Model
+      autoload :Agenda, "cuttle/tuner/model/agenda"
       autoload :Corrections, "cuttle/tuner/model/corrections"
       autoload :Machine, "cuttle/tuner/model/machine"
       autoload :Network, "cuttle/tuner/model/network"

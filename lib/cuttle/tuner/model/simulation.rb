@@ -4,27 +4,25 @@ module Cuttle
   module Tuner
     class Model
       # Plays requests through a server, event by event: arrivals, the ends of waits, and the ends of stretches of
-      # computing. The same seed gives the same run.
+      # computing. The same random numbers give the same run.
       #
-      #   arrival -> queue -> a slot of a unit -> GVL -> computes -> waits -> GVL -> computes -> … -> answered
-      #
-      # All that compute do so equally fast (Machine#speed), so one clock tells when each will end: @done, the seconds
-      # of computing that each of them has had since the start. It runs slower than the time while more compute than
-      # there are cores.
+      #   arrives -> queue -> a slot of a unit -> GVL -> computes -> waits -> GVL -> computes -> … -> answered
       class Simulation
-        # What a run measured. times and queues are seconds for each counted response, in the order in which they came;
-        # cpu is the number of cores in use on average; most is the largest number of requests that a unit had in the
-        # app at once.
+        # What a run measured. times and queues are seconds for each counted response, in the order of the responses:
+        # until it was answered, and until it had a slot. cpu is the number of cores in use on average; most is the
+        # largest number of requests that a unit had in the app at once.
         Outcome = Struct.new(:rate, :times, :queues, :cpu, :most, keyword_init: true)
 
-        # A request under way.
-        Job = Struct.new(:arrived, :taken, :unit, :left, :stretch, :free, :waits, :wait, :due, :phase)
+        # A request, which waits as often as waits says and computes before each wait and at the end: stretch seconds
+        # with the GVL, then free seconds without. left: what is left of the stretch. phase: what it does.
+        Job = Struct.new(:phase, :arrived, :taken, :unit, :stretch, :free, :left, :waits, :wait, :due)
 
-        # A process, or a ractor: what has a GVL. inside: requests in the app; holder: whether one has the GVL; ready:
-        # those that want it again; waiting, pooled: those that wait for something else, and for a database connection.
-        Unit = Struct.new(:inside, :busy, :ready, :waiting, :pooled, :turn)
+        # A process, or a ractor: what has a GVL. inside: number of requests in the app; busy: whether one of them has
+        # the GVL; ready: those that want it again; waiting: the number of those that wait; pooled: those that wait for
+        # a database connection first; served: whether a new request had the last turn.
+        Unit = Struct.new(:inside, :busy, :ready, :waiting, :pooled, :served)
 
-        # draws: a source of Draws. contention: as in a Profile.
+        # draws: as of Work#draws. contention: as in a Profile.
         def initialize(rules:, machine:, draws:, random:, contention: 0.0)
           @rules = rules
           @machine = machine
@@ -37,82 +35,53 @@ module Cuttle
         # requests are sent in all, nil if there is no end to them.
         def run(demand, count:, skip: 0, last: nil)
           prepare(demand, skip, last)
-          step until @answered == skip + count
-          Outcome.new(rate: count / (@now - @since), times: @times, queues: @queues, cpu: @area / (@now - @since),
+          happen(@agenda.next) until @answered == skip + count
+          seconds = @agenda.now - @since
+          Outcome.new(rate: count / seconds, times: @times, queues: @queues, cpu: (@agenda.used - @used) / seconds,
                       most: @most)
         end
 
         private
 
         def prepare(demand, skip, last)
+          @agenda = Agenda.new(@machine)
           @units = Array.new(@rules.units) { Unit.new(0, false, [], 0, [], false) }
-          @now = @done = @since = @area = 0.0
-          @computing, @timers, @queue = [], [], []
-          @times, @queues = [], []
+          @queue, @times, @queues = [], [], []
           @answered, @skip, @most = 0, skip, 0
+          @since = @used = 0.0
           @unsent = last || Float::INFINITY
           @rate = demand.rate
-          @closed = !demand.open?
-          @speed = 0.0
-          @closed ? demand.connections.times { arrive } : schedule_arrival
+          @rate ? expect : demand.connections.times { arrive }
         end
 
-        def step
-          timer = @timers.last
-          job = @computing.last
-          ends = @now + ((job.due - @done) / @speed) if job
-          if timer && (ends.nil? || timer.due <= ends)
-            advance(timer.due)
-            @timers.pop
-            timer.phase == :arrival ? arrive_openly : waited(timer)
+        def happen(job)
+          case job.phase
+          when :locked then computed(job)
+          when :waiting then waited(job)
+          when :unlocked then ended(job)
           else
-            advance(ends)
-            @done = job.due
-            @computing.pop
-            set_speed
-            computed(job)
+            expect
+            arrive
           end
         end
 
-        def advance(time)
-          passed = time - @now
-          @done += passed * @speed
-          @area += passed * [@computing.length, @machine.cores].min
-          @now = time
-        end
+        # -- arriving
 
-        def set_speed
-          @speed = @machine.speed(@computing.length) unless @computing.empty?
+        # An open loop: gaps at random.
+        def expect
+          @agenda.wait(Job.new(:arriving), -Math.log(1 - @random.rand) / @rate)
         end
-
-        # Both lists are in descending order, so what comes next is at the end.
-        def insert(list, job)
-          list.insert(list.bsearch_index { |other| other.due <= job.due } || list.length, job)
-        end
-
-        # -- arrivals
 
         def arrive
           return if @unsent.zero?
 
           @unsent -= 1
           draw = @draws.call
-          stretches = draw.waits + 1
-          job = Job.new(@now, nil, nil, nil, draw.locked / stretches, draw.unlocked / stretches, draw.waits, draw.wait)
-          unit = @queue.empty? ? host : nil
+          parts = draw.waits + 1
+          job = Job.new(:queued, @agenda.now, nil, nil, draw.locked / parts, draw.unlocked / parts, nil, draw.waits,
+                        draw.wait)
+          unit = host if @queue.empty?
           unit ? take(unit, job) : @queue << job
-        end
-
-        def schedule_arrival
-          insert(@timers, Job.new.tap do |job|
-            job.due = @now - (Math.log(1 - @random.rand) / @rate)
-            job.phase = :arrival
-          end)
-        end
-
-        def arrive_openly
-          schedule_arrival
-          arrive
         end
 
         # The unit that takes a new request now: the one with the fewest among those that can; nil if none can.
@@ -128,11 +97,11 @@ module Cuttle
 
         def take(unit, job)
           job.unit = unit
-          job.taken = @now
-          job.stretch += @contention * unit.inside / (job.waits + 1) if unit.inside.positive?
+          job.taken = @agenda.now
+          job.stretch += @contention * unit.inside / (job.waits + 1)
+          job.left = job.stretch
           unit.inside += 1
           @most = unit.inside if unit.inside > @most
-          job.left = job.stretch
           want(job)
         end
 
@@ -140,127 +109,111 @@ module Cuttle
 
         # The job goes on as soon as it has the GVL.
         def want(job)
-          unit = job.unit
-          unit.busy ? unit.ready << job : hold(job)
+          job.unit.busy ? job.unit.ready << job : hold(job)
         end
 
         def hold(job)
-          job.unit.busy = true
           piece = [job.left, @rules.quantum].min
           job.left -= piece
           job.phase = :locked
-          compute(job, piece)
+          job.unit.busy = true
+          @agenda.compute(job, piece)
         end
 
-        def compute(job, seconds)
-          job.due = @done + seconds
-          insert(@computing, job)
-          set_speed
-        end
-
-        # A stretch of computing has ended, with the GVL or without.
+        # The GVL's holder has computed its stretch, or as long as it may.
         def computed(job)
-          return paused(job) if job.phase == :unlocked
-          return preempt(job) if job.left.positive?
-
-          if job.free.positive?
+          if job.left.positive? then preempt(job)
+          elsif job.free.positive?
             job.phase = :unlocked
-            compute(job, job.free)
-          elsif job.waits.zero?
-            return finish(job)
+            @agenda.compute(job, job.free)
+            release(job.unit)
+          elsif job.waits.zero? then answer_and_go_on(job)
           else
             pause(job)
-          end
-          release(job.unit)
-        end
-
-        def paused(job)
-          if job.waits.zero?
-            answer(job)
-            release(job.unit) unless job.unit.busy
-          else
-            pause(job)
+            release(job.unit)
           end
         end
 
-        # The quantum is over: others that want the GVL come first.
+        # The same, of a stretch without the GVL.
+        def ended(job)
+          return pause(job) unless job.waits.zero?
+
+          job.unit.inside -= 1
+          release(job.unit) unless job.unit.busy
+          answered(job)
+        end
+
+        # Others that want the GVL come first.
         def preempt(job)
           unit = job.unit
-          return hold(job) if unit.ready.empty? && (@queue.empty? || unit.inside >= @rules.slots)
+          return hold(job) unless unit.ready.any? || new?(unit)
 
           unit.ready << job
           release(unit)
         end
 
-        # A thread that has answered looks for a new request while it still has the GVL.
-        def finish(job)
+        # A thread that has answered looks for a new request while it still has the GVL. An event loop doesn't if it has
+        # just served a new one.
+        def answer_and_go_on(job)
           unit = job.unit
-          unit.busy = false
           unit.inside -= 1
-          waiting = @queue.any? && !(unit.turn && unit.ready.any?)
-          if waiting
-            unit.turn = @rules.in_turn
-            take(unit, @queue.shift)
-          else
-            release(unit)
-          end
-          count(job)
+          unit.busy = false
+          @queue.empty? || (unit.served && unit.ready.any?) ? release(unit) : serve(unit)
+          answered(job)
         end
 
-        def answer(job)
-          job.unit.inside -= 1
-          count(job)
-        end
-
+        # The GVL goes to the next that wants it. Those that have waited come before new requests, or by turns with
+        # them.
         def release(unit)
           unit.busy = false
-          if unit.ready.any? && !(@rules.in_turn && !unit.turn && new?(unit))
-            unit.turn = false
+          if unit.ready.any? && !(@rules.in_turn && !unit.served && new?(unit))
+            unit.served = false
             hold(unit.ready.shift)
           elsif new?(unit)
-            unit.turn = true
-            take(unit, @queue.shift)
+            serve(unit)
           end
         end
 
+        def serve(unit)
+          unit.served = @rules.in_turn
+          take(unit, @queue.shift)
+        end
+
+        # Whether the unit may take a new request.
         def new?(unit)
           @queue.any? && unit.inside < @rules.slots
         end
 
-        def count(job)
+        # A closed loop sends the next request.
+        def answered(job)
           @answered += 1
           if @answered > @skip
-            @times << (@now - job.arrived)
+            @times << (@agenda.now - job.arrived)
             @queues << (job.taken - job.arrived)
           elsif @answered == @skip
-            @since = @now
-            @area = 0.0
+            @since, @used = @agenda.now, @agenda.used
           end
-          arrive if @closed
+          arrive unless @rate
         end
 
         # -- waiting
 
         def pause(job)
-          unit = job.unit
           job.waits -= 1
           job.left = job.stretch
-          return unit.pooled << job if unit.waiting >= @rules.pool
-
-          start_wait(job)
+          job.unit.waiting < @rules.pool ? start_waiting(job) : job.unit.pooled << job
         end
 
-        def start_wait(job)
+        def start_waiting(job)
           job.unit.waiting += 1
-          job.due = @now + job.wait
           job.phase = :waiting
-          insert(@timers, job)
+          @agenda.wait(job, job.wait)
         end
 
         def waited(job)
           unit = job.unit
           unit.waiting -= 1
-          start_wait(unit.pooled.shift) if unit.pooled.any?
+          start_waiting(unit.pooled.shift) if unit.pooled.any?
           want(job)
         end
       end

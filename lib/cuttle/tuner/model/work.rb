@@ -12,6 +12,8 @@ module Cuttle
         # No two requests are quite alike. Without this, requests of an even profile would keep step for ever.
         SCATTER = 0.04
 
+        LEAST = 1e-9 # seconds of CPU time: nothing takes no time
+
         # Numbers from 0 to 1 at random, but each thousandth once in a thousand draws. So the mean of a few thousand
         # draws is that of the distribution, and runs of the simulation scatter less.
         class Deck
@@ -101,7 +103,7 @@ module Cuttle
           waits = wait.positive? ? [whole(entry.waits, random), 1].max : 0
           cpu *= scatter(random)
           free = cpu * entry.unlocked
-          Draw.new(cpu - free + @overhead, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
+          Draw.new([cpu - free + @overhead, LEAST].max, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
         end
 
         # The rank of the waiting beside that rank of the CPU time.
