@@ -37,7 +37,7 @@ class TestProfiler < Minitest::Test
       {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
       {"path": "/?cpu_ms=0.2&iowait_ms=4&slices=1"}
     MIX
-    profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 150)
+    profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 40)
     assert_equal [3.0, 1.0], profile.entries.map(&:weight)
     quick, slow = profile.entries
     assert_operator slow.mean_wait, :>, quick.mean_wait + 0.003
@@ -45,7 +45,7 @@ class TestProfiler < Minitest::Test
   end
 
   def test_a_written_profile_is_read_again
-    profile = profile_of(app("200"), engines: %w[hybrid], budget: 150)
+    profile = profile_of(app("200"), engines: %w[hybrid], budget: 40)
     read = Tuner::Profile.read(profile.write("#{@directory}/profile.json"))
     assert_equal profile.entries, read.entries
     assert_equal profile.to_h, read.to_h
@@ -70,7 +70,7 @@ class TestProfiler < Minitest::Test
 
   def test_an_app_that_wants_a_login_is_warned_of
     app = file("login.ru", 'run ->(_env) { [302, { "location" => "/login" }, []] }')
-    profile = profile_of(app, engines: %w[hybrid], budget: 150)
+    profile = profile_of(app, engines: %w[hybrid], budget: 40)
     assert_match(%r{every request is redirected \(to /login\)}, profile.notes.join)
     assert_match(/login/, @out.string)
   end
