@@ -92,15 +92,15 @@ module Cuttle
       end
 
       def resume(results)
-        lab = @options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration)
+        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration)
         Lab::Results.read(unpinned { Lab.run(lab, out: @out) })
       end
 
       def measure(profile)
         found = search(profile, @here, within_reach)
-        verification = affordable(found, profile)
+        verification, size = affordable(found, profile)
         Lab::Results.read(unpinned do
-          verification.run(lab_options, directory: folder.at("verification"), budget: left, out: @out)
+          verification.run(lab_options, size, directory: folder.at("verification"), out: @out)
         end)
       end
 
@@ -118,12 +118,13 @@ module Cuttle
         @cores == @here ? limits : Limits.new(**limits.to_h, rate: nil, cores: nil)
       end
 
-      # The best settings and the present one, as many as there is time for.
+      # [Verification, its Size] of the best settings and the present one, as many as there is time for.
       def affordable(found, profile)
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
                                                            boot: profile.boot)
-          return tried if tried.size(left, rounds: @options.rounds, duration: @options.duration)
+          size = tried.size(left, rounds: @options.rounds, duration: @options.duration)
+          return [tried, size] if size
           next if count > LEAST_TRIED
 
           enough = (@options.budget - left + tried.least + SPARE).ceil

@@ -50,10 +50,9 @@ module Cuttle
         (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
       end
 
-      # Measures and returns the directory of the lab's results. options: Tuner::Options. budget: one that a Size fits
-      # into. Raises Lab::Failure.
-      def run(options, directory:, budget:, out:)
-        size = size(budget, rounds: options.rounds, duration: options.duration)
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. Raises
+      # Lab::Failure.
+      def run(options, size, directory:, out:)
         lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: WARMUP,
                              concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
         Lab.run(lab, out: out, plan: plan(options.seed, size))
