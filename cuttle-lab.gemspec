@@ -2,7 +2,7 @@
 
 require_relative "lib/cuttle/version"
 
-# What measures: the commands load, lab and study. It has no executable of its own: `cuttle` finds them.
+# What measures: the commands load, lab, tune and study. It has no executable of its own: `cuttle` finds them.
 Gem::Specification.new do |spec|
   spec.name = "cuttle-lab"
   spec.version = Cuttle::VERSION
@@ -10,15 +10,17 @@ Gem::Specification.new do |spec|
   spec.description = <<~TEXT
     A load generator that corrects for coordinated omission and keeps exact histograms (cuttle load); a lab that serves
     your app under every engine of Cuttle and under other Ruby servers, by turns, with statistics and a one-page report
-    (cuttle lab); and the published experiments on Ruby server concurrency, reproduced (cuttle study).
+    (cuttle lab); an answer to which engine, how many workers and how many threads your app should have (cuttle tune);
+    and the published experiments on Ruby server concurrency, reproduced (cuttle study).
   TEXT
   spec.authors = ["The Cuttle team"]
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*.{rb,css}}",
-                   "lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*.rb}",
+                   "lib/cuttle/cli/{advise,lab,load,study,tune}{.rb,/**/*.rb}",
                    "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
-                   "docs/{examples,lab,lab-statistics,load,performance,studies,study,tuning-model,work}.md",
+                   "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
+                   "docs/tuning*.md",
                    "examples/{hello,work}.ru", "examples/work/Gemfile",
                    "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
   spec.extensions = ["ext/cuttle_load/extconf.rb"]

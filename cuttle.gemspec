@@ -19,7 +19,7 @@ Gem::Specification.new do |spec|
   spec.license = "MIT"
   spec.required_ruby_version = ">= 3.1"
   spec.files = Dir["lib/**/*.rb"] - Dir["lib/cuttle/{lab,load,report,studies,tuner}{.rb,/**/*}"] -
-               Dir["lib/cuttle/cli/{lab,load,study,tune}{.rb,/**/*}"] +
+               Dir["lib/cuttle/cli/{advise,lab,load,study,tune}{.rb,/**/*}"] +
                Dir[*("ext/cuttle{,_tls}/*.{c,h,rb}" unless java), "exe/*", "sig/cuttle.rbs", "man/cuttle.1",
                    "README.md", "CHANGELOG.md", "SECURITY.md", "LICENSE", "examples/hello.ru",
                    "deploy/{*.*,Dockerfile,Procfile,kubernetes/*}",

@@ -51,6 +51,7 @@ class TestImports < Minitest::Test
     "studies" => %w[load lab report],
     "studies/forecasts" => %w[lab tuner], # the model
     "tuner" => %w[load lab report engines], # what each engine is
+    "tuner/production" => %w[load lab report engines ledger], # a running server's
     "rack" => %w[core http],
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is

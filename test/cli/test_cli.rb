@@ -13,8 +13,8 @@ class TestCLI < Minitest::Test
 
   # -v is Puma's for a log of requests.
   VERSION = [%w[--version], %w[-V], %w[-v], %w[--vers], %w[serve --version], %w[serve --vers], %w[serve -V],
-             %w[serve -v -V], %w[serve --engine jet --version], *%w[load lab study].product(%w[--version --vers -V -v]),
-             %w[lab peers -V], %w[load self-test -V]].freeze
+             %w[serve -v -V], %w[serve --engine jet --version], %w[lab peers -V], %w[load self-test -V],
+             *%w[load lab tune advise study].product(%w[--version --vers -V -v])].freeze
 
   def test_spellings_of_version
     VERSION.each { |arguments| assert_equal cuttle("version"), cuttle(*arguments), arguments.join(" ") }
@@ -27,7 +27,7 @@ class TestCLI < Minitest::Test
   end
 
   def test_spellings_of_help
-    %w[serve load lab study].product(%w[--help --hel -h]).each do |command, spelling|
+    %w[serve load lab tune advise study].product(%w[--help --hel -h]).each do |command, spelling|
       assert_equal cuttle("help", command), cuttle(command, spelling), "#{command} #{spelling}"
     end
     ["--hel", "-h", "help --help", "help -V", "help help"].each do |arguments|

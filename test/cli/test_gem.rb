@@ -64,7 +64,7 @@ class TestGem < Minitest::Test
     sources = Dir["{lib,ext}/**/*.{rb,c,h,css}", "exe/*", base: ROOT]
     assert_equal sources.sort, ((server + lab) & sources).sort
     assert_empty server & lab & sources
-    assert_empty server.grep(%r{ext/cuttle_load|cuttle/(cli/)?(lab|load|report|stud)\w*[./]})
+    assert_empty server.grep(%r{ext/cuttle_load|cuttle/(cli/)?(lab|load|report|stud|tune)\w*[./]})
     [server, lab].each do |contents|
       assert_empty contents.grep(/\.(so|o|bundle)\z|\A(test|tmp|bin)\//)
       %w[CHANGELOG.md LICENSE].each { |file| assert_includes contents, file }
@@ -77,7 +77,7 @@ class TestGem < Minitest::Test
   def assert_the_server_works_without_the_lab
     assert_equal "cuttle #{Cuttle::VERSION}", command("cuttle", "--version")[/\A\S+ \S+/]
     served { |process| assert_equal "from the gem", get(process).body }
-    %w[load lab study].each do |name|
+    %w[load lab tune advise study].each do |name|
       out, status = outcome("cuttle", name, "--help")
       assert_equal 1, status.exitstatus
       assert_match(/\Acuttle: .*gem install cuttle-lab.*\n\z/, out)

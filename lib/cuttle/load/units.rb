@@ -11,7 +11,7 @@ module Cuttle
       }.freeze
       OCTETS = {
         "" => 1, "b" => 1, "k" => 1000, "kb" => 1000, "kib" => 1024, "m" => 1_000_000, "mb" => 1_000_000,
-        "mib" => 1 << 20
+        "mib" => 1 << 20, "g" => 1_000_000_000, "gb" => 1_000_000_000, "gib" => 1 << 30
       }.freeze
 
       module_function
@@ -28,7 +28,7 @@ module Cuttle
       def octets(text, what)
         number, unit = split(text.to_s.delete_suffix("/s")) ||
                        raise(UsageError, "#{what}: octets such as 16k or 1MiB, not #{text.inspect}")
-        factor = OCTETS[unit.downcase] or raise UsageError, "#{what}: no unit #{unit.inspect} (k KiB M MiB)"
+        factor = OCTETS[unit.downcase] or raise UsageError, "#{what}: no unit #{unit.inspect} (k KiB M MiB G GiB)"
         (number * factor).round
       end
 

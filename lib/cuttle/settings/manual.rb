@@ -63,7 +63,7 @@ module Cuttle
       def text
         [".TH CUTTLE 1 \"\" \"Cuttle #{VERSION}\" \"User Commands\"", ".nh", ".ad l", *name, *synopsis,
          *section("DESCRIPTION"), *paragraphs(DESCRIPTION), *section("COMMANDS"), *list(@commands),
-         *paragraphs("The commands load, lab and study are in the gem cuttle-lab."), *options,
+         *paragraphs("The commands load, lab, tune, advise and study are in the gem cuttle-lab."), *options,
          *listed("ENGINES", Engines), *listed("PARSERS", Http::Parsers), *control, *variables, *section("SIGNALS"),
          *paragraphs("To the supervisor of the workers, or to the only process."), *list(SIGNALS),
          *section("FILES"), *list(FILES), *section("EXIT STATUS"), *list(STATUSES), *more].join("\n") << "\n"

@@ -23,6 +23,7 @@ module Cuttle
     #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"
+      FILE = "profile.json"
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
                 corrections notes].freeze
 
@@ -57,6 +58,11 @@ module Cuttle
         raise Failure, "#{path}: #{Load.reason(error)}"
       rescue JSON::ParserError, ArgumentError, TypeError, KeyError
         raise Failure, "#{path}: no profile of cuttle tune"
+      end
+
+      # The Profile of a running server, from its ledger: see Production. Raises Failure.
+      def self.from_ledger(ledger, **options)
+        Production.new(ledger, **options).profile
       end
 
       # entries: an Array of Entry, or of Hashes with the same keys. Raises Failure where nothing can be known from it.

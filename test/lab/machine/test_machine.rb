@@ -25,6 +25,18 @@ class TestLabMachine < Minitest::Test
     assert_raises(Cuttle::UsageError) { Cores.new(server: [9], allowed: [0, 1]) }
   end
 
+  # A program may run several labs.
+  def test_a_lab_gives_its_process_the_cores_back
+    before = Cores.allowed
+    assert_raises(RuntimeError) do
+      Cores.new.pinning_self do |pinned|
+        assert_equal Cores.new(allowed: before).load, Cores.allowed if pinned
+        raise "the lab failed"
+      end
+    end
+    assert_equal before, Cores.allowed
+  end
+
   def test_one_core_is_warned_of
     warning = Warnings.one_core(Cores.new(allowed: [0]))
     assert_equal "one_core", warning.name

@@ -73,6 +73,33 @@ class TestLabProcessTree < Minitest::Test
     end
   end
 
+  # Those of one thread, read when it waits for its next work.
+  def test_switches_of_a_thread_at_rest
+    program = <<~RUBY
+      $stdout.sync = true
+      work = Queue.new
+      named = Thread.new do
+        Thread.current.name = "a worker"
+        while work.pop
+          10.times { sleep 0.001 }
+          puts :done
+        end
+      end
+      work << true
+      nil while gets && work << true
+    RUBY
+    with_ruby(program) do |tree, output|
+      output.gets
+      task = tree.tasks(tree.leader, /\Aa worker\z/).first
+      before = tree.switches_at_rest(task)
+      output.puts
+      output.gets
+      assert_includes 11..25, tree.switches_at_rest(task) - before
+      assert_empty tree.tasks(tree.leader, /none/)
+      assert_nil tree.switches_at_rest("/proc/0/task/0")
+    end
+  end
+
   def test_memory_that_was_written_to_counts
     code = "$stdout.sync = true; puts :ready; gets; kept = 'x' * 20_000_000; puts :done; gets; kept"
     with_ruby(code) do |tree, output|

@@ -27,6 +27,20 @@ module Cuttle
           new.tap { |options| options.parse(arguments) }
         end
 
+        # The parameters of the work app in "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is
+        # the lab's own. Raises UsageError, naming +option+.
+        def self.profile(text, option = "--profile")
+          sizes, named = text.split(",").map(&:strip).reject(&:empty?).uniq
+                             .partition { |part| part != "upstream" && !part.include?("=") }
+          values = sizes.first.to_s.split("/", -1)
+          if sizes.length > 1 || values.length > SIZES.length || values.grep_v(/\A\d+(\.\d+)?\z/).any?
+            raise UsageError, "#{option}: CPU/IO/SIZE such as 5/20/1000, not #{text.inspect}"
+          end
+
+          parameters = named.to_h { |part| part == "upstream" ? [part, true] : part.split("=", 2) }
+          SIZES.zip(values).to_h.compact.merge(parameters)
+        end
+
         def initialize
           @lab = {}
         end
@@ -98,7 +112,7 @@ module Cuttle
           keep(parser, :app, "--app NAME", "work (default), hello, hello-rails, forum, album, or a path")
           parser.on("--profile CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets of the body",
                     "(2/10/1000); other parameters by name: 5/20/1000,cv=0.5,lock_ms=1") do |text|
-            @lab[:profile] = profile(text)
+            @lab[:profile] = self.class.profile(text)
           end
           keep(parser, :path, "--path PATH", "path of the requests (/)")
           keep(parser, :mix, "--mix FILE", "several requests, as for cuttle load")
@@ -179,18 +193,6 @@ module Cuttle
 
         def rates(text)
           words(text).map { |word| Cuttle::Load::Units.rate(word, "--rate") }
-        end
-
-        # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.
-        def profile(text)
-          sizes, named = words(text).partition { |part| part != "upstream" && !part.include?("=") }
-          values = sizes.first.to_s.split("/", -1)
-          if sizes.length > 1 || values.length > SIZES.length || values.grep_v(/\A\d+(\.\d+)?\z/).any?
-            raise UsageError, "--profile: CPU/IO/SIZE such as 5/20/1000, not #{text.inspect}"
-          end
-
-          parameters = named.to_h { |part| part == "upstream" ? [part, true] : part.split("=", 2) }
-          SIZES.zip(values).to_h.compact.merge(parameters)
         end
       end
     end

@@ -54,6 +54,7 @@ module Cuttle
           @load = load || (free.empty? ? allowed : free).last(share(allowed))
           rest = allowed - @load
           @server = server || (rest.empty? ? @load : rest)
+          @allowed = allowed
           freeze
         end
 
@@ -64,8 +65,15 @@ module Cuttle
 
         # Pins this process and all its threads to the load's cores. Returns false if that fails.
         def pin_self
-          command = ["taskset", "-a", "-p", "-c", load.join(","), Process.pid.to_s]
-          system(*command, out: File::NULL, err: File::NULL) || false
+          pin(load)
+        end
+
+        # Runs the block while they are pinned, and yields whether that worked. Afterwards they may use all cores as
+        # before: another lab of this process divides the same ones.
+        def pinning_self
+          yield pin_self
+        ensure
+          pin(@allowed)
         end
 
         # Seconds since boot that +cores+ were busy, and that the hypervisor gave to other machines: { busy:, steal: }.
@@ -79,6 +87,11 @@ module Cuttle
         end
 
         private
+
+        def pin(cores)
+          command = ["taskset", "-a", "-p", "-c", cores.join(","), Process.pid.to_s]
+          system(*command, out: File::NULL, err: File::NULL) || false
+        end
 
         def share(allowed)
           (allowed.length / LOAD_SHARE).clamp(1, MOST_FOR_LOAD)

@@ -36,7 +36,10 @@ module Cuttle
           @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
           @cores = Machine::Cores.new(**@options.cpus)
           Load::Mix.read(@options.mix) if @options.mix # fails before the lab starts if the file is invalid
-          pinned = @cores.pin_self
+          @cores.pinning_self { |pinned| serve(pinned) }
+        end
+
+        def serve(pinned)
           Testbed.open(@app, @options, @cores) do |testbed|
             # Some servers don't go into this app's bundle.
             @plan = Plan.build(@options, peers: testbed.peers) unless @done || @own

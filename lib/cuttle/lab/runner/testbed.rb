@@ -22,6 +22,9 @@ module Cuttle
           end
         end
 
+        # The started services, by name.
+        attr_reader :services
+
         def initialize(app, options, cores, directory)
           @app = app
           @options = options
@@ -49,12 +52,12 @@ module Cuttle
         end
 
         # Yields a running server of +configuration+, and the Routes from +loads+ to it. Each start finds the same app
-        # data. Raises Failure.
-        def serve(configuration, loads)
+        # data. cores: numbers of those that the server may use. Raises Failure.
+        def serve(configuration, loads, cores: @cores.server)
           @app.reset(@services)
           Machine::Warnings.await_quiet(@options.patience)
           peer = peers.find(configuration.server)
-          setup = setup(configuration, @app.environment_for(fibers: peer.fibers?))
+          setup = setup(configuration, @app.environment_for(fibers: peer.fibers?), cores)
           Network::Routes.open(setup.port, loads, @options, cores: @cores.load) do |routes|
             server = Servers::Server.start(peer, setup)
             begin
@@ -81,11 +84,11 @@ module Cuttle
         end
 
         # Rails apps and others have RAILS_MAX_THREADS connections to their database.
-        def setup(configuration, environment)
+        def setup(configuration, environment, cores)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})
           Plan::Configurations.setup(configuration.to_h, port: Servers::Ports.free, app: @app.rackup,
-                                                         directory: @app.directory, env: env, cores: @cores.server,
+                                                         directory: @app.directory, env: env, cores: cores,
                                                          log: log(configuration))
         end
 

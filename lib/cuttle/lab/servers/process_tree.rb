@@ -86,7 +86,21 @@ module Cuttle
 
         # Voluntary context switches of the living threads.
         def voluntary_switches
-          each_file("task/*/status").sum { |text| text[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i }
+          each_file("task/*/status").sum { |text| switches(text) }
+        end
+
+        # The native threads of a process with that name, "/proc/PID/task/TID" each.
+        def tasks(pid, name)
+          Dir["/proc/#{pid}/task/*"].select { |path| name.match?(read("#{path}/comm").to_s.chomp) }
+        end
+
+        # Voluntary context switches of one of them once it sleeps, or nil if it has ended. After +patience+ seconds the
+        # number as it is.
+        def switches_at_rest(task, patience: 0.1)
+          deadline = Cuttle.now + patience
+          while (text = read("#{task}/status"))
+            return switches(text) if text.match?(/^State:\s*S/) || Cuttle.now > deadline
+          end
         end
 
         # Pid => proportional set size in octets: a page that n processes share counts 1/n for each.
@@ -132,6 +146,10 @@ module Cuttle
         end
 
         private
+
+        def switches(status)
+          status[/^voluntary_ctxt_switches:\s*(\d+)/, 1].to_i
+        end
 
         # The fields of a living process, or nil.
         def kin(pid)

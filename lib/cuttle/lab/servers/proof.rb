@@ -75,15 +75,21 @@ module Cuttle
         end
 
         def titled_processes(server)
-          titles = server.tree.pids.map { |pid| File.read("/proc/#{pid}/cmdline") }
-          Proof.same("workers", server.setup.workers, titles.grep(worker_title).length, "processes whose titles say so")
+          Proof.same("workers", server.setup.workers, titled(server).length, "processes whose titles say so")
+        end
+
+        def titled(server)
+          server.tree.pids.select { |pid| File.read("/proc/#{pid}/cmdline").match?(worker_title) }
         rescue Errno::ENOENT
           retry # a process ended meanwhile
         end
 
-        # The number of threads with that name in each process that has any.
+        # The number of threads with that name in each process that has any: of workers only, if these have titles,
+        # because a supervisor may have such threads for a control listener.
         def named_threads(server)
-          counts = server.tree.threads.values.map { |names| named(names).length }.select(&:positive?)
+          threads = server.tree.threads
+          threads = threads.slice(*titled(server)) if worker_title && server.setup.workers.positive?
+          counts = threads.values.map { |names| named(names).length }.select(&:positive?)
           found = counts.uniq.length == 1 && counts.length == server.setup.processes ? counts.first : nil
           Proof.same("threads", server.setup.threads, found, "native threads whose name is #{thread_name.source}")
         end

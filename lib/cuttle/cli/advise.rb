@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+require "json"
+require "optparse"
+require "tmpdir"
+require "cuttle/cli/tune"
+require "cuttle/cli/top"
+require "cuttle/cli/which"
+
+module Cuttle
+  class CLI
+    # `cuttle advise`: the answer of `cuttle tune` for a server that runs, from what it counts of its own requests. It
+    # makes no load. Exit status 0: done; 1: no setting keeps the limits, the server does not run, or has too few
+    # requests; 2: wrong usage.
+    class Advise
+      WATCH = 60 # seconds
+      BANNER = <<~TEXT.chomp
+        Usage: cuttle advise [OPTION …]
+        Watches a running server for a minute, and answers which engine, how many workers and how many threads its
+        requests ask for. It makes no load, so it knows less than cuttle tune; it says what. It needs a server with
+        --control-url, on this machine.
+      TEXT
+
+      def initialize(out:, err:)
+        @out = out
+        @err = err
+        @which = Which.new
+        @watch = WATCH
+        @limits = {}
+        @engine = "hybrid"
+      end
+
+      # Returns the exit status. Raises UsageError and Error.
+      def run(arguments)
+        @command = ["cuttle", "advise", *arguments]
+        extra = CLI.parse(options, arguments)
+        raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
+
+        Engines.traits(@engine)
+        answer(*watch)
+      end
+
+      private
+
+      # What the server said before and after, and the CPU seconds of its processes meanwhile, or nil.
+      def watch
+        before = look
+        cpu = cpu_of(before)
+        @err.puts "watching #{Cuttle::Load::Units.duration(@watch)}; Ctrl-C ends it early"
+        pause
+        now = look
+        same = now.memory.keys.sort == before.memory.keys.sort && cpu.values.all?(&:positive?)
+        [now, before, (cpu_of(now).values.sum - cpu.values.sum if same)]
+      end
+
+      def pause
+        sleep(@watch)
+      rescue Interrupt
+        nil
+      end
+
+      def look
+        server = @which.find or raise Error, @which.missing
+        raise Error, "advise needs a control listener: serve with --control-url" unless server.is_a?(Control::Client)
+
+        Top::Sample.new(JSON.parse(server.call("top")))
+      rescue JSON::ParserError
+        raise Error, "#{server} is no control listener of this version"
+      end
+
+      # By pid. Zero for processes that are not on this machine.
+      def cpu_of(sample)
+        sample.memory.to_h { |pid, _| [pid, Cuttle::Lab::Servers::ProcessTree.cpu_seconds(pid)] }
+      end
+
+      def answer(now, before, cpu)
+        rows = now.rows(before).select { |row| row.ledger && row.state == "serves" }
+        raise Error, "no worker served all the time" if rows.empty?
+
+        seconds = rows.first.seconds
+        workers = now.cluster? ? rows.length : 0
+        profile = profile(rows, now, workers, cpu)
+        rate = rows.sum { |row| row.ledger[:app][:count] } / seconds
+        @err.puts format("%.1f requests per second; %s", rate, profile.notes.join("; "))
+        advise(profile, present(rows, workers), rate)
+      end
+
+      def profile(rows, now, workers, cpu)
+        serving = rows.filter_map(&:memory)
+        memory = { workers: serving, others: now.memory.values.compact.sum - serving.sum }
+        Tuner::Profile.from_ledger(Ledger.merge(rows.map(&:ledger)), engine: @engine, workers: workers, memory: memory,
+                                                                     cpu: cpu, command: @command,
+                                                                     environment: environment)
+      end
+
+      def environment
+        cores = Cuttle::Lab::Machine::Cores
+        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.allowed)
+      end
+
+      def present(rows, workers)
+        Tuner::Setting.new(engine: @engine, workers: workers, threads: rows.filter_map(&:threads).max)
+      end
+
+      # As a tune that has its profile, and verifies nothing.
+      def advise(profile, present, rate)
+        Dir.mktmpdir("cuttle-advise") do |directory|
+          kept = profile.write(File.join(directory, "profile.json"))
+          limits = Tuner::Limits.new(rate: rate, **@limits)
+          options = Tuner::Options.new(kept: kept, verify: false, present: present, place: "the running server",
+                                       limits: limits, directory: directory, command: @command)
+          advice = Tuner::Session.new(Tuner::Folder.create(options), out: StringIO.new).run
+          @json ? @out.puts(JSON.generate(advice.to_h)) : @out.print(Tuner::Report.text(advice))
+          advice.kind == :none ? 1 : 0
+        end
+      end
+
+      def options
+        OptionParser.new do |parser|
+          parser.banner = BANNER
+          @which.add(parser)
+          parser.separator "\nLimits (the answer keeps them):"
+          limits_of(parser)
+          parser.separator "\nOther:"
+          parser.on("--for TIME", "how long to watch (60s)") do |text|
+            @watch = Cuttle::Load::Units.seconds(text, "--for")
+          end
+          parser.on("--engine NAME", "the server's engine (hybrid)") { |name| @engine = name }
+          parser.on("--json", "print the answer as JSON") { @json = true }
+          CLI.tell_version_and_help(parser)
+        end
+      end
+
+      def limits_of(parser)
+        units = Cuttle::Load::Units
+        parser.on("--memory SIZE", "of all processes together: 512M, 2G") do |text|
+          @limits[:memory] = units.octets(text, "--memory")
+        end
+        parser.on("--cores N", OptionParser::DecimalInteger, "that the server may use") { |n| @limits[:cores] = n }
+        parser.on("--rate R", "requests per second that shall be served (what was seen)") do |text|
+          @limits[:rate] = units.rate(text, "--rate")
+        end
+        parser.on("--p99 TIME", "response time of 99 of 100 requests at that rate") do |text|
+          @limits[:p99] = units.seconds(text, "--p99")
+        end
+      end
+    end
+  end
+end

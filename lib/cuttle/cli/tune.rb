@@ -1,0 +1,63 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  class CLI
+    # `cuttle tune [APP.ru]` and its subcommands. Exit statuses:
+    #
+    #   0 done · 1 nothing could be measured, or no setting keeps the limits · 2 wrong usage · 3 check: the present
+    #   setting is worse than the best · 130 interrupted (what was measured is kept)
+    class Tune
+      autoload :Check, "cuttle/cli/tune/check"
+      autoload :Options, "cuttle/cli/tune/options"
+      autoload :Present, "cuttle/cli/tune/present"
+      autoload :Show, "cuttle/cli/tune/show"
+      autoload :WhatIf, "cuttle/cli/tune/what_if"
+
+      COMMANDS = { "check" => :Check, "show" => :Show }.freeze
+
+      def initialize(out:, err:)
+        @out = out
+        @err = err
+      end
+
+      # Returns the exit status; raises UsageError and Error.
+      def run(arguments)
+        name = COMMANDS[arguments.first]
+        return self.class.const_get(name).new(out: @out, err: @err).run(arguments.drop(1)) if name
+
+        options = Options.parse(arguments)
+        return WhatIf.new(out: @out, err: @err).run(options) if options.questions.any?
+
+        tune(options)
+      end
+
+      # The Advice of a tune as +options+ (Options) say: a new one, or one that goes on. Yields the Tuner::Session.
+      def self.advice(options, err:)
+        folder = options.resume ? Tuner::Folder.new(options.resume) : Tuner::Folder.create(options.to_tuner)
+        session = Tuner::Session.new(folder, out: err, budget: options.budget)
+        advice = session.run
+        yield session if block_given?
+        advice
+      rescue Interrupt
+        err.puts "interrupted: cuttle tune --resume #{folder.path} goes on" if folder
+        raise
+      end
+
+      private
+
+      def tune(options)
+        options.refuse_to_write
+        session = nil
+        advice = self.class.advice(options, err: @err) { |each| session = each }
+        show = Show.new(out: @out, err: @err)
+        show.print(advice, session.folder, json: options.json)
+        show.write(advice) if options.write
+        return 130 if session.interrupted?
+
+        advice.kind == :none ? 1 : 0
+      end
+    end
+  end
+end

@@ -1,0 +1,85 @@
+# frozen_string_literal: true
+
+require "tempfile"
+
+module Cuttle
+  class CLI
+    class Tune
+      # The setting that an app has now, in production: of its config/cuttle.rb, else of its config/puma.rb, else of the
+      # environment and the defaults. Our own apps have no files.
+      class Present
+        OURS = "config/cuttle.rb"
+        PUMAS = "config/puma.rb"
+        ENVIRONMENT = "production"
+        # Puma's numbers where its file says none.
+        PUMA = { workers: 0, threads: 5 }.freeze
+        # A thread for each connection, as a number for the model.
+        MANY = 256
+
+        # setting: a Tuner::Setting. place: where it comes from. configuration: the file that says it, or
+        # config/cuttle.rb where there is none; nil for our own apps.
+        attr_reader :setting, :place, :configuration
+
+        # app: as for Lab::Apps. Raises Error.
+        def initialize(app)
+          @directory = directory(app)
+          @setting, @place, file = @directory ? Dir.chdir(@directory) { ours || pumas || defaults } : defaults
+          @configuration = @directory && File.join(@directory, file || OURS)
+        end
+
+        # Members of Tuner::Options.
+        def to_h
+          { present: setting, place: place, configuration: configuration }
+        end
+
+        # The file that --write changes. Raises UsageError.
+        def writable
+          raise UsageError, "--write: this app is one of ours, and has no configuration file" unless configuration
+          return configuration unless configuration == File.join(@directory, PUMAS)
+
+          raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}"
+        end
+
+        private
+
+        def directory(app)
+          return if Cuttle::Lab::Apps::NAMES.key?(app)
+
+          File.directory?(app) ? File.expand_path(app) : File.dirname(File.expand_path(app))
+        end
+
+        def ours
+          flags = { environment: ENVIRONMENT }
+          configuration = Configuration.of(flags) or return
+          file = configuration.values[:config]
+          [of(Settings.build(configuration: configuration, **flags)), file, file]
+        end
+
+        # What Puma's file says, in our words.
+        def pumas
+          return unless File.file?(PUMAS)
+
+          Tempfile.create(["puma", ".rb"]) do |file|
+            file.write(Cuttle::Import.new(PUMAS).text)
+            file.flush
+            values = Configuration.read(file.path).values
+            threads = values[:threads]&.max || PUMA[:threads]
+            [Tuner::Setting.new(workers: values[:workers] || PUMA[:workers], threads: threads), PUMAS, PUMAS]
+          end
+        end
+
+        def defaults
+          settings = Settings.build(environment: ENVIRONMENT)
+          places = %i[engine workers threads].filter_map { |name| settings.place(name) }
+          [of(settings), places.empty? ? "the defaults" : places.join(", ")]
+        end
+
+        def of(settings)
+          threads = settings.threads.max
+          Tuner::Setting.new(engine: settings.engine, workers: settings.workers,
+                             threads: threads.zero? ? MANY : threads)
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,70 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  class CLI
+    class Tune
+      # `cuttle tune show DIR`: prints the answer of a tune again, writes its page again, and on request the
+      # configuration file.
+      class Show
+        USAGE = <<~TEXT
+          Usage: cuttle tune show DIR [--json] [--write]
+          Prints the answer of the tune in DIR and writes DIR/report.html again.
+
+                  --json         print the answer as JSON
+                  --write        write the answer into config/cuttle.rb
+              -h, --help     print this help
+        TEXT
+        FLAGS = %w[--json --write].freeze
+
+        def initialize(out:, err:)
+          @out = out
+          @err = err
+        end
+
+        # Returns the exit status; raises UsageError and Error.
+        def run(arguments)
+          throw :help, USAGE if arguments.intersect?(%w[-h --help])
+
+          folder = Tuner::Folder.new(directory(arguments - FLAGS))
+          advice = Tuner::Advice.read(folder.at(Tuner::Advice::FILE))
+          print(advice, folder, json: arguments.include?("--json"))
+          write(advice) if arguments.include?("--write")
+          0
+        end
+
+        # Prints the answer, and writes the page.
+        def print(advice, folder, json:)
+          page = folder.write(Tuner::Report::FILE, Tuner::Report.html(advice))
+          return @out.puts(JSON.generate(advice.to_h)) if json
+
+          @out.print Tuner::Report.text(advice)
+          @out.puts "", page
+        end
+
+        # Changes the configuration file, and prints the difference. Raises Error.
+        def write(advice)
+          return @err.puts("cuttle: nothing to write: keep what you have") if advice.kind == :keep
+          raise Error, "--write: no setting keeps the limits" if advice.kind == :none
+
+          path = advice.edit&.fetch("path") or raise Error, "--write: this app has no configuration file"
+          edit = Tuner::Edit.new(path)
+          diff = edit.diff(advice.choice.setting)
+          edit.write(advice.choice.setting)
+          @err.puts diff, "cuttle: #{diff.empty? ? "nothing to change in" : "wrote"} #{path}"
+        end
+
+        private
+
+        def directory(words)
+          unknown = words.find { |word| word.start_with?("-") }
+          raise UsageError, "unknown option #{unknown}" if unknown
+          raise UsageError, "show takes one directory" unless words.length == 1
+
+          words.first
+        end
+      end
+    end
+  end
+end

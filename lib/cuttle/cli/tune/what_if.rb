@@ -1,0 +1,89 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  class CLI
+    class Tune
+      # `cuttle tune --what-if …`: forecasts of a kept profile. Nothing is measured or written.
+      class WhatIf
+        def initialize(out:, err:)
+          @out = out
+          @err = err
+        end
+
+        # Returns the exit status; raises UsageError and Error.
+        def run(options)
+          path = options.kept || latest(options.directory)
+          @profile = Tuner::Profile.read(path)
+          warn_of_another_machine(path)
+          @base, @name, @demand, @cores = base(options, File.dirname(path))
+          answers = options.questions.map { |text| answer(Tuner::Question.new(text, base: @base)) }
+          outcomes = [["#{@base.name} (#{@name})", outcome(@profile, @base, @demand, @cores)], *answers]
+          options.json ? json(outcomes) : text(path, outcomes)
+          0
+        end
+
+        private
+
+        def latest(directory)
+          folder = Tuner::Folder.latest(directory, Tuner::Profile::FILE)
+          raise UsageError, "no kept profile in #{directory}: run cuttle tune, or name one with --profile" unless folder
+
+          folder.at(Tuner::Profile::FILE)
+        end
+
+        def warn_of_another_machine(path)
+          strange = Tuner::Elsewhere.differences(@profile, {})
+          @err.puts "cuttle: #{path} is of another machine: #{strange.join("; ")}" if strange.any?
+        end
+
+        # What questions start from: the answer of the profile's tune, otherwise what the app has now. The demand is the
+        # rate that was given, otherwise the tune's, otherwise what leaves room.
+        def base(options, directory)
+          kept = File.join(directory, Tuner::Advice::FILE)
+          advice = Tuner::Advice.read(kept) if File.file?(kept)
+          setting = advice ? advice.choice.setting : options.present.setting
+          name = advice ? "the answer" : options.present.place
+          cores = options.limits.cores || advice&.cores || home
+          rate = options.limits.rate || advice&.demand&.rate || room(setting, cores)
+          [setting, name, Tuner::Demand.open(rate), cores]
+        end
+
+        def home
+          @profile.environment&.fetch("server_cores", nil)&.length || 1
+        end
+
+        def room(setting, cores)
+          Tuner::Model.new(@profile).capacity(setting, cores: cores).first * Tuner::Ranking::ROOM
+        end
+
+        # [name, Outcome]
+        def answer(question)
+          [question.name, outcome(question.profile(@profile), question.setting, question.demand(@demand),
+                                  question.cores || @cores)]
+        end
+
+        def outcome(profile, setting, demand, cores)
+          forecast = Tuner::Model.new(profile).forecast(setting, demand, cores: cores)
+          Tuner::Outcome.predicted(forecast, Tuner::Margin.new(profile))
+        end
+
+        def json(outcomes)
+          @out.puts JSON.generate(outcomes.map { |name, each| { name: name, **Tuner::Advice::Document.plain(each) } })
+        end
+
+        def text(path, outcomes)
+          cores = Tuner::Report::Units.plural(@cores, "core")
+          @out.puts "#{@profile.app&.fetch("name", nil)}, #{cores}, predicted by #{path}"
+          @out.puts Tuner::Report::Table.forecasts(outcomes)
+          _, base = outcomes.first
+          outcomes.drop(1).each do |name, each|
+            @out.puts "", "#{name}: #{Tuner::Report::Words.difference(base, each)}; " \
+                          "#{Tuner::Report::Words::LIMITED_BY[each.limit]}"
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,173 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "ripper"
+
+module Cuttle
+  module Tuner
+    # Changes the words engine, workers and threads in a configuration file, ours or Puma's, and nothing else in it. A
+    # word is changed where the file says it plainly: at the top level, on one line, with literal values. What a file
+    # computes or decides is for its author: then #refusal says which line.
+    class Edit
+      autoload :Diff, "cuttle/tuner/edit/diff"
+
+      NEW = <<~RUBY
+        # frozen_string_literal: true
+
+        # The setting that cuttle tune found.
+      RUBY
+      OVERRIDES = "like" # its presets are stronger than the file's own words
+      LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
+                    on_rparen].freeze
+      END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
+
+      # A word as a file says it: its line (from 0), and where it begins and ends in it.
+      Place = Struct.new(:line, :from, :to)
+
+      attr_reader :path
+
+      # path: of the file, which need not be there.
+      def initialize(path)
+        @path = path
+        @there = File.file?(path)
+        @text = @there ? File.read(path) : NEW
+        @puma = File.basename(path).include?("puma")
+        @lines = @text.lines
+        @tokens = Ripper.lex(@text)
+      rescue SystemCallError => error
+        raise Failure, "can't read #{path}: #{Load.reason(error)}"
+      end
+
+      # Why the file can't be changed for +setting+, in one line; nil if it can.
+      def refusal(setting)
+        return "#{path}: #{Load.reason(Errno::EACCES.new)}" if @there && !File.writable?(path)
+        return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != "hybrid"
+        return like if !@puma && said(OVERRIDES).any?
+
+        words(setting).each_key.lazy.filter_map { |word| strange(word, setting) }.first
+      end
+
+      # The text with +setting+. Raises Failure.
+      def text(setting)
+        refusal(setting)&.then { |reason| raise Failure, reason }
+        lines = @lines.map(&:dup)
+        said, missing = words(setting).partition { |word, _| place(word) }
+        # From the end, so that a change moves no place that is still to be changed.
+        said.map { |word, code| [place(word), code] }.sort_by { |place, _| [-place.line, -place.from] }
+            .each { |place, code| put(lines, place, code) }
+        add(lines, missing.map(&:last))
+        lines.join
+      end
+
+      # The difference that it makes, as `diff -u` writes it; empty if it makes none. Raises Failure.
+      def diff(setting)
+        Diff.new(@there ? @text : "", text(setting), path).to_s
+      end
+
+      # Raises Failure.
+      def write(setting)
+        changed = text(setting)
+        FileUtils.mkdir_p(File.dirname(path))
+        File.write(path, changed)
+      rescue SystemCallError => error
+        raise Failure, "can't write #{path}: #{Load.reason(error)}"
+      end
+
+      private
+
+      # Word => the code that says it.
+      def words(setting)
+        { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
+          "workers" => "workers #{setting.workers}",
+          "threads" => (threads(setting) if setting.threads) }.compact
+      end
+
+      # The default needs no word.
+      def engine?(setting)
+        setting.engine != "hybrid" || said("engine").any?
+      end
+
+      def threads(setting)
+        @puma ? "threads #{setting.threads}, #{setting.threads}" : "threads #{setting.threads}"
+      end
+
+      def like
+        "#{path}:#{said(OVERRIDES).first.line + 1}: like is stronger than engine, workers and threads: take it out, " \
+          "or change the file by hand"
+      end
+
+      # Why the file's +word+ can't be changed, or nil.
+      def strange(word, setting)
+        plain = plain(word)
+        other = (said(word).map(&:line) - plain.map(&:line)).first or return
+        "#{path}:#{other + 1}: #{word} depends on something, or is not on a line of its own; write " \
+          "#{words(setting)[word].inspect} there by hand"
+      end
+
+      # The last one counts.
+      def place(word)
+        plain(word).last
+      end
+
+      # Places of all calls of +word+.
+      def said(word)
+        [[nil, :on_nl], *@tokens].each_cons(2).filter_map do |(_, before), ((line, from), kind, text)|
+          Place.new(line - 1, from) if text == word && kind == :on_ident && before != :on_period
+        end
+      end
+
+      # Places of the calls that can be changed.
+      def plain(word)
+        said(word).filter_map do |place|
+          code = code_at(place)
+          next unless top_level.include?([place.line + 1, place.from])
+
+          Place.new(place.line, place.from, finish(code)) if literal?(code)
+        end
+      end
+
+      # Whether all arguments are literals.
+      def literal?(code)
+        code.each_cons(2).all? do |(_, before), (_, kind)|
+          kind == :on_ident ? before == :on_symbeg : LITERALS.include?(kind)
+        end
+      end
+
+      # The tokens of a statement, up to a comment or the end of its line.
+      def code_at(place)
+        @tokens.select { |(line, from),| line == place.line + 1 && from >= place.from }
+               .take_while { |_, kind,| !END_OF_CODE.include?(kind) }
+      end
+
+      # Where the code ends: before the space at its end.
+      def finish(code)
+        (_, column), _, text = code.reverse.find { |_, kind, _| kind != :on_sp }
+        column + text.length
+      end
+
+      # [line, column] of the calls that are statements of the file itself.
+      def top_level
+        @top_level ||= (Ripper.sexp(@text) || [nil, []])[1].filter_map { |statement| name(statement)&.at(2) }
+      end
+
+      # The token of the method that a statement calls, without a receiver: workers 2, workers(2).
+      def name(statement)
+        kind, called = statement
+        token = kind == :command ? called : (called[1] if kind == :method_add_arg && called[0] == :fcall)
+        token if token && token[0] == :@ident
+      end
+
+      def put(lines, place, code)
+        line = lines[place.line]
+        lines[place.line] = [line[0...place.from], code, line[place.to..]].join
+      end
+
+      # After the last of these words; in a file without them, at the end.
+      def add(lines, code)
+        last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
+        lines[last] = "#{lines[last].chomp}\n" if lines.any?
+        lines.insert(last + 1, *code.map { |each| "#{each}\n" })
+      end
+    end
+  end
+end

@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+require "fileutils"
+require "json"
+require "time"
+
+module Cuttle
+  module Tuner
+    # The directory of a tune: what was asked for, and all that was found so far.
+    #
+    #   tune.json             the options, for --resume
+    #   mix.jsonl             the requests, unless each is a GET of one path
+    #   profile.json          the profile, with the corrections of the verification
+    #   verification/ID/      the lab's results
+    #   advice.json           the answer
+    #   report.html           the same as a page
+    class Folder
+      STATE = "tune.json"
+      SCHEMA = "cuttle-tune/1"
+      PARTIAL = "profile-partial.json"
+      MIX = "mix.jsonl"
+      KEPT = Options::DEFAULTS.keys - %i[directory requests] # of the options
+
+      attr_reader :path
+
+      # Creates one for these Options, named after the time. Raises Failure.
+      def self.create(options)
+        name = Time.now.strftime("%Y%m%d-%H%M%S")
+        FileUtils.mkdir_p(options.directory)
+        path = [name, *("#{name}-2".."#{name}-9")].map { |each| File.join(options.directory, each) }
+                                                  .find { |each| make(each) }
+        raise Failure, "#{options.directory}: too many tunes in one second" unless path
+
+        new(path).tap { |folder| folder.begin_with(options) }
+      rescue SystemCallError => error
+        raise Failure, "can't write #{options.directory}: #{Load.reason(error)}"
+      end
+
+      def self.make(path)
+        Dir.mkdir(path)
+      rescue Errno::EEXIST
+        false
+      end
+
+      private_class_method :make
+
+      # The newest folder below +directory+ that has +file+, or nil.
+      def self.latest(directory, file)
+        Dir[File.join(directory, "*", file)].max_by { |path| File.mtime(path) }&.then { |path| new(File.dirname(path)) }
+      end
+
+      def initialize(path)
+        @path = path
+      end
+
+      def id
+        File.basename(File.expand_path(path))
+      end
+
+      def at(name)
+        File.join(path, name)
+      end
+
+      def there?(name)
+        File.exist?(at(name))
+      end
+
+      # Keeps the options, and the requests as a file.
+      def begin_with(options)
+        mix = options.requests ? Requests.write(options.requests, at(MIX)) : options.mix
+        values = KEPT.to_h { |name| [name.to_s, options.public_send(name)] }
+        write(STATE, { "schema" => SCHEMA, "started_at" => Time.now.utc.iso8601(3), **values,
+                       "mix" => mix && File.expand_path(mix), "limits" => options.limits.to_h.compact,
+                       "present" => options.present&.to_h })
+      end
+
+      # The Options that it was created with. Raises Failure.
+      def options
+        state = JSON.parse(File.read(at(STATE)))
+        raise KeyError unless state["schema"] == SCHEMA
+
+        given = state.slice(*KEPT.map(&:to_s)).transform_keys(&:to_sym)
+        Options.new(**given, limits: Limits.new(**symbols(given[:limits])), cpus: symbols(given[:cpus]),
+                             present: given[:present] && Setting.new(**symbols(given[:present])),
+                             directory: File.dirname(path))
+      rescue Errno::ENOENT
+        raise Failure, "nothing to resume in #{path}: #{STATE} is missing"
+      rescue JSON::ParserError, TypeError, ArgumentError, KeyError, NoMethodError
+        raise Failure, "#{at(STATE)}: not what cuttle tune wrote"
+      end
+
+      # The lab's results of the last verification, or nil.
+      def verification
+        latest = Dir[at("verification/*/#{Lab::Results::Store::FILE}")].max or return
+        Lab::Results.read(File.dirname(latest))
+      end
+
+      def write(name, value)
+        File.write("#{at(name)}.new", value.is_a?(String) ? value : "#{JSON.pretty_generate(value)}\n")
+        File.rename("#{at(name)}.new", at(name)) # a reader always sees a whole file
+        at(name)
+      rescue SystemCallError => error
+        raise Failure, "can't write #{at(name)}: #{Load.reason(error)}"
+      end
+
+      private
+
+      def symbols(hash)
+        hash.to_h.transform_keys(&:to_sym)
+      end
+    end
+  end
+end

@@ -1,0 +1,42 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # What a setting occupies whether it is loaded or not: memory, and connections to the database. Each is nil where
+    # the profile doesn't know it.
+    class Footprint
+      def initialize(profile)
+        @memory = profile.memory
+        @connections = profile.connections
+      end
+
+      # Octets, PSS of all processes.
+      def memory(setting)
+        return unless @memory && @memory["worker"]
+
+        process = @memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)
+        @memory["base"].to_f + (setting.processes * process)
+      end
+
+      # Connections to the database, of all processes.
+      def connections(setting)
+        return unless @connections
+
+        held = @connections["process"].to_f + (threads(setting) * @connections["thread"].to_f)
+        (setting.processes * held).ceil
+      end
+
+      # Whether it keeps those Limits.
+      def within?(setting, limits)
+        { memory: memory(setting), connections: connections(setting) }
+          .none? { |name, value| value && limits[name] && value > limits[name] }
+      end
+
+      private
+
+      def threads(setting)
+        setting.threads || 1
+      end
+    end
+  end
+end

@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+require "json"
+
+module Cuttle
+  module Tuner
+    module Mix
+      # Reads one line of an access log.
+      module Line
+        # Of one request. status: nil where the line doesn't have it.
+        Seen = Struct.new(:method, :path, :status)
+
+        # Common, combined and what Puma prints: "GET /posts HTTP/1.1" 200
+        COMMON = %r{"([A-Z]+) (\S+) HTTP/\d(?:\.\d)?" (\d{3}|-)}
+        # Rails, with or without a prefix: Started GET "/posts" for 127.0.0.1
+        RAILS = /\bStarted ([A-Z]+) "([^"]+)" for /
+        ESCAPED = /\\x(\h\h)/
+
+        module_function
+
+        # A Seen, or nil.
+        def read(line)
+          if (match = COMMON.match(line)) then Seen.new(match[1], plain(match[2]), match[3].to_i.nonzero?)
+          elsif (match = RAILS.match(line)) then Seen.new(match[1], match[2], nil)
+          elsif line.start_with?("{") then json(line)
+          end
+        end
+
+        # Ours: path and query stand apart.
+        def json(line)
+          fields = JSON.parse(line)
+          method, path, query, status = fields.values_at("method", "path", "query", "status")
+          return unless method.is_a?(String) && path.is_a?(String)
+
+          query = query.to_s.delete_prefix("?")
+          Seen.new(method, query.empty? ? path : "#{path}?#{query}", status&.to_i)
+        rescue JSON::ParserError, NoMethodError
+          nil
+        end
+
+        # A path as it was sent: our logs escape some octets as \xNN.
+        def plain(path)
+          path.gsub(ESCAPED) { format("%%%02X", $1.hex) }
+        end
+      end
+    end
+  end
+end

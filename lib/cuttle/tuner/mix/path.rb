@@ -1,0 +1,61 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    module Mix
+      # What paths of one kind have in common: "/posts/17?page=2" is "/posts/:id?page".
+      module Path
+        # Numbers, UUIDs, hexadecimal digests, and long words with digits in them, such as tokens.
+        IDENTIFIER = /\A(?:\d+|\h{8}-\h{4}-\h{4}-\h{4}-\h{12}|\h{16,}|(?=[\w-]*\d)[\w-]{20,})\z/
+        MANY = 12 # words at one place of a path are names of things, not of kinds
+
+        module_function
+
+        # [segments with :id for identifiers, sorted names of the query's parameters]
+        def parts(path)
+          place, query = path.split("?", 2)
+          segments = place.split("/", -1).drop(1).map { |word| identified(word) }
+          [segments, query.to_s.split("&").map { |pair| pair[/\A[^=\[]*/] }.reject(&:empty?).uniq.sort]
+        end
+
+        # "17" and "17.json" are identifiers, too.
+        def identified(word)
+          name, dot, extension = word.partition(".")
+          IDENTIFIER.match?(name) ? ":id#{dot}#{extension}" : word
+        end
+
+        # The shapes of many paths. Where many different words follow the same beginning, they are slugs.
+        class Shapes
+          # requests: [method, path] each; a pair may come any number of times.
+          def initialize(requests)
+            @tree = {}
+            requests.uniq.each { |method, path| grow([method, *Path.parts(path).first]) }
+          end
+
+          # "GET /posts/:slug?page"
+          def name(method, path)
+            segments, parameters = Path.parts(path)
+            words = walk([method, *segments])
+            "#{method} /#{words.drop(1).join("/")}#{"?#{parameters.join("&")}" if parameters.any?}"
+          end
+
+          private
+
+          def grow(words)
+            words.inject(@tree) { |node, word| node[word] ||= {} }
+          end
+
+          # The method is never a slug, nor is the first word of a path.
+          def walk(words)
+            nodes = [@tree]
+            words.map.with_index do |word, depth|
+              many = depth > 1 && nodes.flat_map(&:keys).uniq.length > MANY
+              nodes = many ? nodes.flat_map(&:values) : nodes.filter_map { |node| node[word] }
+              many && word != ":id" ? ":slug" : word
+            end
+          end
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,56 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Profiler
+      # Asks each request of the mix once, before anything is measured: a server is fast at answering with errors.
+      class Answers
+        # warn: called with a sentence that is a warning.
+        def initialize(site, shapes, warn:)
+          @site = site
+          @shapes = shapes
+          @warn = warn
+        end
+
+        # Whether that status is right for that request.
+        def self.right?(request, status)
+          request.expect ? status == request.expect : status < 400
+        end
+
+        # What is wrong with that answer, in one line.
+        def self.wrong(request, status)
+          wanted = request.expect ? ", not #{request.expect}" : ""
+          advice = status >= 500 ? "its log says why" : "take it out of the mix, or give it what it needs"
+          "#{request.method} #{request.path} answered #{status}#{wanted}: #{advice}"
+        end
+
+        # Raises Failure for the first wrong answer.
+        def check
+          answers = @shapes.flat_map(&:requests).map { |request| ask(request) }
+          warn_of_login if answers.all? { |status, place| status.between?(300, 399) && place }
+        end
+
+        private
+
+        # [status, where it redirects to]
+        def ask(request)
+          response = @site.client.call(request)
+          @place = response.field("location")
+          return [response.status, @place] if self.class.right?(request, response.status)
+
+          raise Failure, "#{self.class.wrong(request, response.status)}#{last_words if response.status >= 500}"
+        end
+
+        def last_words
+          said = Lab::Servers::Server.last_words(@site.server.output, 1)
+          " (it ends #{said.inspect})" unless said.empty?
+        end
+
+        def warn_of_login
+          @warn.call("every request is redirected (to #{@place}): if the app wants a login, give the mix a session's " \
+                     "Cookie header")
+        end
+      end
+    end
+  end
+end

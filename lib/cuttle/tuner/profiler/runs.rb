@@ -1,0 +1,166 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Profiler
+      # The runs under load: which settings are started, on which cores, for how long. A run that can't be made is
+      # warned of and left out; the others go on. The most important ones come first.
+      class Runs
+        THREADS = (5..16) # of the runs with several
+        SATURATING = 1.5 # times the threads that keep a processor busy
+        FAST = 50e-6 # seconds in the app; of faster requests the ledger measures the CPU time of one in 64
+        SERVING = 20e-6 # seconds of CPU time that a response costs at least
+        PRECISE = 0.01 # of a response's CPU time
+        ENOUGH = 300 # responses of a run that is compared with its own ledger only
+        SECONDS = { compared: (1.0..20.0), paired: (0.5..3.0) }.freeze
+        WARM_UP = 0.25 # of a run
+        WARM_SECONDS = (0.5..5.0)
+        ENGINE = "hybrid"
+
+        # One start and one load. kind: of SECONDS. cores: numbers of those that the server may use.
+        Step = Struct.new(:setting, :kind, :cores)
+
+        # samples: Samples of the app. engines: names, nil for all that can be measured here. say, warn: called with a
+        # line; what is warned of belongs to the profile.
+        def initialize(bench, samples, engines:, schedule:, say:, warn:)
+          @bench = bench
+          @samples = samples
+          @schedule = schedule
+          @say = say
+          @warn = warn
+          @engines = engines || Engines.names.reject { |name| Engines.traits(name).ractors? }
+          @readings = {}
+          @late = []
+        end
+
+        # Makes all runs. Returns itself.
+        def run
+          steps = [Step.new(solo, :paired, cores), Step.new(many, :compared, cores), *wide, *others]
+          steps = steps.uniq { |step| [step.setting, step.cores] }
+          steps.each_with_index { |step, index| attempt(step, steps.length - index) unless @schedule.stopped? }
+          say_what_is_late
+          self
+        end
+
+        # The Reading of a setting on those cores, or nil.
+        def reading(setting, cores = self.cores)
+          @readings[[setting, cores]]
+        end
+
+        # Those of one slot in one process, by engine.
+        def alone
+          @readings.select { |(setting, cores), _| one_slot?(setting) && cores == self.cores }
+                   .to_h { |(setting, _), reading| [setting.engine, reading] }
+        end
+
+        def solo
+          Setting.new(engine: ENGINE, workers: 1, threads: 1)
+        end
+
+        # Workers with several threads each.
+        def many(workers = 1)
+          Setting.new(engine: ENGINE, workers: workers, threads: threads)
+        end
+
+        # So many threads that computing, not waiting, limits a worker.
+        def threads
+          waiting = @samples.mean(:wait) / [@samples.mean(:cpu), SERVING].max
+          (SATURATING * (1 + waiting)).clamp(THREADS.min, THREADS.max).ceil
+        end
+
+        def cores
+          @bench.cores.server
+        end
+
+        # The servers' cores; if there is only one, the load's core as well, which they share then.
+        def wide_cores
+          cores.one? ? cores | @bench.cores.load : cores
+        end
+
+        private
+
+        # One worker, two, and one for each core.
+        def wide
+          [1, 2, wide_cores.length].uniq.map { |workers| Step.new(many(workers), :compared, wide_cores) }
+        end
+
+        def others
+          (@engines - [ENGINE]).map do |engine|
+            Step.new(Setting.new(engine: engine, workers: 1, threads: 1), :paired, cores)
+          end
+        end
+
+        def one_slot?(setting)
+          setting.processes == 1 && [nil, 1].include?(setting.threads)
+        end
+
+        # steps: how many there still are, this one included.
+        def attempt(step, steps)
+          why = @bench.unavailable(step.setting) and return left_out(step, why)
+          seconds = seconds(step.kind, steps) or return @late << step
+
+          @readings[[step.setting, step.cores]] = measure(step, seconds)
+        rescue Failure, Lab::Failure, Load::Failure => error
+          left_out(step, error.message) unless @schedule.stopped?
+        end
+
+        def left_out(step, reason)
+          @warn.call("#{step.setting.name} was not measured: #{reason}")
+        end
+
+        def say_what_is_late
+          names = @late.map { |step| step.setting.name }.uniq
+          @warn.call("no time was left for #{names.join(", ")}: give more --budget") if names.any?
+        end
+
+        # Seconds of a run, or nil if there is no time for it.
+        def seconds(kind, steps)
+          range = SECONDS.fetch(kind)
+          time = @schedule.slice(steps, @bench.boot.to_f + WARM_SECONDS.min, range.min)
+          time && wanted(kind).clamp(range.min, [range.max, time].min)
+        end
+
+        # Seconds until a mean is precise enough, at the rate of one core.
+        def wanted(kind)
+          cpu = @samples.mean(:cpu) + SERVING
+          responses = kind == :paired ? ENOUGH : (@samples.deviation(:cpu) / (PRECISE * cpu))**2
+          responses * cpu
+        end
+
+        def measure(step, seconds)
+          flags = mixed? ? ["--server-timing"] : []
+          @bench.serve(step.setting, flags: flags, on: step.cores) do |site|
+            connections = connections_for(step.setting)
+            warm_up(site, connections, seconds)
+            site.measure(connections: connections, duration: seconds).tap { |reading| tell(step.setting, reading) }
+          end
+        end
+
+        # Each slot has a request. In front of a single one several wait, where waiting costs nothing.
+        def connections_for(setting)
+          return 1 unless setting.traits.evented?
+
+          one_slot?(setting) ? threads : setting.processes * setting.threads
+        end
+
+        def warm_up(site, connections, seconds)
+          time = (seconds * WARM_UP).clamp(WARM_SECONDS.min, WARM_SECONDS.max)
+          Lab::Runner::WarmUp.new(time) { |piece| site.load(connections: connections, duration: piece) }.call
+        end
+
+        # Whether some requests are so fast that the ledger samples them, while it measures all others. --server-timing
+        # makes it measure all.
+        def mixed?
+          times = @samples.times
+          times.any? { |time| time < FAST } && times.any? { |time| time >= FAST }
+        end
+
+        def tell(setting, reading)
+          beside = format(", %.3f beside the app", reading.overhead * 1000) if reading.overhead
+          @say.call(format("%s: %.0f/s at %.3f ms of CPU time%s; %.1f MB", setting.name, reading.rate,
+                           reading.cpu * 1000, beside, reading.pss / 1e6))
+        end
+      end
+    end
+  end
+end

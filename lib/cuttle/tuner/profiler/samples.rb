@@ -1,0 +1,149 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    class Profiler
+      # The CPU time and the waiting of requests that were made one after the other, by shape.
+      class Samples
+        QUANTILES = 100 # of a distribution, at most
+        FEW_WAITS = 0.05 # fewer than this many a request are chance
+
+        # One shape's. cpu, wait: seconds of each request. switches: how often its thread stopped running, or nil.
+        Shape = Struct.new(:name, :weight, :cpu, :wait, :switches) do
+          def count
+            cpu.length
+          end
+        end
+
+        # shapes: of the Mix.
+        def initialize(shapes)
+          @shapes = shapes.to_h { |shape| [shape, Shape.new(shape.name, shape.weight, [], [], [])] }
+          @total = @shapes.values.sum(&:weight)
+        end
+
+        def add(shape, cpu, wait, switches)
+          found = @shapes.fetch(shape)
+          found.cpu << cpu
+          found.wait << wait
+          found.switches << switches if switches
+        end
+
+        def count
+          @shapes.values.sum(&:count)
+        end
+
+        # Requests of the shape that has the fewest.
+        def least
+          @shapes.values.map(&:count).min
+        end
+
+        # Mean seconds in the app of each shape's requests.
+        def times
+          @shapes.values.map { |shape| Samples.mean(shape.cpu) + Samples.mean(shape.wait) }
+        end
+
+        # Mean seconds of a request of the mix: kind is :cpu or :wait.
+        def mean(kind)
+          @shapes.values.sum { |shape| shape.weight / @total * Samples.mean(shape[kind]) }
+        end
+
+        # Standard error of that mean.
+        def error(kind)
+          Math.sqrt(@shapes.values.sum do |shape|
+            (shape.weight / @total)**2 * Samples.variance(shape[kind]) / [shape.count, 1].max
+          end)
+        end
+
+        # Standard deviation of one request of the mix, whatever its shape.
+        def deviation(kind)
+          mean = mean(kind)
+          Math.sqrt(@shapes.values.sum do |shape|
+            shape.weight / @total * (Samples.variance(shape[kind]) + (Samples.mean(shape[kind]) - mean)**2)
+          end)
+        end
+
+        # Profile::Entry of each shape. unlocked: share of the CPU time without the GVL. warmth: what the CPU times are
+        # multiplied by. What a request lost to other programs looks like waiting; where its thread never waited, it is
+        # left out.
+        def entries(unlocked: 0.0, warmth: 1.0)
+          @shapes.values.map do |shape|
+            waits = waits(shape)
+            wait = waits&.zero? ? [0.0] : Samples.quantiles(shape.wait)
+            correlation = waits&.zero? ? 0.0 : Samples.correlation(shape.cpu, shape.wait).round(3)
+            cpu = Samples.quantiles(shape.cpu).map { |seconds| (seconds * warmth).round(9) }
+            Profile::Entry.new(name: shape.name, weight: shape.weight, cpu: cpu, wait: wait, waits: waits,
+                               unlocked: unlocked, correlation: correlation, samples: shape.count)
+          end
+        end
+
+        def to_s
+          times = %i[cpu wait].map { |kind| format("%.3f ms (+- %.3f)", mean(kind) * 1000, 2000 * error(kind)) }
+          waits = @shapes.values.sum { |shape| shape.weight / @total * waits(shape).to_f }
+          format("%d requests one after the other: %s of CPU time, %s of waiting in %.1f waits", count, *times, waits)
+        end
+
+        # How often a request of that shape waits, on average; nil if that can't be seen. Its thread also stops once to
+        # wait for the next request.
+        def waits(shape)
+          return if shape.switches.empty?
+
+          waits = shape.switches.sum.fdiv(shape.switches.length) - 1
+          waits < FEW_WAITS ? 0.0 : waits.round(2)
+        end
+
+        class << self
+          def mean(values)
+            values.empty? ? 0.0 : values.sum / values.length
+          end
+
+          def variance(values)
+            return 0.0 if values.length < 2
+
+            mean = mean(values)
+            values.sum { |value| (value - mean)**2 } / (values.length - 1)
+          end
+
+          # At most QUANTILES numbers in ascending order, each the mean of an equal part of the sorted values, so that
+          # their mean is that of the values.
+          def quantiles(values)
+            sorted = values.sort
+            number = [sorted.length, QUANTILES].min
+            Array.new(number) { |index| part(sorted, index.fdiv(number), (index + 1).fdiv(number)).round(9) }
+          end
+
+          # Correlation of the ranks, -1 to 1; 0 if one of them is always the same.
+          def correlation(ones, others)
+            ones, others = ranks(ones), ranks(others)
+            spread = Math.sqrt(variance(ones) * variance(others))
+            return 0.0 unless spread.positive?
+
+            middle, other_middle = mean(ones), mean(others)
+            ones.zip(others).sum { |one, other| (one - middle) * (other - other_middle) } / (ones.length - 1) / spread
+          end
+
+          private
+
+          # Mean of the sorted values between two shares of them; a value at the edge counts in part.
+          def part(sorted, from, upto)
+            from, upto = from * sorted.length, upto * sorted.length
+            sum = (from.floor...[upto.ceil, sorted.length].min).sum do |index|
+              sorted[index] * ([index + 1, upto].min - [index, from].max)
+            end
+            sum / (upto - from)
+          end
+
+          # Equal values share the mean of their ranks.
+          def ranks(values)
+            first = 0
+            by_value = values.tally.sort.to_h do |value, count|
+              rank = first + (count - 1) / 2.0
+              first += count
+              [value, rank]
+            end
+            values.map { |value| by_value[value] }
+          end
+        end
+      end
+    end
+  end
+end

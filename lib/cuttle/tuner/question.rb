@@ -1,0 +1,81 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # A question to a profile: "workers=4,threads=3,cores=4", what a setting does under circumstances. Nothing is
+    # measured. Frozen.
+    #
+    #   engine, workers, threads    the setting; what is not said is that of the base
+    #   cores                       that the server may use
+    #   rate, connections           the demand: an open or a closed loop
+    #   wait, cpu                   how many times as long requests wait, or compute: wait=2x
+    class Question
+      WHOLE = %w[workers threads cores connections].freeze
+      FACTORS = %w[wait cpu].freeze
+      KEYS = ["engine", *WHOLE, "rate", *FACTORS].freeze
+
+      attr_reader :text, :setting, :cores, :wait, :cpu
+
+      # base: the Setting that it starts from. Raises UsageError.
+      def initialize(text, base:)
+        @text = text
+        @given = text.split(",").map(&:strip).reject(&:empty?).to_h { |part| pair(part) }
+        raise UsageError, "--what-if: such as workers=4,threads=3,cores=4, not #{text.inspect}" if @given.empty?
+        raise UsageError, "--what-if: rate or connections, not both" if %w[rate connections].all? { |key| @given[key] }
+
+        @cores = @given["cores"]
+        @wait, @cpu = FACTORS.map { |key| @given.fetch(key, 1) }
+        @setting = changed(base)
+        freeze
+      end
+
+      # What is asked about: the question's own demand, or +otherwise+.
+      def demand(otherwise)
+        return Demand.open(@given["rate"]) if @given["rate"]
+
+        @given["connections"] ? Demand.closed(@given["connections"]) : otherwise
+      end
+
+      # The profile under the question's circumstances.
+      def profile(profile)
+        Circumstances.profile(profile, wait: wait, cpu: cpu)
+      end
+
+      # The circumstances, in words: "hybrid -w 4 -t 3, 4 cores, waits 2x".
+      def name
+        [setting.name, ("#{cores} cores" if cores), ("waiting #{format("%g", wait)}x" if wait != 1),
+         ("computing #{format("%g", cpu)}x" if cpu != 1)].compact.join(", ")
+      end
+
+      private
+
+      def pair(part)
+        key, value = part.split("=", 2).map(&:strip)
+        raise UsageError, "--what-if: no #{key.inspect} (#{KEYS.join(", ")})" unless KEYS.include?(key)
+        raise UsageError, "--what-if: #{key}=…" if value.nil? || value.empty?
+
+        [key, read(key, value)]
+      end
+
+      def read(key, value)
+        return value if key == "engine"
+        return Load::Units.rate(value, "--what-if: rate").tap { |rate| above_zero(key, rate) } if key == "rate"
+
+        number = WHOLE.include?(key) ? Integer(value, 10, exception: false) : Float(value.delete("x"), exception: false)
+        raise UsageError, "--what-if: #{key}: a number, not #{value.inspect}" unless number
+
+        above_zero(key, number) unless key == "workers"
+        number
+      end
+
+      def above_zero(key, number)
+        raise UsageError, "--what-if: #{key}: above 0" unless number.positive? && number.finite?
+      end
+
+      def changed(base)
+        named = @given.slice("engine", "workers", "threads").transform_keys(&:to_sym)
+        Setting.new(**base.to_h, **named)
+      end
+    end
+  end
+end

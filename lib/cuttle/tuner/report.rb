@@ -1,0 +1,36 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # The advice for readers: text for a terminal, one HTML page; JSON is Advice#to_h. Law: a report decides nothing and
+    # computes no figure, it only says what the Advice has.
+    module Report
+      # What all reports share, under the names that it has there.
+      Charts = Cuttle::Report::Charts
+      Columns = Cuttle::Report::Columns
+      Markup = Cuttle::Report::Markup
+      Numbers = Cuttle::Report::Numbers
+      Sheet = Cuttle::Report::Sheet
+      Units = Cuttle::Report::Units
+
+      autoload :HeatMap, "cuttle/tuner/report/heat_map"
+      autoload :Page, "cuttle/tuner/report/page"
+      autoload :Table, "cuttle/tuner/report/table"
+      autoload :Text, "cuttle/tuner/report/text"
+      autoload :Words, "cuttle/tuner/report/words"
+
+      FILE = "report.html"
+
+      module_function
+
+      def text(advice)
+        Text.render(advice)
+      end
+
+      # A page that needs no network and no script: a String.
+      def html(advice)
+        Page.render(advice)
+      end
+    end
+  end
+end

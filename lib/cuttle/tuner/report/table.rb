@@ -1,0 +1,55 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    module Report
+      # Outcomes in rows: what to run, what there is now, and what is as good.
+      module Table
+        HEADER = ["", "requests/s", "p50", "p95", "p99", "memory", "connections", ""].freeze
+
+        module_function
+
+        # [[name, Outcome], …] of an Advice, without repeats.
+        def outcomes(advice)
+          rows = [[advice.choice.setting.name, advice.choice],
+                  *([["#{advice.present.setting.name} (you have)", advice.present]] if advice.present),
+                  *advice.alternatives.map { |each| [each.setting.name, each] }]
+          same = advice.present && advice.choice.setting == advice.present.setting
+          (same ? rows.drop(1) : rows).uniq { |_, outcome| outcome.setting }
+        end
+
+        # A text table of [[name, Outcome], …] with their intervals.
+        def forecasts(outcomes)
+          rows = outcomes.map do |name, outcome|
+            capacity, p50, p95, p99, *rest = cells(outcome)[0..-2]
+            [name, outcome.demand.name, written(*capacity), p50.first, written(*p95), written(*p99), *rest.map(&:first)]
+          end
+          Columns.align([["", "load", *HEADER[1..-2]], *rows], left: [0, 1])
+        end
+
+        def written(figure, interval)
+          interval ? "#{figure} (#{interval})" : figure
+        end
+
+        # Cells of a row: [figure, interval or nil] each.
+        def cells(outcome)
+          [estimate(outcome.capacity, :rate), *times(outcome), [Numbers.size(outcome.memory), nil],
+           [Numbers.count(outcome.connections), nil], [Words.source(outcome), nil]]
+        end
+
+        def times(outcome)
+          %i[p50 p95 p99].map do |name|
+            outcome.overloaded? ? ["without end", nil] : estimate(outcome[name], :seconds)
+          end
+        end
+
+        def estimate(estimate, as)
+          return [Numbers::NONE, nil] unless estimate
+          return ["without end", nil] unless estimate.value.finite?
+
+          [Numbers.public_send(as, estimate.value), Numbers.interval(estimate, as)]
+        end
+      end
+    end
+  end
+end

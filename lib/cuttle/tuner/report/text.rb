@@ -1,0 +1,88 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    module Report
+      # The advice on a terminal: the answer, then what stands behind it, then what to do next.
+      module Text
+        module_function
+
+        def render(advice)
+          parts = [heading(advice), answer(advice), table(advice), what_ifs(advice), map(advice), changes(advice),
+                   checks(advice), warnings(advice), edit(advice), repeat(advice)]
+          Markup.clean(parts.compact.join("\n\n")) << "\n"
+        end
+
+        def heading(advice)
+          "#{advice.app}, tune #{advice.id}, #{Units.plural(advice.cores, "core")} for the server"
+        end
+
+        def answer(advice)
+          [Words.headline(advice), *Words.sentences(advice)].join("\n")
+        end
+
+        def table(advice)
+          rows = Table.outcomes(advice).map do |name, outcome|
+            [name, *Table.cells(outcome).map { |figure, _| figure }]
+          end
+          header = Table::HEADER.dup.tap { |cells| cells[0] = "at #{advice.demand.name}" }
+          titled(title_of_table(advice), Columns.align([header, *rows], left: [0, header.length - 1]))
+        end
+
+        def title_of_table(advice)
+          return "The nearest setting, and what you have:" if advice.kind == :none
+
+          advice.alternatives.empty? ? "Nothing else is as good:" : "Beside what is as good, the cheapest first:"
+        end
+
+        def what_ifs(advice)
+          list("What if", advice.what_ifs.map { |each| Words.what_if(each) })
+        end
+
+        def map(advice)
+          map = advice.map or return
+          rows = map.workers.zip(map.rows).map do |workers, capacities|
+            ["-w #{workers}", *capacities.map { |value| value ? Numbers.rate(value) : Numbers::NONE }]
+          end
+          titled("#{map.engine}: requests per second that the model predicts, workers by threads",
+                 Columns.align([["", *map.threads.map { |threads| "-t #{threads}" }], *rows]))
+        end
+
+        def changes(advice)
+          list("What would change the answer", advice.changes.map { |each| Words.circumstance(advice, each) })
+        end
+
+        def checks(advice)
+          return if advice.checks.empty?
+
+          header = %w[setting load figure predicted measured ratio] << ""
+          titled("Predicted by the profile alone (90%), and measured (95%)",
+                 Columns.align([header, *advice.checks.map { |each| Words.check(each) }], left: [0, 1, 2, 6]))
+        end
+
+        def warnings(advice)
+          advice.warnings.map { |text| "! #{text}" }.join("\n") unless advice.warnings.empty?
+        end
+
+        def edit(advice)
+          edit = advice.edit or return
+          return edit["refusal"] if edit["refusal"]
+
+          "#{edit["diff"].chomp}\n(--write writes it: cuttle tune show DIR --write)" unless edit["diff"].empty?
+        end
+
+        def repeat(advice)
+          "The same again: #{Words.command(advice)}"
+        end
+
+        def list(title, lines)
+          titled(title, lines.map { |line| "  #{line}" }.join("\n")) unless lines.empty?
+        end
+
+        def titled(title, text)
+          "#{title}\n#{text}"
+        end
+      end
+    end
+  end
+end

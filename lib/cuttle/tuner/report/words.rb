@@ -1,0 +1,220 @@
+# frozen_string_literal: true
+
+require "shellwords"
+
+module Cuttle
+  module Tuner
+    module Report
+      # The sentences of an Advice.
+      module Words
+        LIMITED_BY = {
+          cores: "the cores limit it", gvl: "the GVL of each process limits it",
+          slots: "the number of requests at once (its slots) limits it",
+          connections: "the database's connections limit it", demand: "nothing but the load limits it"
+        }.freeze
+        FIGURES = { rate: "capacity", p99: "p99", queue_p99: "queue p99", memory: "memory",
+                    connections: "database connections" }.freeze
+        SAME = 0.005 # a smaller change is none
+        ROUGH = 0.2 # a verification that sees no smaller differences says little
+
+        module_function
+
+        # What to do, in one sentence.
+        def headline(advice)
+          name = advice.choice.setting.name
+          have = advice.present && "#{advice.present.setting.name} (#{advice.place})"
+          case advice.kind
+          when :best then "Run #{name}."
+          when :change then "Run #{name} in place of #{have}: #{gains(advice)}."
+          when :fits then "Run #{name}: what you have, #{have}, breaks a limit: " \
+                          "#{excess(advice.present, advice.limits)}."
+          when :cheaper then "Run #{name}: as fast as #{have}, and takes " \
+                             "#{Numbers.size(advice.present.memory - advice.choice.memory)} less memory."
+          when :keep then "Keep #{have}: nothing measurable is gained over what you have."
+          when :none then "No setting keeps the limits: #{excess(advice.choice, advice.limits)} with #{name}, which " \
+                          "is the nearest."
+          end
+        end
+
+        # "1.18 times the requests per second, p95 0.70 times as long"
+        def gains(advice)
+          [[:capacity, "times the requests per second"], [:p95, "times the p95"]].filter_map do |name, text|
+            gain = advice.gains&.[](name)
+            "#{gain(gain)} #{text}" if gain
+          end.join(", ")
+        end
+
+        # "1.18 (1.15 to 1.21)"
+        def gain(ratio)
+          estimate(ratio, :ratio)
+        end
+
+        # "p99 310 ms, 1.6 times the limit of 200 ms"
+        def excess(outcome, limits)
+          outcome.excess(limits).map do |name, ratio|
+            value = figure(name, name == :rate ? outcome.capacity.value : outcome.figures[name])
+            next "it serves #{value} of #{figure(name, limits.rate)}" if name == :rate
+
+            times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
+            "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
+          end.join("; ")
+        end
+
+        def figure(name, value)
+          case name
+          when :memory then Numbers.size(value)
+          when :connections then Numbers.count(value)
+          when :rate then "#{Numbers.rate(value)}/s"
+          else time(value)
+          end
+        end
+
+        # The answer in figures: sentences.
+        def sentences(advice)
+          return [capacity(advice), times(advice)] if advice.choice.overloaded?
+
+          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice)].compact
+        end
+
+        def capacity(advice)
+          choice = advice.choice
+          "It serves #{estimate(choice.capacity, :rate)}/s at most (#{source(choice)}); #{LIMITED_BY[choice.limit]}."
+        end
+
+        def source(outcome)
+          return "measured in #{Units.plural(outcome.rounds, "round")}" if outcome.measured
+
+          outcome.beyond ? "extrapolated" : "predicted"
+        end
+
+        def times(advice)
+          choice = advice.choice
+          return "It can't keep up with #{advice.demand.name}: requests wait longer and longer." if choice.overloaded?
+
+          figures = %i[p50 p95 p99].filter_map do |name|
+            "#{name} #{estimate(choice[name], :seconds)}" if choice[name]
+          end
+          "At #{advice.demand.name}: #{figures.join(", ")}."
+        end
+
+        def occupies(outcome)
+          parts = [("#{Numbers.size(outcome.memory)} of memory" if outcome.memory),
+                   (Units.plural(outcome.connections, "database connection") if outcome.connections),
+                   (format("%.2g cores at that rate", outcome.cpu) if outcome.cpu)].compact
+          "It takes #{parts.join(", ")}." if parts.any?
+        end
+
+        def headroom(advice)
+          asked = advice.limits.rate ? "the rate that you gave" : "#{percent(Ranking::ROOM)} of the best capacity"
+          "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
+        end
+
+        # What "nothing measurable" means.
+        def seen(advice)
+          share = advice.detectable or return
+          return "A difference of #{Numbers.effect(share)} in the capacity would have been seen." if share <= ROUGH
+
+          "But only a difference of #{Numbers.effect(share)} in the capacity would have been seen: measure on a " \
+            "quieter machine, or with more --budget."
+        end
+
+        # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
+        def what_if(each)
+          "#{step(each.from.setting, each.to.setting)}: #{difference(each.from, each.to)}"
+        end
+
+        def step(from, to)
+          return "#{workers(from)} -> #{workers(to)} workers" if from.workers != to.workers
+
+          "#{from.threads} -> #{to.threads} threads"
+        end
+
+        def workers(setting)
+          setting.workers.zero? ? "no" : setting.workers
+        end
+
+        def difference(from, to)
+          parts = ["#{change(from.capacity, to.capacity)} capacity", tail(from, to), memory(from, to),
+                   connections(from, to)]
+          parts.compact.join(", ")
+        end
+
+        def change(from, to)
+          ratio = to.value / from.value
+          (ratio - 1).abs < SAME ? "the same" : Numbers.change(ratio)
+        end
+
+        def tail(from, to)
+          before, after = [from, to].map { |outcome| outcome.p99&.value }
+          return unless before && after
+          return "no more keeps up" if before.finite? && after.infinite?
+          return before.infinite? && after.finite? ? "keeps up" : nil if [before, after].any?(&:infinite?)
+
+          moved = after - before
+          "p99 #{moved.negative? ? "-" : "+"}#{time(moved.abs)}" if moved.abs > SAME * before
+        end
+
+        def memory(from, to)
+          return unless from.memory && to.memory
+
+          more = to.memory - from.memory
+          "#{more.negative? ? "-" : "+"}#{Numbers.size(more.abs)}" unless more.abs < 1e5
+        end
+
+        def connections(from, to)
+          return unless from.connections && to.connections
+
+          more = to.connections - from.connections
+          word = more.positive? ? "more" : "fewer"
+          "#{more.abs} #{word} database connection#{"s" unless more.abs == 1}" unless more.zero?
+        end
+
+        # What would change the answer.
+        def circumstance(advice, each)
+          now = each.outcome.setting == advice.choice.setting ? "the same setting" : each.outcome.setting.name
+          "#{asked(each)}: #{now}, #{estimate(each.outcome.capacity, :rate)}/s at most"
+        end
+
+        def asked(change)
+          case change.what
+          when :cores then "with #{change.value} cores"
+          when :wait then "if all that requests wait for took twice as long"
+          when :rate then "at #{Numbers.rate(change.value)}/s"
+          end
+        end
+
+        # "measured / predicted 1.03"
+        def check(each)
+          name = each.figure == :capacity ? :rate : :seconds
+          [each.setting.name, each.demand.name, each.figure.to_s, estimate(each.predicted, name),
+           estimate(each.measured, name), Numbers.ratio(each.ratio), each.held? ? "" : "outside"]
+        end
+
+        def estimate(estimate, as)
+          return Numbers::NONE unless estimate
+          return "without end" unless estimate.value.finite?
+
+          "#{Numbers.public_send(as, estimate.value)}#{interval(estimate, as)}"
+        end
+
+        def interval(estimate, as)
+          text = Numbers.interval(estimate, as)
+          text ? " (#{text})" : ""
+        end
+
+        def time(seconds)
+          seconds.finite? ? Numbers.seconds(seconds) : "without end"
+        end
+
+        def percent(share)
+          "#{(share * 100).round}%"
+        end
+
+        # The command line that asks the same again.
+        def command(advice)
+          advice.command.map { |word| word.match?(%r{\A[\w\-./:=,+@%]+\z}) ? word : Shellwords.escape(word) }.join(" ")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,59 @@
+# frozen_string_literal: true
+
+require "json"
+require "uri"
+
+module Cuttle
+  module Tuner
+    # The requests of a tune as a file that every run of the lab reads, and that a later tune can read again (--mix).
+    module Requests
+      Host = Struct.new(:host)
+
+      module_function
+
+      # The requests of a HAR file to the host that it has most of. Raises UsageError.
+      def from_har(path)
+        entries = JSON.parse(File.read(path, encoding: "UTF-8")).dig("log", "entries")
+        hosts = Array(entries).filter_map { |entry| host(entry) }
+        raise UsageError, "--har: #{path}: no requests in it" if hosts.empty?
+
+        Load::Har.read(path, Host.new(hosts.tally.max_by(&:last).first))
+      rescue JSON::ParserError, TypeError, NoMethodError
+        raise UsageError, "--har: #{path}: not a HAR file"
+      rescue SystemCallError => error
+        raise UsageError, "--har: #{path}: #{Load.reason(error)}"
+      end
+
+      def host(entry)
+        URI(entry.dig("request", "url").to_s).host
+      rescue URI::InvalidURIError
+        nil
+      end
+
+      # Writes +requests+ to the file +path+ as `cuttle load --mix` reads them; bodies that are not UTF-8 go to files
+      # beside it. Returns the path. Raises Failure.
+      def write(requests, path)
+        lines = requests.map.with_index { |request, index| JSON.generate(line(request, "#{path}.#{index}")) }
+        File.write(path, lines.map { |line| "#{line}\n" }.join)
+        path
+      rescue SystemCallError => error
+        raise Failure, "can't write #{path}: #{Load.reason(error)}"
+      end
+
+      def line(request, beside)
+        { "method" => request.method, "path" => request.path, "headers" => request.headers, "status" => request.expect,
+          "weight" => request.weight, **body(request.body, beside) }.compact
+      end
+
+      def body(body, beside)
+        return {} unless body
+
+        text = body.dup.force_encoding(Encoding::UTF_8)
+        return { "body" => text } if text.valid_encoding?
+
+        File.binwrite(beside, body)
+        { "body_file" => File.basename(beside) }
+      end
+    end
+  end
+end

@@ -1,0 +1,91 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # Measures settings by the lab: interleaved, in rounds, each under two loads. Closed loop: as many connections as
+    # keep the busiest of them busy, for the capacity. Open loop: the target rate at random times, for response times.
+    class Verification
+      NOTE = "tune" # its key in the header of the lab's results
+      LEAST_ROUNDS = 3
+      ROUNDS = 5 # if shorter runs leave time for them
+      MOST_ROUNDS = 12
+      DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that leaves enough rounds
+      WARMUP = 0.5
+      STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
+      BETWEEN = 0.4 # seconds beside warm-up and measuring
+      LOADS = 2
+      CONNECTIONS = (8..512)
+
+      # A plan that fits into a time.
+      Size = Struct.new(:rounds, :duration)
+
+      # settings: the first is what the others are compared with. slots: that keep the cores busy. boot: seconds.
+      def initialize(settings, rate:, slots:, boot: nil)
+        @settings = settings
+        @rate = rate
+        @slots = slots
+        @boot = boot || 1.0
+      end
+
+      # Connections of the closed loop: more than are served at once by those that can serve the most.
+      def connections
+        most = @settings.map { |setting| setting.slots * setting.processes }.max
+        (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)
+      end
+
+      # The Size that fits into +budget+ seconds; nil if none does. What the user said (rounds, duration) stays, and if
+      # both were said there is nothing to fit.
+      def size(budget, rounds: nil, duration: nil)
+        return Size.new(rounds, duration) if rounds && duration
+
+        (duration ? [duration] : DURATIONS).each do |seconds|
+          fitting = (budget / seconds(seconds)).floor
+          return Size.new(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= (rounds || enough(seconds))
+        end
+        nil
+      end
+
+      # Seconds of the smallest verification that says anything.
+      def least
+        (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
+      end
+
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. Raises
+      # Lab::Failure.
+      def run(options, size, directory:, out:)
+        lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: WARMUP,
+                             concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
+        Lab.run(lab, out: out, plan: plan(options.seed, size))
+      end
+
+      def plan(seed, size)
+        pairs = @settings.product(loads).map { |setting, load| [configuration(setting), load] }
+        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration, warmup: WARMUP)
+      end
+
+      private
+
+      # Rounds that a run of so many seconds must leave time for.
+      def enough(duration)
+        duration > DURATIONS.last ? ROUNDS : LEAST_ROUNDS
+      end
+
+      # Seconds of a round.
+      def seconds(duration)
+        @settings.length * (@boot + STOP + (LOADS * (WARMUP + duration + BETWEEN)))
+      end
+
+      def loads
+        [{ "name" => "#{connections} connections", "loop" => "closed", "connections" => connections, "rate" => nil,
+           "poisson" => false, "keep_alive" => false },
+         { "name" => Demand.open(@rate).name, "loop" => "open", "connections" => Lab::Plan::OPEN_CONNECTIONS,
+           "rate" => @rate, "poisson" => true, "keep_alive" => false }]
+      end
+
+      def configuration(setting)
+        { "name" => setting.name, "server" => "cuttle", "model" => setting.engine, "workers" => setting.workers,
+          "threads" => setting.threads || 1, "keep_alive" => false }
+      end
+    end
+  end
+end

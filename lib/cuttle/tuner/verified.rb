@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Tuner
+    # What a verification found: its lab's results as Measurements, comparisons and corrections.
+    class Verified
+      CERTAIN = 1.5 # a figure whose interval is wider corrects nothing
+
+      # results: Lab::Results of a Verification.
+      def initialize(results)
+        @results = results
+        @analysis = Lab::Analysis.new(results)
+        @open, @closed = [true, false].map { |open| results.loads.find { |load| load.open? == open } }
+      end
+
+      attr_reader :results
+
+      # Setting => Measurement, of those with valid runs.
+      def measurements
+        @measurements ||= settings.to_h do |setting, configuration|
+          rows = { closed: @closed, open: @open }.transform_values { |load| load && @analysis.row(configuration, load) }
+          [setting, Measurement.of(setting, **rows)]
+        end.select { |_, measurement| measurement.capacity }
+      end
+
+      # The rate of the open loop.
+      def rate
+        @open.rate
+      end
+
+      def connections
+        @closed.connections
+      end
+
+      # +setting+ compared with +base+: Lab::Analysis::Comparison by :capacity and :p95, nil where there is none.
+      def compare(setting, base)
+        one, other = [base, setting].map { |each| settings[each] }
+        return { capacity: nil, p95: nil } unless one && other
+
+        { capacity: @closed, p95: @open }.transform_values do |load|
+          @analysis.comparisons(baseline: one, load: load).find { |each| each.configuration.id == other.id }
+        end
+      end
+
+      # Why runs don't count, and what failed: lines.
+      def troubles
+        invalid = results.runs.reject(&:valid?).flat_map { |run| run.reasons || [] }
+        (results.failures.map(&:reason) + invalid).uniq
+      end
+
+      # For Profile#corrections: what the model says of each load beside what was measured.
+      def corrections(model, cores:)
+        measurements.values.flat_map do |found|
+          [correction(model, found, Demand.closed(connections), cores, rate: found.capacity),
+           correction(model, found, Demand.open(rate), cores, **found.to_h.slice(:rate, :p50, :p95, :p99))]
+        end.compact
+      end
+
+      private
+
+      # Setting => Results::Configuration.
+      def settings
+        @settings ||= @results.configurations.to_h do |each|
+          [Setting.new(engine: each.model, workers: each.workers, threads: each.threads), each]
+        end
+      end
+
+      # Of what was measured well enough to learn from.
+      def correction(model, found, demand, cores, **measured)
+        known = measured.select { |_, estimate| certain?(estimate) }.transform_values(&:value)
+        return if known.empty?
+
+        forecast = model.forecast(found.setting, demand, cores: cores)
+        { "setting" => found.setting.to_h, "demand" => demand.to_h, "measured" => known,
+          "forecast" => known.keys.to_h { |name| [name, forecast[name]] } }.then { |hash| plain(hash) }
+      end
+
+      def certain?(estimate)
+        Report::Numbers.interval?(estimate) && estimate.high <= estimate.low * CERTAIN
+      end
+
+      # As JSON reads it back.
+      def plain(value)
+        case value
+        when Hash then value.to_h { |key, each| [key.to_s, plain(each)] }
+        when Float then value if value.finite?
+        else value
+        end
+      end
+    end
+  end
+end

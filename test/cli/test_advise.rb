@@ -1,0 +1,95 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "net/http"
+require "tmpdir"
+require "cuttle/cli/advise"
+
+# `cuttle advise`: answers from a running server.
+class TestAdvise < Minitest::Test
+  include Serving
+
+  # It waits, so that its requests have both.
+  APP = "run ->(_env) { sleep 0.001; [200, {}, ['x']] }"
+
+  def setup
+    @directory = File.realpath(Dir.mktmpdir("cuttle"))
+    @state = "#{@directory}/state"
+    File.write("#{@directory}/config.ru", APP)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_the_answer_names_what_runs_and_what_it_can_not_see
+    served("-w", "1", "-t", "2:2") do |out, err, status|
+      assert_includes [0, 1], status, err
+      assert_match(/hybrid -w 1 -t 2/, out)
+      assert_match(/requests per second/, err)
+      assert_match(/how often each waits isn't known/, err)
+    end
+  end
+
+  def test_json
+    served("-w", "2", "-t", "1:1", arguments: %w[--json --memory 4G --cores 1]) do |out, _, _|
+      advice = JSON.parse(out)
+      assert_equal({ "engine" => "hybrid", "workers" => 2, "threads" => 1 }, advice.dig("present", "setting"))
+      assert_equal 4e9, advice.dig("limits", "memory").to_f
+    end
+  end
+
+  def test_a_server_without_requests_can_not_be_advised
+    serving_process("-S", @state, "-w", "0", "--control-url", "auto", chdir: @directory) do
+      assert_match(/requests are too few: watch longer/, failure("-S", @state, "--for", "10ms"))
+    end
+  end
+
+  def test_a_server_without_a_control_listener_says_nothing
+    serving_process("-S", @state, "-w", "0", chdir: @directory) do
+      assert_match(/needs a control listener/, failure("-S", @state))
+    end
+    assert_match(/not running/, failure("-S", "#{@directory}/none"))
+  end
+
+  def test_wrong_usage
+    [%w[--for soon], %w[--cores x], %w[app.ru], %w[-S x --engine none]].each do |arguments|
+      assert_equal 2, advise(*arguments).last, arguments.join(" ")
+    end
+  end
+
+  private
+
+  # Yields what it answers of a server that has requests meanwhile.
+  def served(*flags, arguments: [], &block)
+    answer = nil
+    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory) do |process|
+      loading(process) { answer = advise("-S", @state, "--for", "1s", *arguments) }
+    end
+    block.call(*answer)
+  end
+
+  def loading(process)
+    done = false
+    client = Thread.new do
+      Net::HTTP.start("127.0.0.1", process.port) { |http| http.get("/") until done }
+    end
+    yield
+  ensure
+    done = true
+    client&.join
+  end
+
+  def failure(*arguments)
+    _out, err, status = advise(*arguments)
+    assert_equal 1, status
+    err.lines.last
+  end
+
+  def advise(*arguments)
+    out, err = StringIO.new, StringIO.new
+    status = Cuttle::CLI.new(out: out, err: err).run(["advise", *arguments])
+    [out.string, err.string, status]
+  end
+end

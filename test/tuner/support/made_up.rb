@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+# Profiles of apps that never ran, a model that needs no simulation, and a lab of settings that never ran.
+module MadeUp
+  Tuner = Cuttle::Tuner
+  MACHINE = { "cores" => 2, "server_cores" => [0], "cpu" => "made up" }.freeze
+  MEMORY = { "base" => 40e6, "worker" => 30e6, "thread" => 1e6 }.freeze
+
+  # A request computes for cpu and waits for wait, each as seconds at quantiles.
+  def profile(cpu: [0.003, 0.004, 0.005, 0.006, 0.008], wait: [0.01, 0.015, 0.02, 0.03, 0.05], **facts)
+    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: cpu, wait: wait)
+    Tuner::Profile.new(entries: [entry], app: { "name" => "made up" }, environment: MACHINE, memory: MEMORY, boot: 0.5,
+                       **facts)
+  end
+
+  def setting(engine = "hybrid", workers = 0, threads = nil)
+    Tuner::Setting.new(engine: engine, workers: workers, threads: threads)
+  end
+
+  def forecast(setting, capacity:, p95: 0.1, demand: Tuner::Demand.open(50.0), **figures)
+    Tuner::Forecast.new(setting: setting, demand: demand, capacity: capacity.to_f, rate: 50.0, p50: p95 / 2, p95: p95,
+                        p99: p95 * 1.5, queue_p99: p95 / 10, limit: :gvl, beyond: false, **figures)
+  end
+
+  def outcome(setting, **figures)
+    Tuner::Outcome.predicted(forecast(setting, **figures), Tuner::Margin.new(profile))
+  end
+
+  # A model of arithmetic: each slot serves 10/s, each process 40/s at most, each core 50/s.
+  class Plain
+    attr_reader :asked
+
+    def initialize(_profile = nil)
+      @asked = []
+    end
+
+    def capacity(setting, cores: nil)
+      slots = setting.processes * (setting.threads || (setting.engine == "fibers" ? 100 : 1))
+      [[slots * 10.0, setting.processes * 40.0, (cores || 1) * 50.0].min, :slots]
+    end
+
+    def forecast(setting, demand, cores: nil)
+      @asked << setting
+      capacity, limit = capacity(setting, cores: cores)
+      used = demand.open? ? demand.rate / capacity : 1.0
+      time = used < 1 ? 0.02 / (1 - used) : Float::INFINITY
+      Cuttle::Tuner::Forecast.new(setting: setting, demand: demand, capacity: capacity, limit: limit, beyond: false,
+                                  rate: [capacity, demand.rate || capacity].min, p50: time, p95: time * 2,
+                                  p99: time * 3, queue_p99: time / 2, cpu: 0.5, memory: setting.processes * 30_000_000,
+                                  connections: setting.processes * (setting.threads || 1))
+    end
+  end
+
+  # Results of a verification as the lab would have written them. settings: { Setting => [requests/s, p95 in ms] }.
+  def verified(settings, rate: 50.0, rounds: 5, scatter: 0.01, invalid: {})
+    header = lab_header(settings.keys, rate, rounds)
+    random = Random.new(3)
+    records = settings.flat_map.with_index(1) do |(setting, (capacity, p95)), number|
+      Array.new(rounds) do |round|
+        noise = 1 + (scatter * (random.rand - 0.5))
+        [made_run(number, "l1", round, capacity * noise, 100.0, invalid[setting]),
+         made_run(number, "l2", round, rate, p95 * noise, invalid[setting])]
+      end.flatten
+    end
+    finish = { "type" => "end", "interrupted" => false }
+    results = Cuttle::Lab::Results.new(SyntheticLab::Lines.new(header, [*records, finish], []), "made-up/results.jsonl")
+    Tuner::Verified.new(results)
+  end
+
+  private
+
+  def lab_header(settings, rate, rounds)
+    tried = Tuner::Verification.new(settings, rate: rate, slots: 8)
+    plan = tried.plan(1, Tuner::Verification::Size.new(rounds, 1.0))
+    { "type" => "lab", "schema" => Cuttle::Lab::Results::SCHEMA, "id" => "made-up", "command" => %w[cuttle tune],
+      "environment" => MACHINE, "fairness" => [], **plan.to_h }
+  end
+
+  def made_run(configuration, load, round, rate, p95, reason)
+    { "type" => "run", "configuration" => "c#{configuration}", "load" => load, "block" => round, "order" => 0,
+      "valid" => reason.nil?, "reasons" => [*reason], "boot" => 0.4, "proof" => [], "steady" => true, "rate" => rate,
+      "responses" => 1000, "sent" => 1000, "elapsed" => 1.0, "errors" => {},
+      "ms" => { "p50" => p95 / 2, "p95" => p95, "p99" => p95 * 1.4 }, "load_cpu" => 0.1,
+      "server" => { "cpu_us" => 100.0, "switches" => 1.0, "pss" => [30_000_000], "pss_total" => 30_000_000 },
+      "marks" => [], "windows" => [], "histogram" => nil, "warnings" => [] }
+  end
+end

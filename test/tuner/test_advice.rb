@@ -1,0 +1,165 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require_relative "../lab/support/synthetic_lab"
+require_relative "support/made_up"
+
+# From a profile and a verification to an answer.
+class TestAdvice < Minitest::Test
+  include MadeUp
+
+  HAVE = Cuttle::Tuner::Setting.new(threads: 3)
+  # What the plain model takes for the best on one core.
+  BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
+
+  def setup
+    @directory = Dir.mktmpdir
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def advice(verified = nil, present: HAVE, limits: {}, profile: profile(), cores: 1, here: 1, model: Plain, **options)
+    given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
+                               engines: %w[single hybrid], command: %w[cuttle tune --seed 1], seed: 1, **options)
+    Tuner::Advisor.new(given, profile: profile, verified: verified, cores: cores, here: here, model: model.method(:new))
+                  .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: [])
+  end
+
+  def test_what_is_measurably_better_is_advised
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }))
+    assert_equal [:change, BEST], [advice.kind, advice.choice.setting]
+    assert advice.choice.measured
+    assert_in_delta 50, advice.choice.capacity.value, 1
+    assert_in_delta 5 / 3.0, advice.gains[:capacity].value, 0.05
+    assert_operator advice.gains[:capacity].low, :>, 1.5
+  end
+
+  # Too few responses have no p99, and no limit is passed for want of it.
+  def test_without_a_measured_p99_the_prediction_stands
+    predicted = outcome(BEST, capacity: 50, p95: 0.06)
+    few = Tuner::Measurement.new(setting: BEST, capacity: predicted.capacity, rounds: 3, p50: predicted.p50,
+                                 p95: predicted.p95)
+    assert_equal predicted.p99, predicted.confirmed(few).p99
+    assert_equal %i[p99], predicted.confirmed(few).excess(Tuner::Limits.new(rate: 10.0, p99: 0.08)).keys
+    slow = Tuner::Measurement.new(**few.to_h, p95: outcome(BEST, capacity: 50, p95: 0.5).p95)
+    assert_nil predicted.confirmed(slow).p99
+  end
+
+  def test_nothing_measurable_is_gained
+    advice = advice(verified({ HAVE => [50.0, 60.0], BEST => [50.2, 60.0] }, scatter: 0.05))
+    assert_equal [:keep, HAVE, HAVE], [advice.kind, advice.choice.setting, advice.present.setting]
+    assert_nil advice.gains
+    assert_nil advice.edit
+  end
+
+  def test_of_equals_the_cheaper_one_is_advised
+    dear = setting("hybrid", 4, 3)
+    found = verified({ dear => [50.0, 60.0], BEST => [50.0, 60.0] }, scatter: 0.02)
+    found.measurements.transform_values! do |each|
+      Tuner::Measurement.new(**each.to_h, memory: each.setting == dear ? 200_000_000 : 100_000_000)
+    end
+    advice = advice(found, present: dear)
+    assert_equal [:cheaper, BEST], [advice.kind, advice.choice.setting]
+  end
+
+  def test_a_present_setting_that_breaks_a_limit_is_named
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 40.0), limits: { rate: 40.0 })
+    assert_equal [:fits, BEST], [advice.kind, advice.choice.setting]
+    assert_in_delta 4 / 3.0, advice.present.excess(advice.limits)[:rate], 0.02
+  end
+
+  def test_where_no_setting_keeps_the_limits_the_nearest_is_told
+    advice = advice(limits: { memory: 10_000_000 })
+    assert_equal :none, advice.kind
+    assert_equal({ memory: 3.0 }, advice.excess)
+  end
+
+  # Response times decide at a rate that both can serve.
+  def test_with_a_target_rate_more_capacity_is_no_reason
+    found = verified({ HAVE => [30.0, 60.0], BEST => [50.0, 60.0] }, rate: 15.0, scatter: 0.03)
+    assert_equal :keep, advice(found, limits: { rate: 15.0 }).kind
+    shorter = verified({ HAVE => [30.0, 90.0], BEST => [50.0, 60.0] }, rate: 15.0)
+    assert_equal :change, advice(shorter, limits: { rate: 15.0 }).kind
+  end
+
+  def test_without_a_setting_there_is_nothing_to_compare_with
+    advice = advice(present: nil)
+    assert_equal :best, advice.kind
+    assert_nil advice.present
+    refute advice.choice.measured
+  end
+
+  def test_measurements_of_fewer_cores_are_not_taken_for_those_of_more
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }), cores: 4)
+    assert advice.extrapolated?
+    refute advice.choice.measured
+    assert_operator advice.choice.capacity.value, :>, 100
+  end
+
+  def test_neighbours_circumstances_and_the_map
+    advice = advice(limits: { rate: 30.0 })
+    assert(advice.what_ifs.all? { |each| each.from.setting == advice.choice.setting })
+    assert_includes advice.what_ifs.map { |each| each.to.setting.threads }, advice.choice.setting.threads + 1
+    assert_equal %i[cores wait rate], advice.changes.map(&:what)
+    assert_equal [2, 2, 60.0], advice.changes.map(&:value)
+    assert_equal "hybrid", advice.map.engine
+    map = advice.map
+    assert_equal [map.workers.length, map.threads.length], [map.rows.length, map.rows.first.length]
+    refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
+  end
+
+  # A prediction is checked as it was before anything was measured.
+  def test_predictions_are_checked
+    found = verified({ HAVE => [27.0, 80.0] }, rate: 15.0)
+    checks = advice(found).checks
+    capacity = checks.find { |each| each.figure == :capacity }
+    assert_in_delta 0.9, capacity.ratio, 0.02
+    assert_equal %i[capacity p50 p95 p99], checks.map(&:figure)
+    refute checks.find { |each| each.figure == :p95 }.then { |each| each.ratio < 1.2 && !each.held? }
+  end
+
+  def test_the_file_to_change
+    path = File.join(@directory, "cuttle.rb")
+    File.write(path, "threads 3\n")
+    edit = advice(configuration: path).edit
+    assert_equal path, edit["path"]
+    assert_includes edit["diff"], "+workers 2"
+    File.write(path, "threads ENV['N']\n")
+    assert_match(/threads depends/, advice(configuration: path).edit["refusal"])
+  end
+
+  def test_it_is_read_as_it_was_written
+    [advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }), limits: { rate: 35.0, p99: 1.0 }),
+     advice(present: nil), advice(limits: { memory: 10_000_000 })].each do |advice|
+      read = Tuner::Advice.read(advice.write(File.join(@directory, "advice.json")))
+      assert_equal advice.to_h, read.to_h
+      assert_equal Tuner::Report.text(advice), Tuner::Report.text(read)
+      assert_equal advice.choice.setting, read.choice.setting
+    end
+  end
+
+  def test_what_is_no_advice_is_named_in_one_line
+    ["", "{", "[]", "{}", '{"schema":"cuttle-advice/1"}'].each do |text|
+      File.write(path = File.join(@directory, "a.json"), text)
+      assert_match(/no advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
+    end
+    assert_raises(Tuner::Failure) { Tuner::Advice.read("#{@directory}/none") }
+  end
+
+  def test_a_check_passes_or_fails
+    worse = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }))
+    refute Tuner::Standing.new(worse, worse: 0.1).good?
+    assert_equal 1, Tuner::Standing.new(worse, worse: 0.3).reasons.length, "the capacity, and not p95"
+    assert Tuner::Standing.new(worse, worse: 0.5).good?
+    assert Tuner::Standing.new(advice(verified({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] }, scatter: 0.05)),
+                               worse: 0.0).good?
+    fits = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 40.0), limits: { rate: 40.0 })
+    refute Tuner::Standing.new(fits, worse: 1.0).good?
+    none = Tuner::Standing.new(advice(limits: { memory: 10_000_000 }), worse: 1.0)
+    assert none.hopeless?
+    refute none.good?
+  end
+end

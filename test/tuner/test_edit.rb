@@ -1,0 +1,92 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require_relative "../lab/support/synthetic_lab"
+require_relative "support/made_up"
+
+# Changes to a configuration file: only the three words, and only where the file says them plainly.
+class TestEdit < Minitest::Test
+  include MadeUp
+
+  def setup
+    @directory = Dir.mktmpdir
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def edit(text, name = "cuttle.rb")
+    path = File.join(@directory, name)
+    text ? File.write(path, text) : FileUtils.rm_f(path)
+    Tuner::Edit.new(path)
+  end
+
+  def test_only_the_words_change
+    text = <<~RUBY
+      # Ours.
+      port 3000
+      workers 2 # two
+      threads 1, 5
+      before_fork { client.workers 9 }
+    RUBY
+    assert_equal text.sub("workers 2", "workers 4").sub("threads 1, 5", "threads 3"),
+                 edit(text).text(setting("hybrid", 4, 3))
+    assert_equal text.sub("workers 2", "workers 0").sub(/(threads.*)/, "\\1\nengine \"fibers\""),
+                 edit(text).text(setting("fibers", 0))
+  end
+
+  def test_words_that_are_missing_are_added
+    assert_equal "port 1\nworkers 2\nthreads 3\n", edit("port 1").text(setting("hybrid", 2, 3))
+    assert_equal "workers(4)\nengine \"hybrid\"\nthreads 3\n".sub("workers(4)", "workers 4"),
+                 edit("workers(2)\nengine :single").text(setting("hybrid", 4, 3))
+    assert_equal "#{Tuner::Edit::NEW}workers 2\nthreads 3\n", edit(nil).text(setting("hybrid", 2, 3))
+  end
+
+  def test_of_a_word_that_is_said_twice_the_last_one_counts
+    assert_equal "workers 1\nworkers 3\nthreads 1\n", edit("workers 1\nworkers 2\n").text(setting("hybrid", 3, 1))
+  end
+
+  # What it writes is what the configuration reads.
+  def test_the_result_is_a_configuration
+    before = edit("port 4000\nengine :single\nworkers 8\n")
+    before.write(setting("hybrid", 2, 5))
+    values = Cuttle::Configuration.read(before.path).values
+    assert_equal [4000, "hybrid", 2, 5..5], values.values_at(:port, :engine, :workers, :threads)
+    new = Tuner::Edit.new(File.join(@directory, "config/cuttle.rb"))
+    new.write(setting("fibers", 3))
+    assert_equal ["fibers", 3], Cuttle::Configuration.read(new.path).values.values_at(:engine, :workers)
+  end
+
+  def test_what_the_file_computes_or_decides_is_refused
+    ["workers ENV.fetch('N', 2)\n", "workers 2 if ENV['X']\n", "if ENV['X']\n  workers 2\nend\n", "workers count\n",
+     "workers(\n  2\n)\n", "workers 2 + 1\n"].each do |text|
+      edit = edit("port 3000\n#{text}")
+      reason = edit.refusal(setting("hybrid", 4, 3))
+      assert_match(/cuttle\.rb:[23]: workers depends on .* write "workers 4" there/, reason.to_s, text)
+      assert_equal 1, reason.lines.length
+      assert_raises(Tuner::Failure) { edit.write(setting("hybrid", 4, 3)) }
+      assert_equal "port 3000\n#{text}", File.read(edit.path)
+    end
+    assert_match(/:1: like is stronger/, edit("like :puma\nworkers 2\n").refusal(setting("hybrid", 4, 3)))
+    assert_nil edit("threads ENV['N']\n").refusal(setting("single", 4)), "an engine without threads needs no number"
+  end
+
+  def test_pumas_file_has_no_engine
+    puma = edit("workers 2\nthreads 1, 5\n", "puma.rb")
+    assert_equal "workers 4\nthreads 3, 3\n", puma.text(setting("hybrid", 4, 3))
+    assert_match(/Puma has no engine fibers/, puma.refusal(setting("fibers", 4)))
+  end
+
+  def test_the_difference_is_one_that_patch_reads
+    skip "patch is not installed" unless Cuttle::Lab::Machine.program("patch")
+    text = "#{"# a\n" * 12}workers 2\n#{"# b\n" * 12}threads 1\n"
+    edit = edit(text)
+    diff = edit.diff(setting("hybrid", 4, 3))
+    assert_equal 2, diff.scan(/^@@/).length
+    IO.popen(["patch", "-s", edit.path], "w") { |io| io.write(diff) }
+    assert_equal text.sub("workers 2", "workers 4").sub("threads 1", "threads 3"), File.read(edit.path)
+    assert_empty Tuner::Edit.new(edit.path).diff(setting("hybrid", 4, 3))
+  end
+end

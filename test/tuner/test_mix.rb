@@ -1,0 +1,101 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tempfile"
+
+# The kinds of requests, and the requests of access logs.
+class TestTunerMix < Minitest::Test
+  Mix = Cuttle::Tuner::Mix
+
+  CUTTLE = '127.0.0.1 - - [24/Nov/2026:06:00:00 +0000] "GET /posts/%d?page=2 HTTP/1.1" 200 512 0.0123'
+  COMBINED = '127.0.0.1 - bob [24/Nov/2026:06:00:00 +0000] "GET /posts HTTP/1.1" 200 5 "-" "x \x22y" 0.0001'
+  PUMA = '127.0.0.1 - - [24/Nov/2026:06:00:00 +0000] "GET /posts HTTP/1.1" 200 - 0.0021'
+  RAILS = 'I, [2026-11-24T06:00:00.1 #1]  INFO -- : [abc-1] Started GET "/posts/17" for 10.0.0.1 at 2026-11-24 06:00'
+  JSON_LINE = '{"time":"2026-11-24T06:00:00+00:00","method":"GET","path":"/posts/17","query":"?a=1","status":200}'
+
+  def test_every_format_is_understood
+    { CUTTLE % 17 => "/posts/17?page=2", COMBINED => "/posts", PUMA => "/posts", RAILS => "/posts/17",
+      JSON_LINE => "/posts/17?a=1" }.each do |line, path|
+      assert_equal [["GET", path]], from(line).map { |request| [request.method, request.path] }, line
+    end
+  end
+
+  def test_octets_that_our_logs_escape_are_sent_as_octets_that_urls_escape
+    assert_equal ["/caf%C3%A9"], from('h - - [t] "GET /caf\xc3\xa9 HTTP/1.1" 200 5 0.1').map(&:path)
+  end
+
+  def test_a_kind_has_a_few_paths_and_all_of_its_weight
+    lines = (1..100).map { |id| CUTTLE % id } + Array.new(50) { PUMA }
+    shapes = Mix.shapes(from(*lines))
+    assert_equal({ "GET /posts/:id?page" => 100.0, "GET /posts" => 50.0 },
+                 shapes.to_h { |shape| [shape.name, shape.weight.round(2)] })
+    assert_equal 10, shapes.first.requests.length
+  end
+
+  # A path that is most of its kind stays most of it.
+  def test_frequent_paths_stay_frequent
+    ids = [1] * 90 + [*2..11]
+    found = from(*ids.map { |id| CUTTLE % id })
+    assert_in_delta 0.9, found.find { |request| request.path.include?("/1?") }.weight / found.sum(&:weight), 0.05
+  end
+
+  def test_identifiers_and_slugs_are_no_kinds
+    slugs = %w[a b c d e f g h i j k l m n o p].map { |letter| ["GET", "/posts/#{letter}-thing"] }
+    paths = Mix::Path::Shapes.new([*slugs, ["GET", "/posts/a-thing/comments/5"], ["GET", "/about/us"]])
+    { "/posts/c-thing" => "GET /posts/:slug", "/posts/a-thing/comments/5" => "GET /posts/:slug/comments/:id",
+      "/about/us" => "GET /about/us" }.each { |path, name| assert_equal name, paths.name("GET", path) }
+    { "/" => "/", "/a/17.json" => "/a/:id.json", "/a/?q=1&p[x]=2&q=3" => "/a/?p&q",
+      "/a/123e4567-e89b-12d3-a456-426614174000" => "/a/:id", "/d41d8cd98f00b204e980" => "/:id",
+      "/eyJhbGciOiJIUzI1NiJ9x" => "/:id", "/administration" => "/administration" }.each do |path, name|
+      assert_equal "GET #{name}", Mix::Path::Shapes.new([["GET", path]]).name("GET", path)
+    end
+  end
+
+  def test_what_is_left_out_is_said
+    left_out = {}
+    post, failed, odd = %w[POST GET GET].zip(%w[/posts /gone x/y], [200, 404, 200])
+                                        .map { |line| format('h - - [t] "%s %s HTTP/1.1" %d 5 0.1', *line) }
+    found = from(PUMA, post, failed, odd, "h [t] broken HTTP/1.1") { |count, reason| left_out[reason] = count }
+    assert_equal ["/posts"], found.map(&:path)
+    assert_equal [1, 1, 1, 1], left_out.values
+    %w[GET\ and\ HEAD error path understood].each do |word|
+      assert left_out.keys.any? { |reason| reason.include?(word) }, word
+    end
+  end
+
+  def test_requests_that_may_change_data_are_replayed_on_request
+    post = PUMA.sub("GET", "POST")
+    assert_equal %w[GET POST], from(PUMA, post, unsafe: true).map(&:method).sort
+  end
+
+  def test_rare_kinds_are_left_out
+    lines = (1..60).map { |number| PUMA.sub("/posts", "/#{"x" * number}") } + [PUMA, PUMA]
+    left_out = nil
+    found = from(*lines) { |count, reason| left_out = [count, reason] }
+    assert_equal [40, "/posts", [21, "of rare kinds"]], [found.length, found.first.path, left_out]
+  end
+
+  def test_what_is_no_access_log_is_named_in_one_line
+    error = assert_raises(Cuttle::UsageError) { from(*Array.new(300) { "\xff something else" }) }
+    assert_match(/\A--from: .*no request/, error.message)
+    assert_equal 1, error.message.lines.length
+    assert_match(/No such file/, assert_raises(Cuttle::UsageError) { Mix.from_log("/none") }.message)
+  end
+
+  def test_requests_of_a_mix_are_grouped
+    requests = %w[/topics/1 /topics/2 /].map { |path| Cuttle::Load::Request.new(path: path, weight: 2) } +
+               [Cuttle::Load::Request.new(method: "POST", path: "/topics/1", body: "x")]
+    assert_equal [["GET /topics/:id", 2, 4.0], ["GET /", 1, 2.0], ["POST /topics/:id", 1, 1.0]],
+                 Mix.shapes(requests).map { |shape| [shape.name, shape.requests.length, shape.weight] }
+  end
+
+  private
+
+  def from(*lines, **options, &left_out)
+    Tempfile.create("log") do |file|
+      file.write(lines.join("\n"), "\n")
+      file.flush
+      Mix.from_log(file.path, **options, &left_out)
+    end
+  end
+end

@@ -1,0 +1,144 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "tmpdir"
+
+# Profiles that are really measured, of apps whose work is known. What is asserted holds on a busy machine as well.
+class TestProfiler < Minitest::Test
+  Tuner = Cuttle::Tuner
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle-profiler")
+    @out = StringIO.new
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  # One short profile with everything in it.
+  def test_known_work_is_found
+    profile = profile_of("work", profile: { cpu_ms: 2, iowait_ms: 6, slices: 3, response_chars: 10, cv: 0.3 },
+                                 engines: %w[hybrid fibers], budget: 150)
+    entry = profile.entries.first
+    assert_equal ["GET /", 1], [entry.name, profile.entries.length]
+    assert_in_delta 2, entry.mean_cpu * 1000, 0.6
+    assert_operator entry.mean_wait * 1000, :>, 5
+    assert_in_delta 3, entry.waits, 0.5
+    assert_operator entry.correlation, :>, 0.5
+    assert_operator entry.cpu.last, :>, entry.cpu.first * 2
+    assert_equal entry.cpu.sort, entry.cpu
+    costs_of(profile)
+  end
+
+  def test_kinds_of_requests_are_told_apart
+    mix = file("mix.jsonl", <<~MIX)
+      {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
+      {"path": "/?cpu_ms=0.2&iowait_ms=4&slices=1"}
+    MIX
+    profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 40)
+    assert_equal [3.0, 1.0], profile.entries.map(&:weight)
+    quick, slow = profile.entries
+    assert_operator slow.mean_wait, :>, quick.mean_wait + 0.003
+    assert_in_delta 1, slow.waits - quick.waits, 0.3
+  end
+
+  def test_a_written_profile_is_read_again
+    profile = profile_of(app("200"), engines: %w[hybrid], budget: 40)
+    read = Tuner::Profile.read(profile.write("#{@directory}/profile.json"))
+    assert_equal profile.entries, read.entries
+    assert_equal profile.to_h, read.to_h
+  end
+
+  def test_an_app_that_does_not_boot_is_named
+    error = assert_raises(Cuttle::Lab::Failure) { profile_of(file("broken.ru", "raise 'no database'")) }
+    assert_match(/no database/, error.message)
+  end
+
+  def test_an_app_that_fails_is_named_with_path_and_status
+    app = file("failing.ru", 'run ->(env) { [env["PATH_INFO"] == "/bad" ? 500 : 200, {}, ["hello"]] }')
+    error = assert_raises(Tuner::Failure) { profile_of(app, mix: mix_of("/", "/bad")) }
+    assert_match(%r{\AGET /bad answered 500: }, error.message)
+    assert_equal 1, error.message.lines.length
+  end
+
+  def test_a_request_of_the_mix_that_fails_is_named
+    error = assert_raises(Tuner::Failure) { profile_of(app("404"), mix: mix_of("/gone?x=1")) }
+    assert_match(%r{\AGET /gone\?x=1 answered 404: take it out of the mix}, error.message)
+  end
+
+  def test_an_app_that_wants_a_login_is_warned_of
+    app = file("login.ru", 'run ->(_env) { [302, { "location" => "/login" }, []] }')
+    profile = profile_of(app, engines: %w[hybrid], budget: 40)
+    assert_match(%r{every request is redirected \(to /login\)}, profile.notes.join)
+    assert_match(/login/, @out.string)
+  end
+
+  def test_a_budget_that_is_too_short_is_said
+    app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
+    error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }
+    assert_match(/too few for a profile: give more --budget/, error.message)
+  end
+
+  # What was measured by then is a profile.
+  def test_an_interrupted_profile_is_what_was_measured
+    profiler = profiler_of(app("200"), budget: 300)
+    interrupt = Thread.new do
+      Thread.pass until @out.string.include?("one after the other")
+      Process.kill("INT", Process.pid)
+    end
+    profile = profiler.run
+    assert_predicate profiler, :interrupted?
+    assert_operator profile.mean_cpu, :>, 0
+    assert_nil profile.scaling
+  ensure
+    interrupt&.kill
+  end
+
+  def test_an_interrupt_before_anything_is_known_is_an_interrupt
+    app = file("slow.ru", 'run ->(_env) { sleep(0.5); File.write("asked", ""); [200, {}, ["hello"]] }')
+    interrupt = Thread.new do
+      Thread.pass until File.exist?("#{@directory}/asked")
+      Process.kill("INT", Process.pid)
+    end
+    assert_raises(Interrupt) { profile_of(app, budget: 150) }
+  ensure
+    interrupt&.kill
+  end
+
+  private
+
+  def costs_of(profile)
+    assert_equal %w[fibers hybrid], profile.overheads.keys.sort
+    profile.overheads.each_value { |seconds| assert_includes 1e-6..0.002, seconds }
+    assert_includes 0.0..0.001, profile.contention
+    assert_equal [1, 1.0], profile.scaling.first
+    assert_equal %w[base thread worker], profile.memory.keys.sort
+    assert_operator profile.memory["worker"], :>, 1_000_000
+    assert_operator profile.boot, :>, 0
+    assert_nil profile.connections
+    assert_equal "work", profile.app["name"]
+  end
+
+  def profiler_of(app, budget: 60, **options)
+    options = Cuttle::Lab::Options.new(app: app, keep_alive: [true], seed: 1, concurrency: [1], **options)
+    Tuner::Profiler.new(options, budget: budget, out: @out)
+  end
+
+  def profile_of(app, **options)
+    profiler_of(app, **options).run
+  end
+
+  def app(status)
+    file("app.ru", "run ->(_env) { [#{status}, { \"content-type\" => \"text/plain\" }, [\"hello\"]] }")
+  end
+
+  def mix_of(*paths)
+    file("mix.jsonl", paths.map { |path| JSON.generate("path" => path) }.join("\n"))
+  end
+
+  def file(name, text)
+    File.join(@directory, name).tap { |path| File.write(path, text) }
+  end
+end

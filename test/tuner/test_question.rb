@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../lab/support/synthetic_lab"
+require_relative "support/made_up"
+
+class TestQuestion < Minitest::Test
+  include MadeUp
+
+  def ask(text, base = setting("hybrid", 2, 5))
+    Tuner::Question.new(text, base: base)
+  end
+
+  def test_what_is_not_said_is_as_before
+    assert_equal setting("hybrid", 4, 5), ask("workers=4").setting
+    assert_equal setting("fibers", 2), ask("engine=fibers").setting
+    question = ask("workers=0, threads=3, cores=4")
+    assert_equal [setting("hybrid", 0, 3), 4], [question.setting, question.cores]
+    assert_equal "hybrid -t 3, 4 cores", question.name
+  end
+
+  def test_demands
+    otherwise = Tuner::Demand.open(10.0)
+    assert_equal otherwise, ask("workers=4").demand(otherwise)
+    assert_equal Tuner::Demand.open(2500.0), ask("rate=2.5k").demand(otherwise)
+    assert_equal Tuner::Demand.closed(20), ask("connections=20").demand(otherwise)
+  end
+
+  def test_circumstances_change_the_profile
+    before = profile(cpu: [0.001, 0.003], wait: 0.01, corrections: [{ "a" => 1 }])
+    changed = ask("wait=2x,cpu=0.5").profile(before)
+    assert_in_delta 0.02, changed.mean_wait
+    assert_in_delta 0.001, changed.mean_cpu
+    assert_equal before.corrections, changed.corrections
+    assert_equal before.entries.first.waits, changed.entries.first.waits
+    assert_same before, ask("workers=4").profile(before)
+  end
+
+  def test_what_is_no_question_is_named_in_one_line
+    ["", ",", "workers", "workers=", "workers=x", "workers=1.5", "threads=0", "cores=0", "wait=-1", "wait=0x",
+     "speed=2", "engine=none", "rate=0", "rate=1,connections=2", "connections=0", "cpu=nan"].each do |text|
+      error = assert_raises(Cuttle::UsageError, text) { ask(text) }
+      assert_equal 1, error.message.lines.length
+    end
+  end
+end

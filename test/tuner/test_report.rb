@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "tmpdir"
+require_relative "../lab/support/synthetic_lab"
+require_relative "../report/support/looked_at"
+require_relative "support/made_up"
+
+# The advice as text and as a page.
+class TestTuneReport < Minitest::Test
+  include MadeUp
+
+  HAVE = Cuttle::Tuner::Setting.new(threads: 3)
+  BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
+
+  def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], **options)
+    given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: HAVE, place: "config/cuttle.rb",
+                               engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1,
+                               **options)
+    Tuner::Advisor.new(given, profile: profile(connections: { "process" => 0, "thread" => 1 }),
+                       verified: (verified(measured) if measured), cores: 1, here: 1, model: Plain.method(:new))
+                  .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
+  end
+
+  def text(...)
+    Tuner::Report.text(advice(...))
+  end
+
+  def test_the_answer_is_the_first_sentence
+    lines = text.lines(chomp: true)
+    assert_equal "made up, tune 1, 1 core for the server", lines[0]
+    assert_match(/\ARun hybrid -w 2 -t 3 in place of hybrid -t 3 \(config\/cuttle\.rb\): 1\.6\d \(1\.\d+ to /, lines[2])
+    assert_match(/\AIt serves (49|50)\.\d \(.* to .*\)\/s at most \(measured in 5 rounds\)/, lines[3])
+  end
+
+  def test_each_kind_of_answer_is_a_sentence
+    same = text({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] })
+    assert_includes same, "Keep hybrid -t 3 (config/cuttle.rb): nothing measurable is gained over what you have."
+    assert_match(/^A difference of 1\.\d% in the capacity would have been seen\.$/, same)
+    assert_includes text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: { rate: 40.0 }),
+                    "breaks a limit: it serves 30.0/s of 40.0/s"
+    none = text(nil, limits: { memory: 10_000_000 })
+    assert_includes none, "No setting keeps the limits: memory 30.0 MB, 3 times the limit of 10.0 MB"
+    assert_includes none, "(predicted)"
+  end
+
+  def test_questions_have_their_answers
+    text = text()
+    assert_match(/^  3 -> 4 threads: .* capacity, .*2 more database connections$/, text)
+    assert_match(/^  with 2 cores: hybrid/, text)
+    assert_match(/^  2 -> no workers: -40% capacity, no more keeps up, -30.0 MB/, text)
+    assert_includes text, "cuttle tune --app a\\ b"
+    assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
+  end
+
+  def test_warnings_are_told
+    assert_match(/^! the machine is busy$/, text(warnings: ["the machine is busy"]))
+  end
+
+  def test_text_from_outside_stays_text
+    html = Tuner::Report.html(advice(warnings: ["</script><script>alert(1)</script>"]))
+    refute_includes html, "<script>alert"
+    assert_includes html, "hybrid -w 2 -t 3"
+  end
+end
+
+# The page in a browser: on a telephone and on a screen, light and dark.
+class TestTunePageInChromium < Minitest::Test
+  include MadeUp
+  include LookedAt
+
+  def setup
+    @directory = Dir.mktmpdir
+    have, best = setting("hybrid", 0, 3), setting("hybrid", 2, 3)
+    File.write("#{@directory}/cuttle.rb", "threads 3\n")
+    options = Tuner::Options.new(present: have, place: "config/cuttle.rb", engines: %w[hybrid], seed: 1,
+                                 configuration: "#{@directory}/cuttle.rb")
+    found = verified({ have => [30.0, 80.0], best => [50.0, 60.0] })
+    advice = Tuner::Advisor.new(options, profile: profile, verified: found, cores: 1, here: 1,
+                                model: Plain.method(:new))
+                           .advice(id: "1", taken_at: "2026-11-24T07:00:00Z", app: "made up", warnings: ["a warning"])
+    look_at("#{@directory}/report.html", Tuner::Report.html(advice))
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_every_section_is_there
+    browser.visit(@path, width: 1280, scheme: "light")
+    assert_equal 9, browser.evaluate("document.querySelectorAll('section').length")
+    assert_equal 2, browser.evaluate("document.querySelectorAll('.heat .chosen').length")
+    data = "JSON.parse(document.getElementById('cuttle-advice').textContent)"
+    assert_equal "hybrid", browser.evaluate("#{data}.choice.setting.engine")
+    assert_empty browser.complaints
+  end
+end

@@ -1,0 +1,128 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../lab/support/synthetic_lab"
+require_relative "support/made_up"
+
+# Which settings are looked at, and which of them is the best.
+class TestSearch < Minitest::Test
+  include MadeUp
+
+  def search(model = Plain.new, profile = profile(), cores: 1, present: nil, engines: Tuner::Grid.engines, **limits)
+    Tuner::Search.new(model, profile, limits: Tuner::Limits.new(**limits), engines: engines, cores: cores,
+                                      present: present).run
+  end
+
+  def ranked(*outcomes, present: nil, **limits)
+    Tuner::Ranking.new(limits: Tuner::Limits.new(**limits), present: present).order(outcomes).map(&:setting)
+  end
+
+  def test_the_grid_has_more_slots_than_an_app_can_use
+    grid = Tuner::Grid.new(profile(cpu: 0.005, wait: 0.02), engines: %w[single hybrid], cores: 2)
+    assert_equal 20, grid.slots
+    assert_equal [0, *2..8, 10, 12, 14, 16, 20], grid.workers("single")
+    assert_equal [0, 2, 3, 4], grid.workers("hybrid")
+    assert_equal [1, 2, 3, 4, 5, 6, 8, 10], grid.threads
+    assert_includes grid.settings, setting("hybrid", 2, 8)
+    assert_includes grid.settings, setting("single", 20)
+  end
+
+  def test_an_app_that_never_waits_gets_no_more_threads_than_users_ask_about
+    grid = Tuner::Grid.new(profile(cpu: 0.005, wait: 0), engines: %w[hybrid], cores: 1)
+    assert_equal [*1..5], grid.threads
+  end
+
+  def test_neighbours_are_a_step_away
+    grid = Tuner::Grid.new(profile, engines: %w[hybrid single], cores: 2)
+    assert_equal [[3, 3], [0, 3], [2, 4], [2, 2]],
+                 grid.around(setting("hybrid", 2, 3)).map { |each| [each.workers, each.threads] }
+    assert_equal [3, 0], grid.around(setting("single", 2)).map(&:workers)
+    assert_equal [setting("hybrid", 2, 7), setting("hybrid", 0, 7), setting("hybrid", 1, 8), setting("hybrid", 1, 6)],
+                 grid.around(setting("hybrid", 1, 7)), "also of a setting that is not on the grid"
+  end
+
+  def test_ractors_are_there_only_if_they_are_named
+    refute_includes Tuner::Grid.engines, "ractors"
+    assert_includes search(engines: %w[ractors]).capacities.keys.map(&:engine), "ractors"
+  end
+
+  # 40/s a process and 50/s a core: two processes.
+  def test_the_best_has_the_highest_capacity_at_the_least_cost
+    found = search
+    assert_equal 50, found.best.capacity.value
+    assert_equal 2, found.best.setting.processes
+    assert_in_delta 35, found.demand.rate
+    assert found.within?(Tuner::Limits.new)
+  end
+
+  def test_with_a_target_rate_capacity_beyond_it_counts_for_nothing
+    found = search(rate: 5.0)
+    assert_equal 5, found.demand.rate
+    assert_equal 1, found.best.setting.processes
+  end
+
+  def test_the_database_and_the_memory_limit_the_search
+    found = search(connections: 3)
+    assert_operator found.best.connections, :<=, 3
+    assert found.within?(Tuner::Limits.new(connections: 3))
+    found = search(memory: 80_000_000)
+    assert_equal 1, found.best.setting.processes
+    assert_in_delta 28, found.demand.rate, 0.01, "what does not fit sets no rate"
+  end
+
+  def test_where_nothing_keeps_the_limits_the_nearest_is_first
+    limits = Tuner::Limits.new(memory: 20_000_000)
+    found = search(memory: 20_000_000)
+    refute found.within?(limits)
+    assert_equal 1, found.best.setting.processes
+    assert_in_delta 1.5, found.best.excess(limits)[:memory]
+    rate = search(rate: 500.0)
+    assert_equal %i[p99 queue_p99 rate] & rate.best.excess(Tuner::Limits.new(rate: 500.0)).keys, [:rate]
+  end
+
+  def test_the_present_setting_is_always_looked_at
+    have = setting("hybrid", 7, 60)
+    assert_includes search(present: have).outcomes.map(&:setting), have
+  end
+
+  def test_few_settings_are_simulated
+    model = Plain.new
+    search(model, cores: 8)
+    assert_operator model.asked.length, :<=, Tuner::Search::FORECASTS
+    assert_equal model.asked.uniq.length, model.asked.length
+  end
+
+  def test_what_keeps_the_limits_comes_first
+    fast = outcome(setting("hybrid", 2, 3), capacity: 100, memory: 200)
+    small = outcome(setting("hybrid", 0, 3), capacity: 50, memory: 100)
+    assert_equal [small.setting, fast.setting], ranked(fast, small, memory: 150)
+    assert_equal [fast.setting, small.setting], ranked(fast, small, memory: 200)
+  end
+
+  def test_differences_within_noise_go_to_the_cheapest
+    dear = outcome(setting("hybrid", 4, 5), capacity: 101, p95: 0.100, memory: 300)
+    cheap = outcome(setting("hybrid", 2, 5), capacity: 100, p95: 0.105, memory: 200)
+    slow = outcome(setting("hybrid", 0, 5), capacity: 90, p95: 0.05, memory: 100)
+    late = outcome(setting("hybrid", 2, 4), capacity: 100, p95: 0.2, memory: 90)
+    assert_equal [cheap, dear, late, slow].map(&:setting), ranked(slow, late, dear, cheap)
+  end
+
+  def test_among_equals_the_present_engine_is_kept
+    hybrid = outcome(setting("hybrid", 2, 5), capacity: 100, memory: 200, connections: 4)
+    fibers = outcome(setting("fibers", 2), capacity: 100, memory: 201, connections: 4)
+    assert_equal hybrid.setting, ranked(fibers, hybrid).first
+    assert_equal fibers.setting, ranked(hybrid, fibers, present: setting("fibers", 0)).first
+  end
+
+  # With the model itself: what waits four fifths of its time keeps a core busy with several threads, and a process
+  # more gains nothing on one core.
+  def test_by_the_model
+    found = search(Tuner::Model.new(profile), profile, engines: %w[single hybrid])
+    assert_equal "hybrid", found.best.setting.engine
+    assert_operator found.best.setting.threads, :>, 3
+    assert_operator found.best.capacity.value, :>, 150
+    two = search(Tuner::Model.new(profile), profile, cores: 2, engines: %w[single hybrid])
+    assert_operator two.best.setting.processes, :>=, 2
+    assert two.best.capacity.low < two.best.capacity.value && two.best.capacity.value < two.best.capacity.high
+  end
+end

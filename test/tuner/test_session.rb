@@ -1,0 +1,147 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "open3"
+require "rbconfig"
+require "stringio"
+require "tmpdir"
+
+# `cuttle tune` that measures: real servers, in very little time, so no figure means much.
+class TestTuneMeasured < Minitest::Test
+  Tuner = Cuttle::Tuner
+
+  def setup
+    @directory = Dir.mktmpdir
+    @profile = "#{@directory}/profile.json"
+    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.002, wait: 0.01)
+    facts = Cuttle::Lab::Machine.facts(Cuttle::Lab::Machine::Cores.new)
+    Tuner::Profile.new(entries: [entry], environment: facts, boot: 0.1, app: { "name" => "work" }).write(@profile)
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  # Options of a tune of the work app that only verifies.
+  def options(**given)
+    Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 600, rounds: 3,
+                       duration: 0.3, seed: 5,
+                       kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
+                       directory: "#{@directory}/results", **given)
+  end
+
+  def session(folder, **given)
+    Tuner::Session.new(folder, out: StringIO.new, **given)
+  end
+
+  def test_the_best_and_the_present_setting_are_verified
+    before = Cuttle::Lab::Machine::Cores.allowed
+    folder = Tuner::Folder.create(options)
+    advice = session(folder).run
+    assert advice.present.measured
+    assert_equal "hybrid -t 2", advice.present.setting.name
+    results = folder.verification
+    assert_equal "hybrid -t 2", results.configurations.first.name
+    assert_operator results.configurations.length, :>, 1
+    assert_operator advice.checks.length, :>, 2
+    assert_equal folder.options.present, advice.present.setting
+    refute_empty Tuner::Profile.read(folder.at("profile.json")).corrections
+    assert_equal before, Cuttle::Lab::Machine::Cores.allowed, "what measures pins this process"
+    assert_equal advice.to_h, Tuner::Advice.read(folder.at("advice.json")).to_h
+    assert_finished(folder, advice)
+    assert_it_goes_on(folder)
+  end
+
+  # What is finished measures nothing again.
+  def assert_finished(folder, advice)
+    before = File.mtime(folder.verification.path)
+    assert_equal advice.to_h.except("taken_at"), session(folder).run.to_h.except("taken_at")
+    assert_equal before, File.mtime(folder.verification.path)
+  end
+
+  # A verification that a crash ended is continued, and what was measured is not measured again.
+  def assert_it_goes_on(folder)
+    path = folder.verification.path
+    lines = File.readlines(path)
+    runs = lines.grep(/"type":"run"/)
+    File.write(path, [lines.first, *runs.first(runs.length - 2)].join)
+    session = session(folder)
+    session.run
+    refute session.interrupted?
+    again = File.readlines(path).grep(/"type":"run"/)
+    assert_equal [runs.length, runs.first(runs.length - 2)], [again.length, again.first(runs.length - 2)]
+    assert_equal 1, Dir["#{folder.path}/verification/*"].length
+  end
+
+  def test_a_budget_that_is_too_short_is_told_what_would_be_enough
+    slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
+    folder = Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))
+    error = assert_raises(Tuner::Failure) { session(folder).run }
+    assert_match(/too short to verify .*: --budget \d+s would be enough.* --resume #{@directory}/, error.message)
+    assert_equal 1, error.message.lines.length
+  end
+
+  def test_an_app_that_fails
+    path = "#{@directory}/config.ru"
+    File.write(path, 'raise "no database"')
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(options(app: path, work: {}))).run }
+    assert_match(/no database/, error.message)
+    assert_equal 1, error.message.lines.length
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(options(app: path, work: {}, kept: nil))).run }
+    assert_match(/no database/, error.message)
+  end
+
+  def test_a_mix_with_errors
+    path = "#{@directory}/config.ru"
+    File.write(path, 'run ->(env) { [env["PATH_INFO"] == "/" ? 200 : 500, {}, ["x"]] }')
+    File.write("#{@directory}/mix", "#{JSON.generate("path" => "/")}\n#{JSON.generate("path" => "/wrong")}\n")
+    wrong = options(app: path, work: {}, mix: "#{@directory}/mix")
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong)).run }
+    assert_match(/wrong answers: status_5xx/, error.message)
+    error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong.with(kept: nil))).run }
+    assert_match(/500/, error.message)
+    assert_equal 1, error.message.lines.length
+  end
+
+  # Ctrl-C after the first server: what it has shown is told, and --resume measures the rest.
+  def test_an_interrupted_tune_goes_on
+    command = %w[tune --work 2/10/100 --engines hybrid --rounds 3 --duration 500ms --directory results --profile]
+    out, err, status = interrupted(*command, @profile)
+    assert_equal 130, status, err
+    folder = Dir["#{@directory}/results/*"].first
+    assert_includes err + out, "cuttle tune --resume results/#{File.basename(folder)}"
+    before = Tuner::Folder.new(folder).verification.runs.length
+    assert_operator before, :>, 0
+    out, err = StringIO.new, StringIO.new
+    assert_equal 0, Cuttle::CLI.new(out: out, err: err).run(["tune", "--resume", folder]), err.string
+    assert_operator Tuner::Folder.new(folder).verification.runs.length, :>, before
+    assert_match(/measured in 3 rounds/, out.string)
+  end
+
+  # [standard output, standard error, exit status] of a command that is interrupted when its second server starts.
+  def interrupted(*arguments)
+    program = [RbConfig.ruby, "-I#{Cuttle::ROOT}/lib", "#{Cuttle::ROOT}/exe/cuttle", *arguments]
+    Open3.popen3(*program, chdir: @directory) do |_, out, err, process|
+      text = +""
+      text << err.readline until text.match?(%r{^2/\d+ })
+      Process.kill("INT", process.pid)
+      rest = Thread.new { err.read }
+      [out.read, text << rest.value, process.value.exitstatus]
+    ensure
+      Process.kill("KILL", process.pid) if process.alive?
+    end
+  end
+
+  # From the command line, with a profile of its own.
+  def test_from_the_profile_to_the_page
+    out, err = StringIO.new, StringIO.new
+    status = Dir.chdir(@directory) do
+      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 300ms
+                                                 --engines hybrid --seed 3])
+    end
+    assert_equal 0, status, err.string
+    assert_match(/^work, tune /, out.string)
+    assert_match(/measured in \d+ rounds/, out.string)
+    assert_path_exists "#{@directory}/#{out.string.lines.last.chomp}"
+  end
+end

@@ -1,0 +1,187 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "stringio"
+require "tmpdir"
+require_relative "support/made_up"
+
+# `cuttle tune` as a user calls it, without measuring: kept profiles, wrong usage, files.
+class TestTune < Minitest::Test
+  include MadeUp
+
+  def setup
+    @directory = Dir.mktmpdir
+    @kept = profile(environment: here).write("#{@directory}/profile.json")
+    FileUtils.mkdir_p("#{@directory}/app/config")
+    File.write("#{@directory}/app/config.ru", 'run ->(_env) { [200, {}, ["hello"]] }')
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def here
+    Cuttle::Lab::Machine.facts(Cuttle::Lab::Machine::Cores.new)
+  end
+
+  # [standard output, standard error, exit status]
+  def tune(*arguments)
+    out, err = StringIO.new, StringIO.new
+    status = Dir.chdir(@directory) { Cuttle::CLI.new(out: out, err: err).run(["tune", *arguments]) }
+    [out.string, err.string, status]
+  end
+
+  def predict(*arguments)
+    tune("--profile", @kept, "--no-verify", "--engines", "single,hybrid", *arguments)
+  end
+
+  def configure(text, name = "cuttle.rb")
+    File.write("#{@directory}/app/config/#{name}", text)
+  end
+
+  def test_a_kept_profile_is_answered_without_measuring
+    out, err, status = predict
+    assert_equal 0, status, err
+    assert_match(/\Amade up, tune /, out)
+    assert_match(/ hybrid .*\(the defaults\)/, out)
+    assert_match(/\(predicted\)/, out)
+    folder = File.dirname(out.lines.last.chomp)
+    assert_path_exists "#{@directory}/#{folder}/report.html"
+    shown, _, status = tune("show", folder)
+    assert_equal [0, out], [status, shown]
+    json, = tune("show", folder, "--json")
+    assert_equal "cuttle-advice/1", JSON.parse(json)["schema"]
+  end
+
+  def test_the_present_setting_is_that_of_the_apps_files
+    ask = ["app/config.ru", "--profile", @kept, "--what-if", "workers=2"]
+    configure("workers 3\nthreads 1, 7\n", "puma.rb")
+    assert_match(/^hybrid -w 3 -t 7 \(config\/puma\.rb\) /, tune(*ask).first)
+    configure("engine :single\nworkers 4\n")
+    assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
+  end
+
+  def test_an_answer_is_written_into_the_configuration
+    configure("# ours\nworkers 0\nthreads 1 # one\n")
+    _, err, status = predict("app/config.ru", "--write")
+    assert_equal 0, status, err
+    assert_match(/^-threads 1 # one$/, err)
+    text = File.read("#{@directory}/app/config/cuttle.rb")
+    assert_match(/\A# ours\nworkers \d\nthreads [2-9]\d* # one\n\z/, text)
+    assert_match(/^workers +#{text[/workers (\d)/, 1]} /, check_of_serve)
+  end
+
+  def check_of_serve
+    out = StringIO.new
+    Dir.chdir("#{@directory}/app") { Cuttle::CLI.new(out: out, err: out).run(%w[check]) }
+    out.string
+  end
+
+  def test_what_could_not_be_written_is_refused_before_anything_is_measured
+    configure("threads ENV.fetch('N', 3)\n")
+    assert_refused(/config\/cuttle\.rb:1: threads depends on something/, "app/config.ru", "--write", status: 1)
+    FileUtils.rm("#{@directory}/app/config/cuttle.rb")
+    configure("workers 2\n", "puma.rb")
+    assert_refused(/cuttle import config\/puma\.rb -o config\/cuttle\.rb/, "app/config.ru", "--write")
+    assert_refused(/has no configuration file/, "--write")
+  end
+
+  def assert_refused(pattern, *arguments, status: 2)
+    out, err, found = predict(*arguments)
+    assert_equal [status, ""], [found, out], err
+    assert_match(pattern, err)
+    refute_path_exists "#{@directory}/tune-results"
+  end
+
+  def test_limits_that_nothing_keeps
+    out, err, status = predict("--memory", "1M")
+    assert_equal 1, status, err
+    assert_match(/^No setting keeps the limits: memory [\d.]+ MB, \d+ times the limit of 1\.00 MB with single/, out)
+    out, _, status = predict("--rate", "100k")
+    assert_equal 1, status
+    assert_match(/^No setting keeps the limits: it serves [\d.,]+\/s of 100,000\/s/, out)
+  end
+
+  def test_questions_to_a_kept_profile
+    out, err, status = tune("--profile", @kept, "--what-if", "workers=2,threads=4,cores=2", "--what-if", "wait=2x")
+    assert_equal 0, status, err
+    assert_match(/^hybrid -t 3 \(the defaults\)/, out)
+    assert_match(/^hybrid -w 2 -t 4, 2 cores: \+\d+% capacity/, out)
+    assert_match(/^hybrid -t 3, waiting 2x: -\d+% capacity/, out)
+    refute_path_exists "#{@directory}/tune-results"
+    json, = tune("--profile", @kept, "--what-if", "workers=2", "--json")
+    assert_equal ["hybrid -t 3 (the defaults)", "hybrid -w 2 -t 3"].map { |name| name[/\S+ \S+ \S+/] },
+                 JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
+  end
+
+  def test_questions_start_from_the_last_tune
+    _, err, status = tune("--what-if", "workers=2")
+    assert_equal 2, status
+    assert_match(/no kept profile in tune-results/, err)
+    predict
+    out, err, status = tune("--what-if", "workers=5")
+    assert_equal 0, status, err
+    assert_match(/\(the answer\)/, out)
+    assert_match(/^hybrid -w 5 -t \d+/, out)
+  end
+
+  def test_a_profile_of_another_machine_is_told
+    @kept = profile(environment: here.merge("cpu" => "Abacus", "memory" => 5_000_000)).write("#{@directory}/other.json")
+    out, = predict
+    assert_match(/^! the profile is of another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
+    assert_match(/is of another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
+  end
+
+  def test_more_cores_than_there_are_is_an_extrapolation
+    out, = predict("--cores", "64")
+    assert_match(/^! the server has \d+ cores? here: all that is said of 64 is extrapolated/, out)
+    assert_match(/\(extrapolated\)/, out)
+  end
+
+  def test_a_check_passes_or_fails
+    configure("workers 0\nthreads 1\n")
+    check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid"]
+    _, err, status = tune(*check)
+    assert_equal 3, status, err
+    assert_match(/^cuttle: hybrid .* serves .* times what hybrid -t 1 serves: more than 10% are lost$/, err)
+    assert_equal 0, tune(*check, "--worse", "99%").last
+    assert_equal 1, tune(*check, "--memory", "1M").last
+  end
+
+  def test_a_mix_of_a_browser_or_a_log
+    entries = [{ "method" => "GET", "url" => "https://example.org/a?b=1", "headers" => [] },
+               { "method" => "POST", "url" => "https://example.org/c", "postData" => { "text" => "\u00e9" } },
+               { "method" => "GET", "url" => "https://elsewhere.example/", "headers" => [] }]
+    entries.map! { |request| { "request" => request } }
+    File.write("#{@directory}/a.har", JSON.generate("log" => { "entries" => entries }))
+    out, err, status = predict("--har", "a.har")
+    assert_equal 0, status, err
+    mix = "#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl"
+    assert_equal [%w[GET /a?b=1], %w[POST /c]], Cuttle::Load::Mix.read(mix).map { |each| [each.method, each.path] }
+    assert_equal "\u00e9".b, Cuttle::Load::Mix.read(mix).last.body
+  end
+
+  def test_wrong_usage
+    File.write("#{@directory}/bad.har", "[]")
+    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru],
+     %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
+     %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
+     %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1]].each do |arguments|
+      out, err, status = tune(*arguments)
+      assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
+      assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))
+    end
+    [%w[--profile none.json --no-verify], %w[--resume none], %w[show none]].each do |arguments|
+      _, err, status = tune(*arguments)
+      assert_equal 1, status, "#{arguments}: #{err}"
+      assert_equal 1, err.lines.length, err
+    end
+  end
+
+  def test_help
+    out, _, status = tune("--help")
+    assert_equal 0, status
+    %w[--memory --what-if --resume --db-connections].each { |option| assert_includes out, option }
+    assert_includes tune("show", "--help").first, "--write"
+  end
+end
