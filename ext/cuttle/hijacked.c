@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define LEAST 16                           /* sockets that a list has room for at first */
-#define SILENCE (100 * CUTTLE_MILLISECOND) /* without an octet: the app is not in the middle of a frame */
+#define SILENCE (300 * CUTTLE_MILLISECOND) /* without an octet; a thread may wait 100 ms for each other one to run */
 
 #define PATIENCE (500 * CUTTLE_MILLISECOND) /* with an app that does not close a socket after its end */
 

@@ -14,7 +14,7 @@ module Cuttle
         TELLS = LOOKS && RUBY_PLATFORM.include?("linux")
 
         GOING_AWAY = [0x88, 2, 1001].pack("CCn").freeze # a Close frame (RFC 6455, 5.5.1)
-        SILENCE = 0.1 # seconds without an octet: the app is not in the middle of a frame
+        SILENCE = 0.3 # seconds without an octet; a thread may wait 0.1 s for each other one to run
         UNSENT = 0x5411 # SIOCOUTQ of Linux
         LAST_SENT = 44 # where struct tcp_info has it, as a number of 32 bits: milliseconds since octets were sent
         PATIENCE = 0.5 # seconds, with an app that does not close a socket after its end
