@@ -10,11 +10,13 @@ module Cuttle
     class Runner
       autoload :Interruption, "cuttle/lab/runner/session"
       autoload :Lock, "cuttle/lab/runner/lock"
+      autoload :Pilot, "cuttle/lab/runner/pilot"
       autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Roster, "cuttle/lab/runner/roster"
       autoload :Session, "cuttle/lab/runner/session"
       autoload :Testbed, "cuttle/lab/runner/testbed"
       autoload :Trial, "cuttle/lab/runner/trial"
-      autoload :WarmUp, "cuttle/lab/runner/trial"
+      autoload :WarmUp, "cuttle/lab/runner/warm_up"
 
       # The results can't be written, so there is no point in going on.
       class Unwritable < Error; end
@@ -41,16 +43,20 @@ module Cuttle
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
+        @roster = Roster.new(plan)
+        @left_out = done ? done.left_out.map(&:configuration) : []
       end
 
       # Returns when the plan is done, the lab was interrupted, or its time is over. Raises Unwritable, and Failure if
       # no server can be started.
       def run
-        @plan.rounds.times do |number|
+        @time.rounds(@plan.rounds).times do |number|
           break out_of_time(number) if @time.no_room_for_round?
 
           @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
+
+          shrink if number.zero? && @done.nil? && @time.limited?
         end
         nothing_runs if @order.zero? && !@interruption.asked?
       end
@@ -69,14 +75,30 @@ module Cuttle
       private
 
       def go_on?(configuration)
-        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES
+        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES &&
+          !@left_out.include?(configuration.id)
+      end
+
+      # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
+      def shrink
+        @roster.shrink(@time.left).each do |configuration, reason|
+          @left_out << configuration.id
+          @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
+          append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
+        end
+        @time.expect(@roster.seconds)
+        @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
+      end
+
+      def runs_in_a_round
+        @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
       end
 
       # Starts the server once, and again for the remaining loads if it died under one.
       def attempt(start)
         left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
         @progress.start(start.configuration, start.round) if left.any?
-        serve(start, left) while left.any? && go_on?(start.configuration)
+        @roster.time(start) { serve(start, left) while left.any? && go_on?(start.configuration) }
       end
 
       # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
@@ -117,6 +139,7 @@ module Cuttle
       def keep(start, load, run)
         append("run", { **place(start, load), "order" => @order += 1, **run })
         @repeated += 1 if run["repeated"]
+        @roster.add(start, load, run)
         said = "#{Load::Units.count(run["rate"])}/s#{", invalid: #{run["reasons"].first}" unless run["valid"]}"
         @progress.done(start.configuration, load, said)
       end
@@ -142,7 +165,10 @@ module Cuttle
         raise Unwritable, error.message
       end
 
+      # A lab whose number of rounds was free had as many as fitted.
       def out_of_time(done)
+        return if done >= @plan.rounds
+
         warn_of(Machine::Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
                                                "give more --budget, or go on with --resume"))
       end
@@ -156,17 +182,45 @@ module Cuttle
       class TimeLimit
         FAR = 1.25 # times the budget
 
-        # budget: seconds, or nil for no limit.
-        def initialize(budget, clock: Cuttle.method(:now))
+        # budget: seconds, or nil for no limit. free: whether there may be more rounds than planned, as many as fit.
+        def initialize(budget, free: false, clock: Cuttle.method(:now))
           @budget = budget
+          @free = free && !budget.nil?
           @clock = clock
           @began = clock.call
-          @longest = 0
+          @next = 0
+        end
+
+        def limited?
+          !@budget.nil?
+        end
+
+        # How many rounds there may be at most.
+        def rounds(planned)
+          @free ? Plan::Budget::MOST_ROUNDS : planned
+        end
+
+        # How many more rounds there will probably be.
+        def rounds_left(planned)
+          return planned unless limited? && @next.positive?
+
+          fitting = ((left / @next) + 0.5).floor
+          @free ? fitting : [fitting, planned].min
         end
 
         # The first round always begins.
         def no_room_for_round?
-          !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
+          limited? && @next.positive? && elapsed + (@next / 2) > @budget
+        end
+
+        # Says how long the next round will take. Otherwise it is expected to take as long as the one before.
+        def expect(seconds)
+          @next = seconds
+        end
+
+        # Seconds of the budget; at least 0.
+        def left
+          [@budget - elapsed, 0].max
         end
 
         def over?
@@ -178,11 +232,10 @@ module Cuttle
           began = elapsed
           yield
         ensure
-          @longest = [@longest, elapsed - began].max
+          @next = elapsed - began
         end
 
-        private
-
+        # Seconds.
         def elapsed
           @clock.call - @began
         end
