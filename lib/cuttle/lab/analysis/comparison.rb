@@ -86,10 +86,8 @@ module Cuttle
 
         def sample(configuration, baseline, load)
           spec = @values.load(load)
-          measure = Measure.of(spec)
-          measured = [baseline, configuration].map { |id| @values.values(id, load) }
           { configuration: @values.configuration(configuration), baseline: @values.configuration(baseline), load: spec,
-            measure: measure, paired: Statistics::Paired.of(*measured, noise: @values.noise(measure)) }
+            measure: Measure.of(spec), paired: @values.paired(configuration, baseline, load) }
         end
 
         # A single round can't be tested. Such a pair does not count in the correction of the others.
