@@ -23,6 +23,8 @@ module Cuttle
 
       # A configuration is left out after this many failed starts.
       FAILURES = 2
+      # The share of a budget that the first round may take.
+      FIRST_ROUND = 1 / 3r
       # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
@@ -53,10 +55,10 @@ module Cuttle
         @time.rounds(@plan.rounds).times do |number|
           break out_of_time(number) if @time.no_room_for_round?
 
-          @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }
+          @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) && room?(start) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
 
-          shrink if number.zero? && @done.nil? && @time.limited?
+          shrink if learning?(number)
         end
         nothing_runs if @order.zero? && !@interruption.asked?
       end
@@ -79,15 +81,31 @@ module Cuttle
           !@left_out.include?(configuration.id)
       end
 
+      # On a machine that is so busy that the first round would take most of the budget, the rest of it is left out.
+      def room?(start)
+        return true unless learning?(start.round) && @time.elapsed > @time.budget * FIRST_ROUND
+        return true if @roster.stays?(start.configuration)
+
+        leave_out(start.configuration, "the first round took too long")
+        false
+      end
+
+      def learning?(round)
+        round.zero? && @done.nil? && @time.limited?
+      end
+
       # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
       def shrink
-        @roster.shrink(@time.left).each do |configuration, reason|
-          @left_out << configuration.id
-          @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
-          append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
-        end
+        @roster.shrink(@time.left).each { |configuration, reason| leave_out(configuration, reason) }
         @time.expect(@roster.seconds)
         @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
+      end
+
+      def leave_out(configuration, reason)
+        @left_out << configuration.id
+        @roster.leave_out(configuration)
+        @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
+        append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
       end
 
       def runs_in_a_round
@@ -190,6 +208,8 @@ module Cuttle
           @began = clock.call
           @next = 0
         end
+
+        attr_reader :budget
 
         def limited?
           !@budget.nil?

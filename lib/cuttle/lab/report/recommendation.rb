@@ -84,7 +84,10 @@ module Cuttle
         end
 
         def open_loop
-          "Response times for users were not measured: add --rate 60%." unless @value.open
+          return if @value.open
+          return "Too few responses to say how long users wait." if @view.loads.any?(&:open?)
+
+          "How long users wait was not measured: add --rate 60%."
         end
       end
     end

@@ -42,8 +42,8 @@ module Cuttle
         end
 
         # Headings of the groups of a Ranking. %s: the best configuration.
-        GROUPS = { best: "best: no measurable difference from %s", behind: "measurably behind %s",
-                   unclear: "too few rounds to compare with %s", left_out: "far behind, and left out for the budget",
+        GROUPS = { best: "best", behind: "measurably behind %s", unclear: "too few rounds to compare with %s",
+                   left_out: "far behind, and left out for the budget",
                    unmeasured: "not measured, or with many errors" }.freeze
 
         # The rows of +load+, the best first.

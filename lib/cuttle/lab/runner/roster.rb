@@ -45,26 +45,33 @@ module Cuttle
           @seconds.sum { |id, seconds| @out.include?(id) ? 0 : seconds }
         end
 
+        # Whether it can't be left out: it is the control, or what that repeats.
+        def stays?(configuration)
+          !configuration.control_of.nil? || @plan.present.any? { |each| each.control_of == configuration.id }
+        end
+
+        def leave_out(configuration)
+          @out |= [configuration.id]
+        end
+
         # Leaves configurations out after the first round. left: seconds. Returns { configuration => reason }.
         def shrink(left)
           far, near = candidates.partition { |each| behind(each) >= FAR }
-          leave_out(far, Plan::Budget::ROUNDS, left).merge(leave_out(near, Plan::Budget::LEAST_ROUNDS, left))
+          drop(far, Plan::Budget::ROUNDS, left).merge(drop(near, Plan::Budget::LEAST_ROUNDS, left))
         end
 
         private
 
         # Those that may be left out, the farthest behind first.
         def candidates
-          repeated = @plan.present.filter_map(&:control_of)
-          free = @plan.present.reject { |each| each.control_of || repeated.include?(each.id) || !@seconds.key?(each.id) }
-          free.sort_by { |each| -behind(each) }
+          @plan.present.select { |each| include?(each) && !stays?(each) }.sort_by { |each| -behind(each) }
         end
 
-        def leave_out(candidates, rounds, left)
+        def drop(candidates, rounds, left)
           candidates.each_with_object({}) do |configuration, out|
             break out if seconds * (rounds - 1) <= left || remaining <= Plan::Budget::LEAST_CONFIGURATIONS
 
-            @out << configuration.id
+            leave_out(configuration)
             out[configuration] = reason(configuration)
           end
         end
