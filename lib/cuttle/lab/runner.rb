@@ -83,7 +83,7 @@ module Cuttle
 
       # On a machine that is so busy that the first round would take most of the budget, the rest of it is left out.
       def room?(start)
-        return true unless learning?(start.round) && @time.elapsed > @time.budget * FIRST_ROUND
+        return true unless learning?(start.round) && @time.round_took?(FIRST_ROUND)
         return true if @roster.stays?(start.configuration)
 
         leave_out(start.configuration, "the first round took too long")
@@ -206,10 +206,9 @@ module Cuttle
           @free = free && !budget.nil?
           @clock = clock
           @began = clock.call
+          @round = 0
           @next = 0
         end
-
-        attr_reader :budget
 
         def limited?
           !@budget.nil?
@@ -249,10 +248,15 @@ module Cuttle
 
         # Measures how long a round takes.
         def round
-          began = elapsed
+          @round = elapsed
           yield
         ensure
-          @next = elapsed - began
+          @next = elapsed - @round
+        end
+
+        # Whether the round has taken that share of the time that was left when it began.
+        def round_took?(share)
+          elapsed - @round > (@budget - @round) * share
         end
 
         # Seconds.

@@ -31,7 +31,7 @@ module Cuttle
         private
 
         def measure
-          @time = TimeLimit.new(@options.budget, free: !@options.given?(:rounds))
+          @time = TimeLimit.new(@options.budget, free: !@options.given?(:rounds) && @options.resume.nil?)
           @done = Results.read(@options.resume) if @options.resume
           @app = app
           @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
