@@ -55,6 +55,7 @@ module Cuttle
         @time.rounds(@plan.rounds).times do |number|
           break out_of_time(number) if @time.no_room_for_round?
 
+          @round = number
           @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) && room?(start) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
 
@@ -145,7 +146,12 @@ module Cuttle
 
       # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
-        @interruption.watch(generator(url, tester, options))
+        @interruption.watch(generator(url, tester, { **options, **arrivals(options) }))
+      end
+
+      # All configurations of a round get their requests at the same random times, each round at others.
+      def arrivals(options)
+        options[:seed] ? { seed: options[:seed] + @round } : {}
       end
 
       def generator(url, tester, options)

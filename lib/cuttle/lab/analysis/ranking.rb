@@ -5,10 +5,12 @@ module Cuttle
     class Analysis
       # The configurations under one load, in groups by how they compare with the best one. Frozen.
       #
-      # Rule: a configuration is equal to the best only if no difference was measured, a considerable one would have
-      # been, and its own figure is NEAR the best's. What is neither equal nor measurably behind is unclear.
+      # Rule: a configuration is as good as the best if no difference was measured, a considerable one would have been,
+      # and its own figure is NEAR the best's; or if it certainly is no more than ALIKE from the best, measured or not.
+      # What is neither as good nor measurably behind is unclear.
       class Ranking
         NEAR = 0.05 # of the best figure
+        ALIKE = 0.03 # nobody chooses by less
         GROUPS = %i[best behind unclear left_out unmeasured].freeze
 
         # nil without a load, or if nothing was measured under it.
@@ -17,9 +19,8 @@ module Cuttle
           new(analysis, load, best) if best
         end
 
-        # best: a Row. detectable: the difference from the best that every one of its equals would have shown, as a
-        # share; nil without equals.
-        attr_reader :load, :best, :detectable
+        # best: a Row.
+        attr_reader :load, :best
 
         def initialize(analysis, load, best)
           @analysis = analysis
@@ -29,7 +30,6 @@ module Cuttle
           @comparisons = analysis.comparisons(baseline: best.configuration, load: load)
                                  .to_h { |each| [each.configuration.id, each] }
           @groups = analysis.rows(load).group_by { |row| group(original(row)) }.transform_values { |rows| sorted(rows) }
-          @detectable = equals.filter_map { |row| @comparisons[row.configuration.id]&.detectable }.max
           freeze
         end
 
@@ -45,10 +45,6 @@ module Cuttle
 
         private
 
-        def equals
-          @groups.fetch(:best, []).reject { |row| row.equal?(@best) || row.configuration.control_of }
-        end
-
         # A control is not compared with others, so it is where its original is.
         def original(row)
           (row.configuration.control_of && @analysis.row(row.configuration.control_of, @load)) || row
@@ -60,13 +56,23 @@ module Cuttle
 
           comparison = @comparisons[row.configuration.id]
           return :unmeasured unless comparison && row.sound?
-          return :behind if comparison.different?
+          return :best if alike?(comparison) || equal?(comparison)
 
-          equal?(comparison) ? :best : :unclear
+          comparison.different? ? :behind : :unclear
         end
 
         def equal?(comparison)
-          !comparison.undecided? && Math.log(comparison.ratio.value).abs <= Math.log(1 + NEAR)
+          !comparison.different? && !comparison.undecided? && within?(NEAR, comparison.ratio.value)
+        end
+
+        # By the whole interval.
+        def alike?(comparison)
+          bounds = [comparison.ratio.low, comparison.ratio.high]
+          bounds.all? && bounds.all? { |bound| within?(ALIKE, bound) }
+        end
+
+        def within?(share, ratio)
+          Math.log(ratio).abs <= Math.log(1 + share)
         end
 
         def sorted(rows)

@@ -162,8 +162,9 @@ module Cuttle
 
           def agreement(controls)
             names = list(controls.map { |each| each.baseline.name }.uniq)
-            "the control agrees: no measurable difference between #{names} " \
-              "and itself repeated (#{seen(controls)})"
+            seen = controls.map { |each| "#{effect(each.detectable)} at #{each.load.name}" }
+            "the control agrees: no measurable difference between #{names} and itself repeated " \
+              "(we would have seen #{seen.join(", ")})"
           end
 
           # The control would have had to disagree by far more than configurations differ.

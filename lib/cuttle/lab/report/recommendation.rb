@@ -5,6 +5,7 @@ module Cuttle
     module Report
       # Lab::Analysis::Recommendation in words: sentences, and the cells of a table. For the terminal and the page.
       class Recommendation
+        ALIKE = "#{(Analysis::Ranking::ALIKE * 100).round}%".freeze
         ROLES = { fastest: "fastest", cheapest: "cheapest of these", best_tail: "best response times" }.freeze
 
         def initialize(view)
@@ -21,12 +22,12 @@ module Cuttle
           pick = @value.pick
           return "Too few rounds to recommend a configuration: give more --budget, or name fewer." unless pick
 
-          "Run #{pick.configuration.name}: #{[*reasons(pick), *figures(pick)].join(", ")}."
+          "Run #{pick.configuration.name}: #{figures(pick).join(", ")}."
         end
 
         # What else a reader should know before choosing.
         def notes
-          [*@value.choices.filter_map { |choice| equals(choice) }, *exception, *unclear, *open_loop]
+          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *open_loop]
         end
 
         def header
@@ -50,24 +51,26 @@ module Cuttle
            (["p95 at #{@value.open.name}", ->(each) { Numbers.milliseconds(each.p95&.value) }] if @value.open)].compact
         end
 
-        def reasons(pick)
-          reasons = { fastest: "nothing is measurably faster", best_tail: "no p95 is measurably shorter" }
-          reasons.select { |role, _| @value[role]&.covers?(pick.configuration) }.values
+        def reasons
+          pick = @value.pick or return
+          reasons = { fastest: "nothing is measurably faster by #{ALIKE} or more",
+                      best_tail: "no p95 is measurably shorter by #{ALIKE} or more" }
+          found = reasons.select { |role, _| @value[role]&.covers?(pick.configuration) }.values
+          "#{found.join(", and ").sub(/\A./, &:upcase)}." if found.any?
         end
 
         def figures(pick)
-          [("#{Numbers.rate(pick.rate.value)} requests/s" if pick.rate),
+          [("#{Numbers.rate(pick.rate.value)} requests/s at #{@value.closed.name}" if pick.rate),
            ("p95 #{Numbers.milliseconds(pick.p95.value)} at #{@value.open.name}" if pick.p95),
            Numbers.size(pick.memory)].compact
         end
 
-        # Those that are as good, with the difference that would have been seen.
+        # Those that are as good in one respect.
         def equals(choice)
-          ranking = { fastest: @value.speed, best_tail: @value.tail }[choice.role]
-          return unless ranking&.detectable && choice.equals.any?
+          return if choice.equals.empty?
 
-          what = choice.role == :fastest ? "As fast as #{choice.configuration.name}" : "Response times as short"
-          "#{what}, within #{Numbers.effect(ranking.detectable)}: #{choice.equals.map(&:name).join(", ")}."
+          what = choice.role == :fastest ? "As fast as" : "Response times as short as those of"
+          "#{what} #{choice.configuration.name}: #{choice.equals.map(&:name).join(", ")}."
         end
 
         # What is given up with the pick.

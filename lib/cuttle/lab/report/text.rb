@@ -53,21 +53,15 @@ module Cuttle
 
         # All that went wrong, a line each.
         def troubles(view)
-          lines = [*losses(view), *left_out(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
+          lines = [*losses(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
           lines.map { |line| "! #{line}" }.join("\n") unless lines.empty?
         end
 
         def losses(view)
           results = view.results
           results.cut.to_a.map { |sentence| "left out for the budget: #{sentence}" } +
+            view.left_out.map { |sentence| "left out #{sentence}" } +
             results.damages.map { |damage| "results file, line #{damage.line}: #{damage.reason}" }
-        end
-
-        def left_out(view)
-          view.results.left_out.map do |each|
-            "left out after round #{each.block.to_i + 1}, for the budget: " \
-              "#{view.name_of_configuration(each.configuration)}: #{each.reason}"
-          end
         end
 
         def warnings(view)

@@ -140,6 +140,14 @@ module Cuttle
           results.load(id)&.name || id
         end
 
+        # What was left out to stay within the budget: a sentence for each round after which that happened.
+        def left_out
+          results.left_out.group_by(&:block).map do |block, all|
+            named = all.map { |each| "#{name_of_configuration(each.configuration)} (#{each.reason})" }
+            "after round #{block.to_i + 1}, for the budget: #{named.join(", ")}"
+          end
+        end
+
         # [name of the configuration, name of the load]
         def names(configuration, load)
           [name_of_configuration(configuration), name_of_load(load)]

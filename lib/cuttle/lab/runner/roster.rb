@@ -82,9 +82,9 @@ module Cuttle
 
         def reason(configuration)
           behind = behind(configuration)
-          return "nothing was measured in the first round" if behind.infinite?
+          return "nothing was measured" if behind.infinite?
 
-          format("the best was %.1f times better in the first round", behind)
+          format("%.1f times behind the best", behind)
         end
 
         # How many times better the best is, under the load where that is least.

@@ -51,10 +51,7 @@ module Cuttle
           def notes(view)
             results = view.results
             results.cut.to_a.map { |sentence| "Left out for the time budget: #{sentence}." } +
-              results.left_out.map do |each|
-                "Left out after round #{each.block.to_i + 1}, for the time budget: " \
-                  "#{view.name_of_configuration(each.configuration)}, because #{each.reason}."
-              end +
+              view.left_out.map { |sentence| "Left out #{sentence}." } +
               results.damages.map { |each| "Line #{each.line} of the results file is lost: #{each.reason}." }
           end
         end
