@@ -97,7 +97,8 @@ module Cuttle
 
       # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
       def shrink
-        @roster.shrink(@time.left).each { |configuration, reason| leave_out(configuration, reason) }
+        out = @roster.shrink(@time.left, most: @time.rounds(@plan.rounds))
+        out.each { |configuration, reason| leave_out(configuration, reason) }
         @time.expect(@roster.seconds)
         @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
       end

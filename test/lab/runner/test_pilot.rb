@@ -27,6 +27,12 @@ class TestLabPilot < Minitest::Test
     assert_equal [250, 0.42, 9700], [found.rate(0.6), found.rate(0.001), found.rate(23)]
   end
 
+  def test_there_is_no_share_of_nothing
+    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 0.0, "hybrid")
+    assert_match(/hybrid answered nothing in the pilot run: give --rate a number/,
+                 assert_raises(Cuttle::Lab::Failure) { found.rate(0.6) }.message)
+  end
+
   def test_if_it_does_not_start_another_one_has_to_do
     found = pilot do |configuration|
       raise Cuttle::Lab::Failure, "no" if configuration.model == "hybrid"

@@ -33,6 +33,11 @@ class TestLabRoster < Minitest::Test
     assert_equal({ "fibers" => "nothing was measured" }, out)
   end
 
+  def test_no_more_rounds_are_made_room_for_than_are_wanted
+    assert_empty left_out(2 * 7 * 10, most: 3)
+    assert_equal ["single"], left_out(2 * 6 * 10, most: 3).keys
+  end
+
   # Slow at one load, and the best at another.
   def test_far_behind_is_behind_under_every_load
     assert_empty left_out(5 * 5 * 10, best_p95: "single").keys & %w[single]
@@ -41,7 +46,7 @@ class TestLabRoster < Minitest::Test
   private
 
   # { name => reason }, with so many seconds left, where each start takes 10.
-  def left_out(left, invalid: [], best_p95: nil)
+  def left_out(left, invalid: [], best_p95: nil, most: 50)
     options = Cuttle::Lab::Options.new(seed: 1, concurrency: [20], rates: [250.0])
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     roster = Cuttle::Lab::Runner::Roster.new(plan)
@@ -56,6 +61,6 @@ class TestLabRoster < Minitest::Test
         end
       end
     end
-    roster.shrink(left).transform_keys(&:name)
+    roster.shrink(left, most: most).transform_keys(&:name)
   end
 end

@@ -34,12 +34,11 @@ module Cuttle
           ["", "configuration", *measures.map(&:first), "memory", "CPU"]
         end
 
-        # The cells of each choice: Strings. Choices of one configuration share a row.
+        # The cells of each choice: Strings.
         def rows
-          @value.choices.group_by(&:configuration).map do |configuration, choices|
-            [choices.map { |each| ROLES.fetch(each.role) }.join(", "), configuration.name,
-             *measures.map { |_, cell| cell.call(choices.first) },
-             Numbers.size(choices.first.memory), Numbers.microseconds(choices.first.cpu_us)]
+          @value.choices.map do |choice|
+            [ROLES.fetch(choice.role), choice.configuration.name, *measures.map { |_, cell| cell.call(choice) },
+             Numbers.size(choice.memory), Numbers.microseconds(choice.cpu_us)]
           end
         end
 

@@ -43,7 +43,7 @@ module Cuttle
 
         # Headings of the groups of a Ranking. %s: the best configuration.
         GROUPS = { best: "best", behind: "measurably behind %s", unclear: "too few rounds to compare with %s",
-                   left_out: "far behind, and left out for the budget",
+                   left_out: "left out for the budget",
                    unmeasured: "not measured, or with many errors" }.freeze
 
         # The rows of +load+, the best first.

@@ -11,22 +11,26 @@ module Cuttle
         DURATION = 0.4
         DIGITS = 2 # of a rate: 250 requests per second, not 253.7
 
-        # start: seconds that a start and a stop take, without loads. capacity: responses/s. configuration: its name.
+        # start: seconds that a start and a stop take, without loads. capacity: responses/s, 0 if none came in time.
+        # configuration: its name.
         Found = Struct.new(:start, :capacity, :configuration) do
-          # That share of the capacity, as a round number.
+          # That share of the capacity, as a round number. Raises Failure if there was no response.
           def rate(share)
+            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate a number" unless capacity.positive?
+
             exact = capacity * share
             exact.round(DIGITS - 1 - Math.log10(exact).floor)
           end
         end
 
-        # plan: for its configurations. connections: of the closed loop.
-        def initialize(plan, testbed, cores, connections:, interruption:)
+        # plan: for its configurations. connections: of the closed loop. duration: seconds, if more than DURATION.
+        def initialize(plan, testbed, cores, connections:, interruption:, duration: DURATION)
           @plan = plan
           @testbed = testbed
           @cores = cores
           @connections = connections
           @interruption = interruption
+          @duration = [duration, DURATION].max
         end
 
         # A Found, of the first configuration that can be loaded; nil if it was interrupted. Raises Failure if none can.
@@ -60,14 +64,12 @@ module Cuttle
             result = run(configuration, server, routes.to(load))
             loading += Cuttle.now
           end
-          raise Failure, "nothing was answered" unless result.rate.positive?
-
           Found.new(Cuttle.now - began - loading, result.rate, configuration.name)
         end
 
         def run(configuration, server, route)
           options = @testbed.load_options(configuration, load, @cores)
-          results = [WARMUP, DURATION].map { |seconds| generate(route.url, duration: seconds, **options) }
+          results = [WARMUP, @duration].map { |seconds| generate(route.url, duration: seconds, **options) }
           raise Failure, "the server died" unless server.running?
 
           results.last

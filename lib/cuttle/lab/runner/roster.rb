@@ -54,10 +54,12 @@ module Cuttle
           @out |= [configuration.id]
         end
 
-        # Leaves configurations out after the first round. left: seconds. Returns { configuration => reason }.
-        def shrink(left)
+        # Leaves configurations out after the first round. left: seconds. most: no more rounds are wanted. Returns
+        # { configuration => reason }.
+        def shrink(left, most: Plan::Budget::MOST_ROUNDS)
           far, near = candidates.partition { |each| behind(each) >= FAR }
-          drop(far, Plan::Budget::ROUNDS, left).merge(drop(near, Plan::Budget::LEAST_ROUNDS, left))
+          wanted = [Plan::Budget::ROUNDS, Plan::Budget::LEAST_ROUNDS].map { |rounds| [rounds, most].min }
+          drop(far, wanted[0], left).merge(drop(near, wanted[1], left))
         end
 
         private

@@ -49,9 +49,15 @@ module Cuttle
           plan = Plan.build(@options, peers: testbed.peers)
           return plan unless @options.pilot?
 
-          found = Pilot.new(plan, testbed, @cores, connections: @options.concurrency.max || Options::CONCURRENCY.max,
-                                                   interruption: @interruption).call or raise Interrupt
+          found = Pilot.new(plan, testbed, @cores, interruption: @interruption, **pilot).call or raise Interrupt
+          @out.puts "a start takes #{Report::Units.time(found.start * 1e9)}, and #{found.configuration} serves " \
+                    "#{Report::Numbers.rate(found.capacity)} requests/s"
           Plan.build(@options, peers: testbed.peers, pilot: found, spent: @time.elapsed)
+        end
+
+        def pilot
+          { connections: @options.concurrency.max || Options::CONCURRENCY.max,
+            duration: @options.given?(:duration) ? @options.duration : 0 }
         end
 
         # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
