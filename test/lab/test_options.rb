@@ -71,7 +71,8 @@ class TestLabOptions < Minitest::Test
       %w[--threads 0] => /--threads: a whole number from 1/, %w[--profile 5/x] => %r{--profile: CPU/IO/SIZE},
       %w[--cpus 0] => /--cpus: server:0 load:1/, %w[--duration 0s] => /--duration: a time above 0/,
       %w[--keep-alive maybe] => /--keep-alive maybe/, %w[--concurrency 3 --poisson] => /--poisson is for --rate/,
-      %w[--rate x%] => /--rate: requests per second, or a share such as 60%, not x%/, %w[--rate 0%] => /--rate: above 0%/,
+      %w[--rate x%] => /--rate: requests per second, or a share such as 60%, not x%/,
+      %w[--rate 0%] => /--rate: above 0%/,
       %w[a.ru b.ru] => /one app only/, %w[a.ru --app work] => /not both/, %w[--frobnicate] => /--frobnicate/,
       %w[--workers 100000] => /at most 256/ }.each do |arguments, message|
       error = assert_raises(Cuttle::UsageError, arguments.join(" ")) { parse(*arguments) }

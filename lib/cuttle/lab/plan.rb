@@ -20,8 +20,8 @@ module Cuttle
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
-      # Makes a plan from Options. pilot: a Runner::Pilot::Found; without one, open loops at a share of the capacity have
-      # no rate, and a start takes as long as usual. spent: seconds of the budget that are gone. Raises UsageError.
+      # Makes a plan from Options. pilot: a Runner::Pilot::Found; without one, open loops at a share of the capacity
+      # have no rate, and a start takes as long as usual. spent: seconds of the budget that are gone. Raises UsageError.
       def self.build(options, peers: Servers::Peers, pilot: nil, spent: 0)
         found = Configurations.new(options, peers)
         all = found.to_a
@@ -44,7 +44,8 @@ module Cuttle
         keep_alive = options.keep_alive.first if options.keep_alive.length == 1 # else each configuration's own
         closed = options.concurrency.map { |count| [counted(count, "connection"), "closed", count, nil, false] }
         open = [*options.rates, *options.shares.map { |share| pilot&.rate(share) }].map do |rate|
-          [rate ? "#{format("%g", rate)}/s" : "a share of the capacity", "open", OPEN_CONNECTIONS, rate, options.poisson]
+          name = rate ? "#{format("%g", rate)}/s" : "a share of the capacity"
+          [name, "open", OPEN_CONNECTIONS, rate, options.poisson]
         end
         (closed + open).uniq.map.with_index(1) do |(name, kind, connections, rate, poisson), number|
           Results::LoadSpec.new("id" => "l#{number}", "name" => name, "loop" => kind, "connections" => connections,

@@ -68,7 +68,8 @@ class TestLabPlan < Minitest::Test
   def test_a_load_at_a_share_of_the_capacity
     pilot = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid -t 5")
     options = Cuttle::Lab::Options.new(seed: 1, shares: [0.6, 0.9])
-    loads = [nil, pilot].map { |found| Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new, pilot: found).loads }
+    peers = LabFakes::Peers.new
+    loads = [nil, pilot].map { |found| Cuttle::Lab::Plan.build(options, peers: peers, pilot: found).loads }
     assert_equal [nil], loads[0].map(&:rate)
     assert_equal [["250/s", 250.0], ["380/s", 380.0]], (loads[1].map { |load| [load.name, load.rate] })
   end

@@ -39,7 +39,7 @@ class TestLabReportPage < Minitest::Test
 
   def test_what_to_run_comes_first_then_the_verdict
     page = html
-    places = [%(<section id="recommendation"), %(<section id="verdict"), %(<section id="table")].map { |text| page.index(text) }
+    places = %w[recommendation verdict table].map { |anchor| page.index(%(<section id="#{anchor}")) }
     assert_equal places.sort, places
     assert_match(%r{<section id="recommendation".*?<p>Run <b class="configuration">.*?</b>: \d}m, page)
   end

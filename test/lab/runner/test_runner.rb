@@ -203,7 +203,8 @@ class TestLabRunner < Minitest::Test
     left_out = @store.of("left_out").map { |each| each["configuration"] }
     assert_equal 2, left_out.length
     assert_empty left_out & %w[c3 c5] # hybrid and its control
-    blocks = @store.of("run").group_by { |run| run["configuration"] }.transform_values { |runs| runs.map { |run| run["block"] }.uniq }
+    blocks = @store.of("run").group_by { |run| run["configuration"] }
+                   .transform_values { |runs| runs.map { |run| run["block"] }.uniq }
     assert_equal [[0]], blocks.values_at(*left_out).uniq
     assert_equal [[0, 1]], blocks.except(*left_out).values.uniq
   end

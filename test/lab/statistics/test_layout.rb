@@ -9,7 +9,7 @@ class TestLabLayout < Minitest::Test
 
   # Levels and rounds explain everything.
   def test_an_additive_table_has_no_scatter
-    spreads = Layout.new(table(%w[a b c], 4) { |name, round| { "a" => 1, "b" => 20, "c" => 3 }[name] * (round + 1) }).spreads
+    spreads = Layout.new(table(%w[a b c], 4) { |name, round| (name.ord - 90) * (round + 1) }).spreads
 
     assert_equal %w[a b c], spreads.keys
     spreads.each_value { |variance, degrees| assert_equal [0, 2], [variance.round(12), degrees.round(9)] }
@@ -30,7 +30,9 @@ class TestLabLayout < Minitest::Test
     deviations = { "calm" => 0.01, "usual" => 0.02, "restless" => 0.1 }
     sums = Hash.new(0.0)
     300.times do
-      table = table(deviations.keys * 3, 6) { |name, round| (round + 1) * Math.exp(deviations[name] * SyntheticLab.gauss(random)) }
+      table = table(deviations.keys * 3, 6) do |name, round|
+        (round + 1) * Math.exp(deviations[name] * SyntheticLab.gauss(random))
+      end
       Layout.new(table).spreads.each { |(name, _), (variance, _)| sums[name] += variance / 900 }
     end
 
@@ -56,6 +58,8 @@ class TestLabLayout < Minitest::Test
 
   # Names that are there twice are two things.
   def table(names, rounds)
-    names.each_with_index.to_h { |name, index| [names.uniq == names ? name : [name, index], rounds.times.to_h { |round| [round, yield(name, round).to_f] }] }
+    names.each_with_index.to_h do |name, index|
+      [names.uniq == names ? name : [name, index], rounds.times.to_h { |round| [round, yield(name, round).to_f] }]
+    end
   end
 end

@@ -79,7 +79,7 @@ class SyntheticLab
   end
 end
 
-# The same with a closed loop of 20 connections, an open loop of 100 requests per second, or both: loops, by their index.
+# The same with a closed loop of 20 connections, an open loop of 100 requests per second, or both. loops: by index.
 class MixedLab < SyntheticLab
   def initialize(names, loops:, **options, &value)
     super(names, loads: loops.length, **options, &value)

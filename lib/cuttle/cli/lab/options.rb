@@ -121,7 +121,7 @@ module Cuttle
         def loads(parser)
           numbers(parser, :concurrency, "--concurrency N,…", "connections in a closed loop")
           parser.on("--rate R,…", "requests per second in an open loop; 60%: of what the control serves",
-                    "(neither --concurrency nor --rate: 20 connections, and 60% at random times)") { |text| rates(text) }
+                    "(without either of both: 20 connections, and 60% at random times)") { |text| rates(text) }
           parser.on("--poisson", "send at random times; --rate is the mean") { @lab[:poisson] = true }
           time(parser, :timeout, "--timeout TIME", "limit for a response (10s)")
           time(parser, :delay, "--delay TIME", "delay of a slow network, each way (none)")
@@ -186,7 +186,9 @@ module Cuttle
 
         def share(word)
           percent = Float(word.delete_suffix("%"), exception: false)
-          percent ? percent / 100 : raise(UsageError, "--rate: requests per second, or a share such as 60%, not #{word}")
+          return percent / 100 if percent
+
+          raise UsageError, "--rate: requests per second, or a share such as 60%, not #{word}"
         end
 
         # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.

@@ -76,7 +76,10 @@ module Cuttle
         end
 
         def sorted(rows)
-          rows.sort_by { |row| @measure.estimate(row) ? -@measure.goodness(@measure.estimate(row).value) : Float::INFINITY }
+          rows.sort_by do |row|
+            estimate = @measure.estimate(row)
+            estimate ? -@measure.goodness(estimate.value) : Float::INFINITY
+          end
         end
       end
     end

@@ -93,7 +93,9 @@ module Cuttle
 
         # Memory first. CPU time differs little between configurations that are equally fast.
         def cheapest_of(configurations)
-          configurations.min_by { |each| figures(each).values_at(:memory, :cpu_us).map { |cost| cost || Float::INFINITY } }
+          configurations.min_by do |each|
+            figures(each).values_at(:memory, :cpu_us).map { |cost| cost || Float::INFINITY }
+          end
         end
 
         def choice(role, configuration, leaders)

@@ -69,8 +69,8 @@ module Cuttle
           @loads.flat_map { |load| pairs.map { |pair| [*pair, load.id] } }
         end
 
-        # How much a pair varies: as its two configurations do, each moderated by what is usual in this lab. If there are
-        # too few configurations to know what is usual, the pair's own rounds have to do.
+        # How much a pair varies: as its two configurations do, each moderated by what is usual in this lab. If there
+        # are too few configurations to know what is usual, the pair's own rounds have to do.
         def noise(configuration, baseline, load)
           spreads = layout(load).values_at(configuration, baseline)
           usual = usual(Measure.of(load(load)))

@@ -19,8 +19,8 @@ module Cuttle
         # starts: the number of configurations to keep.
         attr_reader :starts, :rounds, :duration, :warmup, :cut
 
-        # starts: number of configurations in a round. loads: loads of each. boot: seconds for a start and a stop. spent:
-        # seconds of the budget that are gone.
+        # starts: number of configurations in a round. loads: loads of each. boot: seconds for a start and a stop.
+        # spent: seconds of the budget that are gone.
         def initialize(options, starts:, loads:, boot: nil, spent: 0)
           @options = options
           @starts = [starts, 1].max

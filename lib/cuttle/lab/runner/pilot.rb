@@ -3,9 +3,9 @@
 module Cuttle
   module Lab
     class Runner
-      # Starts one configuration before a lab's plan is made, and loads it for a moment: how long does a start take here,
-      # and how many requests does it serve? A budget needs the first, an open loop at a share of the capacity the
-      # second. Its figures are not results.
+      # Starts one configuration before a lab's plan is made, and loads it for a moment: how long does a start take
+      # here, and how many requests does it serve? A budget needs the first, an open loop at a share of the capacity
+      # the second. Its figures are not results.
       class Pilot
         WARMUP = 0.2 # seconds
         DURATION = 0.4
@@ -16,10 +16,10 @@ module Cuttle
         Found = Struct.new(:start, :capacity, :configuration) do
           # That share of the capacity, as a round number. Raises Failure if there was no response.
           def rate(share)
-            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate a number" unless capacity.positive?
-
             exact = capacity * share
-            exact.round(DIGITS - 1 - Math.log10(exact).floor)
+            return exact.round(DIGITS - 1 - Math.log10(exact).floor) if exact.positive?
+
+            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate a number"
           end
         end
 
