@@ -38,7 +38,7 @@ class TestLabVerdict < Minitest::Test
 
     assert_match(/\Ahybrid serves 1\.50x the requests of single/, ahead)
     assert_match(/\Ano measurable difference between hybrid and reactor or fibers \(we would have seen \d/, same)
-    assert_match(/\Athe control agrees: .* between single and itself repeated \(we would have seen \d\S*% at 10 c/, agrees)
+    assert_match(/\Athe control agrees: .* single and itself repeated \(we would have seen \d\S*% at 10 c/, agrees)
   end
 
   def test_a_control_that_disagrees_comes_first
