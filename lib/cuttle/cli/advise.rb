@@ -9,16 +9,17 @@ require "cuttle/cli/which"
 
 module Cuttle
   class CLI
-    # `cuttle advise`: the answer of `cuttle tune` for a server that runs, from what it counts of its own requests. It
-    # makes no load. Exit status 0: done; 1: no setting keeps the limits, the server does not run, or has too few
-    # requests; 2: wrong usage.
+    # `cuttle advise`: the answer of `cuttle tune` for a server that runs, from what it counts of its own requests: of
+    # the engine that it has, because nothing is known of others. It makes no load. Exit status 0: done; 1: no setting
+    # keeps the limits, the server does not run, or has too few requests; 2: wrong usage.
     class Advise
       WATCH = 60 # seconds
+      PLACE = "the running server"
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
-        Watches a running server for a minute, and answers which engine, how many workers and how many threads its
-        requests ask for. It makes no load, so it knows less than cuttle tune; it says what. It needs a server with
-        --control-url, on this machine.
+        Watches a running server for a minute, and answers how many workers and how many threads its requests ask for.
+        It makes no load, so it knows less than cuttle tune: nothing of other engines, for one; it says what. It needs
+        a server with --control-url, on this machine.
       TEXT
 
       def initialize(out:, err:)
@@ -74,14 +75,14 @@ module Cuttle
       end
 
       def answer(now, before, cpu)
-        rows = now.rows(before).select { |row| row.ledger && row.state == "serves" }
+        workers = now.rows(before).select { |row| %w[serves starts].include?(row.state) }
+        rows = workers.select(&:ledger)
         raise Error, "no worker served all the time" if rows.empty?
 
-        seconds = rows.first.seconds
-        workers = now.cluster? ? rows.length : 0
+        workers = now.cluster? ? workers.length : 0
         profile = profile(rows, now, workers, cpu)
-        rate = rows.sum { |row| row.ledger[:app][:count] } / seconds
-        @err.puts format("%.1f requests per second; %s", rate, profile.notes.join("; "))
+        rate = rows.sum { |row| row.ledger[:app][:count] } / rows.first.seconds
+        @err.puts format("%.1f requests per second", rate)
         advise(profile, present(rows, workers), rate)
       end
 
@@ -90,6 +91,7 @@ module Cuttle
         memory = { workers: serving, others: now.memory.values.compact.sum - serving.sum }
         Tuner::Profile.from_ledger(Ledger.merge(rows.map(&:ledger)), engine: @engine, workers: workers, memory: memory,
                                                                      cpu: cpu, command: @command,
+                                                                     app: { "name" => PLACE },
                                                                      environment: environment)
       end
 
@@ -107,8 +109,8 @@ module Cuttle
         Dir.mktmpdir("cuttle-advise") do |directory|
           kept = profile.write(File.join(directory, "profile.json"))
           limits = Tuner::Limits.new(rate: rate, **@limits)
-          options = Tuner::Options.new(kept: kept, verify: false, present: present, place: "the running server",
-                                       limits: limits, directory: directory, command: @command)
+          options = Tuner::Options.new(kept: kept, verify: false, present: present, place: PLACE, limits: limits,
+                                       engines: [@engine], directory: directory, command: @command)
           advice = Tuner::Session.new(Tuner::Folder.create(options), out: StringIO.new).run
           @json ? @out.puts(JSON.generate(advice.to_h)) : @out.print(Tuner::Report.text(advice))
           advice.kind == :none ? 1 : 0
