@@ -13,6 +13,8 @@ module Cuttle
       autoload :Comparison, "cuttle/lab/analysis/comparison"
       autoload :Family, "cuttle/lab/analysis/comparison"
       autoload :Measure, "cuttle/lab/analysis/values"
+      autoload :Ranking, "cuttle/lab/analysis/ranking"
+      autoload :Recommendation, "cuttle/lab/analysis/recommendation"
       autoload :Row, "cuttle/lab/analysis/table"
       autoload :Table, "cuttle/lab/analysis/table"
       autoload :Values, "cuttle/lab/analysis/values"
@@ -35,9 +37,21 @@ module Cuttle
         table.find { |row| [row.configuration.id, row.load.id] == [id(configuration), id(load)] }
       end
 
-      # The first configuration of the plan that has valid runs, or nil.
+      # The Rows of a load, given by its id or itself, in the plan's order.
+      def rows(load)
+        table.select { |row| row.load.id == id(load) }
+      end
+
+      # Whether the lab stopped measuring that configuration because it was far behind, and time was short.
+      def left_out?(configuration)
+        results.left_out.any? { |each| each.configuration == id(configuration) }
+      end
+
+      # The configuration that the control repeats, else the first one of the plan; it has valid runs. nil if none has.
       def baseline
-        @values.configurations.find { |configuration| !configuration.control_of }
+        originals = @values.configurations.reject(&:control_of)
+        controlled = @values.controls.map(&:control_of)
+        originals.find { |each| controlled.include?(each.id) } || originals.first
       end
 
       # Comparisons of every other configuration with +baseline+, under +load+ or under all loads, in the plan's order.
@@ -65,8 +79,19 @@ module Cuttle
       # The best Row under +load+ among those with almost no errors, or nil.
       def best(load:)
         measure = Measure.of(results.load(id(load)))
-        rows = table.select { |row| row.load.id == id(load) && !row.configuration.control_of && row.sound? }
-        rows.select { |row| measure.estimate(row) }.max_by { |row| measure.goodness(measure.estimate(row).value) }
+        rows = rows(load).select { |row| !row.configuration.control_of && row.sound? && measure.estimate(row) }
+        rows.max_by { |row| measure.goodness(measure.estimate(row).value) }
+      end
+
+      # The configurations under +load+ in groups: a Ranking, or nil if nothing was measured under it.
+      def ranking(load:)
+        @rankings ||= {}
+        @rankings.fetch(id(load)) { |key| @rankings[key] = Ranking.of(self, results.load(key)) }
+      end
+
+      # What to run: a Recommendation.
+      def recommendation
+        @recommendation ||= Recommendation.new(self)
       end
 
       # The verdict: an Array of sentences.

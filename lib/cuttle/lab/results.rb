@@ -9,7 +9,7 @@ module Cuttle
       autoload :Lines, "cuttle/lab/results/lines"
       autoload :Shape, "cuttle/lab/results/lines"
       autoload :Store, "cuttle/lab/results/store"
-      %i[Record Configuration LoadSpec Run RunFailure Missing Warning].each do |kind|
+      %i[Record Configuration LoadSpec LeftOut Run RunFailure Missing Warning].each do |kind|
         autoload kind, "cuttle/lab/results/records"
       end
 
@@ -30,7 +30,7 @@ module Cuttle
         raise Failure, "can't read #{path}: #{Load.reason(error)}"
       end
 
-      attr_reader :path, :header, :configurations, :loads, :missing, :failures, :warnings, :damages
+      attr_reader :path, :header, :configurations, :loads, :missing, :left_out, :failures, :warnings, :damages
 
       def initialize(lines, path)
         @path = path
@@ -70,6 +70,11 @@ module Cuttle
         end
       end
 
+      # The number of rounds that were begun; before the first run, the planned one.
+      def rounds_run
+        runs.map(&:block).max&.succ || rounds.to_i
+      end
+
       # Whether there is a run of these ids in that round.
       def run?(configuration, load, round)
         @keys.key?([configuration, load, round])
@@ -95,6 +100,7 @@ module Cuttle
         @keys = keep(records.fetch("run", []), lines).freeze
         @runs = @keys.values.freeze
         @missing = of(Missing, records["missing"]).reject { |each| runs(configuration: each.configuration).any? }.freeze
+        @left_out = of(LeftOut, records["left_out"])
         @failures = of(RunFailure, records["failure"])
         @warnings = of(Warning, records["warning"])
         @interrupted = lines.records.last&.fetch("type") != "end" || lines.records.last["interrupted"] != false

@@ -11,6 +11,7 @@ module Cuttle
       autoload :Beta, "cuttle/lab/statistics/functions"
       autoload :Bootstrap, "cuttle/lab/statistics/intervals"
       autoload :Gamma, "cuttle/lab/statistics/functions"
+      autoload :Layout, "cuttle/lab/statistics/layout"
       autoload :Noise, "cuttle/lab/statistics/noise"
       autoload :Normal, "cuttle/lab/statistics/student"
       autoload :Paired, "cuttle/lab/statistics/paired"

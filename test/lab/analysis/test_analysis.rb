@@ -118,6 +118,40 @@ class TestLabAnalysis < Minitest::Test
     assert_equal 5, p99.count
   end
 
+  # 60 responses a run report no p95, but compare it: twice as long is seen.
+  def test_short_runs_of_an_open_loop_are_compared
+    random = Random.new(1)
+    lab = SyntheticLab.new(%w[a b], blocks: 6, loop: "open") { 1.0 }
+    runs = lab.runs.each do |run|
+      histogram = Cuttle::Load::Histogram.new
+      60.times { histogram.record((1e7 * (run["configuration"] == "c1" ? 1 : 2) * (1 + (0.2 * random.rand))).to_i) }
+      run.update("ms" => { "p95" => nil }, "histogram" => Cuttle::Load::Histograms.to_h(histogram))
+    end
+    comparison = Cuttle::Lab::Analysis.new(Cuttle::Lab::Results.new(SyntheticLab::Lines.new(lab.header, runs, []), "x"))
+                                      .comparisons.first
+
+    assert_predicate comparison, :different?
+    assert_in_delta 2.0, comparison.ratio.value, 0.1
+  end
+
+  def test_undecided
+    alike, coarse, seen = [[0.01, 1.0], [0.2, 1.01], [0.15, 1.6]].map do |wobble, ratio|
+      SyntheticLab.new(%w[a b], blocks: 3) do |name, _, block|
+        (name == "a" ? 100 : 100 * ratio) * (1 + (name == "a" ? wobble * (block - 1) : -wobble * (block - 1)))
+      end.analysis.comparisons.first
+    end
+
+    assert_equal [false, true, true], [alike, coarse, seen].map(&:undecided?)
+    assert_equal [false] * 3, [alike, coarse, seen].map(&:different?)
+  end
+
+  def test_the_base_is_what_the_control_repeats
+    rates = { "single" => 100.0, "hybrid" => 140.0, "hybrid again" => 140.1 }
+    analysis = SyntheticLab.new(rates.keys, controls: { "hybrid again" => "hybrid" }) { |name| rates[name] }.analysis
+
+    assert_equal "hybrid", analysis.baseline.name
+  end
+
   def test_differences_too_small_to_matter
     exact = SyntheticLab.new(%w[a b]) { |name, _, block| (name == "a" ? 100.0 : 100.5) + block }.analysis
 

@@ -38,7 +38,7 @@ class TestLabVerdict < Minitest::Test
 
     assert_match(/\Ahybrid serves 1\.50x the requests of single/, ahead)
     assert_match(/\Ano measurable difference between hybrid and reactor or fibers \(we would have seen \d/, same)
-    assert_match(/\Athe control agrees: no measurable difference between single and itself repeated \(we would/, agrees)
+    assert_match(/\Athe control agrees: .* single and itself repeated \(we would have seen \d\S*% at 10 c/, agrees)
   end
 
   def test_a_control_that_disagrees_comes_first
@@ -62,8 +62,30 @@ class TestLabVerdict < Minitest::Test
   end
 
   def test_one_block
-    assert_match(/no measurable difference between a and b \(one round tells no difference from chance\)/,
-                 verdict({ "a" => 100.0, "b" => 300.0 }, blocks: 1).first)
+    assert_equal "too few rounds to compare a with b: 2.99x was seen, and one round can't tell a difference from " \
+                 "chance", verdict({ "a" => 100.0, "b" => 300.0 }, blocks: 1, controls: {}).last
+  end
+
+  # Ten times as many were seen, by rounds that scatter so much that nothing is proved.
+  def test_a_great_difference_that_is_not_proved_is_never_none
+    rates = { "a" => [10, 80], "b" => [100, 2000] }
+    restless = SyntheticLab.new(%w[a b], blocks: 2) { |name, _, block| rates[name][block] }
+    said = restless.analysis.verdict
+    assert_match(/\Atoo few rounds to compare a with b: \d+\.\d\dx was seen, and only .* more than 10x/, said.first)
+    assert_empty said.grep(/no measurable difference/)
+  end
+
+  # Alike, as it looks; but these rounds would have missed a difference of a half.
+  def test_a_coarse_lab_does_not_say_that_two_are_alike
+    said = verdict({ "a" => 100.0, "b" => 101.0 }, wobble: 100, blocks: 3)
+    assert_match(/\Atoo few rounds to compare/, said.first)
+  end
+
+  def test_a_control_that_could_not_disagree_was_not_tested
+    rates = { "single" => 100.0, "again" => 101.0, "hybrid" => 120.0 }
+    said = verdict(rates, wobble: 100, blocks: 2, controls: { "again" => "single" })
+    assert_match(/\Athe control was not tested at 10 connections: too few rounds, only a difference of /, said.last)
+    assert_empty said.grep(/agrees/)
   end
 
   def test_nothing_measured
@@ -73,7 +95,7 @@ class TestLabVerdict < Minitest::Test
   def test_effects_are_rounded_up
     words = Cuttle::Lab::Analysis::Verdict::Phrases
 
-    assert_equal ["1%", "4%", "3.5%", "13%", "2.1x", "7%", "more than 10x only"],
+    assert_equal ["1%", "4%", "3.5%", "13%", "2.1x", "7%", "more than 10x"],
                  [0.01, 0.04, 0.0341, 0.121, 1.04, 0.07, 6_588_538.8].map { |share| words.effect(share) }
   end
 end

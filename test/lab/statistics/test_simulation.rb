@@ -12,6 +12,9 @@ class TestLabSimulation < Minitest::Test
     "some restless" => ->(name, random) { Math.exp(0.01 * 1.7**(name.to_i % 5) * SyntheticLab.gauss(random)) },
     "one restless" => ->(name, random) { Math.exp((name == "3" ? 0.1 : 0.02) * SyntheticLab.gauss(random)) },
     "restless reference" => ->(name, random) { Math.exp((name == "0" ? 0.1 : 0.02) * SyntheticLab.gauss(random)) },
+    "reference a little restless" => lambda do |name, random|
+      Math.exp((name == "0" ? 0.03 : 0.01) * SyntheticLab.gauss(random))
+    end,
     "now and then disturbed" => lambda do |_, random|
       Math.exp(0.01 * SyntheticLab.gauss(random)) * (random.rand < 0.07 ? 1 - 0.3 * random.rand : 1)
     end
@@ -60,6 +63,19 @@ class TestLabSimulation < Minitest::Test
         (name == "15" ? 90 : 100) * drift(block) * Math.exp(0.006 * SyntheticLab.gauss(random))
       end
       lab.analysis.comparisons.last.different?
+    end
+
+    assert_operator found, :>=, 54
+  end
+
+  # As many configurations, loads and rounds as the default lab has. benchmark/lab/simulated has more of these.
+  def test_the_default_lab_finds_ten_per_cent
+    found = (1..60).count do |seed|
+      names = (0..10).map(&:to_s)
+      lab = SyntheticLab.new(names, blocks: 6, loads: 2, controls: { "10" => "0" }, seed: seed) do |name, load, *rest|
+        (name == "9" && load.zero? ? 90 : 100) * drift(rest[0]) * SCATTER["alike"].call(name, rest[1])
+      end
+      lab.analysis.comparisons(load: "l1").find { |each| each.configuration.name == "9" }.different?
     end
 
     assert_operator found, :>=, 54

@@ -78,3 +78,24 @@ class SyntheticLab
       "marks" => [], "windows" => [], "histogram" => nil, "warnings" => [] }
   end
 end
+
+# The same with a closed loop of 20 connections, an open loop of 100 requests per second, or both. loops: by index.
+class MixedLab < SyntheticLab
+  def initialize(names, loops:, **options, &value)
+    super(names, loads: loops.length, **options, &value)
+    @loops = loops
+  end
+
+  private
+
+  def load(index)
+    open = @loops[index] == "open"
+    super.merge("loop" => @loops[index], "name" => open ? "100/s" : "20 connections", "connections" => open ? 1000 : 20,
+                "rate" => open ? 100.0 : nil)
+  end
+
+  def run(name, load, block)
+    @loop = @loops[load]
+    super
+  end
+end

@@ -7,6 +7,8 @@ module Cuttle
       class Comparison
         # Differences below 1% are not reported, however certain they are: memory layout alone can cause as much.
         LEAST = 0.01
+        # A lab that can only see greater differences than this can't say that two configurations are alike.
+        COARSE = 0.25
 
         # measure: the Measure that is compared. p: adjusted for the family, nil for a single round. level: the level
         # that its unadjusted p had to reach. family: the number of comparisons that were corrected together.
@@ -36,6 +38,12 @@ module Cuttle
 
         def different?
           !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
+        end
+
+        # Whether there were too few rounds, or they scatter too much, to say anything: no difference is proved, but a
+        # considerable one was seen or would have been missed.
+        def undecided?
+          !different? && (detectable.nil? || [detectable, Math.exp(Math.log(ratio.value).abs) - 1].max > COARSE)
         end
 
         # Whether the configuration is measurably better than the baseline.
@@ -78,10 +86,8 @@ module Cuttle
 
         def sample(configuration, baseline, load)
           spec = @values.load(load)
-          measure = Measure.of(spec)
-          measured = [baseline, configuration].map { |id| @values.values(id, load) }
           { configuration: @values.configuration(configuration), baseline: @values.configuration(baseline), load: spec,
-            measure: measure, paired: Statistics::Paired.of(*measured, noise: @values.noise(measure)) }
+            measure: Measure.of(spec), paired: @values.paired(configuration, baseline, load) }
         end
 
         # A single round can't be tested. Such a pair does not count in the correction of the others.

@@ -8,10 +8,11 @@ module Cuttle
       # rate: Estimate, responses/s. p50, p95, p99: Estimate in ms, nil if there are too few responses. cpu_us: CPU time
       # of the server for each response, microseconds. switches: voluntary context switches for each response. pss_total
       # and pss_worker: octets. boot: seconds until the first answer. (These are medians over the runs, or nil.)
+      # answered: share of the requests that were answered before the run ended (the others came later, or never).
       # error_share: share of the requests that failed. errors: number of failures over all runs, valid or not.
       Row = Struct.new(:configuration, :load, :rate, :p50, :p95, :p99, :cpu_us, :switches, :pss_total, :pss_worker,
-                       :boot, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs, :unsteady_runs, :reasons,
-                       keyword_init: true) do
+                       :boot, :answered, :errors, :error_share, :valid_runs, :invalid_runs, :failed_runs,
+                       :unsteady_runs, :reasons, keyword_init: true) do
         # Whether at least 99% of the requests succeeded. Otherwise the rate is mostly a rate of errors.
         def sound?
           error_share < Row::FAULTY
@@ -20,8 +21,15 @@ module Cuttle
         def measured?
           valid_runs.positive?
         end
+
+        # Whether an open loop's requests were answered about as fast as they came.
+        def keeps_up?
+          !answered.nil? && answered >= Row::KEEPING_UP
+        end
       end
       Row::FAULTY = 0.01
+      # Some requests are always on their way when a short run ends.
+      Row::KEEPING_UP = 0.8
 
       # Makes the rows of a lab's table.
       module Table
@@ -53,7 +61,12 @@ module Cuttle
 
         def speed(runs)
           { rate: (Statistics.median_interval(runs.map(&:rate)) if runs.any?),
+            answered: median(runs.map { |run| answered(run) }),
             p50: percentile(runs, 50), p95: percentile(runs, 95), p99: percentile(runs, 99) }
+        end
+
+        def answered(run)
+          run.rate * run.elapsed / run.sent if run.elapsed && run.sent&.positive?
         end
 
         # The percentile in milliseconds: the median over the runs. If some run has too few responses for it, all runs'

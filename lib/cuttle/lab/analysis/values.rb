@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Analysis
-      # The measured values by configuration, load and round; the pairs to compare; and how much the runs vary.
+      # The measured values by configuration, load and round; the pairs to compare; and how much they vary.
       class Values
         attr_reader :configurations
 
@@ -47,14 +47,10 @@ module Cuttle
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
         end
 
-        # The usual noise of comparisons by +measure+. Each configuration is in one pair of neighbours only, so the
-        # pairs are independent. The loads of a round are not: they share one start of a server (see repeats).
-        def noise(measure)
-          @noise ||= {}
-          @noise[measure] ||= begin
-            loads = @loads.select { |load| Measure.of(load) == measure }
-            Statistics::Noise.of(spreads(loads), repeats: loads.length)
-          end
+        # Two configurations under a load (ids), paired by round: a Statistics::Paired of configuration / baseline.
+        def paired(configuration, baseline, load)
+          measured = [baseline, configuration].map { |id| values(id, load) }
+          Statistics::Paired.of(*measured, noise: noise(configuration, baseline, load))
         end
 
         private
@@ -73,10 +69,29 @@ module Cuttle
           @loads.flat_map { |load| pairs.map { |pair| [*pair, load.id] } }
         end
 
-        def spreads(loads)
-          loads.flat_map do |load|
-            there = configurations.map { |each| values(each.id, load.id) }.reject(&:empty?)
-            there.each_slice(2).filter_map { |one, other| Statistics::Paired.of(one, other).spread if other }
+        # How much a pair varies: as its two configurations do, each moderated by what is usual in this lab. If there
+        # are too few configurations to know what is usual, the pair's own rounds have to do.
+        def noise(configuration, baseline, load)
+          spreads = layout(load).values_at(configuration, baseline)
+          usual = usual(Measure.of(load(load)))
+          usual.equal?(Statistics::Noise::NONE) || !spreads.all? ? Statistics::Noise::NONE : usual.pair(*spreads)
+        end
+
+        # The loads of a round share one start of a server, so they are not independent (see repeats).
+        def usual(measure)
+          @usual ||= {}
+          @usual[measure] ||= begin
+            loads = @loads.select { |load| Measure.of(load) == measure }
+            Statistics::Noise.of(loads.flat_map { |load| layout(load.id).values }, repeats: loads.length)
+          end
+        end
+
+        # { configuration => [variance, degrees of freedom] } under that load.
+        def layout(load)
+          @layouts ||= {}
+          @layouts[load] ||= begin
+            there = configurations.to_h { |each| [each.id, values(each.id, load)] }
+            Statistics::Layout.new(there).spreads
           end
         end
       end
@@ -99,7 +114,7 @@ module Cuttle
 
         # The value of a run, or nil.
         def value(run)
-          name == :rate ? run.rate : run.time(name.to_s)
+          name == :rate ? run.rate : run.time(name.to_s) || rough(run.histogram)
         end
 
         # The Estimate of a row, or nil.
@@ -111,6 +126,17 @@ module Cuttle
         def goodness(value)
           name == :rate ? value : -value
         end
+
+        # Too few responses lie beyond it to report it, but not too few to compare it with that of other runs: how much
+        # it scatters shows between the rounds.
+        def rough(histogram)
+          histogram.value_at(PERCENTILE) / 1e6 if histogram && histogram.count >= FEW
+        end
+        private :rough
+
+        PERCENTILE = 95
+        FEW = 40 # responses; two lie beyond
+        private_constant :PERCENTILE, :FEW
 
         RATE = new(:rate, "requests/s")
         TIME = new(:p95, "ms")

@@ -6,8 +6,9 @@ module Cuttle
       # Puts an Analysis into sentences: for each load what did best compared with the baseline, and what is no worse;
       # then how far the lab itself can be trusted.
       #
-      # Rule: the verdict reports a difference only if Comparison#different? does, and gives its interval. Otherwise it
-      # says how small a difference the lab could have found.
+      # Rule: the verdict reports a difference only if Comparison#different? does, and gives its interval. It reports
+      # that there is none only if a considerable one would have been found, and says how small it could have been.
+      # Otherwise (Comparison#undecided?) there were too few rounds, and the verdict says that.
       class Verdict
         def initialize(analysis)
           @analysis = analysis
@@ -29,7 +30,7 @@ module Cuttle
           best = @analysis.best(load: load)
           return ["nothing was measured that can be relied on", *faults(load)] unless best
 
-          [ahead(best), tied(best), *faults(load)].compact
+          [ahead(best), *beside(best), *faults(load)].compact
         end
 
         # The best compared with the baseline. If the baseline itself is best: the baseline compared with the next best.
@@ -49,12 +50,15 @@ module Cuttle
           planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
         end
 
-        # Configurations that may be as good as the best.
-        def tied(best)
+        # Configurations that may be as good as the best: those that are, and those of which it can't be said.
+        def beside(best)
           others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
-            each.different? || each.configuration.control_of || told?(each, best)
+            each.different? || each.configuration.control_of || told?(each, best) ||
+              @analysis.left_out?(each.configuration)
           end
-          Phrases.same(best.configuration, others) if others.any?
+          unclear, same = others.partition(&:undecided?)
+          [(Phrases.same(best.configuration, same) if same.any?),
+           (Phrases.unclear(best.configuration, unclear) if unclear.any?)]
         end
 
         # Whether #ahead has named this comparison already.
@@ -72,10 +76,10 @@ module Cuttle
         end
 
         def agreement
-          controls = @analysis.controls
-          return if controls.empty? || controls.any?(&:different?)
+          return if @analysis.controls.any?(&:different?)
 
-          Phrases.agreement(controls)
+          untested, tested = @analysis.controls.partition(&:undecided?)
+          [(Phrases.agreement(tested) if tested.any?), *untested.map { |control| Phrases.untested(control) }].compact
         end
 
         def interruption
@@ -84,12 +88,11 @@ module Cuttle
 
         # The wording of the verdict's sentences.
         module Phrases
-          ONE_ROUND = "one round tells no difference from chance"
-
           module_function
 
           # A Comparison in a sentence.
           def comparison(comparison)
+            return unclear(comparison.baseline, [comparison]) if comparison.undecided?
             return same(comparison.baseline, [comparison]) unless comparison.different?
 
             "#{comparison.configuration.name} #{verb(comparison)} #{comparison.baseline.name} " \
@@ -108,15 +111,33 @@ module Cuttle
 
           # No difference between +configuration+ and the others of +comparisons+.
           def same(configuration, comparisons)
-            others = comparisons.flat_map { |each| [each.configuration, each.baseline] }.uniq - [configuration]
-            "no measurable difference between #{configuration.name} and #{list(others.map(&:name))} " \
+            "no measurable difference between #{configuration.name} and #{others(configuration, comparisons)} " \
               "(#{seen(comparisons)})"
+          end
+
+          def others(configuration, comparisons)
+            all = comparisons.flat_map { |each| [each.configuration, each.baseline] }.uniq - [configuration]
+            list(all.map(&:name))
+          end
+
+          # Too few rounds to compare +configuration+ with the others of +comparisons+.
+          def unclear(configuration, comparisons)
+            ratios = comparisons.map { |each| each.ratio.value }.minmax.map { |ratio| factor(ratio) }.uniq
+            "too few rounds to compare #{configuration.name} with #{others(configuration, comparisons)}: " \
+              "#{ratios.join(" to ")} was seen, and #{needed(comparisons)}"
+          end
+
+          # The difference that would have been enough.
+          def needed(comparisons)
+            effects = comparisons.map(&:detectable)
+            return "one round can't tell a difference from chance" unless effects.all?
+
+            "only a difference of #{effect(effects.max)} would have been certain"
           end
 
           # The effect that each of these comparisons would have shown.
           def seen(comparisons)
-            effects = comparisons.map(&:detectable)
-            effects.all? ? "we would have seen #{effect(effects.max)}" : ONE_ROUND
+            "we would have seen #{effect(comparisons.map(&:detectable).max)}"
           end
 
           # A Row that has nothing to be compared with.
@@ -141,8 +162,14 @@ module Cuttle
 
           def agreement(controls)
             names = list(controls.map { |each| each.baseline.name }.uniq)
-            "the control agrees: no measurable difference between #{names} " \
-              "and itself repeated (#{seen(controls)})"
+            seen = controls.map { |each| "#{effect(each.detectable)} at #{each.load.name}" }
+            "the control agrees: no measurable difference between #{names} and itself repeated " \
+              "(we would have seen #{seen.join(", ")})"
+          end
+
+          # The control would have had to disagree by far more than configurations differ.
+          def untested(control)
+            "the control was not tested at #{control.load.name}: too few rounds, #{needed([control])}"
           end
 
           # "1.38x"
@@ -153,7 +180,7 @@ module Cuttle
           # An effect, rounded up so that it never promises too much. Two rounds may need an effect that no server
           # shows.
           def effect(share)
-            return "more than 10x only" if share > 9
+            return "more than 10x" if share > 9
             return format("%.1fx", tenths(1 + share)) if share >= 1
 
             share < 0.1 ? "#{format("%g", tenths(share * 100))}%" : "#{(share * 100).round(6).ceil}%"

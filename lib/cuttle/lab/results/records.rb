@@ -57,6 +57,8 @@ module Cuttle
       end
       # A configuration that could not be measured, and why.
       Missing = Record.of(:configuration, :reason)
+      # A configuration that the lab stopped measuring after round +block+ to stay within its budget.
+      LeftOut = Record.of(:configuration, :block, :at, :reason)
       # A run without a result.
       RunFailure = Record.of(:configuration, :load, :block, :at, :reason)
       Warning = Record.of(:at, :name, :text, :advice)

@@ -74,6 +74,29 @@ module Cuttle
           [[own, together].max, degrees + own_degrees]
         end
 
+        # The noise of a difference of two things, from the [variance, degrees] of each (see Layout).
+        def pair(one, other)
+          variances, degrees = [one, other].map { |spread| alone(*spread) }.transpose
+          shares = variances.zip(degrees).sum { |variance, each| variance**2 / each }
+          Pair.new(variances.sum, shares.positive? ? variances.sum**2 / shares : degrees.sum) # Satterthwaite's
+        end
+
+        # Like moderate, of one thing. The more its own variance is above the usual one, the less this says about it.
+        def alone(own, own_degrees)
+          together = (degrees * variance + own_degrees * own) / (degrees + own_degrees)
+          return [together, degrees + own_degrees] if own <= together
+
+          [own, own_degrees + (degrees * together / own)]
+        end
+
+        # Stands for what a pair's own rounds say.
+        Pair = Struct.new(:variance, :degrees) do
+          def moderate(_own, _own_degrees)
+            to_a
+          end
+        end
+        private_constant :Pair
+
         # No knowledge: plain Student's t.
         NONE = new(0.0, 0)
       end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # The configurations under one load, in groups by how they compare with the best one. Frozen.
+      #
+      # Rule: a configuration is as good as the best if no difference was measured, a considerable one would have been,
+      # and its own figure is NEAR the best's; or if it certainly is no more than ALIKE from the best, measured or not.
+      # What is neither as good nor measurably behind is unclear.
+      class Ranking
+        NEAR = 0.05 # of the best figure
+        ALIKE = 0.03 # nobody chooses by less
+        GROUPS = %i[best behind unclear left_out unmeasured].freeze
+
+        # nil without a load, or if nothing was measured under it.
+        def self.of(analysis, load)
+          best = load && analysis.best(load: load)
+          new(analysis, load, best) if best
+        end
+
+        # best: a Row.
+        attr_reader :load, :best
+
+        def initialize(analysis, load, best)
+          @analysis = analysis
+          @load = load
+          @best = best
+          @measure = Measure.of(load)
+          @comparisons = analysis.comparisons(baseline: best.configuration, load: load)
+                                 .to_h { |each| [each.configuration.id, each] }
+          @groups = analysis.rows(load).group_by { |row| group(original(row)) }.transform_values { |rows| sorted(rows) }
+          freeze
+        end
+
+        # { group => its Rows, the best first }, in the order of GROUPS, without empty groups. Controls are among them.
+        def groups
+          GROUPS.filter_map { |name| [name, @groups[name]] if @groups[name] }.to_h
+        end
+
+        # The configurations of a group, without controls.
+        def configurations(group)
+          @groups.fetch(group, []).map(&:configuration).reject(&:control_of)
+        end
+
+        private
+
+        # A control is not compared with others, so it is where its original is.
+        def original(row)
+          (row.configuration.control_of && @analysis.row(row.configuration.control_of, @load)) || row
+        end
+
+        def group(row)
+          return :best if row.equal?(@best)
+          return :left_out if @analysis.left_out?(row.configuration)
+
+          comparison = @comparisons[row.configuration.id]
+          return :unmeasured unless comparison && row.sound?
+          return :best if alike?(comparison) || tied?(comparison)
+
+          comparison.different? ? :behind : :unclear
+        end
+
+        def tied?(comparison)
+          !comparison.different? && !comparison.undecided? && within?(NEAR, comparison.ratio.value)
+        end
+
+        # By the whole interval.
+        def alike?(comparison)
+          bounds = [comparison.ratio.low, comparison.ratio.high]
+          bounds.all? && bounds.all? { |bound| within?(ALIKE, bound) }
+        end
+
+        def within?(share, ratio)
+          Math.log(ratio).abs <= Math.log(1 + share)
+        end
+
+        def sorted(rows)
+          rows.sort_by do |row|
+            estimate = @measure.estimate(row)
+            estimate ? -@measure.goodness(estimate.value) : Float::INFINITY
+          end
+        end
+      end
+    end
+  end
+end

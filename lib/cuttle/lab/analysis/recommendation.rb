@@ -1,0 +1,116 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Analysis
+      # What a lab recommends to run: a value without text. Rates are compared in the closed loop with the most
+      # connections, response times in the open loop with the highest rate that some configuration can serve. Frozen.
+      class Recommendation
+        # role: :fastest, :cheapest (as fast as the fastest, in the least memory), :best_tail (the shortest p95) or
+        # :pick. rate: Estimate, responses/s in the closed loop. p95: Estimate, ms in the open loop. memory: octets.
+        # cpu_us: microseconds of CPU time for each response. Each is nil if it was not measured. equals: the
+        # configurations that are as good in that respect (see Ranking), without this one.
+        Choice = Struct.new(:role, :configuration, :rate, :p95, :memory, :cpu_us, :equals, keyword_init: true) do
+          # Whether nothing is better than +configuration+ in this respect.
+          def covers?(configuration)
+            self.configuration == configuration || equals.include?(configuration)
+          end
+        end
+
+        # closed, open: the loads that decide. speed, tail: the Rankings under them. All may be nil.
+        attr_reader :closed, :open, :speed, :tail
+
+        def initialize(analysis)
+          @analysis = analysis
+          @closed = busiest
+          @open = highest
+          @speed = @closed && analysis.ranking(load: @closed)
+          @tail = @open && analysis.ranking(load: @open)
+          @first = @speed || @tail # what decides first
+          choices
+          freeze
+        end
+
+        # The Choices that could be made: fastest, cheapest, best_tail. Empty if nothing was measured.
+        def choices
+          @choices ||= [choice(:fastest, @speed&.best&.configuration, leaders(@speed)), choice(:cheapest, cheapest, []),
+                        choice(:best_tail, @tail&.best&.configuration, leaders(@tail))].compact.freeze
+        end
+
+        # The Choice with that role, or nil.
+        def [](role)
+          choices.find { |each| each.role == role }
+        end
+
+        # The Choice to run: among the fastest configurations the cheapest of those whose response times are the best
+        # too, or else just the cheapest. nil if the lab could not compare enough to say so.
+        def pick
+          choice(:pick, cheapest_of(leaders(@speed) & leaders(@tail)) || cheapest, []) if decided?
+        end
+
+        # Whether most configurations could be compared with the best one.
+        def decided?
+          !@first.nil? && unclear_in(@first).length <= compared.length
+        end
+
+        # Configurations of which it is not clear whether they are as good as the best ones.
+        def unclear
+          [@speed, @tail].compact.flat_map { |ranking| unclear_in(ranking) }.uniq
+        end
+
+        private
+
+        def busiest
+          loads.reject(&:open?).max_by { |load| load.connections.to_i }
+        end
+
+        # If no configuration can serve any of the rates, the lowest one says the most.
+        def highest
+          rates = loads.select(&:open?).sort_by { |load| load.rate.to_f }
+          rates.reverse.find { |load| @analysis.rows(load).any? { |row| row.sound? && row.keeps_up? } } || rates.first
+        end
+
+        # Those under which something was measured.
+        def loads
+          @analysis.results.loads.select { |load| @analysis.best(load: load) }
+        end
+
+        def leaders(ranking)
+          ranking ? ranking.configurations(:best) : []
+        end
+
+        def unclear_in(ranking)
+          ranking.configurations(:unclear)
+        end
+
+        def compared
+          leaders(@first).drop(1) + @first.configurations(:behind) + @first.configurations(:left_out)
+        end
+
+        def cheapest
+          cheapest_of(leaders(@first))
+        end
+
+        # Memory first. CPU time differs little between configurations that are equally fast.
+        def cheapest_of(configurations)
+          configurations.min_by do |each|
+            figures(each).values_at(:memory, :cpu_us).map { |cost| cost || Float::INFINITY }
+          end
+        end
+
+        def choice(role, configuration, leaders)
+          return unless configuration
+
+          Choice.new(role: role, configuration: configuration, **figures(configuration),
+                     equals: leaders - [configuration]).freeze
+        end
+
+        def figures(configuration)
+          closed, open = [@closed, @open].map { |load| load && @analysis.row(configuration, load) }
+          costs = [closed, open].compact.find(&:measured?)
+          { rate: closed&.rate, p95: open&.p95, memory: costs&.pss_total, cpu_us: costs&.cpu_us }
+        end
+      end
+    end
+  end
+end
