@@ -8,7 +8,7 @@ class TestLabOptions < Minitest::Test
     options = parse
     assert_equal "work", options.app
     assert_equal [0, 2], options.workers
-    assert_equal [1, 5, 20], options.concurrency
+    assert_equal [[20], [], [0.6], true], [options.concurrency, options.rates, options.shares, options.poisson]
     assert_equal 120, options.budget
     assert_equal({ "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 1000 }, options.profile)
   end
@@ -16,7 +16,7 @@ class TestLabOptions < Minitest::Test
   def test_rounds_or_a_duration_are_kept_whatever_time_they_take
     assert_nil parse("--rounds", "3").budget
     assert_nil parse("--duration", "3s").budget
-    assert_equal 5, parse("--duration", "3s").rounds
+    assert_equal 6, parse("--duration", "3s").rounds
     assert_equal 600, parse("--rounds", "3", "--budget", "10m").budget
   end
 
@@ -37,6 +37,14 @@ class TestLabOptions < Minitest::Test
     assert_empty options.concurrency
     assert options.poisson
     assert_equal [3], parse("--rate", "100", "--concurrency", "3").concurrency
+  end
+
+  def test_a_rate_may_be_a_share_of_what_is_served
+    options = parse("--rate", "50%,100,80%")
+    assert_equal [[100.0], [0.5, 0.8], [], false], [options.rates, options.shares, options.concurrency, options.poisson]
+    assert_predicate options, :pilot?
+    refute_predicate parse("--rate", "100", "--rounds", "3"), :pilot?
+    assert_predicate parse("--rate", "100", "--budget", "1m"), :pilot?
   end
 
   def test_a_profile_has_sizes_and_names
@@ -62,7 +70,9 @@ class TestLabOptions < Minitest::Test
     { %w[--rounds 0] => /--rounds: a whole number from 1 on/, %w[--workers two] => /--workers: whole numbers/,
       %w[--threads 0] => /--threads: a whole number from 1/, %w[--profile 5/x] => %r{--profile: CPU/IO/SIZE},
       %w[--cpus 0] => /--cpus: server:0 load:1/, %w[--duration 0s] => /--duration: a time above 0/,
-      %w[--keep-alive maybe] => /--keep-alive maybe/, %w[--poisson] => /--poisson is for --rate/,
+      %w[--keep-alive maybe] => /--keep-alive maybe/, %w[--concurrency 3 --poisson] => /--poisson is for --rate/,
+      %w[--rate x%] => /--rate: requests per second, or a share such as 60%, not x%/,
+      %w[--rate 0%] => /--rate: above 0%/,
       %w[a.ru b.ru] => /one app only/, %w[a.ru --app work] => /not both/, %w[--frobnicate] => /--frobnicate/,
       %w[--workers 100000] => /at most 256/ }.each do |arguments, message|
       error = assert_raises(Cuttle::UsageError, arguments.join(" ")) { parse(*arguments) }

@@ -6,7 +6,8 @@ module Cuttle
     #
     #   app, profile, path, mix          what is served, and what is requested
     #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
-    #   concurrency, rates, poisson, timeout, delay, bandwidth           the loads
+    #   concurrency, rates, shares, poisson, timeout, delay, bandwidth   the loads; shares: open loops at this share of
+    #                                                                    what the control serves (0.6)
     #   rounds, duration, warmup, seed, budget, cpus, patience           the method; patience: seconds to wait, before
     #                                                                    each start, until no other process wants a core
     #   notes                                                            further keys for the results' header
@@ -14,17 +15,19 @@ module Cuttle
       DEFAULTS = {
         app: "work", profile: {}, path: "/", mix: nil,
         engines: nil, servers: [], workers: [0, 2], threads: [5], slots: nil, keep_alive: [false], rubies: [nil],
-        concurrency: nil, rates: [], poisson: false, timeout: 10, delay: 0, bandwidth: nil,
+        concurrency: nil, rates: [], shares: [], poisson: false, timeout: 10, delay: 0, bandwidth: nil,
         rounds: nil, duration: nil, warmup: nil, seed: nil, budget: nil, cpus: {}, patience: 0,
         directory: "lab-results", command: %w[cuttle lab], resume: nil, notes: {}
       }.freeze
 
-      # Used if neither rates nor connections are given.
-      CONCURRENCY = [1, 5, 20].freeze
+      # Used if neither rates nor connections are given: a closed loop for what a configuration can serve, and an open
+      # one, with requests at random times, for how long users wait when it isn't overloaded.
+      CONCURRENCY = [20].freeze
+      SHARES = [0.6].freeze
       # The default profile of the work app: it mostly waits, as web apps do, and a short run has many requests.
       PROFILE = { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 1000 }.freeze
       BUDGET = 120
-      ROUNDS = 5
+      ROUNDS = 6
       DURATION = 1.0
       WARMUP = 0.5
       MOST = { workers: 256, threads: 10_000, concurrency: 100_000 }.freeze
@@ -48,16 +51,33 @@ module Cuttle
         @given.include?(name)
       end
 
+      # Whether there is a load with a given rate.
+      def open?
+        rates.any? || shares.any?
+      end
+
+      # Whether a plan needs figures that only a running server has (see Runner::Pilot).
+      def pilot?
+        shares.any? || !budget.nil?
+      end
+
       private
 
       def complete
-        @concurrency ||= rates.any? ? [] : CONCURRENCY
+        default_loads unless concurrency || open?
+        @concurrency ||= []
         @profile = PROFILE if app == "work" && profile.empty?
         @seed ||= Random.new_seed % 1_000_000
         @budget ||= BUDGET unless %i[rounds duration].any? { |name| given?(name) }
         @rounds ||= ROUNDS unless @budget
         @duration ||= DURATION
         @warmup ||= WARMUP
+      end
+
+      def default_loads
+        @concurrency = CONCURRENCY
+        @shares = SHARES
+        @poisson = true
       end
 
       def check
@@ -69,8 +89,9 @@ module Cuttle
         whole(:seed, seed, 0)
         times
         raise UsageError, "--rate: above 0" unless rates.all? { |rate| rate.positive? && rate.finite? }
-        raise UsageError, "--poisson is for --rate" if poisson && rates.empty?
-        raise UsageError, "--concurrency or --rate: nothing to load with" if concurrency.empty? && rates.empty?
+        raise UsageError, "--rate: above 0% of the capacity" unless shares.all? { |each| each.positive? && each < 100 }
+        raise UsageError, "--poisson is for --rate" if poisson && !open?
+        raise UsageError, "--concurrency or --rate: nothing to load with" if concurrency.empty? && !open?
       end
 
       def counts(name, least)

@@ -20,13 +20,15 @@ module Cuttle
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
-      # Makes a plan from Options. Raises UsageError.
-      def self.build(options, peers: Servers::Peers)
+      # Makes a plan from Options. pilot: a Runner::Pilot::Found; without one, open loops at a share of the capacity
+      # have no rate, and a start takes as long as usual. spent: seconds of the budget that are gone. Raises UsageError.
+      def self.build(options, peers: Servers::Peers, pilot: nil, spent: 0)
         found = Configurations.new(options, peers)
-        configurations = found.to_a
-        loads = asked(options)
-        budget = Budget.new(options, starts: configurations.length - found.missing.length, loads: loads.length).fit
-        new(configurations: configurations, loads: loads, missing: found.missing, seed: options.seed,
+        all = found.to_a
+        loads = asked(options, pilot)
+        budget = Budget.new(options, starts: all.length - found.missing.length, loads: loads.length,
+                                     boot: pilot&.start, spent: spent).fit
+        new(configurations: found.at_most(budget.starts), loads: loads, missing: found.missing, seed: options.seed,
             rounds: budget.rounds, duration: budget.duration, warmup: budget.warmup, cut: budget.cut)
       end
 
@@ -38,11 +40,12 @@ module Cuttle
             pairs: results.pairs)
       end
 
-      def self.asked(options)
+      def self.asked(options, pilot)
         keep_alive = options.keep_alive.first if options.keep_alive.length == 1 # else each configuration's own
         closed = options.concurrency.map { |count| [counted(count, "connection"), "closed", count, nil, false] }
-        open = options.rates.map do |rate|
-          ["#{format("%g", rate)}/s", "open", OPEN_CONNECTIONS, rate, options.poisson]
+        open = [*options.rates, *options.shares.map { |share| pilot&.rate(share) }].map do |rate|
+          name = rate ? "#{format("%g", rate)}/s" : "a share of the capacity"
+          [name, "open", OPEN_CONNECTIONS, rate, options.poisson]
         end
         (closed + open).uniq.map.with_index(1) do |(name, kind, connections, rate, poisson), number|
           Results::LoadSpec.new("id" => "l#{number}", "name" => name, "loop" => kind, "connections" => connections,

@@ -10,17 +10,22 @@ module Cuttle
     class Runner
       autoload :Interruption, "cuttle/lab/runner/session"
       autoload :Lock, "cuttle/lab/runner/lock"
+      autoload :Pilot, "cuttle/lab/runner/pilot"
       autoload :Progress, "cuttle/lab/runner/progress"
+      autoload :Roster, "cuttle/lab/runner/roster"
       autoload :Session, "cuttle/lab/runner/session"
       autoload :Testbed, "cuttle/lab/runner/testbed"
+      autoload :TimeLimit, "cuttle/lab/runner/time_limit"
       autoload :Trial, "cuttle/lab/runner/trial"
-      autoload :WarmUp, "cuttle/lab/runner/trial"
+      autoload :WarmUp, "cuttle/lab/runner/warm_up"
 
       # The results can't be written, so there is no point in going on.
       class Unwritable < Error; end
 
       # A configuration is left out after this many failed starts.
       FAILURES = 2
+      # The share of a budget that the first round may take.
+      FIRST_ROUND = 1 / 3r
       # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
@@ -41,16 +46,21 @@ module Cuttle
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
+        @roster = Roster.new(plan)
+        @left_out = done ? done.left_out.map(&:configuration) : []
       end
 
       # Returns when the plan is done, the lab was interrupted, or its time is over. Raises Unwritable, and Failure if
       # no server can be started.
       def run
-        @plan.rounds.times do |number|
+        @time.rounds(@plan.rounds).times do |number|
           break out_of_time(number) if @time.no_room_for_round?
 
-          @time.round { @plan.round(number).each { |start| attempt(start) if go_on?(start.configuration) } }
+          @round = number
+          @time.round { @plan.round(number).each { |start| attempt(start) if room?(start) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
+
+          shrink if learning?(number)
         end
         nothing_runs if @order.zero? && !@interruption.asked?
       end
@@ -69,14 +79,49 @@ module Cuttle
       private
 
       def go_on?(configuration)
-        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES
+        !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES &&
+          !@left_out.include?(configuration.id)
+      end
+
+      # Whether there is time for it. On a machine that is so busy that the first round would take most of the budget,
+      # the rest of that round is left out.
+      def room?(start)
+        return false unless go_on?(start.configuration)
+        return true unless learning?(start.round) && @time.round_took?(FIRST_ROUND)
+        return true if @roster.stays?(start.configuration)
+
+        leave_out(start.configuration, "the first round took too long")
+        false
+      end
+
+      def learning?(round)
+        round.zero? && @done.nil? && @time.limited?
+      end
+
+      # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
+      def shrink
+        out = @roster.shrink(@time.left, most: @time.rounds(@plan.rounds))
+        out.each { |configuration, reason| leave_out(configuration, reason) }
+        @time.expect(@roster.seconds)
+        @progress.total = @progress.runs + (@time.rounds_left(@plan.rounds - 1) * runs_in_a_round)
+      end
+
+      def leave_out(configuration, reason)
+        @left_out << configuration.id
+        @roster.leave_out(configuration)
+        @progress.say("#{configuration.name}: left out from here on, for the budget: #{reason}")
+        append("left_out", "configuration" => configuration.id, "block" => 0, "reason" => reason)
+      end
+
+      def runs_in_a_round
+        @plan.present.select { |each| go_on?(each) }.sum { |each| @plan.loads_of(each).length }
       end
 
       # Starts the server once, and again for the remaining loads if it died under one.
       def attempt(start)
         left = start.loads.reject { |load| @done&.run?(start.configuration.id, load.id, start.round) }
         @progress.start(start.configuration, start.round) if left.any?
-        serve(start, left) while left.any? && go_on?(start.configuration)
+        @roster.time(start) { serve(start, left) while left.any? && go_on?(start.configuration) }
       end
 
       # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
@@ -105,7 +150,12 @@ module Cuttle
 
       # Generates the load with Cuttle::Load or with another load tester.
       def generate(url, tester: nil, **options)
-        @interruption.watch(generator(url, tester, options))
+        @interruption.watch(generator(url, tester, { **options, **arrivals(options) }))
+      end
+
+      # All configurations of a round get their requests at the same random times, each round at others.
+      def arrivals(options)
+        options[:seed] ? { seed: options[:seed] + @round } : {}
       end
 
       def generator(url, tester, options)
@@ -117,6 +167,7 @@ module Cuttle
       def keep(start, load, run)
         append("run", { **place(start, load), "order" => @order += 1, **run })
         @repeated += 1 if run["repeated"]
+        @roster.add(start, load, run)
         said = "#{Load::Units.count(run["rate"])}/s#{", invalid: #{run["reasons"].first}" unless run["valid"]}"
         @progress.done(start.configuration, load, said)
       end
@@ -142,50 +193,16 @@ module Cuttle
         raise Unwritable, error.message
       end
 
+      # A lab whose number of rounds was free had as many as fitted.
       def out_of_time(done)
+        return if done >= @plan.rounds
+
         warn_of(Machine::Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
                                                "give more --budget, or go on with --resume"))
       end
 
       def nothing_runs
         raise Failure, "nothing could be measured: #{@reason || "there is no server"}"
-      end
-
-      # Limits the time of a running lab. A round does not begin if it would end late, and is broken off if it takes
-      # much longer than that.
-      class TimeLimit
-        FAR = 1.25 # times the budget
-
-        # budget: seconds, or nil for no limit.
-        def initialize(budget, clock: Cuttle.method(:now))
-          @budget = budget
-          @clock = clock
-          @began = clock.call
-          @longest = 0
-        end
-
-        # The first round always begins.
-        def no_room_for_round?
-          !@budget.nil? && @longest.positive? && elapsed + (@longest / 2) > @budget
-        end
-
-        def over?
-          !@budget.nil? && elapsed > @budget * FAR
-        end
-
-        # Measures how long a round takes.
-        def round
-          began = elapsed
-          yield
-        ensure
-          @longest = [@longest, elapsed - began].max
-        end
-
-        private
-
-        def elapsed
-          @clock.call - @began
-        end
       end
     end
   end

@@ -5,9 +5,9 @@ require "test_helper"
 # What is cut to fit a lab into its time, and how that is kept while it runs.
 class TestLabBudget < Minitest::Test
   def test_the_main_job_fits_two_minutes
-    budget = fit({}, starts: 11, loads: 3)
+    budget = fit({}, starts: 11, loads: 2)
     assert_operator budget.estimate, :<=, 120
-    assert_operator budget.rounds, :>=, 3
+    assert_equal [11, 5], [budget.starts, budget.rounds]
     assert_match(/s of each run's 1 s/, budget.cut.first)
   end
 
@@ -15,8 +15,8 @@ class TestLabBudget < Minitest::Test
     budget = fit({ duration: 2.0, warmup: 1.0, budget: 100, rounds: 10 }, starts: 4, loads: 2)
     assert_equal 2.0, budget.duration
     assert_equal 1.0, budget.warmup
-    assert_operator budget.rounds, :<, 10
-    assert_equal ["#{10 - budget.rounds} of 10 rounds"], budget.cut
+    assert_equal [3, 4], [budget.starts, budget.rounds]
+    assert_equal ["1 of 4 configurations: name fewer, or give more --budget", "6 of 10 rounds"], budget.cut
   end
 
   def test_more_time_is_more_rounds_where_none_were_asked_for
@@ -24,10 +24,18 @@ class TestLabBudget < Minitest::Test
     assert_equal 5, fit({ budget: 3600, rounds: 5 }, starts: 2, loads: 1).rounds
   end
 
+  # An app that takes 5 s to boot.
+  def test_slow_boots_cost_configurations_and_no_rounds
+    budget = fit({}, starts: 11, loads: 2, boot: 5.0, spent: 6)
+    assert_operator budget.estimate, :<=, 114
+    assert_equal [4, 4], [budget.starts, budget.rounds]
+    assert_equal "7 of 11 configurations: name fewer, or give more --budget", budget.cut.last
+  end
+
   def test_too_little_is_said
     budget = fit({ budget: 1 }, starts: 20, loads: 5)
-    assert_equal 3, budget.rounds
-    assert_match(/the end of 3 rounds, which take about/, budget.cut.last)
+    assert_equal [3, 4], [budget.starts, budget.rounds]
+    assert_match(/the end of 4 rounds, which take about/, budget.cut.last)
   end
 
   def test_without_a_budget_nothing_is_cut
@@ -44,9 +52,22 @@ class TestLabBudget < Minitest::Test
     refute limit.no_room_for_round?
     limit.round { now += 45 }
     assert limit.no_room_for_round?
+    limit.expect(20)
+    refute limit.no_room_for_round?
     refute limit.over?
     now = 126
     assert limit.over?
+  end
+
+  # As many as fit, if the user gave no number.
+  def test_rounds_are_counted_again_when_one_has_shown_how_long_they_take
+    now = 0
+    free, fixed = [true, false].map { |each| Cuttle::Lab::Runner::TimeLimit.new(100, free: each, clock: -> { now }) }
+    now = 20
+    [free, fixed].each { |limit| limit.expect(10) }
+    assert_equal [8, 5], [free.rounds_left(5), fixed.rounds_left(5)]
+    assert_equal [50, 5], [free.rounds(5), fixed.rounds(5)]
+    assert_equal 3, Cuttle::Lab::Runner::TimeLimit.new(nil, free: true).rounds(3)
   end
 
   def test_progress_estimates_what_is_left
@@ -63,8 +84,8 @@ class TestLabBudget < Minitest::Test
 
   private
 
-  def fit(options, starts:, loads:)
-    Cuttle::Lab::Plan::Budget.new(Cuttle::Lab::Options.new(**options), starts: starts, loads: loads).fit
+  def fit(options, **figures)
+    Cuttle::Lab::Plan::Budget.new(Cuttle::Lab::Options.new(**options), **figures).fit
   end
 
   def named(name)

@@ -64,6 +64,24 @@ class TestLabPlan < Minitest::Test
     assert_equal [false], plan.loads.map(&:keep_alive).uniq
   end
 
+  # A round number of what the pilot found.
+  def test_a_load_at_a_share_of_the_capacity
+    pilot = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid -t 5")
+    options = Cuttle::Lab::Options.new(seed: 1, shares: [0.6, 0.9])
+    peers = LabFakes::Peers.new
+    loads = [nil, pilot].map { |found| Cuttle::Lab::Plan.build(options, peers: peers, pilot: found).loads }
+    assert_equal [nil], loads[0].map(&:rate)
+    assert_equal [["250/s", 250.0], ["380/s", 380.0]], (loads[1].map { |load| [load.name, load.rate] })
+  end
+
+  # The control and what it repeats stay, and so do those with few workers.
+  def test_a_budget_that_is_too_small_leaves_configurations_out
+    pilot = Cuttle::Lab::Runner::Pilot::Found.new(5.0, 400.0, "hybrid -t 5")
+    plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1), peers: LabFakes::Peers.new, pilot: pilot)
+    assert_equal ["single", "hybrid -t 5", "fibers", "hybrid -t 5 (again)"], plan.configurations.map(&:name)
+    assert_match(/3 of 7 configurations/, plan.cut.last)
+  end
+
   def test_a_block_has_everything_once_in_an_order_of_its_own
     plan = plan()
     orders = Array.new(4) { |number| plan.round(number).map { |start| start.configuration.id } }

@@ -197,13 +197,47 @@ class TestLabRunner < Minitest::Test
     assert_match(/after 2 of 5 rounds/, told["text"])
   end
 
+  def test_after_the_first_round_a_lab_leaves_out_what_there_is_no_time_for
+    time = Cuttle::Lab::Runner::TimeLimit.new(1000)
+    time.stub(:left, 0.0) { run_lab(rounds: 2, workers: [0, 2], time: time) }
+    left_out = @store.of("left_out").map { |each| each["configuration"] }
+    assert_equal 2, left_out.length
+    assert_empty left_out & %w[c3 c5] # hybrid and its control
+    blocks = @store.of("run").group_by { |run| run["configuration"] }
+                   .transform_values { |runs| runs.map { |run| run["block"] }.uniq }
+    assert_equal [[0]], blocks.values_at(*left_out).uniq
+    assert_equal [[0, 1]], blocks.except(*left_out).values.uniq
+  end
+
+  # The first round may take a third of the time. What is left then, and may be left out, is.
+  def test_a_first_round_that_takes_too_long_is_cut_short
+    now = 0
+    time = Cuttle::Lab::Runner::TimeLimit.new(90, clock: -> { now })
+    run_lab(rounds: 1, workers: [0, 2], time: time) { (now += 16) && LabFakes::Server.new(@native.port) }
+    assert_operator @store.of("left_out").length, :>=, 1
+    assert_equal ["the first round took too long"], @store.of("left_out").first(1).map { |each| each["reason"] }
+    assert_operator @store.of("run").map { |run| run["configuration"] }.uniq.length, :<, 5
+    assert_empty %w[c3 c5] - @store.of("run").map { |run| run["configuration"] }
+  end
+
+  # What was left out stays so.
+  def test_a_resumed_lab_leaves_the_same_out
+    time = Cuttle::Lab::Runner::TimeLimit.new(1000)
+    time.stub(:left, 0.0) { run_lab(rounds: 1, workers: [0, 2], time: time) }
+    lines = @store.lines.reject { |line| line["type"] == "end" }
+    left_out = @store.of("left_out").map { |each| each["configuration"] }
+    @store = LabFakes::Store.new
+    run_lab(rounds: 2, workers: [0, 2], done: done(lines))
+    assert_equal %w[c1 c2 c3 c4 c5] - left_out, @store.of("run").map { |run| run["configuration"] }.uniq.sort
+  end
+
   private
 
   # changes: of the loads, as the results file has them.
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
   def run_lab(rounds:, duration: LOADS[:duration], done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil),
-              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, &made)
-    options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration)
+              cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0], &made)
+    options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, workers: workers)
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan

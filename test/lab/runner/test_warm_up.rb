@@ -4,32 +4,51 @@ require "test_helper"
 
 # Warm until steady, or said to be not.
 class TestLabWarmUp < Minitest::Test
-  Piece = Struct.new(:rate, :responses, :stopped) do
+  # latency: a Load::Histogram.
+  Piece = Struct.new(:latency, :stopped) do
     def interrupted?
       stopped
     end
   end
 
-  def test_two_pieces_of_the_same_rate_are_steady
+  def test_two_pieces_with_the_same_times_are_steady
     assert_equal [true, 3], warm(500, 900, 905, 100)
   end
 
-  def test_a_rate_that_goes_on_changing_is_not
+  def test_times_that_go_on_changing_are_not
     assert_equal [false, 4], warm(100, 200, 400, 800)
   end
 
   def test_few_responses_may_differ_by_chance
-    assert_equal [true, 2], warm(100, 130, responses: 10)
-    assert_equal [false, 4], warm(100, 130, 170, 230, responses: 10_000)
+    assert_equal [true, 2], warm(100, 112, responses: 100)
+    assert_equal [false, 4], warm(100, 112, 126, 141, responses: 10_000)
   end
 
-  def test_no_responses_are_not_steady
-    assert_equal [false, 4], warm(0, 0, 0, 0, responses: 0)
+  # Whatever they are, they show nothing: neither the same times nor others.
+  def test_too_few_responses_are_no_proof
+    [[100] * 4, [100, 130, 100, 130]].each { |times| assert_equal [nil, 4], warm(*times, responses: 4) }
+    assert_equal [nil, 4], warm(0, 0, 0, 0, responses: 0)
+  end
+
+  # Two of them together are enough.
+  def test_pieces_with_few_responses_are_taken_together
+    assert_equal [true, 4], warm(100, 101, 99, 100, responses: 20)
+  end
+
+  # Of runs that are still a quarter slower at the end of the warm-up, few pass; of steady ones, most do.
+  def test_power
+    random = Random.new(1)
+    passed = [1.25, 1.0].map do |slower|
+      times = [3, 2, 1, 0].map { |power| 100 * (slower**power) }
+      200.times.count { warm(*times, responses: 60, random: random).first }
+    end
+    assert_operator passed[0], :<=, 20
+    assert_operator passed[1], :>=, 180
   end
 
   def test_an_interruption_ends_it
     calls = 0
-    steady = Cuttle::Lab::Runner::WarmUp.new(1) { (calls += 1) && Piece.new(1, 1, true) }.call
+    steady = Cuttle::Lab::Runner::WarmUp.new(1) { (calls += 1) && Piece.new(nil, true) }.call
     assert_nil steady
     assert_equal 1, calls
   end
@@ -40,9 +59,20 @@ class TestLabWarmUp < Minitest::Test
 
   private
 
-  def warm(*rates, responses: 10_000)
+  # Pieces with these mean times (ms), which vary by about 30%. [whether it is steady, number of pieces]
+  def warm(*means, responses: 10_000, random: Random.new(1))
     calls = 0
-    steady = Cuttle::Lab::Runner::WarmUp.new(1) { Piece.new(rates[(calls += 1) - 1], responses, false) }.call
+    steady = Cuttle::Lab::Runner::WarmUp.new(1) do
+      histogram = Cuttle::Load::Histogram.new
+      mean = means[(calls += 1) - 1]
+      responses.times { |index| histogram.record((mean * 1e6 * factor(index, random)).round) }
+      Piece.new(histogram, false)
+    end.call
     [steady, calls]
+  end
+
+  # As many short as long ones.
+  def factor(index, random)
+    index.even? ? 0.7 + (0.01 * random.rand) : 1.29 + (0.01 * random.rand)
   end
 end

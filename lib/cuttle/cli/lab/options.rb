@@ -119,8 +119,9 @@ module Cuttle
         end
 
         def loads(parser)
-          numbers(parser, :concurrency, "--concurrency N,…", "connections in a closed loop (1,5,20)")
-          parser.on("--rate R,…", "requests per second in an open loop") { |text| @lab[:rates] = rates(text) }
+          numbers(parser, :concurrency, "--concurrency N,…", "connections in a closed loop")
+          parser.on("--rate R,…", "requests per second in an open loop; 60%: of what the control serves",
+                    "(without either of both: 20 connections, and 60% at random times)") { |text| rates(text) }
           parser.on("--poisson", "send at random times; --rate is the mean") { @lab[:poisson] = true }
           time(parser, :timeout, "--timeout TIME", "limit for a response (10s)")
           time(parser, :delay, "--delay TIME", "delay of a slow network, each way (none)")
@@ -178,7 +179,16 @@ module Cuttle
         end
 
         def rates(text)
-          words(text).map { |word| Cuttle::Load::Units.rate(word, "--rate") }
+          shares, rates = words(text).partition { |word| word.end_with?("%") }
+          @lab[:rates] = rates.map { |word| Cuttle::Load::Units.rate(word, "--rate") }
+          @lab[:shares] = shares.map { |word| share(word) }
+        end
+
+        def share(word)
+          percent = Float(word.delete_suffix("%"), exception: false)
+          return percent / 100 if percent
+
+          raise UsageError, "--rate: requests per second, or a share such as 60%, not #{word}"
         end
 
         # "5/20/1000,cv=0.5": Strings, that the app itself checks; "upstream" alone is the lab's own.

@@ -16,7 +16,7 @@ module Cuttle
         FIRST = 9 # of these before the first run
         PAUSE = 0.05 # seconds between two measurements
         PATIENCE = 15 # seconds that one run waits at most
-        LIMIT = 60 # seconds that all runs together wait at most
+        LIMIT = 60 # seconds that all runs together wait, if nothing else limits them
 
         LOOK = ->(core) { Load::Parts.core_speed(core, MOMENT) }
 
@@ -25,13 +25,13 @@ module Cuttle
         end
 
         # give_up: returns whether waiting is pointless now. look: called with a core, returns its current speed in any
-        # unit, or nil if it can't be measured.
-        def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) })
+        # unit, or nil if it can't be measured. limit: seconds that all runs together wait at most.
+        def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) }, limit: LIMIT)
           @give_up = give_up
           @look = look
           @pause = pause
           @known = cores.server.first(MOST_CORES).to_h { |core| [core, []] }
-          @left = LIMIT.to_f
+          @left = limit.to_f
           FIRST.times { now.tap { @pause.call(PAUSE) } }
         end
 

@@ -3,49 +3,55 @@
 module Cuttle
   module Lab
     class Plan
-      # Fits a lab into the time that it may take, and says what was cut. It shortens runs first, because rounds are
-      # worth more: intervals are computed from starts of servers.
+      # Fits a lab into the time that it may take, and says what was cut. It shortens runs first. If there would be too
+      # few rounds even so, it leaves out configurations: few rounds of many configurations show nothing, because
+      # intervals are computed from starts of servers. What it expects here, the first round corrects (Runner::Roster).
       class Budget
-        BOOT = 0.55 # seconds for a start and a stop, on average
+        BOOT = 0.55 # seconds for a start and a stop, if no pilot measured it
         EXTRA = 0.1 # seconds of a run beside warm-up and measuring
-        LEAST_ROUNDS = 3
+        ROUNDS = 6 # enough to see a difference of 10% where runs scatter by 2%
+        LEAST_ROUNDS = 4
+        LEAST_CONFIGURATIONS = 3 # two, and the control
         LEAST_DURATION = 0.4
         LEAST_WARMUP = 0.2
         MOST_ROUNDS = 50
 
-        attr_reader :rounds, :duration, :warmup, :cut
+        # starts: the number of configurations to keep.
+        attr_reader :starts, :rounds, :duration, :warmup, :cut
 
-        # starts: number of configurations in a round. loads: loads of each.
-        def initialize(options, starts:, loads:)
+        # starts: number of configurations in a round. loads: loads of each. boot: seconds for a start and a stop.
+        # spent: seconds of the budget that are gone.
+        def initialize(options, starts:, loads:, boot: nil, spent: 0)
           @options = options
           @starts = [starts, 1].max
           @loads = loads
-          @rounds = options.rounds || Options::ROUNDS
+          @boot = boot || BOOT
+          @budget = options.budget && (options.budget - spent)
+          @rounds = options.rounds || ROUNDS
           @duration = options.duration
           @warmup = options.warmup
           @cut = []
         end
 
         def fit
-          return self unless @options.budget
+          return self unless @budget
 
           shorten
+          leave_out
           count_rounds
           self
         end
 
         # Seconds for the whole lab.
-        def estimate(rounds: @rounds, duration: @duration, warmup: @warmup)
-          rounds * @starts * (BOOT + (@loads * (warmup + duration + EXTRA)))
+        def estimate(rounds: @rounds, starts: @starts)
+          rounds * starts * (@boot + (@loads * (@warmup + @duration + EXTRA)))
         end
 
         private
 
         def shorten
           wanted = [@duration, @warmup]
-          while estimate > @options.budget
-            break unless shorter?(:duration, LEAST_DURATION) | shorter?(:warmup, LEAST_WARMUP)
-          end
+          nil while estimate > @budget && (shorter?(:duration, LEAST_DURATION) | shorter?(:warmup, LEAST_WARMUP))
           return if wanted == [@duration, @warmup]
 
           duration, warmup = wanted
@@ -62,13 +68,22 @@ module Cuttle
           true
         end
 
+        def leave_out
+          wanted = @starts
+          least = [LEAST_ROUNDS, @rounds].min
+          @starts -= 1 while estimate(rounds: least) > @budget && @starts > LEAST_CONFIGURATIONS
+          return if @starts == wanted
+
+          @cut << "#{wanted - @starts} of #{wanted} configurations: name fewer, or give more --budget"
+        end
+
         def count_rounds
           wanted = @rounds
-          fitting = (@options.budget / estimate(rounds: 1)).floor
-          @rounds = @options.rounds ? [fitting, wanted].min : [fitting, MOST_ROUNDS].min
+          fitting = (@budget / estimate(rounds: 1)).floor
+          @rounds = [fitting, @options.rounds || MOST_ROUNDS].min
           @rounds = [@rounds, [LEAST_ROUNDS, wanted].min].max
-          @cut << "#{wanted - @rounds} of #{wanted} rounds" if @rounds < wanted
-          tight if estimate > @options.budget
+          @cut << "#{wanted - @rounds} of #{wanted} rounds" if @options.rounds && @rounds < wanted
+          tight if estimate > @budget
         end
 
         # Says that the budget is too small. Fewer rounds would show nothing.

@@ -28,11 +28,16 @@ module Cuttle
 
         # An Array of Results::Configuration, with ids.
         def to_a
-          wanted = axes.uniq { |configuration, _| configuration }
-          raise UsageError, "nothing to measure: name --engines or --servers" if wanted.empty?
+          @to_a ||= made
+        end
 
-          wanted.map.with_index(1) { |(hash, reason), number| numbered(hash, "c#{number}", reason) }
-                .then { |configurations| [*configurations, control(configurations)].compact }
+        # The +count+ of them to measure if there is no time for all, in the same order, and those that are missing. The
+        # control and what it repeats are always there. Those with few workers go before others.
+        def at_most(count)
+          present = to_a.reject { |each| @missing.key?(each.id) }
+          twice = present.flat_map { |each| [each.id, each.control_of] if each.control_of }
+          order = present.sort_by.with_index { |each, index| [twice.include?(each.id) ? 0 : 1, each.workers, index] }
+          to_a - (order - order.first(count))
         end
 
         # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run, if it is for one.
@@ -43,6 +48,14 @@ module Cuttle
         end
 
         private
+
+        def made
+          wanted = axes.uniq { |configuration, _| configuration }
+          raise UsageError, "nothing to measure: name --engines or --servers" if wanted.empty?
+
+          wanted.map.with_index(1) { |(hash, reason), number| numbered(hash, "c#{number}", reason) }
+                .then { |configurations| [*configurations, control(configurations)].compact }
+        end
 
         def axes
           servers.product(@options.workers, @options.keep_alive, @options.rubies)

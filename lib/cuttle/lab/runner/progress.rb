@@ -6,6 +6,8 @@ module Cuttle
       # Shows the progress of a lab: one line that is overwritten on a terminal, otherwise a line for each start. The
       # remaining time is estimated from the runs so far.
       class Progress
+        attr_writer :total
+
         # total: number of runs. done: number of runs that exist already.
         def initialize(out, total:, done: 0, clock: Cuttle.method(:now))
           @out = out
@@ -15,6 +17,11 @@ module Cuttle
           @clock = clock
           @terminal = out.respond_to?(:tty?) && out.tty?
           @began = clock.call
+        end
+
+        # The number of finished runs.
+        def runs
+          @done
         end
 
         # Shows a start of +configuration+ in +round+.

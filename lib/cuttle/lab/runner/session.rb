@@ -9,6 +9,8 @@ module Cuttle
       # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
       # and closes all of these in order, whatever happens.
       class Session
+        WAITING = 0.1 # of the budget, at most, is spent on waiting for a calm core
+
         # plan: a Plan, or nil to make one from the options. trials: see Runner.
         def initialize(options, out:, plan: nil, trials: {})
           @options = options
@@ -29,6 +31,7 @@ module Cuttle
         private
 
         def measure
+          @time = TimeLimit.new(@options.budget, free: !@options.given?(:rounds) && @options.resume.nil?)
           @done = Results.read(@options.resume) if @options.resume
           @app = app
           @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)
@@ -36,10 +39,25 @@ module Cuttle
           Load::Mix.read(@options.mix) if @options.mix # fails before the lab starts if the file is invalid
           pinned = @cores.pin_self
           Testbed.open(@app, @options, @cores) do |testbed|
-            # Some servers don't go into this app's bundle.
-            @plan = Plan.build(@options, peers: testbed.peers) unless @done || @own
+            @plan = fitted(testbed) unless @done || @own
             open_store { |store| carry_out(store, testbed, pinned) }
           end
+        end
+
+        # A plan for this machine. Some servers don't go into this app's bundle.
+        def fitted(testbed)
+          plan = Plan.build(@options, peers: testbed.peers)
+          return plan unless @options.pilot?
+
+          found = Pilot.new(plan, testbed, @cores, interruption: @interruption, **pilot).call or raise Interrupt
+          @out.puts "a start takes #{Report::Units.time(found.start * 1e9)}, and #{found.configuration} serves " \
+                    "#{Report::Numbers.rate(found.capacity)} requests/s"
+          Plan.build(@options, peers: testbed.peers, pilot: found, spent: @time.elapsed)
+        end
+
+        def pilot
+          { connections: @options.concurrency.max || Options::CONCURRENCY.max,
+            duration: @options.given?(:duration) ? @options.duration : 0 }
         end
 
         # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
@@ -96,8 +114,8 @@ module Cuttle
           progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
           runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
                               done: @done, trials: @trials,
-                              speed: Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?)),
-                              interruption: @interruption, time: TimeLimit.new(@options.budget))
+                              speed: core_speed,
+                              interruption: @interruption, time: @time)
           [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
           begin
             runner.run
@@ -105,6 +123,12 @@ module Cuttle
             progress.finish
           end
           runner.finish
+        end
+
+        # In a lab of two minutes, runs can't wait for one.
+        def core_speed
+          limit = [Machine::CoreSpeed::LIMIT, *(@options.budget * WAITING if @options.budget)].min
+          Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?), limit: limit)
         end
 
         # A warning if the machine or Ruby has changed since the lab began: rounds under different conditions are not
@@ -120,7 +144,7 @@ module Cuttle
         def introduce
           twice = " (one twice)" if @plan.present.any?(&:control_of)
           @out.puts "#{@directory}: #{@plan.present.length} configurations#{twice} under #{@plan.loads.length} " \
-                    "loads, in #{@plan.rounds} rounds; seed #{@plan.seed}"
+                    "loads, in #{"about " if @options.budget}#{@plan.rounds} rounds; seed #{@plan.seed}"
           @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
           @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }
           @plan.missing.each do |id, reason|

@@ -55,7 +55,7 @@ module Cuttle
           raise Failure, format("answered %d with %d octets to GET #{path}, and not 200 with #{@load.octets}", *found)
         end
 
-        # Whether its rate became steady (see WarmUp).
+        # Whether it became steady (see WarmUp).
         def warm_up
           WarmUp.new(@plan.warmup) { |seconds| @generator.call(@url, **@options, duration: seconds) }.call
         end
@@ -148,45 +148,6 @@ module Cuttle
         def last_words
           said = Servers::Server.last_words(@server.output.to_s, 1)
           said.empty? ? "it said nothing" : said
-        end
-      end
-
-      # Loads a server in pieces until two pieces in a row have the same rate, or until the time is over.
-      class WarmUp
-        PIECES = 4 # at most
-        LEAST = 0.05 # seconds a piece
-        SAME = 0.1 # of the rate; a smaller difference is steady
-        DEVIATIONS = 3 # standard deviations that two pieces may differ by chance
-
-        # load: called with the seconds of a piece, returns a Load::Result.
-        def initialize(seconds, &load)
-          @seconds = seconds
-          @load = load
-        end
-
-        # Whether the rate became steady. nil if there was no time, or the warm-up was interrupted.
-        def call
-          return if @seconds < LEAST * 2
-
-          before = nil
-          PIECES.times do
-            piece = @load.call([@seconds / PIECES, LEAST].max)
-            return if piece.interrupted?
-            return true if before && same?(before, piece)
-
-            before = piece
-          end
-          false
-        end
-
-        private
-
-        def same?(one, other)
-          counts = [one, other].map(&:responses)
-          return false unless counts.all?(&:positive?)
-
-          chance = DEVIATIONS * Math.sqrt(counts.sum { |count| 1.0 / count })
-          (other.rate - one.rate).abs <= [SAME, chance].max * [one.rate, other.rate].max
         end
       end
     end

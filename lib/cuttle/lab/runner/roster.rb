@@ -1,0 +1,109 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    class Runner
+      # The configurations that a lab with a budget goes on with. The first round shows what each really takes, with its
+      # boots, repeated runs and waits for a calm core, and which are far behind. If there is no time for ROUNDS rounds
+      # of all, those that are farthest behind are left out; if there is no time for LEAST_ROUNDS even so, others too.
+      #
+      # Rule: the control and what it repeats stay. A configuration about as good as the best is only left out for the
+      # sake of LEAST_ROUNDS, because one run says little.
+      class Roster
+        FAR = 1.5 # times better is the best, under every load
+
+        def initialize(plan)
+          @plan = plan
+          @seconds = {}
+          @values = Hash.new { |hash, id| hash[id] = {} }
+          @out = []
+        end
+
+        # Whether a configuration is still in the lab.
+        def include?(configuration)
+          !@out.include?(configuration.id)
+        end
+
+        # Runs the block, which measures what +start+, a Plan::Start, says.
+        def time(start)
+          began = Cuttle.now
+          yield
+        ensure
+          @seconds[start.configuration.id] = Cuttle.now - began if start.round.zero?
+        end
+
+        # Notes a run, as the results have it.
+        def add(start, load, run)
+          return unless start.round.zero?
+
+          value = Analysis::Measure.of(load).value(Results::Run.new(run)) if run["valid"]
+          @values[start.configuration.id][load] = value if value
+        end
+
+        # Seconds of a round of those that are in the lab.
+        def seconds
+          @seconds.sum { |id, seconds| @out.include?(id) ? 0 : seconds }
+        end
+
+        # Whether it can't be left out: it is the control, or what that repeats.
+        def stays?(configuration)
+          !configuration.control_of.nil? || @plan.present.any? { |each| each.control_of == configuration.id }
+        end
+
+        def leave_out(configuration)
+          @out |= [configuration.id]
+        end
+
+        # Leaves configurations out after the first round. left: seconds. most: no more rounds are wanted. Returns
+        # { configuration => reason }.
+        def shrink(left, most: Plan::Budget::MOST_ROUNDS)
+          far, near = candidates.partition { |each| behind(each) >= FAR }
+          wanted = [Plan::Budget::ROUNDS, Plan::Budget::LEAST_ROUNDS].map { |rounds| [rounds, most].min }
+          drop(far, wanted[0], left).merge(drop(near, wanted[1], left))
+        end
+
+        private
+
+        # Those that may be left out, the farthest behind first.
+        def candidates
+          @plan.present.select { |each| include?(each) && !stays?(each) }.sort_by { |each| -behind(each) }
+        end
+
+        def drop(candidates, rounds, left)
+          candidates.each_with_object({}) do |configuration, out|
+            break out if seconds * (rounds - 1) <= left || remaining <= Plan::Budget::LEAST_CONFIGURATIONS
+
+            leave_out(configuration)
+            out[configuration] = reason(configuration)
+          end
+        end
+
+        def remaining
+          @plan.present.count { |each| include?(each) }
+        end
+
+        def reason(configuration)
+          behind = behind(configuration)
+          return "nothing was measured" if behind.infinite?
+
+          format("%.1f times behind the best", behind)
+        end
+
+        # How many times better the best is, under the load where that is least.
+        def behind(configuration)
+          factors = @plan.loads_of(configuration).filter_map { |load| factor(configuration, load) }
+          factors.min || Float::INFINITY
+        end
+
+        def factor(configuration, load)
+          own = @values[configuration.id][load]
+          measure = Analysis::Measure.of(load)
+          best = @values.values.filter_map { |values| values[load] }.max_by { |value| measure.goodness(value) }
+          return unless own&.positive? && best&.positive?
+
+          measure.name == :rate ? best.fdiv(own) : own.fdiv(best)
+        end
+      end
+    end
+  end
+end

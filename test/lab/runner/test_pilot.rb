@@ -1,0 +1,69 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require_relative "../support/lab_fakes"
+
+# What a lab finds out before it makes its plan, on servers of the load generator's own.
+class TestLabPilot < Minitest::Test
+  def setup
+    @native = Cuttle::Load::TestServers::Known.new(:null)
+    @interruption = Cuttle::Lab::Runner::Interruption.new
+    @tried = []
+  end
+
+  def teardown
+    @native.close
+  end
+
+  def test_it_loads_what_the_control_repeats
+    found = pilot { LabFakes::Server.new(@native.port) }
+    assert_equal ["hybrid -t 5", ["hybrid -t 5"]], [found.configuration, @tried]
+    assert_operator found.capacity, :>, 10
+    assert_operator found.start, :<, 0.5 # without the load
+  end
+
+  def test_shares_are_round_numbers
+    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 423.7, "hybrid")
+    assert_equal [250, 0.42, 9700], [found.rate(0.6), found.rate(0.001), found.rate(23)]
+  end
+
+  def test_there_is_no_share_of_nothing
+    found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 0.0, "hybrid")
+    assert_match(/hybrid answered nothing in the pilot run: give --rate a number/,
+                 assert_raises(Cuttle::Lab::Failure) { found.rate(0.6) }.message)
+  end
+
+  def test_if_it_does_not_start_another_one_has_to_do
+    found = pilot do |configuration|
+      raise Cuttle::Lab::Failure, "no" if configuration.model == "hybrid"
+
+      LabFakes::Server.new(@native.port)
+    end
+    assert_equal "single", found.configuration
+  end
+
+  def test_nothing_starts
+    error = assert_raises(Cuttle::Lab::Failure) { pilot { raise Cuttle::Lab::Failure, "no database here" } }
+    assert_equal "nothing could be measured: no database here", error.message
+  end
+
+  def test_an_interrupt
+    assert_nil(pilot do
+      @interruption.ask
+      LabFakes::Server.new(@native.port)
+    end)
+    assert_equal 1, @tried.length
+  end
+
+  private
+
+  def pilot
+    plan = Cuttle::Lab::Plan.build(Cuttle::Lab::Options.new(seed: 1), peers: LabFakes::Peers.new)
+    testbed = LabFakes::Testbed.new do |configuration|
+      @tried << configuration.name
+      yield configuration
+    end
+    Cuttle::Lab::Runner::Pilot.new(plan, testbed, Cuttle::Lab::Machine::Cores.new, connections: 2,
+                                                                                   interruption: @interruption).call
+  end
+end
