@@ -16,6 +16,7 @@ module Cuttle
       autoload :Changes, "cuttle/lab/report/changes"
       autoload :Document, "cuttle/lab/report/document"
       autoload :Page, "cuttle/lab/report/page"
+      autoload :Recommendation, "cuttle/lab/report/recommendation"
       autoload :Sections, "cuttle/lab/report/sections"
       autoload :Table, "cuttle/lab/report/table"
       autoload :Text, "cuttle/lab/report/text"

@@ -51,12 +51,14 @@ module Cuttle
         tag(:p, text, class: "lead")
       end
 
-      # A table in a box that scrolls where the page is narrower. rows: Arrays of texts or of whole cells; the first
+      # A table. On a narrow screen each row is a block of its own, with the name of its column at each cell; the box
+      # scrolls if even that is too wide. rows: Arrays of texts or of whole cells; the first
       # cell is the head of its row.
       def table(caption, header, rows)
         head = tag(:thead, tag(:tr, header.map { |name| tag(:th, name, scope: "col") }))
         body = rows.map do |name, *cells|
-          tag(:tr, tag(:th, name, scope: "row"), cells.map { |cell| tag(:td, cell) })
+          tag(:tr, tag(:th, name, scope: "row"),
+              cells.zip(header.drop(1)).map { |cell, label| tag(:td, cell, data_label: label) })
         end
         scrolling(caption, tag(:table, tag(:caption, caption), head, tag(:tbody, body)))
       end

@@ -38,6 +38,16 @@ class TestLabReportDocument < Minitest::Test
     assert_includes [true, false], hash["comparisons"].first["different"]
     assert_equal "c14", hash["missing"].first["configuration"]
     refute_empty hash["verdict"]
+    assert_empty hash["left_out"]
+  end
+
+  def test_the_recommendation
+    found = document["recommendation"]
+
+    assert_equal [%w[l4 l5], %w[fastest cheapest best_tail]],
+                 [found.values_at("closed", "open"), found["choices"].map { |each| each["role"] }]
+    assert_includes document["configurations"].map { |each| each["id"] }, found["pick"]["configuration"]
+    assert_kind_of Numeric, found["pick"]["memory"]
   end
 
   def test_numbers_that_json_has_not_are_null

@@ -37,9 +37,18 @@ class TestLabReportPage < Minitest::Test
     refute_includes page, %(<section id="over-time")
   end
 
-  def test_the_verdict_comes_first
+  def test_what_to_run_comes_first_then_the_verdict
     page = html
-    assert_operator page.index(%(<section id="verdict")), :<, page.index("<table")
+    places = %w[recommendation verdict table].map { |anchor| page.index(%(<section id="#{anchor}")) }
+    assert_equal places.sort, places
+    assert_match(%r{<section id="recommendation".*?<p>Run <b class="configuration">.*?</b>: \d}m, page)
+  end
+
+  # On a narrow screen a row is a block, so each cell has the name of its column.
+  def test_cells_know_their_columns
+    page = html
+    labels = page[/<section id="table".*?<\/section>/m].scan(/<td[^>]* data-label="([^"]+)"/).flatten.uniq
+    assert_equal Cuttle::Lab::Report::Table::COLUMNS.map(&:name), labels
   end
 
   def test_it_loads_nothing_and_runs_nothing

@@ -17,7 +17,7 @@ module Cuttle
 
         def labs(changes)
           { "A" => changes.one, "B" => changes.other }.map do |name, results|
-            rounds = Units.plural(results.rounds.to_i, "round")
+            rounds = Units.plural(results.rounds_run, "round")
             duration = Units.duration(results.duration.to_f)
             "#{name}  #{results.directory}  #{results.started_at}, #{rounds} of #{duration}"
           end.join("\n")

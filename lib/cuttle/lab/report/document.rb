@@ -23,7 +23,8 @@ module Cuttle
         end
 
         def findings(view)
-          { "verdict" => view.analysis.verdict, "base" => view.base&.id,
+          { "recommendation" => recommendation(view.analysis.recommendation), "verdict" => view.analysis.verdict,
+            "base" => view.base&.id,
             "controls" => view.analysis.controls.map { |each| comparison(each) },
             "rows" => view.loads.flat_map { |load| view.rows(load).map { |row| row_of(row) } },
             "comparisons" => view.loads.flat_map { |load| view.comparisons(load).map { |each| comparison(each) } } }
@@ -32,7 +33,18 @@ module Cuttle
         def troubles(view)
           results = view.results
           { "interrupted" => results.interrupted?, "missing" => results.missing, "failures" => results.failures,
-            "warnings" => results.warnings, "damages" => results.damages }
+            "warnings" => results.warnings,
+            "left_out" => results.left_out, "damages" => results.damages }
+        end
+
+        # pick: nil if the lab can't say what to run.
+        def recommendation(found)
+          { "pick" => found.pick && choice(found.pick), "choices" => found.choices.map { |each| choice(each) },
+            "closed" => found.closed&.id, "open" => found.open&.id, "unclear" => found.unclear.map(&:id) }
+        end
+
+        def choice(choice)
+          choice.to_h.merge(configuration: choice.configuration.id, equals: choice.equals.map(&:id))
         end
 
         def row_of(row)

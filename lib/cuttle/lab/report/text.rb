@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Report
-      # The lab on a terminal: a table for each load, then all warnings, then the verdict. The verdict comes last,
-      # because the reader's eye is there when the command ends.
+      # The lab on a terminal: a table for each load, then all warnings, then the verdict, then what to run. That comes
+      # last, because the reader's eye is there when the command ends.
       module Text
         # The columns that fit side by side. The page has all of them.
         COLUMNS = ["requests/s", "ratio", "p50", "p95", "p99", "CPU", "memory", "errors", "runs"].freeze
@@ -14,7 +14,7 @@ module Cuttle
 
         def render(view)
           parts = [heading(view), *view.loads.map { |load| table(view, load) }, footnote(view), troubles(view),
-                   verdict(view)]
+                   verdict(view), recommendation(view)]
           Markup.clean(parts.compact.join("\n\n")) << "\n"
         end
 
@@ -25,10 +25,14 @@ module Cuttle
         def table(view, load)
           columns = Table::COLUMNS.select { |column| COLUMNS.include?(column.name) }
           header = [load.name, *columns.flat_map { |column| names(column) }]
-          rows = view.rows(load).map do |row|
-            [row.configuration.name, *columns.flat_map { |column| figures(column, row, view) }]
+          rows = view.ranked(load).flat_map do |title, members|
+            [*([[title]] if title), *members.map { |row| cells(row, columns, view) }]
           end
           Columns.align([header, *rows])
+        end
+
+        def cells(row, columns, view)
+          [row.configuration.name, *columns.flat_map { |column| figures(column, row, view) }]
         end
 
         def names(column)
@@ -56,6 +60,7 @@ module Cuttle
         def losses(view)
           results = view.results
           results.cut.to_a.map { |sentence| "left out for the budget: #{sentence}" } +
+            view.left_out.map { |sentence| "left out #{sentence}" } +
             results.damages.map { |damage| "results file, line #{damage.line}: #{damage.reason}" }
         end
 
@@ -88,6 +93,13 @@ module Cuttle
 
         def verdict(view)
           view.analysis.verdict.join("\n")
+        end
+
+        def recommendation(view)
+          found = Recommendation.new(view)
+          return unless found.any?
+
+          [Columns.align([found.header, *found.rows], left: [0, 1]), "", found.sentence, *found.notes].join("\n")
         end
       end
     end

@@ -41,10 +41,24 @@ module Cuttle
           @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate.to_f] : [1, load.connections.to_i] }
         end
 
-        # The rows of +load+, the highest rate first.
+        # Headings of the groups of a Ranking. BEST stands for the best configuration.
+        GROUPS = { best: "best", behind: "measurably behind BEST",
+                   unclear: "too few rounds to compare with BEST", left_out: "left out for the budget",
+                   unmeasured: "not measured, or with many errors" }.freeze
+
+        # The rows of +load+, the best first.
         def rows(load)
-          rows = configurations.filter_map { |configuration| row(configuration, load) }
-          rows.sort_by { |row| -(row.rate&.value || -1) }
+          ranked(load).flat_map(&:last)
+        end
+
+        # [heading or nil, rows] for each group of configurations under +load+, the best first.
+        def ranked(load)
+          @ranked ||= {}
+          @ranked[load.id] ||= begin
+            groups = analysis.ranking(load: load)&.groups || { unmeasured: analysis.rows(load) }
+            best = analysis.best(load: load)&.configuration&.name
+            groups.map { |group, rows| [(GROUPS.fetch(group).sub("BEST") { best } if groups.length > 1), rows] }
+          end
         end
 
         def row(configuration, load)
@@ -113,7 +127,7 @@ module Cuttle
 
         # The size of the lab: "5 rounds of 5 s", "4 loads", …
         def scope
-          ["#{Units.plural(results.rounds.to_i, "round")} of #{Units.duration(results.duration.to_f)}",
+          ["#{Units.plural(results.rounds_run, "round")} of #{Units.duration(results.duration.to_f)}",
            Units.plural(configurations.length, "configuration"), Units.plural(loads.length, "load"),
            Units.plural(results.runs.length, "run"), "seed #{results.seed}"]
         end
@@ -124,6 +138,14 @@ module Cuttle
 
         def name_of_load(id)
           results.load(id)&.name || id
+        end
+
+        # What was left out to stay within the budget: a sentence for each round after which that happened.
+        def left_out
+          results.left_out.group_by(&:block).map do |block, all|
+            named = all.map { |each| "#{name_of_configuration(each.configuration)} (#{each.reason})" }
+            "after round #{block.to_i + 1}, for the budget: #{named.join(", ")}"
+          end
         end
 
         # [name of the configuration, name of the load]

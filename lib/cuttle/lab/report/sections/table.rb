@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # All figures: a group of rows for each load, with the highest rate first.
+        # All figures: the rows of each load, in groups by how they compare with the best.
         module Table
           extend Markup
 
@@ -35,16 +35,20 @@ module Cuttle
 
           def body(view, load)
             width = Report::Table::COLUMNS.length + 1
-            rows = view.rows(load)
-            most = rows.filter_map { |row| row.rate&.value }.max
+            most = view.rows(load).filter_map { |row| row.rate&.value }.max
             tag(:tbody, tag(:tr, tag(:th, load.name, colspan: width, scope: "rowgroup"), class: "load"),
-                rows.map { |row| row(view, row, most) })
+                view.ranked(load).map { |title, rows| group(view, title, rows, width, most) })
+          end
+
+          # Rows below their heading, if they have one.
+          def group(view, title, rows, width, most)
+            heading = tag(:tr, tag(:th, title, colspan: width, scope: "rowgroup"), class: "group") if title
+            [heading, rows.map { |row| row(view, row, most) }]
           end
 
           def row(view, row, most)
-            cells = Report::Table.cells(row, view)
-            tag(:tr, tag(:th, name(row), scope: "row"), bar(cells.first, row, most),
-                cells.drop(1).map { |each| cell(each) })
+            first, *others = Report::Table.cells(row, view).zip(Report::Table::COLUMNS.map(&:name))
+            tag(:tr, tag(:th, name(row), scope: "row"), bar(*first, row, most), others.map { |each| cell(*each) })
           end
 
           def name(row)
@@ -58,13 +62,14 @@ module Cuttle
           end
 
           # The rate, with a bar behind it that shows its share of the highest rate.
-          def bar(cell, row, most)
+          def bar(cell, column, row, most)
             share = row.rate&.value && most&.positive? ? (100.0 * row.rate.value / most).round : 0
-            cell(cell, class: "rate", style: "--share:#{share}%")
+            cell(cell, column, class: "rate", style: "--share:#{share}%")
           end
 
-          def cell(cell, **attributes)
-            tag(:td, cell.figure, (tag(:small, cell.interval) if cell.interval), **attributes)
+          # column: its name, for narrow screens.
+          def cell(cell, column, **attributes)
+            tag(:td, cell.figure, (tag(:small, cell.interval) if cell.interval), data_label: column, **attributes)
           end
         end
 

@@ -21,9 +21,11 @@ module Cuttle
           def summary(view)
             runs = view.results.runs
             unsteady = runs.count { |run| run.valid? && run.steady == false }
+            unknown = runs.count { |run| run.valid? && run.steady.nil? && view.results.warmup.to_f.positive? }
             repeated = runs.count { |run| run["repeated"] }
             sentences = ["#{runs.count(&:valid?)} of #{Units.plural(runs.length, "run")} are valid."]
             sentences << "#{Units.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
+            sentences << "#{Units.plural(unknown, "run")} had too few responses in it to tell." if unknown.positive?
             sentences << "#{Units.plural(repeated, "run")} made again: #{REPEATED}." if repeated.positive?
             tag(:p, sentences.join(" "))
           end

@@ -51,6 +51,7 @@ module Cuttle
           def notes(view)
             results = view.results
             results.cut.to_a.map { |sentence| "Left out for the time budget: #{sentence}." } +
+              view.left_out.map { |sentence| "Left out #{sentence}." } +
               results.damages.map { |each| "Line #{each.line} of the results file is lost: #{each.reason}." }
           end
         end

@@ -1,0 +1,97 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Lab
+    module Report
+      # Lab::Analysis::Recommendation in words: sentences, and the cells of a table. For the terminal and the page.
+      class Recommendation
+        ALIKE = "#{(Analysis::Ranking::ALIKE * 100).round}%".freeze
+        ROLES = { fastest: "fastest", cheapest: "cheapest of these", best_tail: "best response times" }.freeze
+
+        def initialize(view)
+          @view = view
+          @value = view.analysis.recommendation
+        end
+
+        def any?
+          @value.choices.any?
+        end
+
+        # "Run hybrid -t 5: …", or why the lab can't say what to run.
+        def sentence
+          pick = @value.pick
+          return "Too few rounds to recommend a configuration: give more --budget, or name fewer." unless pick
+
+          "Run #{pick.configuration.name}: #{figures(pick).join(", ")}."
+        end
+
+        # What else a reader should know before choosing.
+        def notes
+          [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *open_loop]
+        end
+
+        def header
+          ["", "configuration", *measures.map(&:first), "memory", "CPU"]
+        end
+
+        # The cells of each choice: Strings.
+        def rows
+          @value.choices.map do |choice|
+            [ROLES.fetch(choice.role), choice.configuration.name, *measures.map { |_, cell| cell.call(choice) },
+             Numbers.size(choice.memory), Numbers.microseconds(choice.cpu_us)]
+          end
+        end
+
+        private
+
+        # [heading, cell of a choice] of what was measured.
+        def measures
+          [(["requests/s at #{@value.closed.name}", ->(each) { Numbers.rate(each.rate&.value) }] if @value.closed),
+           (["p95 at #{@value.open.name}", ->(each) { Numbers.milliseconds(each.p95&.value) }] if @value.open)].compact
+        end
+
+        def reasons
+          pick = @value.pick or return
+          reasons = { fastest: "nothing is measurably faster by #{ALIKE} or more",
+                      best_tail: "no p95 is measurably shorter by #{ALIKE} or more" }
+          found = reasons.select { |role, _| @value[role]&.covers?(pick.configuration) }.values
+          "#{found.join(", and ").sub(/\A./, &:upcase)}." if found.any?
+        end
+
+        def figures(pick)
+          [("#{Numbers.rate(pick.rate.value)} requests/s at #{@value.closed.name}" if pick.rate),
+           ("p95 #{Numbers.milliseconds(pick.p95.value)} at #{@value.open.name}" if pick.p95),
+           Numbers.size(pick.memory)].compact
+        end
+
+        # Those that are as good in one respect.
+        def equals(choice)
+          return if choice.equals.empty?
+
+          what = choice.role == :fastest ? "As fast as" : "Response times as short as those of"
+          "#{what} #{choice.configuration.name}: #{choice.equals.map(&:name).join(", ")}."
+        end
+
+        # What is given up with the pick.
+        def exception
+          pick, tail = @value.pick, @value[:best_tail]
+          return if pick.nil? || tail.nil? || tail.covers?(pick.configuration) || pick.p95.nil? || tail.p95.nil?
+
+          "#{tail.configuration.name} has #{format("%.2f", tail.p95.value / pick.p95.value)} times its p95."
+        end
+
+        def unclear
+          names = @value.unclear.map(&:name)
+          "Too few rounds to compare with the best: #{names.join(", ")}." if names.any? && @value.pick
+        end
+
+        def open_loop
+          return if @value.open
+          return "Too few responses to say how long users wait." if @view.loads.any?(&:open?)
+
+          "How long users wait was not measured: add --rate 60%."
+        end
+      end
+    end
+  end
+end
