@@ -56,12 +56,12 @@ module Cuttle
 
           comparison = @comparisons[row.configuration.id]
           return :unmeasured unless comparison && row.sound?
-          return :best if alike?(comparison) || equal?(comparison)
+          return :best if alike?(comparison) || tied?(comparison)
 
           comparison.different? ? :behind : :unclear
         end
 
-        def equal?(comparison)
+        def tied?(comparison)
           !comparison.different? && !comparison.undecided? && within?(NEAR, comparison.ratio.value)
         end
 

@@ -51,9 +51,7 @@ module Cuttle
 
         def shorten
           wanted = [@duration, @warmup]
-          while estimate > @budget
-            break unless shorter?(:duration, LEAST_DURATION) | shorter?(:warmup, LEAST_WARMUP)
-          end
+          nil while estimate > @budget && (shorter?(:duration, LEAST_DURATION) | shorter?(:warmup, LEAST_WARMUP))
           return if wanted == [@duration, @warmup]
 
           duration, warmup = wanted

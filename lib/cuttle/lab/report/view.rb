@@ -41,9 +41,9 @@ module Cuttle
           @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate.to_f] : [1, load.connections.to_i] }
         end
 
-        # Headings of the groups of a Ranking. %s: the best configuration.
-        GROUPS = { best: "best", behind: "measurably behind %s", unclear: "too few rounds to compare with %s",
-                   left_out: "left out for the budget",
+        # Headings of the groups of a Ranking. BEST stands for the best configuration.
+        GROUPS = { best: "best", behind: "measurably behind BEST",
+                   unclear: "too few rounds to compare with BEST", left_out: "left out for the budget",
                    unmeasured: "not measured, or with many errors" }.freeze
 
         # The rows of +load+, the best first.
@@ -57,7 +57,7 @@ module Cuttle
           @ranked[load.id] ||= begin
             groups = analysis.ranking(load: load)&.groups || { unmeasured: analysis.rows(load) }
             best = analysis.best(load: load)&.configuration&.name
-            groups.map { |group, rows| [(format(GROUPS.fetch(group), best) if groups.length > 1), rows] }
+            groups.map { |group, rows| [(GROUPS.fetch(group).sub("BEST") { best } if groups.length > 1), rows] }
           end
         end
 

@@ -32,15 +32,15 @@ module Cuttle
             return if piece.interrupted?
 
             @histograms << piece.latency
-            return true if steady?(1) || steady?(2)
+            return true if compare(1) || compare(2)
           end
-          steady?(2).nil? ? steady?(1) : false
+          compare(2).nil? ? compare(1) : false
         end
 
         private
 
         # Whether the last +count+ pieces are like the +count+ before; nil if they can't show that.
-        def steady?(count)
+        def compare(count)
           return if @histograms.length < 2 * count
 
           pieces = @histograms.last(2 * count).each_slice(count).map { |each| Load::Histograms.sum(each) }
