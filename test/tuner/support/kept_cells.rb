@@ -14,8 +14,8 @@ module KeptCells
   # A study whose app queries PostgreSQL, which its kept results don't say.
   UNKNOWN = %w[q6-database-limit].freeze
 
-  # Runs of the simulation for each cell.
-  RUNS = 5
+  # Runs of the simulation for each cell, with even requests and with uneven ones, whose means scatter.
+  EVEN, UNEVEN = 5, 25
 
   # Share of what its processes can compute, above which a cell doesn't tell how long requests wait.
   BUSY = 0.8
@@ -147,9 +147,10 @@ module KeptCells
     end
   end
 
-  # CPU time as it was measured; as much waiting as makes the forecast rate the measured one.
+  # CPU time as it was measured, unless uneven requests were shorter than their mean by chance; as much waiting as makes
+  # the forecast rate the measured one.
   def calibration(cell)
-    cpu = cell.measured[:cpu] - (cell.work.cpu_ms / 1000)
+    cpu = [cell.measured[:cpu] - (cell.work.cpu_ms / 1000), 0.0].max
     return Calibration.new(cpu, 0.0) if cell.busy > BUSY
 
     low, high = 0.0, LONGEST
@@ -162,10 +163,11 @@ module KeptCells
 
   def forecast(cell, calibration)
     profile = profile(cell, calibration)
-    outcomes = Array.new(RUNS) { |seed| play(cell, profile, Random.new(seed)) }
+    runs = cell.work.cv.zero? ? EVEN : UNEVEN
+    outcomes = Array.new(runs) { |seed| play(cell, profile, Random.new(seed)) }
     times = outcomes.flat_map(&:times).sort
     percentiles = [50, 90, 95, 99].to_h { |each| [:"p#{each}", times[(times.length * each / 100.0).ceil - 1]] }
-    { rate: outcomes.sum(&:rate) / RUNS, **percentiles }
+    { rate: outcomes.sum(&:rate) / runs, **percentiles }
   end
 
   def play(cell, profile, random)
@@ -191,7 +193,8 @@ module KeptCells
     @factors[variation] ||= begin
       random = Random.new(1)
       drawn = Array.new(20_000) { Cuttle::Lab::WorkApp::Lognormal.draw(variation, random) }.sort
-      variation.zero? ? [1.0] : drawn.each_slice(100).map { |some| some.sum / some.length }
+      mean = drawn.sum / drawn.length
+      variation.zero? ? [1.0] : drawn.each_slice(100).map { |some| some.sum / some.length / mean }
     end
   end
 end
