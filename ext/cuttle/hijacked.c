@@ -16,9 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LEAST 16                           /* sockets that a list has room for at first */
-#define SILENCE (300 * CUTTLE_MILLISECOND) /* without an octet; a thread may wait 100 ms for each other one to run */
-
+#define LEAST 16                            /* sockets that a list has room for at first */
+#define SILENCE (300 * CUTTLE_MILLISECOND)  /* without an octet; a thread may wait 100 ms for each other one to run */
 #define PATIENCE (500 * CUTTLE_MILLISECOND) /* with an app that does not close a socket after its end */
 
 /* The frame leaves with the end of the output, so no client answers it before. */
@@ -187,10 +186,11 @@ size_t cuttle_hijacked_count(struct cuttle_hijacked *list)
 /* The end */
 
 /* Returns a duplicate of a socket's descriptor, which stays the socket's whatever the app does meanwhile. Returns -1 if
- * there is none to be had, or the app has closed the socket. */
+ * there is none to be had, or the app has closed the socket. It looks before too: to close the duplicate of a file
+ * would end the locks that the process has on that file. */
 static int borrow(const struct socket *socket)
 {
-	int fd = fcntl(socket->fd, F_DUPFD_CLOEXEC, 0);
+	int fd = leads_to(socket->fd, socket) ? fcntl(socket->fd, F_DUPFD_CLOEXEC, 0) : -1;
 
 	if (fd < 0 || leads_to(fd, socket))
 		return fd;
