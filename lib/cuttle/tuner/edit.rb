@@ -16,6 +16,7 @@ module Cuttle
 
         # The setting that cuttle tune found.
       RUBY
+      DEFAULT = Setting.new.engine # of a file that names none; it is Puma's model too
       OVERRIDES = "like" # its presets are stronger than the file's own words
       LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
                     on_rparen].freeze
@@ -41,7 +42,7 @@ module Cuttle
       # Why the file can't be changed for +setting+, in one line; nil if it can.
       def refusal(setting)
         return "#{path}: #{Load.reason(Errno::EACCES.new)}" if @there && !File.writable?(path)
-        return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != "hybrid"
+        return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != DEFAULT
         return like if !@puma && said(OVERRIDES).any?
 
         words(setting).each_key.lazy.filter_map { |word| strange(word, setting) }.first
@@ -84,7 +85,7 @@ module Cuttle
 
       # The default needs no word.
       def engine?(setting)
-        setting.engine != "hybrid" || said("engine").any?
+        setting.engine != DEFAULT || said("engine").any?
       end
 
       def threads(setting)
