@@ -3,7 +3,8 @@
 
 #include <ruby/thread.h>
 
-#ifdef __GLIBC__
+#if defined(__linux__) && defined(__GLIBC__)
+#define GLIBC
 #include <malloc.h>
 #endif
 
@@ -18,14 +19,14 @@ static VALUE malloc_limit_arenas(VALUE self, VALUE count)
 
 	if (most < 1)
 		rb_raise(rb_eArgError, "give at least 1 arena");
-#ifdef __GLIBC__
+#ifdef GLIBC
 	return RBOOL(mallopt(M_ARENA_MAX, most) == 1);
 #else
 	return Qfalse;
 #endif
 }
 
-#ifdef __GLIBC__
+#ifdef GLIBC
 static void *trim(void *unused)
 {
 	malloc_trim(0);
@@ -39,7 +40,7 @@ static void *trim(void *unused)
  * that allocates meanwhile may wait. Returns false if malloc isn't glibc's. */
 static VALUE malloc_trim_all(VALUE self)
 {
-#ifdef __GLIBC__
+#ifdef GLIBC
 	rb_thread_call_without_gvl(trim, NULL, NULL, NULL);
 	return Qtrue;
 #else

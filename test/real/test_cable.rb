@@ -10,6 +10,7 @@ module CableChecks
   class Client
     KEY = "dGhlIHNhbXBsZSBub25jZQ=="
     ACCEPT = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=" # RFC 6455, 1.3
+    PINGS = 20 # one each 3 s
     CHANNEL = { identifier: { channel: "NewsChannel" }.to_json }.freeze
 
     def initialize(port)
@@ -19,9 +20,11 @@ module CableChecks
       raise "#{response.status} with #{response.fields}" unless response["sec-websocket-accept"] == ACCEPT
     end
 
+    # As clients do, it waits for the welcome first: Action Cable may lose what comes before.
     def subscribe
+      message_that { |found| found["type"] == "welcome" }
       say(command: "subscribe", **CHANNEL)
-      nil until message["type"] == "confirm_subscription"
+      message_that { |found| found["type"] == "confirm_subscription" }
       self
     end
 
@@ -29,9 +32,7 @@ module CableChecks
 
     # The next message that was broadcast.
     def news
-      found = message
-      found = message until found.key?("identifier")
-      found["message"]
+      message_that { |found| found.key?("identifier") }["message"]
     end
 
     # Status of the Close frame that comes next but for messages; then the connection's end.
@@ -52,8 +53,13 @@ module CableChecks
       @wire.write("\x81".b + length + [0].pack("N") + text)
     end
 
-    def message
-      JSON.parse(frame.last)
+    # Pings keep the connection from being silent, so they are counted.
+    def message_that
+      PINGS.times do
+        found = JSON.parse(frame.last)
+        return found if yield found
+      end
+      raise "nothing but #{PINGS} other messages"
     end
 
     # [opcode, octets]
