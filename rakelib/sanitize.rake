@@ -8,7 +8,8 @@ SANITIZED = "tmp/sanitized"
 # files, and the parsers that are Ruby, run none that these don't.
 SANITIZED_TESTS = FileList["test/{contracts,engines,http,rack,load,tls}/**/test_*.rb",
                            "test/cluster/test_scoreboard.rb", "test/static/test_{beneath,serving}.rb"]
-                  .exclude("test/contracts/test_recognizer.rb", "test/contracts/test_testers.rb")
+                  .exclude("test/contracts/test_recognizer.rb", "test/contracts/test_testers.rb",
+                           "test/load/test_*_in_chromium.rb") # a browser, in which no sanitizer can be loaded
 SANITIZED_OPTIONS = ["--exclude", "/TestPureParser/"].freeze
 
 namespace :sanitize do
