@@ -14,8 +14,8 @@
  *
  * Prints "ready" once every client was active at least once, and every WebSocket subscribed, or after 20 s. Then a line
  * on standard input, whatever is in it, is answered with the counts as a line of JSON; the end of standard input ends
- * the program. All connections ask for an MSS as Ethernet has it and have a small receive buffer: over the loopback
- * device's MSS of 64 KB the kernel takes megabytes of a response that nobody reads, which no real network lets it.
+ * the program. All connections ask for an MSS as Ethernet has it and have a small receive buffer. With the loopback
+ * device's MSS of 64 KB the kernel would buffer megabytes of an unread response; on a real network it can't.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

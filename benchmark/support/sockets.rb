@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what WebSockets cost a server that nobody says anything on, as Idleness measures it, and how many threads
-  # the server has with them.
+  # A trial: what silent WebSockets cost a server, as Idleness measures it, and how many threads the server has with
+  # them.
   class Sockets < Idleness
     private
 

@@ -78,6 +78,15 @@ module Cuttle
       arguments
     end
 
+    # The one directory in +words+, of the command +name+. Raises UsageError.
+    def self.directory(words, name)
+      unknown = words.find { |word| word.start_with?("-") }
+      raise UsageError, "unknown option #{unknown}" if unknown
+      raise UsageError, "#{name} takes one directory" unless words.length == 1
+
+      words.first
+    end
+
     def initialize(out: $stdout, err: $stderr)
       @out = out
       @err = err

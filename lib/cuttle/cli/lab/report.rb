@@ -26,7 +26,7 @@ module Cuttle
         def run(arguments)
           throw :help, USAGE if arguments.intersect?(%w[-h --help])
 
-          results = Cuttle::Lab::Results.read(directory(arguments - ["--json"]))
+          results = Cuttle::Lab::Results.read(CLI.directory(arguments - ["--json"], "report"))
           json = arguments.include?("--json")
           show(results, json: json, page: !json)
           0
@@ -52,14 +52,6 @@ module Cuttle
           path
         rescue SystemCallError => error
           raise Cuttle::Lab::Failure, "can't write #{path}: #{Cuttle::Load.reason(error)}"
-        end
-
-        def directory(words)
-          unknown = words.find { |word| word.start_with?("-") }
-          raise UsageError, "unknown option #{unknown}" if unknown
-          raise UsageError, "report takes one directory" unless words.length == 1
-
-          words.first
         end
       end
     end

@@ -27,7 +27,7 @@ module Cuttle
         def run(arguments)
           throw :help, USAGE if arguments.intersect?(%w[-h --help])
 
-          folder = Tuner::Folder.new(directory(arguments - FLAGS))
+          folder = Tuner::Folder.new(CLI.directory(arguments - FLAGS, "show"))
           advice = Tuner::Advice.read(folder.at(Tuner::Advice::FILE))
           print(advice, folder, json: arguments.include?("--json"))
           write(advice) if arguments.include?("--write")
@@ -53,16 +53,6 @@ module Cuttle
           diff = edit.diff(advice.choice.setting)
           edit.write(advice.choice.setting)
           @err.puts diff, "cuttle: #{diff.empty? ? "nothing to change in" : "wrote"} #{path}"
-        end
-
-        private
-
-        def directory(words)
-          unknown = words.find { |word| word.start_with?("-") }
-          raise UsageError, "unknown option #{unknown}" if unknown
-          raise UsageError, "show takes one directory" unless words.length == 1
-
-          words.first
         end
       end
     end
