@@ -5,7 +5,6 @@ require_relative "costs"
 require_relative "worker"
 require_relative "queue"
 require_relative "child"
-require_relative "second_runs"
 
 module Runner
   # Keeps so many processes at work as asked for, until the queue is empty, and tells the reporter of each result.
@@ -24,36 +23,30 @@ module Runner
       @workers = []
       @notes = []
       @costs = Costs.new
-      @second_runs = SecondRuns.new(reporter)
     end
 
     def run
       trap("TERM") { raise Interrupt }
-      empty_queue(SIZE)
-      @second_runs.each do |suite, name|
-        @queue.add(suite, name)
-        empty_queue(1)
-      end
+      empty_queue
     ensure
       stop_workers
       @queue.timings.save
-      puts "", *@notes, *@second_runs.to_a, *@costs.to_a,
-           "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
+      puts "", *@notes, *@costs.to_a, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
     end
 
     private
 
-    def empty_queue(size)
+    def empty_queue
       loop do
-        start_workers(size)
+        start_workers
         break if @workers.empty?
 
         listen
       end
     end
 
-    def start_workers(size)
-      while @workers.count(&:at_work?) < size && (suite = @queue.suite)
+    def start_workers
+      while @workers.count(&:at_work?) < SIZE && (suite = @queue.suite)
         @workers << Worker.new(suite, @workers)
       end
     end
@@ -85,7 +78,7 @@ module Runner
     end
 
     def record(worker, result)
-      report(worker, result)
+      @reporter.record(result)
       @costs.note(worker.suite, result)
       worker.count(result.metadata[:cpu])
       @queue.timings.note(worker.suite, result.name, result.time)
@@ -118,11 +111,7 @@ module Runner
       error = Broken.new("#{why}\n#{said}").tap { |broken| broken.set_backtrace([]) }
       result.failures << Minitest::UnexpectedError.new(error)
       puts "", result
-      report(worker, result)
-    end
-
-    def report(worker, result)
-      @second_runs.keep?(worker.suite, result) || @reporter.record(result)
+      @reporter.record(result)
     end
 
     # Empty, unless we are interrupted.

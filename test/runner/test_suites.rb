@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "open3"
+require "rbconfig"
+require "tmpdir"
 require_relative "../../bin/support/suites"
 
-# What bin/test repeats of the output of its suites.
+# What bin/test makes of a suite's output: what failed, whether it runs a second time, and whether that proves anything.
 class TestSuites < Minitest::Test
   # As minitest writes it.
   OUTPUT = <<~TEXT
@@ -20,21 +23,109 @@ class TestSuites < Minitest::Test
 
     a second paragraph
     %s
-    2 runs, 1 assertions, 1 failures, 1 errors, 0 skips
+    12 runs, 1 assertions, 1 failures, 1 errors, 3 skips
   TEXT
+
+  PASSED = "Finished in 1s, 1 runs/s.\n\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips\n"
 
   def test_every_fault_of_every_run
     first = format(OUTPUT, "")
-    passed = "Finished in 1s, 1 runs/s.\n\n1 runs, 1 assertions, 0 failures, 0 errors, 0 skips\n"
-    faults = Suites.faults("# Running:\n\n.F\n#{first}#{passed}#{first}")
+    faults = result("# Running:\n\n.F\n#{first}#{PASSED}#{first}").faults
     assert_equal 4, faults.length
     assert_equal "1) Failure:\nTestFails#test_b [test/test_fails.rb:4]:\nExpected: 1\n  Actual: 2", faults[0]
     assert_match(/\A2\) Error:\nTestFails#test_a:\nRuntimeError: oops\n\na second paragraph\z/, faults[1])
   end
 
   def test_only_the_beginning_of_a_long_one
-    fault = Suites.faults(format(OUTPUT, "    from here\n" * 100)).last
-    assert_equal Suites::LINES, fault.lines.length
+    fault = result(format(OUTPUT, "    from here\n" * 100)).faults.last
+    assert_equal Suites::Result::LINES, fault.lines.length
     assert_match(/\A2\) Error:\n/, fault)
+  end
+
+  def test_the_names_of_those_that_failed
+    failed = result(format(OUTPUT, "")).failed
+    assert_equal({ "TestFails#test_b" => "Expected: 1", "TestFails#test_a" => "RuntimeError: oops" }, failed)
+  end
+
+  def test_what_says_more_than_names_is_not_the_whole_truth
+    output = format(OUTPUT, "")
+    assert_predicate result(output), :complete?
+    refute_predicate result("#{output}\nRunner::Pool::Broken: the process ended\n"), :complete?
+    refute_predicate result("Interrupted. Exiting...\n#{output}"), :complete?
+    refute_predicate result(output.sub("1 errors", "2 errors")), :complete?
+  end
+
+  def test_a_second_run_of_just_these_proves_them
+    first = result(format(OUTPUT, ""))
+    first.second = result(PASSED, passed: true)
+    assert_predicate first, :passed?
+    assert_equal [12, 1, 0, 0, 3], first.counts
+    assert_equal "suite: passed in its second run only", first.outcome
+  end
+
+  def test_a_second_run_that_proves_nothing
+    { "a skip" => ["0 skips", "1 skips"], "a test less" => ["2 runs", "1 runs"] }.each do |what, (is, was)|
+      first = result(format(OUTPUT, ""))
+      first.second = result(PASSED.sub(is, was), passed: true)
+      refute_predicate first, :passed?, what
+      assert_equal [12, 1, 1, 1, 3], first.counts
+    end
+  end
+
+  FLAKY = <<~RUBY
+    def test_fails_once
+      missing = !File.exist?("mark")
+      File.write("mark", "")
+      refute missing, "too early"
+    end
+
+    def test_passes = assert(true)
+  RUBY
+
+  def test_a_test_that_passes_alone_has_passed_and_is_named
+    status, output = run_suite(FLAKY)
+    assert_predicate status, :success?, output
+    assert_includes output, "flaky: passed in its second run only: Flaky#test_fails_once: too early\n"
+    assert_match(/^1 runs, 1 assertions, 0 failures/, output)
+    assert output.end_with?("\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips\n"), output
+  end
+
+  def test_what_fails_twice_has_failed
+    status, output = run_suite("def test_fails = flunk(\"no\")")
+    refute_predicate status, :success?
+    assert_includes output, "flaky: failed: Flaky#test_fails: no\n"
+    assert_equal 2, output.scan("== rake it").length, output
+    assert output.end_with?("\n1 runs, 1 assertions, 1 failures, 0 errors, 0 skips\n"), output
+  end
+
+  def test_a_process_that_dies_has_no_second_run
+    status, output = run_suite("def test_dies = File.exist?(\"mark\") || (File.write(\"mark\", \"\"); exit!(1))")
+    refute_predicate status, :success?
+    assert_equal 1, output.scan("== rake it").length, output
+  end
+
+  def test_more_than_a_few_have_no_second_run
+    status, output = run_suite("#{Suites::MOST + 1}.times { |number| define_method(\"test_\#{number}\") { flunk } }")
+    refute_predicate status, :success?
+    assert_equal 1, output.scan("== rake it").length, output
+  end
+
+  private
+
+  def result(output, passed: false)
+    Suites::Result.new(Suites::Suite.new("suite", {}, "it"), passed, output, 1.0)
+  end
+
+  # The tests in +source+ as the one suite of a project.
+  def run_suite(source)
+    Dir.mktmpdir do |directory|
+      File.write("#{directory}/flaky.rb", "require 'minitest/autorun'\nclass Flaky < Minitest::Test\n#{source}\nend\n")
+      command = [RbConfig.ruby, "-I#{File.expand_path("..", __dir__)}", "-rrunner", "flaky.rb"]
+      File.write("#{directory}/Rakefile", "task(:it) { sh(*#{command.inspect}, verbose: false) }")
+      suites = File.expand_path("../../bin/support/suites", __dir__)
+      Open3.capture2e(RbConfig.ruby, "-r#{suites}", "-e", <<~RUBY, chdir: directory).reverse
+        exit Suites.run([[Suites::Suite.new("flaky", {}, "it")]])
+      RUBY
+    end
   end
 end
