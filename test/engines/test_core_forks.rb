@@ -21,7 +21,26 @@ class TestCoreForks < Minitest::Test
     end
   end
 
+  # On Ruby 3.1 a weak list showed other objects in the places of the collected ones.
+  def test_a_child_takes_no_other_object_for_one_of_the_core_in_ruby
+    %w[single hybrid].each do |engine|
+      serving(->(_env) { [200, {}, []] }, core: "pure", engine: engine) do |server|
+        100.times { |number| get(server, "/#{number}") }
+        100.times { server.instance_variable_get(:@source).class.new([TCPServer.new("127.0.0.1", 0)]) }
+        20.times do
+          garbage
+          assert_ends fork { exit!(7) }
+        end
+      end
+    end
+  end
+
   private
+
+  def garbage
+    GC.start(full_mark: true, immediate_sweep: false)
+    Array.new(20_000) { Object.new }.clear
+  end
 
   def collect(server)
     %i[@engine @source].each { |part| server.instance_variable_set(part, nil) }

@@ -8,7 +8,6 @@ module Cuttle
         # Takes what Poller takes; shared, max_queue, queue_timeout and app_timeout have no effect.
         def initialize(listeners, **options)
           super(listeners, **options.except(:max_queue, :queue_timeout, :app_timeout))
-          @wires = ObjectSpace::WeakMap.new
           @waiting = [] # what the stop has accepted
         end
 
@@ -74,18 +73,16 @@ module Cuttle
           close_wire(wire)
         end
 
-        # In a forked child: closes what belongs to the parent. A socket that was given up is the app's.
         def abandon
+          super
           @closed = true
-          sockets = @wires.keys.reject(&:closed?).map(&:socket)
-          [*@listeners, @stop_reader, @stop_writer, *sockets, *@waiting.map(&:first)].each(&:close)
+          @waiting&.each { |socket, _| socket.close }
         end
 
         private
 
         def welcome(socket, proxied)
           wire = Wire.new(self, socket, Mutex.new, Cuttle.now, proxied: proxied)
-          @wires[wire] = true
           Connection.new(self, wire)
         end
 

@@ -5,7 +5,14 @@ module Cuttle
     module Pure
       # Children that the app forks. A source's connections and listeners belong to the process that made it: the child
       # closes its copies, so that it neither keeps a client waiting for the end nor a port bound.
+      #
+      # The child looks for them among all objects. A list would keep those that nobody else refers to, and in the
+      # ObjectSpace::WeakMap of Ruby 3.1 other objects take the places of collected ones.
       module Forks
+        # What has such copies: #abandon closes them. Another thread of the parent may just have been making it.
+        module Inherited
+        end
+
         # Runs in each forked child.
         module Hook
           def _fork
@@ -13,22 +20,17 @@ module Cuttle
           end
         end
 
-        @sources = ObjectSpace::WeakMap.new
-
         class << self
-          # Remembers a source. It is forgotten when it is collected.
-          def note(source)
-            return unless Process.respond_to?(:_fork) # JRuby can't fork
+          # From now on a forked child abandons what it inherits.
+          def watch
+            return if @watched || !Process.respond_to?(:_fork) # JRuby can't fork
 
-            @sources[source] = true
-            return if @hooked
-
+            @watched = true
             Process.singleton_class.prepend(Hook)
-            @hooked = true
           end
 
           def leave
-            @sources.each_key(&:abandon)
+            ObjectSpace.each_object(Inherited, &:abandon)
           end
         end
       end

@@ -124,11 +124,6 @@ module Cuttle
           @lock.synchronize { @moved.wait(@lock) until wire.out.queued <= most || wire.broken? }
         end
 
-        # In a forked child: closes what belongs to the parent.
-        def abandon
-          [*@wires.each_key.map(&:socket), *@listeners, @stop_reader, @stop_writer].each(&:close)
-        end
-
         private
 
         def guard(&block)

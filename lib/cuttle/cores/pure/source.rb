@@ -8,6 +8,8 @@ module Cuttle
       # A source tells a Wire its limits, spool and parser. A Wire and its Exchange tell their source what happens:
       # #changed, #left, #release and #wait_for_client.
       class Source
+        include Forks::Inherited
+
         KEYWORDS = (Limits::NAMES + %i[trust proxy_protocol spool_directory env parser shared]).freeze
         RECOVERY = 0.1 # seconds before the next accept after a shortage
         EPISODE = 60.0 # seconds without a shortage after which the next one is reported
@@ -56,7 +58,12 @@ module Cuttle
           @hijacked = hijacked
           @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck, :unproxied)
           @stop_reader, @stop_writer = IO.pipe
-          Forks.note(self)
+          Forks.watch
+        end
+
+        # In a forked child: closes what belongs to the parent.
+        def abandon
+          [*@listeners, @stop_reader, @stop_writer].compact.each(&:close)
         end
 
         # Whether this process is a forked child of the one that made and owns the source.

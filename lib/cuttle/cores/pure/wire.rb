@@ -15,6 +15,7 @@ module Cuttle
       #
       # Whoever holds its lock runs it: a Poller's lock, or the connection's own on the blocking side.
       class Wire
+        include Forks::Inherited
         include WireInput
         include WireOutput
 
@@ -186,6 +187,11 @@ module Cuttle
           dismantle
         rescue SystemCallError, IOError
           dismantle
+        end
+
+        # In a forked child: closes its copy. A socket that was given up is the app's.
+        def abandon
+          @socket&.close unless closed?
         end
 
         # Like #close, but gives up the socket. Returns it and the input that was not used.
