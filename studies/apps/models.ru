@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Four kinds of request, for an app that ractors may share: nothing but constants that are frozen.
+# Four kinds of request, for an app that ractors may share: nothing but constants that are frozen. MODELS_KEPT is the
+# number of objects that it keeps from its start on, as an app does that loads much code: what each process has to hold.
 #
 #   /           hello
 #   /compute    arithmetic, about 2 ms of it with YJIT
@@ -8,11 +9,12 @@
 #   /wait       10 ms asleep
 module Models
   HEADERS = { "content-type" => "text/plain", "content-length" => "13" }.freeze
+  KEPT = Array.new(ENV.fetch("MODELS_KEPT", "0").to_i) { |number| "object number #{number}".freeze }.freeze
 
   class << self
     def call(env)
       case env["PATH_INFO"]
-      when "/compute" then fibonacci(22)
+      when "/compute" then fibonacci(27)
       when "/allocate" then allocate
       when "/wait" then sleep 0.01
       end
