@@ -51,6 +51,7 @@ class TestSuites < Minitest::Test
     output = format(OUTPUT, "")
     assert_predicate result(output), :complete?
     refute_predicate result("#{output}\nRunner::Pool::Broken: the process ended\n"), :complete?
+    assert_predicate result("#{output}\nRunner::Pool::Broken: the test hangs: no end\n"), :complete?
     refute_predicate result("Interrupted. Exiting...\n#{output}"), :complete?
     refute_predicate result(output.sub("1 errors", "2 errors")), :complete?
   end

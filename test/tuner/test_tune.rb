@@ -109,6 +109,7 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 2 -t 4, 2 cores: \+\d+% capacity/, out)
     assert_match(/^hybrid -t 3, waiting 2x: -\d+% capacity/, out)
     refute_path_exists "#{@directory}/tune-results"
+    assert_operator out.lines.drop(1).map { |line| line.chomp.length }.max, :<=, 120 # the first has the path of a file
     json, = tune("--profile", @kept, "--what-if", "workers=2", "--json")
     assert_equal ["hybrid -t 3 (the defaults)", "hybrid -w 2 -t 3"].map { |name| name[/\S+ \S+ \S+/] },
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }

@@ -16,8 +16,9 @@ module Suites
     # Lines of a fault that the summary repeats.
     LINES = 12
 
-    # What ends a test, or a run, that can't say what it found: the tests that it names are not the whole truth.
-    BROKEN = /^Runner::Pool::Broken: |^Interrupted\. Exiting/
+    # A process that dies can't say what it found, nor can a run that is interrupted: the tests that are named are not
+    # the whole truth. (A test that takes too long has a name.)
+    BROKEN = /^Runner::Pool::Broken: (?!the test hangs)|^Interrupted\. Exiting/
 
     attr_reader :suite
 

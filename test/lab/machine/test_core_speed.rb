@@ -12,7 +12,8 @@ class TestLabCoreSpeed < Minitest::Test
     @pauses = 0
     looks = ->(core) { speeds[core].length > 1 ? speeds[core].shift : speeds[core].first }
     pause = ->(_) { @pauses += 1 }
-    CoreSpeed.new(Cores.new(speeds.keys), give_up: give_up, look: looks, pause: pause).tap { @pauses = 0 }
+    clock = -> { @pauses * CoreSpeed::PAUSE }
+    CoreSpeed.new(Cores.new(speeds.keys), give_up: give_up, look: looks, pause: pause, clock: clock).tap { @pauses = 0 }
   end
 
   def usual(value)

@@ -75,7 +75,8 @@ module Cuttle
 
         def text(path, outcomes)
           cores = Tuner::Report::Units.plural(@cores, "core")
-          @out.puts "#{@profile.app&.fetch("name", nil)}, #{cores}, predicted by #{path}"
+          at = " at #{@demand.name}" if Tuner::Report::Table.same_load?(outcomes)
+          @out.puts "#{@profile.app&.fetch("name", nil)}#{at}, #{cores}, predicted by #{path}"
           @out.puts Tuner::Report::Table.forecasts(outcomes)
           _, base = outcomes.first
           outcomes.drop(1).each do |name, each|

@@ -25,11 +25,13 @@ module Cuttle
         end
 
         # give_up: returns whether waiting is pointless now. look: called with a core, returns its current speed in any
-        # unit, or nil if it can't be measured. limit: seconds that all runs together wait at most.
-        def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) }, limit: LIMIT)
+        # unit, or nil if it can't be measured. limit: seconds that all runs together wait at most. clock: in seconds.
+        def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) }, limit: LIMIT,
+                       clock: -> { Cuttle.now })
           @give_up = give_up
           @look = look
           @pause = pause
+          @clock = clock
           @known = cores.server.first(MOST_CORES).to_h { |core| [core, []] }
           @left = limit.to_f
           FIRST.times { now.tap { @pause.call(PAUSE) } }
@@ -43,12 +45,15 @@ module Cuttle
 
         # Returns when no core is slow, or when the patience is used up. Speeds seen meanwhile don't count as usual.
         def await
-          patience = [PATIENCE, @left].min
-          while patience.positive? && CoreSpeed.slow?(look) && !@give_up.call
+          return unless CoreSpeed.slow?(look)
+
+          began = @clock.call
+          most = [PATIENCE, @left].min
+          until @give_up.call || @clock.call - began >= most
             @pause.call(PAUSE)
-            patience -= PAUSE
-            @left -= PAUSE
+            break unless CoreSpeed.slow?(look)
           end
+          @left -= @clock.call - began
         end
 
         private

@@ -18,13 +18,20 @@ module Cuttle
           (same ? rows.drop(1) : rows).uniq { |_, outcome| outcome.setting }
         end
 
-        # A text table of [[name, Outcome], …] with their intervals.
+        # A text table of [[name, Outcome], …] for 120 columns: intervals where a choice depends on them, and the load
+        # only if it is not the same for all.
         def forecasts(outcomes)
           rows = outcomes.map do |name, outcome|
             capacity, p50, p95, p99, *rest = cells(outcome)[0..-2]
-            [name, outcome.demand.name, written(*capacity), p50.first, written(*p95), written(*p99), *rest.map(&:first)]
+            [name, written(*capacity), p50.first, p95.first, written(*p99), *rest.map(&:first), outcome.demand.name]
           end
-          Columns.align([["", "load", *HEADER[1..-2]], *rows], left: [0, 1])
+          header = ["", *HEADER[1..-2], "load"]
+          rows = [header, *rows]
+          Columns.align(same_load?(outcomes) ? rows.map { |row| row[0..-2] } : rows, left: [0, header.length - 1])
+        end
+
+        def same_load?(outcomes)
+          outcomes.map { |_, outcome| outcome.demand }.uniq.one?
         end
 
         def written(figure, interval)
