@@ -17,14 +17,15 @@ class TestProfiler < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  # One short profile with everything in it.
+  # One short profile with everything in it. Requests differ by more milliseconds of waiting than a busy machine takes
+  # from them, which looks like waiting too.
   def test_known_work_is_found
-    profile = profile_of("work", profile: { cpu_ms: 2, iowait_ms: 6, slices: 3, response_chars: 10, cv: 0.3 },
+    profile = profile_of("work", profile: { cpu_ms: 2, iowait_ms: 14, slices: 3, response_chars: 10, cv: 0.35 },
                                  engines: %w[hybrid fibers], budget: 150)
     entry = profile.entries.first
     assert_equal ["GET /", 1], [entry.name, profile.entries.length]
     assert_in_delta 2, entry.mean_cpu * 1000, 0.6
-    assert_operator entry.mean_wait * 1000, :>, 5
+    assert_operator entry.mean_wait * 1000, :>, 13
     assert_in_delta 3, entry.waits, 0.5
     assert_operator entry.correlation, :>, 0.5
     assert_operator entry.cpu.last, :>, entry.cpu.first * 2
