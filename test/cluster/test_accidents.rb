@@ -306,10 +306,17 @@ class TestAccidents < Minitest::Test
 
   private
 
+  # Workers of before a hot restart may have ended by themselves meanwhile.
   def kill_workers(process)
     dead = process.workers
-    Process.kill("KILL", *dead)
+    dead.each { |pid| kill(pid) }
     eventually("the next worker") { process.running? && (process.workers - dead).any? }
+  end
+
+  def kill(pid)
+    Process.kill("KILL", pid)
+  rescue Errno::ESRCH
+    nil
   end
 
   def serve(settings, *args, &block)
