@@ -261,7 +261,8 @@ module EngineContract
     # nil when the server stopped listening, what went wrong otherwise.
     def ask_until_refused(answers)
       loop { answers << fetch("/") }
-    rescue Errno::ECONNREFUSED, Errno::ECONNRESET # by connect(2): what a connection meets later is Truncated
+    # By connect(2), or by a handshake, which goes before a request: what a request meets is Truncated.
+    rescue Errno::ECONNREFUSED, Errno::ECONNRESET, Errno::EPIPE
       nil
     rescue WireClient::Truncated => error
       error unless error.reset? && error.received.empty?
