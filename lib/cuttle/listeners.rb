@@ -138,9 +138,9 @@ module Cuttle
       @listeners.map { |one| one.tls&.native } if secure?
     end
 
-    # Reads certificates again whose files have changed. Raises nothing.
-    def refresh
-      securities.each(&:refresh)
+    # Reads certificates again whose files have changed and are complete (Tls#refresh). Raises nothing.
+    def refresh(now = Cuttle.now)
+      securities.each { |tls| tls.refresh(now) }
     end
 
     # Reads all certificates again. Raises nothing.

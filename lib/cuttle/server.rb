@@ -120,9 +120,10 @@ module Cuttle
     # Whether some connections are secured.
     def secure? = listeners.secure?
 
-    # Reads certificates again whose files have changed. Raises nothing.
-    def refresh
-      listeners.refresh
+    # Reads certificates again whose files have changed and are complete; to be called every few seconds. +now+ is the
+    # time in seconds. Raises nothing.
+    def refresh(now = Cuttle.now)
+      listeners.refresh(now)
     end
 
     # The URIs that clients use.

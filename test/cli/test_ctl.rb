@@ -25,7 +25,7 @@ class TestCtl < Minitest::Test
 
   def test_by_the_state_file
     server("-S", @state, "--control-url", "auto") do |process|
-      assert_equal ["cuttle is running\n", "", 0], ctl("-S", @state, "status")
+      assert_running("-S", @state)
       assert_equal [process.pid, 0], [state["pid"].to_i, figures("-S", @state, "stats")["requests_count"]]
       3.times { get(process) }
       assert_equal 3, figures("-S", @state, "stats")["requests_count"]
@@ -70,7 +70,7 @@ class TestCtl < Minitest::Test
       assert_equal 1, ctl("-S", @state, "-T", "wrong", "stop").last
       assert_equal 0, ctl("-C", url, "-T", token, "stats").last
       with_variable("CUTTLE_CONTROL_TOKEN", token) { assert_equal 0, ctl("-C", url, "stats").last }
-      assert_equal ["cuttle is running\n", "", 0], ctl("-C", url, "status")
+      assert_running("-C", url)
       assert_equal 0o600, File.stat(@state).mode & 0o777
     end
   end
@@ -165,7 +165,7 @@ class TestCtl < Minitest::Test
         assert_equal ["cuttle restart: done\n", "", 0], ctl("-S", @state, "restart")
         eventually("the new program") { process.out.scan(ServingProcess::READY).length == 2 }
         assert_equal [process.pid] * 2, [File.read(@pidfile).to_i, state["pid"].to_i]
-        eventually("its readiness") { ctl("-S", @state, "status").first == "cuttle is running\n" }
+        assert_running("-S", @state)
         refute File.exist?(url.delete_prefix("unix://")) if url
         assert_equal 200, get(process).status
         assert process.stop.success?
@@ -290,6 +290,11 @@ class TestCtl < Minitest::Test
     serving_process("#{@directory}/config.ru", *arguments, &block)
   end
 
+  # It says that it serves before it is ready.
+  def assert_running(*arguments)
+    eventually("readiness") { ctl(*arguments, "status") == ["cuttle is running\n", "", 0] }
+  end
+
   def ctl(*arguments)
     out = StringIO.new
     err = StringIO.new
@@ -299,7 +304,7 @@ class TestCtl < Minitest::Test
 
   # The figures of a server that is ready.
   def ready_figures
-    eventually("readiness") { ctl("-S", @state, "status").first == "cuttle is running\n" }
+    assert_running("-S", @state)
     figures("-S", @state, "stats")
   end
 

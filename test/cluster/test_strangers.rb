@@ -35,6 +35,23 @@ class TestStrangers < Minitest::Test
     Process.wait(pid)
   end
 
+  # As long as another thread of it is left, nobody can wait for it: the time in which somebody may begins afterwards.
+  def test_a_child_whose_first_thread_has_ended_is_not_dead
+    skip "needs Linux's exit of one thread" unless RUBY_PLATFORM.match?(/x86_64-linux/)
+
+    pid = headless_child
+    strangers = Cuttle::Cluster::Strangers.new { [] }
+    strangers.look_soon(100)
+    strangers.tend(130)
+    Process.kill("KILL", pid)
+    eventually("its end") { dead?(pid) }
+    strangers.look_soon(159)
+    [160, 189].each { |now| strangers.tend(now) }
+    assert dead?(pid)
+    [219, 249].each { |now| strangers.tend(now) }
+    refute dead?(pid)
+  end
+
   # The worker's child has a child, and ends: that one is adopted by the supervisor.
   def test_the_supervisor_adopts_what_an_app_leaves_behind
     app = "run ->(_) { r, w = IO.pipe; Process.wait(fork { w.puts(fork { sleep }); exit! }); [200, {}, [r.gets]] }"
@@ -57,9 +74,27 @@ class TestStrangers < Minitest::Test
     fork { exit!(0) }.tap { |pid| eventually("its end") { dead?(pid) } }
   end
 
+  # A process of which only a second thread lives.
+  def headless_child
+    pid = fork do
+      $VERBOSE = nil # syscall is deprecated
+      other = Thread.new { sleep }
+      Thread.pass until other.stop?
+      syscall(60, 0) # exit: ends the thread that calls it
+    end
+    eventually("the end of its first thread") { stat(pid).first == "Z" }
+    pid
+  end
+
+  # Whether it has ended, each thread of it, and nobody has waited for it.
   def dead?(pid)
-    File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] == "Z"
+    stat(pid).values_at(0, 17) == %w[Z 1]
+  end
+
+  # The fields of /proc/PID/stat from the state on; none for a process that is gone.
+  def stat(pid)
+    File.read("/proc/#{pid}/stat").rpartition(")").last.split
   rescue Errno::ENOENT, Errno::ESRCH
-    false
+    []
   end
 end

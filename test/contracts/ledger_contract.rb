@@ -89,7 +89,13 @@ module LedgerContract
 
     # Where Ruby tells it.
     def test_waiting_for_the_gvl
-      serve(->(_) { hello { compute(MOMENT * 5) } }, threads: 2) do |server|
+      inside = Queue.new
+      meet = lambda do
+        inside << nil
+        eventually("both in the app") { inside.size == 2 }
+        compute(MOMENT * 5)
+      end
+      serve(->(_) { hello(&meet) }, threads: 2) do |server|
         skip "no thread waits for another" unless traits.pooled? && server.ledger[:gvl]
 
         2.times { connect.write(GET) }

@@ -79,7 +79,8 @@ class ForumLoadTest < Minitest::Test
   def assert_pages(app)
     line = File.foreach(app.mix).find { |text| text.include?("/posts\"") }
     File.write("#{@directory}/reply.jsonl", line)
-    Cuttle::Load.run(@server.url, mix: "#{@directory}/reply.jsonl", requests: 60, connections: 2, duration: 60)
+    Cuttle::Load.run(@server.url, mix: "#{@directory}/reply.jsonl", requests: 60, connections: 2, duration: 240,
+                                  timeout: Eventually::PATIENCE)
     reply = JSON.parse(line)
     answer = Net::HTTP.post(URI("#{@server.url}#{reply["path"]}"), reply["body"], reply["headers"])
     last = answer["location"][/\?page=(\d+)#post-\d+\z/, 1].to_i
@@ -93,9 +94,11 @@ class ForumLoadTest < Minitest::Test
     Net::HTTP.get(URI("#{@server.url}#{path}")).scan("<article").size
   end
 
-  # Every kind of request is answered as it should be.
+  # Every kind of request is answered as it should be. The first ones wait until Rails has loaded what it needs for
+  # them, which takes its time on a busy machine.
   def assert_load(app)
-    result = Cuttle::Load.run(@server.url, mix: app.mix, requests: 200, connections: 4, duration: 60)
+    result = Cuttle::Load.run(@server.url, mix: app.mix, requests: 200, connections: 4, duration: 240,
+                                           timeout: Eventually::PATIENCE)
     errors = result.errors.to_h.select { |_, count| count.positive? }
     assert_equal [200, {}], [result.responses, errors], @server.log.lines.last(5).join
   end

@@ -113,10 +113,10 @@ class TestTlsCertificates < TlsCase
       secured(query: before.query) do |server|
         kept = connect(server)
         assert_equal before.certificate.serial, kept.socket.ssl.peer_cert.serial
-        server.refresh
+        look_twice(server)
         assert_equal before.certificate.serial, serial(server)
         after = TlsFiles.own_identity(directory)
-        server.refresh
+        look_twice(server)
         assert_equal after.certificate.serial, serial(server)
         assert_equal "hello", kept.ask(GET).body
         assert_predicate session_resumed(server, kept), :session_reused?
@@ -128,19 +128,29 @@ class TestTlsCertificates < TlsCase
   def test_other_permissions_are_a_change
     Dir.mktmpdir("cuttle") do |directory|
       identity = TlsFiles.own_identity(directory)
-      library = Class.new(StandardError) do
-        const_set(:Error, self)
-        attr_reader :loads
-
-        def load(**) = @loads = @loads.to_i + 1
-      end
-      tls = Cuttle::Listeners::Tls.new("ssl://", cert: [identity.cert_path], key: [identity.key_path])
-      native = tls.prepare(library)
-      2.times { tls.refresh }
-      assert_equal 1, native.loads
+      tls, loads = counting(identity)
+      look_twice(tls)
+      assert_equal 1, loads.call
       File.chmod(0o640, identity.cert_path)
-      tls.refresh
-      assert_equal 2, native.loads
+      look_twice(tls)
+      assert_equal 2, loads.call
+    end
+  end
+
+  # A look that fell between a key and its certificate found that they don't belong together.
+  def test_files_are_read_once_they_have_stayed_the_same_for_a_while
+    Dir.mktmpdir("cuttle") do |directory|
+      identity = TlsFiles.own_identity(directory)
+      tls, loads = counting(identity)
+      File.write(identity.key_path, TlsFiles.stranger.key.private_to_pem)
+      tls.refresh(100)
+      File.write(identity.cert_path, TlsFiles.stranger.certificate.to_pem)
+      [101, 102, 102.9].each { |now| tls.refresh(now) }
+      assert_equal 1, loads.call
+      tls.refresh(103)
+      assert_equal 2, loads.call
+      look_twice(tls)
+      assert_equal 2, loads.call
     end
   end
 
@@ -153,9 +163,9 @@ class TestTlsCertificates < TlsCase
          -> { File.write(before.cert_path, before.certificate.to_pem[0, 300]) },
          -> { File.unlink(before.cert_path) }].each do |harm|
           TlsFiles.put(before)
-          server.refresh
+          look_twice(server)
           harm.call
-          _, err = capture_io { 2.times { server.refresh } }
+          _, err = capture_io { 2.times { look_twice(server) } }
           assert_match(/\Acuttle: can't listen on .*; the certificates of before stay in use\n\z/, err)
           assert_equal before.certificate.serial, serial(server)
         end
@@ -187,6 +197,25 @@ class TestTlsCertificates < TlsCase
   end
 
   private
+
+  # What a process does that looks for changed files every few seconds.
+  def look_twice(server)
+    now = Cuttle.now
+    [now, now + Cuttle::Listeners::Tls::SETTLED].each { |time| server.refresh(time) }
+  end
+
+  # What reads the files of an identity, and how often it has.
+  def counting(identity)
+    library = Class.new(StandardError) do
+      const_set(:Error, self)
+      attr_reader :loads
+
+      def load(**) = @loads = @loads.to_i + 1
+    end
+    tls = Cuttle::Listeners::Tls.new("ssl://", cert: [identity.cert_path], key: [identity.key_path])
+    native = tls.prepare(library)
+    [tls, -> { native.loads }]
+  end
 
   def clients(mode) = "#{TlsFiles.identity.query}&verify_mode=#{mode}&ca=#{TlsFiles.authority.cert_path}"
 

@@ -97,6 +97,12 @@ class TestProfilerCosts < Minitest::Test
     assert_nil costs(**made.transform_values { |each| reading(pss: each.pss, databases: nil) }).connections
   end
 
+  # The run of one worker with several threads had garbage left.
+  def test_a_worker_costs_at_least_as_much_memory_as_a_thread
+    made = { solo: reading(pss: 70), one: reading(pss: 110), two: reading(pss: 120) }
+    assert_equal({ "base" => 60, "worker" => 10, "thread" => 10 }, costs(**made).memory)
+  end
+
   def test_a_process_that_uses_more_than_a_core_computes_without_the_gvl
     assert_in_delta 0.375, costs(one: reading(cores: 1.6)).unlocked
     assert_equal 0.0, costs(one: reading(cores: 1.0)).unlocked

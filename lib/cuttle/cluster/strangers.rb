@@ -9,6 +9,9 @@ module Cuttle
       # Seconds that a dead child has to be waited for by somebody else.
       PATIENCE = 30
 
+      # Of /proc/PID/stat: the pid, the state, the parent, and the number of threads.
+      STAT = /\A(\d+) .*\) (\S) (\d+)(?: \S+){15} (\d+)/m
+
       # The block returns the pids that are not strangers.
       def initialize(&known)
         @known = known
@@ -37,11 +40,12 @@ module Cuttle
 
       private
 
-      # Dead children of this process, as Linux tells it.
+      # Dead children of this process, as Linux tells it. A process whose first thread alone has ended is a zombie too,
+      # with the threads that are left; nobody can wait for it yet.
       def zombies
         Dir["/proc/[0-9]*/stat"].filter_map do |path|
-          pid, state, parent = File.read(path).match(/\A(\d+) .*\) (\S) (\d+)/m)&.captures
-          pid.to_i if state == "Z" && parent.to_i == Process.pid
+          pid, state, parent, threads = File.read(path).match(STAT)&.captures
+          pid.to_i if state == "Z" && parent.to_i == Process.pid && threads.to_i <= 1
         rescue SystemCallError
           nil # it is gone
         end

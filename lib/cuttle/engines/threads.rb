@@ -29,10 +29,6 @@ module Cuttle
         def size
           @threads.size
         end
-
-        def empty?
-          @threads.empty?
-        end
       end
       private_constant :Crew
 
@@ -46,8 +42,8 @@ module Cuttle
         @pooled = threads.max.positive?
         @pool = Pool.new(threads, left: method(:forget), &method(@pooled ? :work : :serve))
         @turn = Mutex.new
-        @free = Crew.new
-        @busy = Crew.new
+        @taken = Crew.new # those that have a connection
+        @busy = Crew.new  # those that are in the app
       end
 
       def run
@@ -87,7 +83,7 @@ module Cuttle
       # Threads take connections in turn. The pool grows when its last free thread takes one.
       def work
         while (connection = await_turn { |accepted| connection = accepted })
-          @pool.grow if @free.empty? && @pool.elastic?
+          @pool.grow if crowded? && @pool.elastic?
           serve(connection)
         end
       ensure
@@ -96,10 +92,10 @@ module Cuttle
 
       # Yields the connection to the caller at once, because the thread may be killed before this method returns.
       def await_turn
-        @free.add(Thread.current)
+        @taken.delete(Thread.current)
         @turn.synchronize { yield @source.accept }
       ensure
-        @free.delete(Thread.current)
+        @taken.add(Thread.current)
       end
 
       # Serves a connection to its end. With +last+, it serves one request only.
@@ -112,9 +108,10 @@ module Cuttle
         connection.close
       end
 
-      # No connection may keep its thread while other connections wait for one.
+      # No connection may keep its thread while other connections wait for one. A thread that has just been created is
+      # free, though it has not come for its turn yet.
       def crowded?
-        @pooled && @free.empty?
+        @pooled && @taken.size >= @pool.size
       end
 
       def answer(exchange)
@@ -124,9 +121,9 @@ module Cuttle
         @busy.delete(Thread.current)
       end
 
-      # A killed thread is neither free nor busy, wherever it was.
+      # A killed thread has no connection and is not busy, wherever it was.
       def forget(thread)
-        @free.delete(thread)
+        @taken.delete(thread)
         @busy.delete(thread)
       end
     end

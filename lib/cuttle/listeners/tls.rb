@@ -6,6 +6,10 @@ module Cuttle
     # them before the fork. The processes that are forked share the secret of its session tickets. Each of them reads
     # changed files by itself (#refresh, #reload). If that fails, it goes on with what it has.
     class Tls
+      # Seconds that changed files must stay as they are before they are read: a tool writes a certificate and its key
+      # one after the other, and in between they don't belong together.
+      SETTLED = 2
+
       OPTIONS = %w[cert key ca verify_mode min_version ssl_cipher_filter ssl_ciphersuites no_tlsv1 no_tlsv1_1].freeze
 
       # Where this URI is to listen, for messages.
@@ -45,9 +49,14 @@ module Cuttle
         @native = native
       end
 
-      # Reads the files again if one of them has changed since they were read. Raises nothing.
-      def refresh
-        reload if @native && signature != @read
+      # Reads the files again if one of them has changed since they were read, and none in the last SETTLED seconds. To
+      # be called every few seconds; +now+ is the time in seconds. Raises nothing.
+      def refresh(now = Cuttle.now)
+        return unless @native
+
+        seen = signature
+        @seen, @since = seen, now if seen != @seen
+        reload if seen != @read && now - @since >= SETTLED
       end
 
       # Reads the files again. New connections get what is in them. A file that can't be used is reported in one line,

@@ -51,8 +51,8 @@ module EngineContract
       skip "the system doesn't say whether a client has taken everything" unless tells?
 
       with_server(said: /\A(cuttle: (WebSockets|worker) .+\n)+\z/) do |server|
+        before = workers_that_answer
         sockets = Array.new(6) { websocket }
-        before = server.workers
         before.each { |pid| Process.kill("QUIT", pid) }
         sockets.each { |client| assert_going_away(client) }
         eventually("new workers") { server.workers.size == before.size && !server.workers.intersect?(before) }
@@ -95,6 +95,13 @@ module EngineContract
     end
 
     private
+
+    # The pids of all workers, of which one may take longer to begin.
+    def workers_that_answer
+      pids = []
+      eventually("an answer of each worker") { (pids |= [fetch("/pid").to_i]).size == self.class.workers }
+      pids
+    end
 
     # Whether the core and the system know when nothing is under way.
     def tells?

@@ -4,6 +4,8 @@ require "test_helper"
 
 # CPU time, memory and switches of processes that do a known amount of each.
 class TestLabProcessTree < Minitest::Test
+  include Eventually
+
   # Burns its thread's CPU time in a thread that ends, so that what ended is shown to count; says what it used, and
   # waits.
   BURN = <<~RUBY
@@ -120,6 +122,25 @@ class TestLabProcessTree < Minitest::Test
     assert_equal 0, Cuttle::Lab::Servers::ProcessTree.new(pid).cpu_seconds
   end
 
+  # As a server does in the middle of its end: its sockets are open as long as one thread is left.
+  def test_a_process_whose_first_thread_has_ended_still_counts
+    skip "needs Linux's exit of one thread" unless RUBY_PLATFORM.match?(/x86_64-linux/)
+
+    program = <<~RUBY
+      other = Thread.new { sleep }
+      Thread.pass until other.stop?
+      $stdout.write("ready\n") && $stdout.flush
+      syscall(60, 0) # exit: ends the thread that calls it
+    RUBY
+    with_ruby(program) do |tree, output|
+      output.gets
+      eventually("its first thread's end") { File.read("/proc/#{tree.leader}/stat")[/\) (\S)/, 1] == "Z" }
+      assert_equal [tree.leader], tree.pids
+      Process.kill(:KILL, tree.leader)
+      eventually("its end") { tree.pids.empty? }
+    end
+  end
+
   def test_threads_children_and_listeners
     program = <<~RUBY
       require "socket"
@@ -156,5 +177,6 @@ class TestLabProcessTree < Minitest::Test
   ensure
     tree.pids.each { |pid| Process.kill(:KILL, pid) }
     io.close
+    eventually("the end of its children") { tree.pids.empty? }
   end
 end

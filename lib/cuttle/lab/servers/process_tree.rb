@@ -15,7 +15,7 @@ module Cuttle
         SCHEDULER_CLOCK = 2
         TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
         # Fields of /proc/PID/stat, counted from the state, which follows the command in parentheses.
-        PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, START = 1, 2, 13, 14, 19
+        PARENT, GROUP, CHILD_USER, CHILD_SYSTEM, THREADS, START = 1, 2, 13, 14, 17, 19
 
         # Fields of a line of /proc/net/tcp, and the state of a socket that listens.
         SOCKET_ADDRESS, SOCKET_STATE, SOCKET_INODE, LISTENING = 1, 3, 9, "0A"
@@ -154,7 +154,12 @@ module Cuttle
         # The fields of a living process, or nil.
         def kin(pid)
           fields = stat(pid)
-          Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && fields.first != "Z"
+          Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && living?(fields)
+        end
+
+        # A process whose first thread alone has ended is called a zombie too. The others compute and hold sockets.
+        def living?(fields)
+          fields.first != "Z" || fields[THREADS].to_i > 1
         end
 
         def ours?(process)
