@@ -12,8 +12,8 @@ module TesterContract
   CONNECTIONS = 3
   REQUESTS = 60
   BODY = "x" * 20_000
-  WAIT = 0.02 # seconds
-  RESOLUTION = 0.0051 # seconds: of the coarsest
+  WAIT = 0.03 # seconds
+  RESOLUTION = 0.0101 # seconds, of the coarsest: Siege counts ticks of 10 ms, of which the first may have begun
 
   # A suite for the tester called +name+.
   def self.suite(name)
