@@ -98,7 +98,10 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
 	connection->timed = core->ledger && time_in_backlog(fd, &connection->backlog);
-	connection->trusted = core->trust && cuttle_trust_peer(core->trust, fd);
+	if (core->trust) {
+		cuttle_peer_ask(&connection->client, fd);
+		connection->trusted = cuttle_peer_is_trusted(&connection->client, core->trust);
+	}
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
 	if (core->securities)
 		connection->security = core->securities[listener];
@@ -130,6 +133,8 @@ void cuttle_connection_end_exchange(struct cuttle_connection *connection)
 	}
 	cuttle_exchange_end(&core->exchanges, exchange);
 	connection->exchange = NULL;
+	if (connection->references)
+		cuttle_connection_forget(connection, CUTTLE_TO_PARSER, CUTTLE_TO_PARSER);
 }
 
 /* Releases everything except the descriptor and the structure itself. */
@@ -143,6 +148,8 @@ static void dismantle(struct cuttle_connection *connection)
 	cuttle_list_remove(&connection->all);
 	cuttle_connection_end_exchange(connection);
 	cuttle_connection_give_back_inbox(connection);
+	if (connection->references)
+		cuttle_connection_forget(connection, 0, CUTTLE_REFERENCES - 1);
 	cuttle_scoreboard_count(connection->core->place, --connection->core->open);
 }
 
@@ -191,7 +198,8 @@ void cuttle_connection_take(struct cuttle_connection *connection, uint64_t now)
 
 void cuttle_connection_let_go(struct cuttle_connection *connection)
 {
-	connection->thread = connection->fiber = 0;
+	if (connection->references)
+		cuttle_connection_forget(connection, CUTTLE_TO_THREAD, CUTTLE_TO_FIBER);
 	if (!atomic_load(&connection->stuck))
 		return;
 	connection->core->stuck_now--;

@@ -23,7 +23,9 @@
 #include "exchange.h"
 #include "hijacked.h"
 #include "list.h"
+#include "peer.h"
 #include "proxy_header.h"
+#include "references.h"
 #include "scoreboard.h"
 #include "transport.h"
 
@@ -100,12 +102,13 @@ struct cuttle_core {
 	struct cuttle_pool pool;
 	struct cuttle_exchange_pool exchanges;
 	struct cuttle_link connections, deadlines[CUTTLE_DEADLINES];
-	uint32_t open;              /* number of open connections */
-	uint64_t shortage;          /* when accept last failed for lack of descriptors or memory, 0: never */
-	uint64_t accepted;          /* connections */
-	uint64_t requests;          /* complete requests */
-	uint64_t dropped;           /* complete requests whose peers had gone before a thread took them */
-	struct cuttle_spool *spool; /* writes temporary files */
+	struct cuttle_link referring; /* references of connections to Ruby objects */
+	uint32_t open;                /* number of open connections */
+	uint64_t shortage;            /* when accept last failed for lack of descriptors or memory, 0: never */
+	uint64_t accepted;            /* connections */
+	uint64_t requests;            /* complete requests */
+	uint64_t dropped;             /* complete requests whose peers had gone before a thread took them */
+	struct cuttle_spool *spool;   /* writes temporary files */
 	uint64_t refused;   /* complete requests answered with 503 because too many waited, or they waited too long */
 	uint64_t stuck;     /* complete requests answered with 503 because the app did not answer */
 	uint64_t unproxied; /* connections of trusted peers closed because they had no PROXY header */
@@ -130,20 +133,18 @@ struct cuttle_core {
 struct cuttle_connection {
 	struct cuttle_core *core;
 	struct cuttle_transport transport;
-	struct cuttle_inbox *inbox;       /* NULL while nothing is buffered */
-	struct cuttle_exchange *exchange; /* NULL between requests */
-	struct cuttle_link all;           /* core->connections */
-	struct cuttle_link work;          /* one of a loop's lists */
-	struct cuttle_link timer;         /* core->deadlines */
-	uint64_t deadline;                /* 0: none */
-	uint64_t accepted;                /* nanoseconds on the monotonic clock */
-	uint64_t served;                  /* complete requests so far */
-	uint64_t backlog;                 /* nanoseconds that it waited to be accepted, if timed is set */
-	uintptr_t address, parser;        /* Ruby objects, 0: none yet; the source marks them */
-	uintptr_t thread, fiber;          /* Ruby objects that run a TAKEN request; only set with an app_timeout */
-	uintptr_t facts;                  /* Ruby object: what the secured transport tells the app, 0: not asked yet */
-	struct cuttle_security *security; /* which begins after the PROXY header that is due; NULL: none does */
-	struct cuttle_address client;     /* which the PROXY header named, if named is set */
+	struct cuttle_inbox *inbox;           /* NULL while nothing is buffered */
+	struct cuttle_exchange *exchange;     /* NULL between requests */
+	struct cuttle_link all;               /* core->connections */
+	struct cuttle_link work;              /* one of a loop's lists */
+	struct cuttle_link timer;             /* core->deadlines */
+	uint64_t deadline;                    /* 0: none */
+	uint64_t accepted;                    /* nanoseconds on the monotonic clock */
+	uint64_t served;                      /* complete requests so far */
+	uint64_t backlog;                     /* nanoseconds that it waited to be accepted, if timed is set */
+	struct cuttle_references *references; /* to Ruby objects; NULL: none. An idle one has facts at most */
+	struct cuttle_security *security;     /* which begins after the PROXY header that is due; NULL: none does */
+	struct cuttle_peer client;            /* the peer, or the client that a PROXY header named */
 	uint8_t state, deadline_kind;
 	uint8_t parsed_state;            /* the state before PARSING */
 	uint8_t step;                    /* on the blocking side: what it waits for */
@@ -159,7 +160,6 @@ struct cuttle_connection {
 	bool told;                       /* its stuck request has been reported */
 	bool trusted;      /* the peer, or the client that it named, may say in its requests who its client is */
 	bool proxy_due;    /* it has to begin with a PROXY header, which is not complete */
-	bool named;        /* a PROXY header named the client */
 	bool secure;       /* a PROXY header said that the client speaks TLS with the proxy, or the transport is */
 	bool secured;      /* the transport is */
 	bool parting;      /* all octets are out, but for the transport's farewell */
@@ -205,7 +205,7 @@ enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection,
  * has been answered. */
 bool cuttle_connection_begin_response(struct cuttle_connection *connection);
 
-/* Clears what a connection kept while it was TAKEN. */
+/* Clears what a connection kept while it was TAKEN, and forgets who had it. */
 void cuttle_connection_let_go(struct cuttle_connection *connection);
 
 /* Whether the peer of a READY connection has gone for good, so that nobody would read a response. */
@@ -253,6 +253,13 @@ static inline void cuttle_connection_set_deadline(struct cuttle_connection *conn
 	connection->deadline = now + connection->core->timeouts[kind];
 	connection->deadline_kind = (uint8_t)kind;
 	cuttle_list_append(&connection->core->deadlines[kind], &connection->timer);
+}
+
+/* A Ruby object that the connection refers to, 0: none. */
+static inline uintptr_t cuttle_connection_reference(const struct cuttle_connection *connection,
+						    enum cuttle_reference which)
+{
+	return connection->references ? connection->references->objects[which] : 0;
 }
 
 #endif

@@ -200,12 +200,14 @@ static enum cuttle_step begin_head(struct cuttle_connection *connection, uint64_
 /* The peer's right to speak for a client passes to the client that it names. */
 static void introduce(struct cuttle_connection *connection, const struct cuttle_proxy_header *header)
 {
+	bool named = header->client == CUTTLE_PROXY_NAMED;
+
 	connection->proxy_due = false;
-	connection->named = header->client == CUTTLE_PROXY_NAMED;
-	connection->client = header->address;
+	if (named)
+		connection->client = (struct cuttle_peer){.address = header->address, .kind = CUTTLE_PEER_NAMED};
 	connection->secure = header->secure || connection->secured;
 	connection->trusted = header->client == CUTTLE_PROXY_ITSELF ||
-			      (connection->named && cuttle_trust_includes(connection->core->trust, &header->address));
+			      (named && cuttle_trust_includes(connection->core->trust, &header->address));
 }
 
 /* The handshake begins behind the PROXY header. */

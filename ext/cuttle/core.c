@@ -104,6 +104,7 @@ void cuttle_core_reset(struct cuttle_core *core, void (*destroy)(struct cuttle_c
 	atomic_init(&core->stopping, false);
 	atomic_init(&core->leave_backlog, false);
 	cuttle_list_reset(&core->connections);
+	cuttle_list_reset(&core->referring);
 	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
 		cuttle_list_reset(&core->deadlines[kind]);
 	atomic_init(&core->owners, 1);

@@ -53,12 +53,15 @@ static void acceptor_free(void *data)
 		CUTTLE_CONTAINER(acceptor->source.core, struct blocking_core, core)->acceptor = NULL;
 		cuttle_core_disown(acceptor->source.core);
 	}
+	cuttle_source_free(&acceptor->source);
 	xfree(acceptor);
 }
 
 static size_t acceptor_size(const void *data)
 {
-	return sizeof(struct cuttle_acceptor);
+	const struct cuttle_acceptor *acceptor = data;
+
+	return sizeof *acceptor + cuttle_source_size(&acceptor->source);
 }
 
 static const rb_data_type_t acceptor_type = {

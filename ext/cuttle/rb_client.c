@@ -1,14 +1,8 @@
 /* Who sent a request: the peer of the socket, the client that a PROXY header named, or the one that a trusted proxy
- * tells in its fields (proxy_header.h, forwarded.h). */
+ * tells in its fields (peer.h, proxy_header.h, forwarded.h). */
 #include "forwarded.h"
 #include "rb_exchange.h"
 #include "syntax.h"
-
-#include <netdb.h>
-#include <string.h>
-#include <sys/socket.h>
-
-static VALUE loopback;
 
 static VALUE text_of(const struct cuttle_address *address)
 {
@@ -18,31 +12,14 @@ static VALUE text_of(const struct cuttle_address *address)
 	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
 }
 
-static VALUE peer_of_socket(int fd)
-{
-	struct sockaddr_storage peer = {0};
-	socklen_t length = sizeof peer;
-	char text[NI_MAXHOST];
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &length) < 0 || peer.ss_family == AF_UNIX ||
-	    getnameinfo((struct sockaddr *)&peer, length, text, sizeof text, NULL, 0, NI_NUMERICHOST) != 0)
-		return loopback;
-	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
-}
-
 /* Returns the address that counts for all requests of the connection. */
 static VALUE connection_address(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
-	if (!connection->address) {
-		VALUE address = connection->named ? text_of(&connection->client)
-						  : peer_of_socket(connection->transport.fd);
-
-		connection->address = address;
-		RB_OBJ_WRITTEN(held->owner, Qundef, address);
-	}
-	return (VALUE)connection->address;
+	if (connection->client.kind == CUTTLE_PEER_UNASKED)
+		cuttle_peer_ask(&connection->client, connection->transport.fd);
+	return cuttle_source_address(cuttle_held_core(held)->source, &connection->client);
 }
 
 /* Finds the client that X-Forwarded-For tells of. Its fields form one list (RFC 9110, 5.3), in which each proxy has
@@ -96,10 +73,4 @@ bool cuttle_client_hides(const struct cuttle_exchange *exchange, const char *nam
 
 	return connection->core->trust && (!connection->trusted || memchr(name, '_', length)) &&
 	       cuttle_forwarded_name(name, length);
-}
-
-void Init_cuttle_client(void)
-{
-	loopback = rb_enc_interned_str_cstr("127.0.0.1", rb_usascii_encoding());
-	rb_gc_register_mark_object(loopback);
 }

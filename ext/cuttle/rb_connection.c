@@ -25,8 +25,8 @@ static void blocking_mark(void *data)
 	struct blocking *blocking = data;
 
 	rb_gc_mark(blocking->source);
-	if (blocking->connection)
-		cuttle_connection_mark(blocking->connection);
+	if (blocking->connection && blocking->connection->references)
+		cuttle_references_mark(blocking->connection->references);
 }
 
 /* A connection that ends has closed its stream, so nothing uses the pipe any more. */

@@ -27,7 +27,7 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 {
 	rb_ext_ractor_safe(true);
 	cuttle_module = rb_define_module("Cuttle");
-	Init_cuttle_client();
+	Init_cuttle_peers();
 	Init_cuttle_env();
 	Init_cuttle_descriptors();
 	Init_cuttle_exchange();

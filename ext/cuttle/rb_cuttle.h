@@ -25,7 +25,7 @@ void Init_cuttle_ledger(void);
 void Init_cuttle_response(void);
 void Init_cuttle_response_file(void);
 void Init_cuttle_response_stream(void);
-void Init_cuttle_client(void);
+void Init_cuttle_peers(void);
 void Init_cuttle_env(void);
 void Init_cuttle_foreign_parser(void);
 void Init_cuttle_native_parser(void);

@@ -396,13 +396,19 @@ static VALUE time_in_queue(const struct cuttle_exchange *exchange, struct cuttle
 	return DBL2NUM((double)waited / (double)CUTTLE_SECOND);
 }
 
+/* Whether the source's env has the address of the connection's client already. A trusted peer may speak for another. */
+static bool same_address(const struct cuttle_source *source, const struct cuttle_connection *connection)
+{
+	return !connection->trusted && cuttle_peer_same(&connection->client, &source->peer);
+}
+
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
  * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. */
 static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source)
 {
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
-	VALUE method = method_of(exchange), address = cuttle_client_address(held);
+	VALUE method = method_of(exchange);
 	struct replacement own = {.end = OWN};
 
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
@@ -410,7 +416,7 @@ static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_s
 	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
 	own.values[URI] = binary(exchange, head->target);
 	own.values[PROTOCOL] = head->minor ? Qundef : http_1_0;
-	own.values[ADDRESS] = address == source->address ? Qundef : address;
+	own.values[ADDRESS] = same_address(source, exchange->connection) ? Qundef : cuttle_client_address(held);
 	own.values[HIJACK] = own.values[HINTS] = own.values[LEDGER] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
@@ -451,11 +457,14 @@ VALUE cuttle_env_model(VALUE env)
  * connection sends its second request. */
 static void learn_address(struct cuttle_source *source, const struct cuttle_connection *connection)
 {
-	VALUE address = (VALUE)connection->address;
+	const struct cuttle_peer *peer = &connection->client;
+	VALUE address;
 
-	if (connection->served != 2 || address == source->address)
+	if (peer->kind == CUTTLE_PEER_UNASKED || cuttle_peer_same(peer, &source->peer))
 		return;
+	address = cuttle_source_address(source, peer);
 	RB_OBJ_WRITE(source->self, &source->address, address);
+	source->peer = *peer;
 	rb_hash_aset(source->env, own_keys[ADDRESS], address);
 }
 
@@ -481,10 +490,11 @@ static VALUE fact(const struct cuttle_held *held, enum cuttle_fact fact)
 static VALUE secured_facts(const struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
+	uintptr_t known = cuttle_connection_reference(connection, CUTTLE_TO_FACTS);
 	VALUE facts;
 
-	if (connection->facts)
-		return (VALUE)connection->facts;
+	if (known)
+		return (VALUE)known;
 	facts = rb_ary_new();
 	for (int index = 0; index < CUTTLE_FACTS; index++) {
 		VALUE value = fact(held, (enum cuttle_fact)index);
@@ -492,8 +502,7 @@ static VALUE secured_facts(const struct cuttle_held *held)
 		if (!NIL_P(value))
 			rb_ary_push(rb_ary_push(facts, fact_keys[index]), value);
 	}
-	connection->facts = facts;
-	RB_OBJ_WRITTEN(held->owner, Qundef, facts);
+	cuttle_source_refer(held->owner, connection, CUTTLE_TO_FACTS, facts); /* or it is made again */
 	return facts;
 }
 
@@ -525,7 +534,7 @@ VALUE cuttle_env(struct cuttle_held *held)
 
 	if (authority && !same_authority(source, held->live))
 		learn_authority(source, held->live);
-	if (held->live->connection->address)
+	if (held->live->connection->served == 2)
 		learn_address(source, held->live->connection);
 	env = rb_hash_dup(source->env);
 	introduce(env, held, source);

@@ -247,13 +247,8 @@ static VALUE slice(struct cuttle_held *held, struct cuttle_slice slice)
  * stuck. */
 static void remember_fiber(struct cuttle_held *held)
 {
-	VALUE fiber;
-
-	if (NIL_P(rb_fiber_scheduler_current()))
-		return;
-	fiber = rb_fiber_current();
-	held->live->connection->fiber = fiber;
-	RB_OBJ_WRITTEN(held->owner, Qundef, fiber);
+	if (!NIL_P(rb_fiber_scheduler_current()))
+		cuttle_source_refer(held->owner, held->live->connection, CUTTLE_TO_FIBER, rb_fiber_current());
 }
 
 /* call-seq: env -> Hash

@@ -79,7 +79,7 @@ static void copy_head(struct cuttle_head *into, struct copy *copy, VALUE head)
 struct parsing {
 	struct cuttle_source *source;
 	struct cuttle_connection *connection;
-	VALUE parser;
+	VALUE owner, parser;
 	enum cuttle_step step;
 };
 
@@ -140,14 +140,15 @@ static VALUE parse(VALUE data)
 	return Qnil;
 }
 
-/* Finds the connection's parser, which is made at its first request. */
+/* Finds the request's parser, which is made when its head begins. */
 static VALUE find_parser(VALUE data)
 {
 	struct parsing *parsing = (struct parsing *)data;
+	uintptr_t known = cuttle_connection_reference(parsing->connection, CUTTLE_TO_PARSER);
 
-	if (!parsing->connection->parser)
-		parsing->connection->parser = rb_funcall(parsing->source->parser, rb_intern("new"), 0);
-	parsing->parser = parsing->connection->parser;
+	parsing->parser = known ? (VALUE)known : rb_funcall(parsing->source->parser, rb_intern("new"), 0);
+	if (!known && !cuttle_source_refer(parsing->owner, parsing->connection, CUTTLE_TO_PARSER, parsing->parser))
+		rb_memerror();
 	return Qnil;
 }
 
@@ -168,17 +169,15 @@ static bool is_foreign(VALUE error)
 enum cuttle_step cuttle_foreign_parse(struct cuttle_source *source, VALUE owner, struct cuttle_connection *connection,
 				      int *raised)
 {
-	struct parsing parsing = {.source = source, .connection = connection, .parser = Qnil};
+	struct parsing parsing = {.source = source, .connection = connection, .owner = owner, .parser = Qnil};
 	VALUE error;
 	int failed, status = 500;
 
 	*raised = 0;
 
 	rb_protect(find_parser, (VALUE)&parsing, &failed);
-	if (!failed) {
-		RB_OBJ_WRITTEN(owner, Qundef, parsing.parser);
+	if (!failed)
 		rb_protect(parse, (VALUE)&parsing, &failed);
-	}
 	if (!failed)
 		return parsing.step;
 	error = rb_errinfo();

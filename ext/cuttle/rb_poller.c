@@ -15,8 +15,8 @@ static void poller_mark(void *data)
 	if (!loop)
 		return;
 	pthread_mutex_lock(&loop->lock);
-	for (struct cuttle_link *link = loop->core.connections.next; link != &loop->core.connections; link = link->next)
-		cuttle_connection_mark(CUTTLE_CONTAINER(link, struct cuttle_connection, all));
+	for (struct cuttle_link *link = loop->core.referring.next; link != &loop->core.referring; link = link->next)
+		cuttle_references_mark(CUTTLE_CONTAINER(link, struct cuttle_references, link));
 	for (struct cuttle_link *link = loop->watches.next; link != &loop->watches; link = link->next)
 		rb_gc_mark((VALUE)CUTTLE_CONTAINER(link, struct cuttle_watch, all)->token);
 	pthread_mutex_unlock(&loop->lock);
@@ -59,6 +59,7 @@ static void poller_free(void *data)
 		pthread_mutex_unlock(&loop->lock);
 		cuttle_core_disown(&loop->core);
 	}
+	cuttle_source_free(&poller->source);
 	xfree(poller);
 }
 
@@ -66,7 +67,8 @@ static size_t poller_size(const void *data)
 {
 	const struct cuttle_poller *poller = data;
 
-	return sizeof *poller + (poller->source.loop ? sizeof *poller->source.loop : 0);
+	return sizeof *poller + (poller->source.loop ? sizeof *poller->source.loop : 0) +
+	       cuttle_source_size(&poller->source);
 }
 
 const rb_data_type_t cuttle_poller_type = {

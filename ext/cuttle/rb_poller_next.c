@@ -163,15 +163,6 @@ void cuttle_poller_shut(struct cuttle_poller *poller)
 		rb_jump_tag(again ? again : raised);
 }
 
-/* Records the thread, whose backtrace shows where a request is stuck. */
-static void remember_thread(VALUE self, struct cuttle_connection *connection)
-{
-	VALUE thread = rb_thread_current();
-
-	connection->thread = thread;
-	RB_OBJ_WRITTEN(self, Qundef, thread);
-}
-
 /* How requests of this loop share the thread that runs them. A thread that takes as many as the engine has room for
  * runs them in fibers. */
 static enum cuttle_sharing sharing(const struct cuttle_loop *loop, int64_t room)
@@ -199,8 +190,8 @@ static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALU
 		cuttle_exchange_hold(object, &poller->source, self, exchange);
 		if (clocks)
 			cuttle_effort_begin(exchange, clocks, sharing(loop, room));
-		if (loop->core.limits.app_timeout)
-			remember_thread(self, exchange->connection);
+		if (loop->core.limits.app_timeout) /* the thread's backtrace shows where a request is stuck */
+			cuttle_source_refer(self, exchange->connection, CUTTLE_TO_THREAD, rb_thread_current());
 		return true;
 	}
 	if (found->unparsed)

@@ -38,6 +38,14 @@ struct stuck_request {
 	char line[256];
 };
 
+/* Returns what the connection refers to, or nil. */
+static VALUE object_of(const struct cuttle_connection *connection, enum cuttle_reference which)
+{
+	uintptr_t object = cuttle_connection_reference(connection, which);
+
+	return object ? (VALUE)object : Qnil;
+}
+
 /* Returns false if there is none. */
 static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
 {
@@ -54,8 +62,8 @@ static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
 				  cuttle_exchange_at(connection->exchange, head->path));
 		request->length = (size_t)length < sizeof request->line ? (size_t)length : sizeof request->line - 1;
 		request->nanoseconds = cuttle_now() - connection->exchange->times[CUTTLE_TAKEN_AT];
-		request->thread = connection->thread ? (VALUE)connection->thread : Qnil;
-		request->fiber = connection->fiber ? (VALUE)connection->fiber : Qnil;
+		request->thread = object_of(connection, CUTTLE_TO_THREAD);
+		request->fiber = object_of(connection, CUTTLE_TO_FIBER);
 	}
 	pthread_mutex_unlock(&loop->lock);
 	return connection != NULL;

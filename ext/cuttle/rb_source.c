@@ -265,7 +265,8 @@ static void remember_local_address(struct cuttle_source *source)
 void cuttle_source_reset(struct cuttle_source *source, VALUE self)
 {
 	source->self = self;
-	source->listeners = source->env = source->parser = source->address = Qnil;
+	source->listeners = source->env = source->parser = source->address = source->texts = Qnil;
+	source->peer.kind = CUTTLE_PEER_NOBODY;
 	source->server_name = source->sent_port = source->local_name = source->local_port = Qnil;
 }
 
@@ -299,29 +300,38 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->env);
 	rb_gc_mark(source->parser);
 	rb_gc_mark(source->address);
+	rb_gc_mark(source->texts);
 	rb_gc_mark(source->server_name);
 	rb_gc_mark(source->sent_port);
 	rb_gc_mark(source->local_name);
 	rb_gc_mark(source->local_port);
 }
 
-void cuttle_connection_mark(const struct cuttle_connection *connection)
-{
-	if (connection->address)
-		rb_gc_mark((VALUE)connection->address);
-	if (connection->parser)
-		rb_gc_mark((VALUE)connection->parser);
-	if (connection->facts)
-		rb_gc_mark((VALUE)connection->facts);
-	if (connection->thread)
-		rb_gc_mark((VALUE)connection->thread);
-	if (connection->fiber)
-		rb_gc_mark((VALUE)connection->fiber);
-}
-
 void cuttle_source_compact(struct cuttle_source *source)
 {
 	source->self = rb_gc_location(source->self);
+}
+
+bool cuttle_source_refer(VALUE owner, struct cuttle_connection *connection, enum cuttle_reference which, VALUE object)
+{
+	struct cuttle_loop *loop = connection->core->loop;
+	int failed;
+
+	if (loop)
+		pthread_mutex_lock(&loop->lock);
+	failed = cuttle_connection_refer(connection, which, object);
+	if (loop)
+		pthread_mutex_unlock(&loop->lock);
+	if (!failed)
+		RB_OBJ_WRITTEN(owner, Qundef, object);
+	return !failed;
+}
+
+void cuttle_references_mark(const struct cuttle_references *references)
+{
+	for (int which = 0; which < CUTTLE_REFERENCES; which++)
+		if (references->objects[which])
+			rb_gc_mark((VALUE)references->objects[which]);
 }
 
 int cuttle_listener_descriptor(VALUE listener)

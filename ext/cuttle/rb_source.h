@@ -5,6 +5,8 @@
 #include "loop.h"
 #include "rb_cuttle.h"
 
+#define CUTTLE_PEERS_KEPT 1024 /* peers whose addresses a source keeps as text */
+
 struct cuttle_source {
 	struct cuttle_core *core;
 	struct cuttle_loop *loop;     /* NULL for an Acceptor */
@@ -13,7 +15,10 @@ struct cuttle_source {
 	VALUE env;                    /* the Hash that each request's env starts as */
 	VALUE parser;                 /* a Ruby parser's class, nil for the native one */
 	VALUE server_name, sent_port; /* the last authority seen, kept because it seldom changes */
-	VALUE address;                /* the peer address that env holds */
+	VALUE address;                /* the address that env holds */
+	struct cuttle_peer peer;      /* whose that is */
+	struct cuttle_peer *peers;    /* those whose addresses are in texts, each at the same place; NULL: none */
+	VALUE texts;                  /* Array of CUTTLE_PEERS_KEPT Strings (rb_peers.c); nil while peers is NULL */
 	VALUE local_name, local_port; /* used if a request names no authority */
 	uint64_t gave_way;            /* when a thread last gave way to others */
 };
@@ -24,10 +29,21 @@ void cuttle_source_reset(struct cuttle_source *source, VALUE self);
 void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALUE options);
 VALUE cuttle_source_option(VALUE options, const char *name);
 
-/* For the typed data of both kinds. cuttle_connection_mark marks a connection's Ruby objects. */
+/* For the typed data of both kinds. cuttle_source_free frees what a source has itself; its core is the caller's. */
 void cuttle_source_mark(const struct cuttle_source *source);
-void cuttle_connection_mark(const struct cuttle_connection *connection);
 void cuttle_source_compact(struct cuttle_source *source);
+void cuttle_source_free(struct cuttle_source *source);
+/* Octets that cuttle_source_free frees. */
+size_t cuttle_source_size(const struct cuttle_source *source);
+
+/* Makes a connection refer to an object, which owner marks: the Poller or the Connection. This and
+ * cuttle_connection_forget are the only ways to change references. Returns false without memory. */
+bool cuttle_source_refer(VALUE owner, struct cuttle_connection *connection, enum cuttle_reference which, VALUE object);
+/* Marks what a connection refers to, for its owner. */
+void cuttle_references_mark(const struct cuttle_references *references);
+
+/* Returns a peer's IP address as a frozen String; 127.0.0.1 if it has none. */
+VALUE cuttle_source_address(struct cuttle_source *source, const struct cuttle_peer *peer);
 
 /* Returns a Cuttle::Scoreboard's structure. Raises ArgumentError and TypeError. */
 struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE scoreboard);

@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define MAPPED 96 /* bits of an IPv4 address's prefix in its IPv6 form */
 
@@ -93,27 +92,4 @@ bool cuttle_trust_includes(const struct cuttle_trust *trust, const struct cuttle
 		if (is_in(&trust->networks[index], address))
 			return true;
 	return false;
-}
-
-bool cuttle_trust_peer(const struct cuttle_trust *trust, int fd)
-{
-	struct sockaddr_storage peer = {0};
-	socklen_t size = sizeof peer;
-	struct cuttle_address address;
-
-	if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0)
-		return false;
-	switch (peer.ss_family) {
-	case AF_UNIX:
-		return trust->local;
-	case AF_INET:
-		cuttle_address_from_v4(&address, (const uint8_t *)&((struct sockaddr_in *)&peer)->sin_addr);
-		break;
-	case AF_INET6:
-		memcpy(&address, &((struct sockaddr_in6 *)&peer)->sin6_addr, sizeof address);
-		break;
-	default:
-		return false;
-	}
-	return cuttle_trust_includes(trust, &address);
 }

@@ -43,7 +43,4 @@ bool cuttle_network_parse(struct cuttle_network *network, const char *text, size
 /* Whether an address is in one of the networks. */
 bool cuttle_trust_includes(const struct cuttle_trust *trust, const struct cuttle_address *address);
 
-/* Whether the peer of a connected socket is trusted. A peer that has gone is not. */
-bool cuttle_trust_peer(const struct cuttle_trust *trust, int fd);
-
 #endif

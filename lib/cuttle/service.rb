@@ -53,6 +53,10 @@ module Cuttle
     def call(exchange)
       @log ? logged(exchange) : @static.call(exchange) || @app.call(exchange)
       exchange.dispose
+    rescue IOError
+      raise unless exchange.finished? # it was answered before any part had begun (app_timeout)
+
+      exchange.dispose
     end
 
     private

@@ -35,7 +35,7 @@ class WireClient
     client&.close
   end
 
-  # +address+ is a port on 127.0.0.1 or the path of a Unix socket; +deadline+ the seconds that any one wait may take;
+  # +address+ is a port on 127.0.0.1, the path of a Unix socket, or an Addrinfo; +deadline+ the seconds of any one wait;
   # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server; +from+ the
   # client's own address; +first+ octets that are sent before TLS begins; +tls+ the options of TlsSocket, for a client
   # that speaks TLS.
@@ -175,6 +175,7 @@ class WireClient
 
   def connect(address, receive_buffer, from)
     return UNIXSocket.new(address) if address.is_a?(String)
+    return address.connect if address.is_a?(Addrinfo)
 
     socket = Socket.new(:INET, :STREAM)
     socket.setsockopt(:SOCKET, :RCVBUF, receive_buffer) if receive_buffer

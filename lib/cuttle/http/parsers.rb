@@ -2,7 +2,8 @@
 
 module Cuttle
   module Http
-    # The HTTP parsers. One object parses one connection, request after request. The contract of every parser:
+    # The HTTP parsers. One object parses one connection, request after request; the native core
+    # begins each request with a new one. The contract of every parser:
     #
     #   #head(bytes)    bytes (binary) begin with a request's first octet and only grow between calls
     #                   => Head, or nil for "need more"; raises ParseError at the first wrong octet

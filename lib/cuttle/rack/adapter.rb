@@ -25,8 +25,9 @@ module Cuttle
 
       # Answers the request of +exchange+. The caller may have made its env already. Returns true. +ended+ is called
       # once the response is over, possibly later and in another thread. (A block would make every request slower.)
-      def call(exchange, env = exchange.env, ended = nil)
-        status, headers, body = @app.call(env)
+      def call(exchange, env = nil, ended = nil)
+        # exchange.env raises if the request was answered while it waited for this (app_timeout).
+        status, headers, body = @app.call(env ||= exchange.env)
         unless exchange.answer(status, headers, body) # always false in a forked child
           leave_child if exchange.forked?
           reply = Reply.new(exchange, env, status, headers, body, ended)

@@ -1,0 +1,86 @@
+/* Texts of peers' addresses. A connection keeps its peer's octets only; the texts belong to the source, which keeps a
+ * number of them, whatever number of connections is open: each peer has one place, and takes it from the peer before.
+ *
+ * Clients that a PROXY header named are not kept: behind one proxy there are too many, and they would drive out the
+ * peers of other listeners. */
+#include "rb_exchange.h"
+
+#include <stdlib.h>
+
+static VALUE loopback;
+
+static size_t place_of(const struct cuttle_peer *peer)
+{
+	uint64_t words[sizeof *peer / sizeof(uint64_t)], mixed;
+
+	memcpy(words, peer, sizeof words);
+	mixed = words[0] ^ words[1] ^ words[2];
+	mixed = (mixed ^ mixed >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+	return (size_t)(mixed >> 32) % CUTTLE_PEERS_KEPT;
+}
+
+static VALUE text_of(const struct cuttle_peer *peer)
+{
+	char text[CUTTLE_PEER_TEXT];
+
+	if (!cuttle_peer_write(peer, text))
+		return loopback;
+	return rb_enc_interned_str_cstr(text, rb_usascii_encoding());
+}
+
+/* Makes the places, all free. Raises NoMemoryError. */
+static void make_places(struct cuttle_source *source)
+{
+	VALUE texts = rb_ary_new_capa(CUTTLE_PEERS_KEPT);
+
+	rb_ary_store(texts, CUTTLE_PEERS_KEPT - 1, Qnil);
+	RB_OBJ_WRITE(source->self, &source->texts, texts);
+	source->peers = calloc(CUTTLE_PEERS_KEPT, sizeof *source->peers);
+	if (!source->peers)
+		rb_memerror();
+}
+
+static VALUE kept_text(struct cuttle_source *source, const struct cuttle_peer *peer)
+{
+	size_t place = place_of(peer);
+	VALUE text;
+
+	if (!source->peers)
+		make_places(source);
+	if (cuttle_peer_same(peer, &source->peers[place]))
+		return RARRAY_AREF(source->texts, (long)place);
+	text = text_of(peer);
+	rb_ary_store(source->texts, (long)place, text);
+	source->peers[place] = *peer;
+	return text;
+}
+
+VALUE cuttle_source_address(struct cuttle_source *source, const struct cuttle_peer *peer)
+{
+	if (cuttle_peer_same(peer, &source->peer))
+		return source->address;
+	switch (peer->kind) {
+	case CUTTLE_PEER_V4:
+	case CUTTLE_PEER_V6:
+		return kept_text(source, peer);
+	default:
+		return text_of(peer);
+	}
+}
+
+void cuttle_source_free(struct cuttle_source *source)
+{
+	free(source->peers);
+	source->peers = NULL;
+}
+
+size_t cuttle_source_size(const struct cuttle_source *source)
+{
+	return source->peers ? CUTTLE_PEERS_KEPT * sizeof *source->peers : 0;
+}
+
+void Init_cuttle_peers(void)
+{
+	loopback = rb_enc_interned_str_cstr("127.0.0.1", rb_usascii_encoding());
+	rb_gc_register_mark_object(loopback);
+}
