@@ -37,6 +37,12 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
 }
 
+/* The smaller of two times, of which either may be -1: never. */
+static int64_t sooner(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
 static int64_t turn(struct cuttle_loop *loop)
 {
@@ -51,7 +57,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
-	return back >= 0 && (patience < 0 || back < patience) ? back : patience;
+	return sooner(sooner(patience, back), cuttle_growth_look(loop, now));
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
@@ -95,6 +101,8 @@ static void *watch(void *argument)
 			cuttle_cond_wait(&io_thread->called, &loop->lock, PATIENCE);
 		if (!io_thread->asleep && needed(loop, polls))
 			keep_watch(loop, io_thread);
+		else if (!io_thread->asleep)
+			cuttle_growth_look(loop, cuttle_now());
 	}
 	pthread_mutex_unlock(&loop->lock);
 	return NULL;

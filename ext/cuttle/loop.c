@@ -58,6 +58,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		cuttle_followers_reset(&loop->followers);
 		loop->io_thread = NULL;
 		pthread_cond_init(&loop->stuck, NULL); /* nobody waits here */
+		cuttle_growth_reset(&loop->growth);
 	}
 	pthread_mutex_unlock(&loop->lock);
 }
@@ -70,6 +71,7 @@ static void destroy(struct cuttle_core *core)
 		loop->type->close(loop->backend);
 	pthread_mutex_destroy(&loop->lock);
 	pthread_cond_destroy(&loop->stuck);
+	pthread_cond_destroy(&loop->growth.called);
 	free(loop->registrations);
 	free(loop->listeners);
 	free(loop);
@@ -90,6 +92,7 @@ struct cuttle_loop *cuttle_loop_open(const struct cuttle_backend_type *type, con
 	cuttle_list_reset(&loop->watches);
 	cuttle_list_reset(&loop->fired);
 	cuttle_followers_reset(&loop->followers);
+	cuttle_growth_reset(&loop->growth);
 	loop->type = type;
 	loop->backend = type->open();
 	loop->listeners = malloc((size_t)(count ? count : 1) * sizeof *listeners);

@@ -10,6 +10,7 @@
 
 #include "connection.h"
 #include "followers.h"
+#include "growth.h"
 
 #include <pthread.h>
 
@@ -50,6 +51,7 @@ struct cuttle_loop {
 	uint32_t registration_room, generation;
 	struct cuttle_link pending, ready, unparsed, watches, fired;
 	struct cuttle_followers followers;
+	struct cuttle_growth growth;
 	bool listeners_ready;   /* a listener was reported */
 	bool listeners_away;    /* not registered: all threads are in the app, and another worker should accept */
 	bool shut;              /* stop was handled: no listener, no idle connection */
@@ -141,6 +143,9 @@ void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *conne
 
 /* Ends the connections whose deadlines have passed. Returns nanoseconds to the next deadline, -1 if there is none. */
 int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
+
+/* Whether connections wait that this process could accept. Other processes may accept them first. */
+bool cuttle_loop_has_backlog(const struct cuttle_loop *loop);
 
 /* Takes the listeners out of the back end without closing them, or puts them back. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -53,6 +54,19 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 			return;
 		}
 	}
+}
+
+bool cuttle_loop_has_backlog(const struct cuttle_loop *loop)
+{
+	if (atomic_load(&loop->core.stopping) || loop->resting || loop->exhausted)
+		return false;
+	for (int index = 0; index < loop->listener_count; index++) {
+		struct pollfd listener = {.fd = loop->listeners[index], .events = POLLIN};
+
+		if (poll(&listener, 1, 0) > 0)
+			return true;
+	}
+	return false;
 }
 
 static int accept_one(int listener)

@@ -1,5 +1,6 @@
 /* Cuttle::Poller: gives complete requests to any thread that asks. This is the Ruby side of loop.h. rb_poller_next.c
- * has next, and rb_poller_stuck.c handles requests that are stuck in the app. */
+ * has next, rb_poller_stuck.c handles requests that are stuck in the app, and rb_poller_growth.c tells when threads are
+ * missing. */
 #include "rb_poller.h"
 #include "io_thread.h"
 
@@ -335,6 +336,7 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "stats", poller_stats, 0);
 	rb_define_method(class, "stuck", cuttle_poller_stuck, 0);
 	rb_define_method(class, "stranded?", cuttle_poller_stranded_p, 0);
+	rb_define_method(class, "await_shortage", cuttle_poller_await_shortage, -1);
 	rb_define_method(class, "backend", poller_backend, 0);
 	rb_define_singleton_method(class, "backends", poller_backends, 0);
 }

@@ -1,4 +1,4 @@
-/* What rb_poller.c, rb_poller_next.c and rb_poller_stuck.c share. */
+/* What rb_poller.c, rb_poller_next.c, rb_poller_stuck.c and rb_poller_growth.c share. */
 #ifndef RB_CUTTLE_POLLER_H
 #define RB_CUTTLE_POLLER_H
 
@@ -30,6 +30,7 @@ void cuttle_poller_shut(struct cuttle_poller *poller);
 VALUE cuttle_poller_next(int argc, VALUE *argv, VALUE self);
 VALUE cuttle_poller_stuck(VALUE self);
 VALUE cuttle_poller_stranded_p(VALUE self);
+VALUE cuttle_poller_await_shortage(int argc, VALUE *argv, VALUE self);
 
 /* The Hash of Poller#stats. */
 VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts);

@@ -6,16 +6,39 @@ module Cuttle
   module DatabasePools
     class << self
       # One line for each pool that has fewer connections than +threads+. Empty if there is none that we know of.
-      def short(threads)
-        [*active_record, *sequel].filter_map do |name, size|
-          next if size.nil? || size >= threads
-
-          "#{name} has #{size} connection#{"s" unless size == 1} for #{threads} threads: some will wait for one. " \
-            "Give the pool #{threads}, or start with -t #{size}"
+      # +flag+ is the option that gives fewer.
+      def short(threads, flag = "-t")
+        smaller(threads).map do |name, size|
+          "#{name} has #{connections(size)} for #{threads} threads: some will wait for one. " \
+            "Give the pool #{threads}, or start with #{flag} #{size}"
         end
       end
 
+      # The connections of the smallest pool that we know of; nil if there is none.
+      def least
+        all.filter_map(&:last).min
+      end
+
+      # One line for the smallest pool, if it has fewer connections than +threads+, and so limits them.
+      def limiting(threads)
+        name, size = smaller(threads).min_by(&:last)
+        name ? ["#{name} has #{connections(size)}: as many threads at most; --max-threads N allows others"] : []
+      end
+
       private
+
+      # [name, size] of each pool.
+      def all
+        [*active_record, *sequel]
+      end
+
+      def smaller(threads)
+        all.select { |_, size| size && size < threads }
+      end
+
+      def connections(size)
+        "#{size} connection#{"s" unless size == 1}"
+      end
 
       # What the app is configured for in this environment; it need not be connected yet.
       def active_record

@@ -21,6 +21,7 @@ module Cuttle
   module Engines
     extend Catalogue
 
+    autoload :Auto, "cuttle/engines/auto"
     autoload :Pool, "cuttle/engines/pool"
     autoload :Traits, "cuttle/engines/traits"
 

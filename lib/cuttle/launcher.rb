@@ -139,7 +139,7 @@ module Cuttle
     end
 
     def server
-      Server.new(app, settings: @settings, listeners: @listeners, failure: @hooks.failure)
+      @server = Server.new(app, settings: @settings, listeners: @listeners, failure: @hooks.failure)
     end
 
     # Loads the app if nobody has, in the process that calls this.
@@ -153,9 +153,18 @@ module Cuttle
       return unless @settings.preload
 
       lines = Rack::GemChecks.lines(@settings.traits)
-      lines += DatabasePools.short(@settings.threads.max) if @settings.traits.pooled?
+      lines += short_pools if @settings.traits.pooled?
       lines.each { |line| report(line) }
     end
+
+    def short_pools
+      return DatabasePools.short(@settings.threads.max) unless auto?
+      return DatabasePools.limiting(@settings.max_threads) if @settings.origin(:max_threads) == :default
+
+      DatabasePools.short(@settings.max_threads, "--max-threads")
+    end
+
+    def auto? = @settings.threads.is_a?(Engines::Auto)
 
     def redirection
       @redirection ||= Redirection.new(@settings, others: @listeners.secure? ? [@listeners] : [])
@@ -218,7 +227,10 @@ module Cuttle
       @settings.traits.ractors? ? { "ractors" => @settings.ractors } : { "workers" => @settings.workers }
     end
 
+    # The supervisor has no app, and so doesn't know whether its database pool is smaller.
     def threads
+      return "auto (1 to #{@server ? @server.threads.max : @settings.max_threads})" if auto?
+
       range = @settings.threads
       range.max.zero? ? "one per connection" : "#{range.min}:#{range.max}"
     end

@@ -150,6 +150,17 @@ module Cuttle
       [@engine, @source].any? { |part| part.respond_to?(:stranded?) && part.stranded? }
     end
 
+    # The threads that this process may have, a Range. With --threads auto they are known once it is prepared, and no
+    # more than a database pool of the app has connections, unless --max-threads was given.
+    def threads
+      @threads || settings.threads
+    end
+
+    # The keywords for the engine.
+    def for_engine
+      { **settings.for_engine, threads: threads }
+    end
+
     # Counters of the engine (Hash of Integers); empty before it runs.
     #
     #   connections   open connections
@@ -196,9 +207,10 @@ module Cuttle
       model = Engines.fetch(settings.engine)
       @scoreboard ||= own_scoreboard
       @hijacked = core::Hijacked.new
+      @threads = auto if settings.threads.is_a?(Engines::Auto)
       @source = source(model)
       @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
-                          **settings.for_engine)
+                          **for_engine)
       @engine.stop(**@stop) if @stop # #stop_soon came before there was an engine
     end
 
@@ -252,7 +264,13 @@ module Cuttle
 
     # Whether an app may be called while it still answers another request of this process.
     def reentered?
-      settings.traits.capacity(**settings.for_engine) > 1
+      settings.traits.capacity(**for_engine) > 1
+    end
+
+    def auto
+      pool = DatabasePools.least if settings.origin(:max_threads) == :default
+      most = [settings.max_threads, pool].compact.min
+      Engines::Auto.new(most, cores: settings.threads.cores) { Memory.room? }
     end
 
     def core

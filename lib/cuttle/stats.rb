@@ -36,9 +36,9 @@ module Cuttle
       def of(server)
         stats = server.stats
         busy = stats.fetch(:busy, 0)
-        capacity = finite(server.settings.traits.capacity(**server.settings.for_engine))
+        capacity = finite(server.settings.traits.capacity(**server.for_engine))
         {
-          backlog: stats.fetch(:ready, 0), running: stats.fetch(:threads, 0), max_threads: max_threads(server.settings),
+          backlog: stats.fetch(:ready, 0), running: stats.fetch(:threads, 0), max_threads: max_threads(server),
           busy_threads: busy, pool_capacity: capacity && [capacity - busy, 0].max,
           requests_count: stats.fetch(:requests, 0), **stats
         }
@@ -65,8 +65,8 @@ module Cuttle
         !defined?(::Ractor) || ::Ractor.current == ::Ractor.main
       end
 
-      def max_threads(settings)
-        settings.threads.max.zero? ? nil : settings.threads.max * settings.ractors
+      def max_threads(server)
+        server.threads.max.zero? ? nil : server.threads.max * server.settings.ractors
       end
 
       def finite(number)

@@ -18,6 +18,7 @@ class TestImports < Minitest::Test
     "listeners" => %w[Listeners],
     "settings" => %w[Settings], "configuration" => %w[Configuration], "ruby_file" => %w[RubyFile],
     "import" => %w[Import], "hooks" => %w[Hooks], "database_pools" => %w[DatabasePools],
+    "memory" => %w[Memory], "control_groups" => %w[ControlGroups],
     "plugin" => %w[Plugin],
     "restart" => %w[Restart], "backtraces" => %w[Backtraces],
     "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
@@ -56,29 +57,32 @@ class TestImports < Minitest::Test
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[cores engines http listeners cluster telemetry collector], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster telemetry collector memory], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],
     "plugin" => %w[telemetry ledger], # two send metrics
     "hooks" => [],
     "database_pools" => [],
+    "control_groups" => [],
+    "memory" => %w[control_groups],
     "backtraces" => [],
     "restart" => %w[signals],
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
-    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog collector],
+    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog collector
+                   database_pools memory],
     "worker" => %w[signals notify backtraces stats ledger warmup],
     "stats" => [],
     "pid_file" => [],
     "control" => %w[settings listeners server signals stats telemetry ledger], # it is a server, whose app is its own
-    "cluster" => %w[cores engines server worker signals notify backtraces stats ledger warmup],
-    "launcher" => %w[hooks database_pools restart redirection settings listeners cores rack server worker cluster
-                     control pid_file signals backtraces],
+    "cluster" => %w[control_groups cores engines server worker signals notify backtraces stats ledger warmup],
+    "launcher" => %w[engines hooks database_pools restart redirection settings listeners cores rack server worker
+                     cluster control pid_file signals backtraces],
     "cli" => ROOMS.keys
   }.freeze
 
   # Constants that a room has of its own, by the name of another's: a server of the lab is a process.
-  OWN = { "lab" => %w[Server Listeners Cores Configuration],
+  OWN = { "lab" => %w[Server Listeners Cores Configuration Memory],
           "cores" => %w[Connection Poller Acceptor Scoreboard Beneath Hijacked] }.freeze
 
   # Directories of lib/ outside Cuttle's own: the handlers that rackup looks for.

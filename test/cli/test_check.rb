@@ -29,6 +29,13 @@ class TestCheck < Minitest::Test
     assert_equal %w[off default], lines["debug"]
   end
 
+  def test_threads_as_they_help
+    configure("threads :auto\nmax_threads 7")
+    lines = check("-C", @file).first.lines.map { |line| line.chomp.split(/ {2,}/) }
+    assert_includes lines, ["threads", "auto", "#{@file}:1"]
+    assert_includes lines, ["max_threads", "7", "#{@file}:2"]
+  end
+
   def test_what_is_wrong
     configure("workerz 2")
     assert_equal ["", "cuttle: #{@file}:1: unknown word workerz: did you mean workers?\n" \
@@ -44,6 +51,15 @@ class TestCheck < Minitest::Test
       assert_match(/^  engine +threads$/, process.out)
       assert_match(/^  environment +staging$/, process.out)
       assert_equal "from the rackup file", get(process).body
+    end
+  end
+
+  def test_serve_says_that_threads_come_as_they_help
+    configure("threads :auto\nmax_threads 7")
+    [0, 1].each do |workers|
+      serving_process("#{@directory}/config.ru", "-C", @file, "-w", workers.to_s) do |process|
+        assert_match(/^  threads +auto \(1 to 7\)$/, process.out)
+      end
     end
   end
 

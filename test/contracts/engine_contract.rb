@@ -63,12 +63,22 @@ module EngineContract
 
     ways = [0, 2].product(backends(engine)).reject { |each| told?(engine, *each) }
     ways.map { |workers, backend| Case.for(engine, workers, backend, workers.zero? ? promises(engine) : EVERY) } +
-      secured(engine) +
+      secured(engine) + adaptive(engine) +
       other_cores.flat_map do |core|
         backends(engine, core).map do |backend|
           Case.for(engine, 0, backend, promises(engine) - [StandsBy], core: core)
         end
       end
+  end
+
+  # The same with threads that are started as they help: alone, and over two workers what these share.
+  # TakesTurns asks for a number of threads.
+  def self.adaptive(engine)
+    return [] unless Cuttle::Engines.traits(engine).adaptive?
+
+    backend = backends(engine).first
+    [Case.for(engine, 0, backend, promises(engine) - [TakesTurns], auto: true),
+     Case.for(engine, 2, backend, [Serves, Shares, Stops, Survives], auto: true)]
   end
 
   # The same by clients that speak TLS: alone, and over two workers what they share.

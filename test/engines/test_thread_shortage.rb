@@ -43,6 +43,19 @@ class TestThreadShortage < Minitest::Test
     end
   end
 
+  # The one thread that can't be had is tried again, once there are some.
+  def test_threads_that_come_as_they_help
+    with_server("hybrid", "auto") do
+      put "shortage"
+      clients = [ask("/wait?1"), ask("/"), ask("/"), ask("/")]
+      eventually("a failure") { File.exist?("#{@directory}/failed") }
+      put "go"
+      assert_answered clients
+      remove "go", "shortage"
+      assert_grows
+    end
+  end
+
   private
 
   def with_server(engine, threads)

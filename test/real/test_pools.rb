@@ -20,16 +20,33 @@ class PoolsTest < Minitest::Test
 
   # As Sequel's databases show themselves.
   def test_a_pool_of_sequel
-    pool = Struct.new(:max_size)
-    Object.const_set(:Sequel, Module.new)
-    Sequel.const_set(:DATABASES, [4, 5].map { |size| Struct.new(:pool).new(pool.new(size)) })
-    assert_equal ["a database pool of Sequel has 4 connections for 5 threads: some will wait for one. Give the pool " \
-                  "5, or start with -t 4"], Cuttle::DatabasePools.short(5)
-  ensure
-    Object.send(:remove_const, :Sequel)
+    with_sequel(4, 5) do
+      assert_equal ["a database pool of Sequel has 4 connections for 5 threads: some will wait for one. Give the " \
+                    "pool 5, or start with -t 4"], Cuttle::DatabasePools.short(5)
+    end
+  end
+
+  def test_pools_limit_threads_that_come_as_they_help
+    assert_empty Cuttle::DatabasePools.limiting(64)
+    assert_nil Cuttle::DatabasePools.least
+    with_sequel(5, 4) do
+      assert_equal 4, Cuttle::DatabasePools.least
+      assert_empty Cuttle::DatabasePools.limiting(4)
+      assert_equal ["a database pool of Sequel has 4 connections: as many threads at most; --max-threads N allows " \
+                    "others"], Cuttle::DatabasePools.limiting(64)
+    end
   end
 
   private
+
+  def with_sequel(*sizes)
+    pool = Struct.new(:max_size)
+    Object.const_set(:Sequel, Module.new)
+    Sequel.const_set(:DATABASES, sizes.map { |size| Struct.new(:pool).new(pool.new(size)) })
+    yield
+  ensure
+    Object.send(:remove_const, :Sequel)
+  end
 
   # What a server of the forum says until it has answered.
   def log_of(way, pool)

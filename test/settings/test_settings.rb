@@ -203,6 +203,27 @@ class TestSettings < Minitest::Test
     assert_equal 2..9, build({ "RAILS_MIN_THREADS" => "2", "RAILS_MAX_THREADS" => "9" }).threads
   end
 
+  def test_threads_auto
+    [{ threads: "auto" }, { threads: :auto }].each do |flags|
+      settings = build({}, **flags)
+      assert_instance_of Cuttle::Engines::Auto, settings.threads
+      assert_equal [1, 64], settings.threads.minmax
+      assert_includes 1..64, settings.max_threads
+      assert_equal "auto", Cuttle::Settings.row(:threads).write(settings.threads)
+    end
+    assert_equal [:environment, 9], build({ "RAILS_MAX_THREADS" => "auto" }, max_threads: 9).then { |settings|
+      [settings.origin(:threads), settings.max_threads]
+    }
+    assert_nil build({}, threads: 5).max_threads
+    assert_equal 1..1, build({ "RAILS_MAX_THREADS" => "auto" }, engine: "reactor").threads
+  end
+
+  def test_workers_share_the_cores_that_threads_may_keep_busy
+    count = Cuttle::Cluster::Cpus.count
+    assert_equal count, build({}, threads: "auto").threads.cores
+    assert_equal 1, build({}, threads: "auto", workers: 2 * count).threads.cores
+  end
+
   def test_a_pool_from_the_environment_is_nothing_to_an_engine_of_one_thread
     settings = build({ "RAILS_MAX_THREADS" => "5" }, engine: "reactor")
     assert_equal [1..1, :default], [settings.threads, settings.origin(:threads)]
@@ -266,9 +287,10 @@ class TestSettings < Minitest::Test
     { workers: "many" } => "--workers many: give a number of processes, or auto",
     { workers: -1 } => "--workers -1: give a number of processes, or auto",
     { threads: "5:3" } => "--threads 5:3: the minimum is above the maximum",
-    { threads: "1:2:3" } => "--threads 1:2:3: give a number of threads, MIN:MAX, or 0 for a thread per connection",
-    { threads: "x" } => "--threads x: give a number of threads, MIN:MAX, or 0 for a thread per connection",
-    { threads: "" } => "--threads : give a number of threads, MIN:MAX, or 0 for a thread per connection",
+    { threads: "1:2:3" } =>
+      "--threads 1:2:3: give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
+    { threads: "x" } => "--threads x: give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
+    { threads: "" } => "--threads : give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
     { port: "99999" } => "--port 99999: give a port from 0 to 65535",
     { max_fibers: 0 } => "--max-fibers 0: give a number of fibers above 0",
     { idle_timeout: "x" } => "--idle-timeout x: give seconds, or none",
@@ -308,6 +330,13 @@ class TestSettings < Minitest::Test
       "engine reactor has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
     { engine: "hybrid", like: "webrick" } =>
       "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+    { threads: "1:auto" } =>
+      "--threads 1:auto: give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
+    { max_threads: 5 } => "--max-threads goes with --threads auto",
+    { threads: "auto", max_threads: 0 } => "--max-threads 0: give a number of threads above 0",
+    { threads: "auto", engine: "threads" } => "engine threads: --threads auto goes with --engine hybrid",
+    { threads: "auto", engine: "reactor" } => "engine reactor runs the app on one thread: leave out --threads",
+    { threads: "auto", core: "pure" } => "--threads auto goes with --core native, which knows when threads wait",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
       "parser recognizer is for study only: it does not serve in production"

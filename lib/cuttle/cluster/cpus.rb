@@ -17,71 +17,33 @@ module Cuttle
           [limits.min.floor, 1].max
         end
 
+        # What each of +workers+ may keep busy while the others do too: at least 1.
+        def share(workers)
+          [count.fdiv([workers, 1].max), 1].max
+        end
+
         private
 
         # Etc.nprocessors respects the affinity only if the C library does. /proc/self/status has it on every Linux.
         def affinity(root)
-          list = read("#{root}/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1] or return
+          list = ControlGroups.read("#{root}/proc/self/status")[/^Cpus_allowed_list:\s*(\S+)/, 1] or return
           list.split(",").sum do |part|
             first, last = part.split("-").map(&:to_i)
             last ? last - first + 1 : 1
           end
         end
 
-        # CPUs by each quota, from our group up to the mount point, because the strictest ancestor counts.
+        # CPUs by each quota.
         def quotas(root)
-          groups = groups(root)
-          mounts(root).flat_map do |version, top, directory|
-            files = FILES.fetch(version)
-            ancestors(below(groups[version].to_s, top)).filter_map do |path|
-              quota(files.map { |file| read("#{root}#{directory}#{path}/#{file}") })
-            end
+          ControlGroups.map("cpu", root: root) do |version, directory|
+            quota(FILES.fetch(version).map { |file| ControlGroups.read("#{directory}/#{file}") })
           end
-        end
-
-        # Version => the path of our group, from /proc/self/cgroup.
-        def groups(root)
-          read("#{root}/proc/self/cgroup").each_line.with_object({}) do |line, groups|
-            _, controllers, group = line.chomp.split(":", 3)
-            groups[2] = group if controllers == ""
-            groups[1] = group if controllers.split(",").include?("cpu")
-          end
-        end
-
-        # [version, mounted group, mount point] of each mounted hierarchy that may have a quota.
-        def mounts(root)
-          read("#{root}/proc/self/mountinfo").each_line.filter_map do |line|
-            mount, filesystem = line.split(" - ")
-            _, _, _, top, directory = mount.split
-            type, _, options = filesystem.to_s.split
-            version = { "cgroup2" => 2, "cgroup" => 1 }[type]
-            [version, top, directory] if version == 2 || (version == 1 && options.split(",").include?("cpu"))
-          end
-        end
-
-        # In a container the mount point is often our group itself, and +group+ is its path outside the container.
-        def below(group, top)
-          return group if top == "/"
-
-          group.start_with?(top) ? group.delete_prefix(top) : ""
-        end
-
-        # "/a/b" => ["/a/b", "/a", ""]
-        def ancestors(group)
-          names = group.split("/").reject(&:empty?)
-          names.length.downto(0).map { |count| names.take(count).map { |name| "/#{name}" }.join }
         end
 
         # nil if there is no limit ("max", -1, or no such file).
         def quota(texts)
           quota, period = texts.join(" ").split.map(&:to_i)
           quota.fdiv(period) if quota&.positive? && period&.positive?
-        end
-
-        def read(path)
-          File.read(path)
-        rescue SystemCallError
-          ""
         end
       end
     end

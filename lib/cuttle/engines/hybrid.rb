@@ -7,12 +7,15 @@ module Cuttle
     # every thread is in the app, a native thread continues to move bytes, and other workers accept.
     #
     # With MIN:MAX threads, a thread is started whenever the last free one takes work, and a thread that has been idle
-    # for a while ends.
+    # for a while ends. With Auto, a thread of the engine's own starts others when the source says that they would help.
     class Hybrid
-      TRAITS = Traits.new(evented: true, pooled: true)
+      TRAITS = Traits.new(evented: true, pooled: true, adaptive: true)
 
       # A thread beyond the minimum ends after this many seconds without work.
       IDLE = 30
+
+      # Seconds before the next attempt where no thread could be added: the limit, memory, the system.
+      PAUSE = 1
 
       def self.source(listeners, core:, **options)
         core::Poller.new(listeners, shared: true, **options)
@@ -21,11 +24,16 @@ module Cuttle
       def initialize(source:, service:, threads:, **)
         @source = source
         @service = service
+        @auto = threads if threads.is_a?(Auto)
         @pool = Pool.new(threads, &method(threads.min == threads.max ? :work : :work_elastically))
       end
 
       def run
+        grower = Thread.new { grow_as_it_helps } if @auto
+        grower&.name = "cuttle growth"
         @pool.run
+      ensure
+        grower&.kill&.join
       end
 
       def stop(leave_backlog: false)
@@ -51,7 +59,7 @@ module Cuttle
       def work_elastically
         until (exchange = @source.next(IDLE)).nil?
           if exchange
-            @pool.grow if @source.starved? && @pool.elastic?
+            @pool.grow unless @auto || !@source.starved? || !@pool.elastic?
             @service.call(exchange)
             exchange = nil
           elsif @pool.spare?
@@ -60,6 +68,14 @@ module Cuttle
         end
       ensure
         exchange.abort if exchange
+      end
+
+      def grow_as_it_helps
+        grown = true
+        loop do
+          @source.await_shortage(grown ? 0 : PAUSE, @auto.cores)
+          grown = @auto.room? && @pool.grow
+        end
       end
     end
   end

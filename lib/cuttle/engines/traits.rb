@@ -9,10 +9,12 @@ module Cuttle
     #   evented?                an idle connection costs no thread: the source is a Poller (otherwise an Acceptor)
     #   pooled?                 as many threads run the app as --threads says; otherwise one thread does
     #   thread_per_connection?  --threads 0 is possible
+    #   adaptive?               --threads auto is possible
     #   fibers?                 a fiber runs the app for each request, and --max-fibers limits them
     #   ractors?                several ractors of a process run the app, which must be shareable
     #   inline?                 while the app runs, nothing else does in that process
-    Traits = Struct.new(:evented, :pooled, :thread_per_connection, :fibers, :ractors, keyword_init: true) do
+    Traits = Struct.new(:evented, :pooled, :thread_per_connection, :adaptive, :fibers, :ractors,
+                        keyword_init: true) do
       def initialize(**given)
         super
         members.each { |name| self[name] = self[name] ? true : false }

@@ -17,6 +17,7 @@ module Cuttle
           collector(settings)
           thread_per_connection(settings)
           one_thread(settings)
+          auto(settings)
           study(settings)
           native_parser(settings)
           queue(settings)
@@ -108,6 +109,18 @@ module Cuttle
           return unless settings.origin(:threads) == :flag && settings.threads.max > 1 && !settings.traits.pooled?
 
           raise UsageError, "engine #{settings.engine} runs the app on one thread: leave out --threads"
+        end
+
+        def auto(settings)
+          if !settings.threads.is_a?(Engines::Auto)
+            return unless settings.origin(:max_threads) == :flag
+
+            raise UsageError, "--max-threads goes with --threads auto"
+          elsif !settings.traits.adaptive?
+            raise UsageError, "engine #{settings.engine}: --threads auto goes with #{engines(&:adaptive?)}"
+          elsif settings.core != "native"
+            raise UsageError, "--threads auto goes with --core native, which knows when threads wait"
+          end
         end
 
         def study(settings)

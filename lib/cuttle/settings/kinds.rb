@@ -156,9 +156,11 @@ module Cuttle
         whole(value, 0..1024, "a number of processes, or auto")
       end
 
-      # "N", "MIN:MAX", an Integer or a Range => a Range. Puma's "0:N" keeps no idle thread; ours keeps one.
+      # "N", "MIN:MAX", "auto", an Integer or a Range => a Range. Puma's "0:N" keeps no idle thread; ours keeps one.
       def threads(value)
-        form = "a number of threads, MIN:MAX, or 0 for a thread per connection"
+        return Engines::Auto.new if value.to_s == "auto"
+
+        form = "a number of threads, MIN:MAX, auto, or 0 for a thread per connection"
         min, max = value.is_a?(Range) ? [value.min, value.max] : value.to_s.split(":", 2)
         min = whole(min, 0..10_000, form)
         max = max.nil? ? min : whole(max, 0..10_000, form)

@@ -73,6 +73,7 @@ module Cuttle
         case value
         when nil, [] then "none"
         when true, false then value ? "on" : "off"
+        when Engines::Auto then "auto"
         when Range then value.minmax.uniq.join(":")
         else Array(value).join(" ")
         end

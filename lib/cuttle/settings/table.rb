@@ -83,11 +83,21 @@ module Cuttle
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },
-        { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX"], default: 3, engine: true,
+        { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], default: 3, engine: true,
+          joined: lambda { |given, settings, _|
+            given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.share(settings.workers)) : given
+          },
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS",
-          help: "threads in each process; 0, with engine threads: one per connection",
-          readme: "threads that run the app in each process; `MIN:MAX`; 0: one per connection (engine threads)" },
+          help: "threads in each process; auto; 0 with engine threads: one per connection",
+          readme: "threads that run the app in each process; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): as " \
+                  "they help (engine hybrid); 0: one per connection (engine threads)" },
+        { name: :max_threads, kind: [:whole, 1..10_000, "a number of threads above 0"], flags: ["--max-threads N"],
+          default: lambda { |settings|
+            Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
+          },
+          tells: "64; less by memory or database pool",
+          help: "most threads of a process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU",

@@ -31,11 +31,11 @@ module EngineContract
     LOCK = Monitor.new
 
     class << self
-      attr_reader :engine, :workers, :ractors, :backend, :core, :tls
+      attr_reader :engine, :workers, :ractors, :backend, :core, :tls, :auto
 
       # A suite of +contracts+ (modules of tests) for one way to run an engine. +ractors+: in each process, if any.
-      # +tls+: clients speak TLS, by these options of TlsSocket.
-      def for(engine, workers, backend, contracts, core: "native", ractors: 0, tls: nil)
+      # +tls+: clients speak TLS, by these options of TlsSocket. +auto+: threads are started as they help.
+      def for(engine, workers, backend, contracts, core: "native", ractors: 0, tls: nil, auto: false)
         Class.new(self) do
           @engine = engine
           @tls = tls
@@ -43,6 +43,7 @@ module EngineContract
           @workers = workers
           @ractors = ractors
           @backend = backend
+          @auto = auto
           contracts.each { |contract| include contract }
         end
       end
@@ -54,7 +55,7 @@ module EngineContract
 
         ways = workers.zero? ? "alone" : "clustered"
         ways = "in #{ractors}" if ractors > 1
-        "TestEngine(#{[engine, ways, core, backend, ("TLS" if tls)].compact.join(", ")})"
+        "TestEngine(#{[engine, ways, core, backend, ("TLS" if tls), ("-t auto" if auto)].compact.join(", ")})"
       end
       alias to_s name
 
@@ -72,6 +73,7 @@ module EngineContract
 
       def serve(flags)
         threads = traits.pooled? ? ["-t", "#{THREADS}:#{THREADS}"] : []
+        threads = ["-t", "auto", "--max-threads", THREADS.to_s] if auto
         in_ractors = ractors.positive? ? ["--ractors", ractors.to_s] : []
         ["#{Serving::ROOT}/exe/cuttle", "serve", APP, "-b", tls ? TlsFiles.uri : "tcp://127.0.0.1:0", "--keep-alive",
          "--engine", engine, "-w", workers.to_s, *in_ractors, *threads, *TIMES, *flags]

@@ -75,7 +75,7 @@ module Cuttle
         end
 
         def of(settings)
-          threads = settings.threads.max
+          threads = settings.max_threads || settings.threads.max # with auto, the limit
           Tuner::Setting.new(engine: settings.engine, workers: settings.workers,
                              threads: threads.zero? ? MANY : threads)
         end

@@ -8,19 +8,26 @@ module Cuttle
         class Cuttle < Peer
           EXECUTABLE = "#{ROOT}/exe/cuttle"
 
+          # A model with this end is the engine with --threads auto, which has no number to hold threads against.
+          AUTO = "-auto"
+
           # The app must be made for ractors.
-          def variants = Engines.names.select { |name| Engines.traits(name).ractors? }
+          def variants
+            Engines.names.select { |name| Engines.traits(name).ractors? } +
+              Engines.names.select { |name| Engines.traits(name).adaptive? }.map { |name| "#{name}#{AUTO}" }
+          end
+
           def models = Engines.names - variants
           def workers = (0..)
           def keeps_alive = [true, false]
           def version = VERSION
 
           def supports?(setup)
-            why = Engines.unavailable(setup.model) if model?(setup.model) && !setup.ruby
+            why = Engines.unavailable(engine(setup.model)) if model?(setup.model) && !setup.ruby
             why ? "engine #{setup.model} #{why}" : super
           end
 
-          def copies(model, number) = variants.include?(model) ? "--ractors #{[number, 1].max}" : super
+          def copies(model, number) = traits(model).ractors? ? "--ractors #{[number, 1].max}" : super
 
           # Constant (see listeners.rb).
           def backlog(_setup) = 1024
@@ -31,15 +38,16 @@ module Cuttle
           def thread_name = /\Acuttle \d+\z/
 
           def threads_of(setup)
-            traits = Engines.traits(setup.model)
-            return (1..1) unless traits.pooled?
+            traits = traits(setup.model)
+            return (1..1) if auto?(setup.model) || !traits.pooled?
 
             traits.thread_per_connection? ? (0..) : (1..)
           end
 
-          # Without a bound: fibers has a fiber for each request, threads 0 a thread for each connection.
+          # Without a bound: fibers has a fiber for each request, threads 0 a thread for each connection, auto
+          # what helps.
           def slots(setup)
-            super unless Engines.traits(setup.model).fibers? || setup.threads.zero?
+            super unless traits(setup.model).fibers? || setup.threads.zero? || auto?(setup.model)
           end
 
           # A clone's gems may be in its own bundle.
@@ -66,23 +74,33 @@ module Cuttle
 
           # With --like the engine is not given; what it prints proves that the model is the one that was asked for.
           def model(setup)
-            setup.like ? ["--like", setup.like] : ["--engine", setup.model]
+            setup.like ? ["--like", setup.like] : ["--engine", engine(setup.model)]
           end
 
+          def engine(model) = model.delete_suffix(AUTO)
+          def auto?(model) = model.end_with?(AUTO)
+          def traits(model) = Engines.traits(engine(model))
+
           def pool(setup)
-            Engines.traits(setup.model).pooled? ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
+            return ["-t", "auto"] if auto?(setup.model)
+
+            traits(setup.model).pooled? ? ["-t", "#{setup.threads}:#{setup.threads}"] : []
           end
 
           def settings(server)
             setup = server.setup
             said = server.output[/^  engine +(\S+)$/, 1]
-            [Proof.same("engine", setup.model, said, "its own word"),
-             *(setup.threads.zero? || variants.include?(setup.model) ? [processes(server)] : super)]
+            [Proof.same("engine", engine(setup.model), said, "its own word"), (auto(server) if auto?(setup.model)),
+             *(setup.threads.zero? || traits(setup.model).ractors? ? [processes(server)] : super)].compact
+          end
+
+          def auto(server)
+            Proof.same("threads", "auto", server.output[/^  threads +(\S+)/, 1], "its own word")
           end
 
           # Ractors are threads of the system's, or several of them one.
           def processes(server)
-            return super unless variants.include?(server.setup.model)
+            return super unless traits(server.setup.model).ractors?
 
             said = server.output[/^  ractors +(\d+)$/, 1].to_i
             Proof.same("ractors", server.setup.processes, said, "its own word")

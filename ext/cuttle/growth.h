@@ -1,0 +1,44 @@
+/* When another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is free.
+ *
+ * The io thread looks, a few times in a hundredth of a second at most and only while requests are in the app, so
+ * requests pay nothing for it. Where requests wait and the process leaves a part of its cores unused, it calls the
+ * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
+ * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
+ *
+ *   no request waits, or a thread is free   streak 0
+ *   called, and the GVL was free            streak + 1; at STREAK another thread starts
+ *   the GVL was taken, or the cores busy    streak 0, and the time to the next look doubles
+ *
+ * Everything is called under the loop's lock. */
+#ifndef CUTTLE_GROWTH_H
+#define CUTTLE_GROWTH_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cuttle_loop;
+
+struct cuttle_growth {
+	pthread_cond_t called;
+	bool wanted;    /* the engine starts threads as they help */
+	bool awaited;   /* its thread waits for a call */
+	bool due;       /* it was called */
+	double cores;   /* that this process may keep busy */
+	uint64_t next;  /* not before then, on the monotonic clock */
+	uint64_t pause; /* between two looks; it doubles with each that finds the app computing */
+	uint64_t since; /* when cpu was read; 0: not since requests began to wait */
+	uint64_t cpu;   /* CPU time of the process */
+	long preempted; /* times that others took a core from it */
+	int streak;     /* times in a row that the GVL was free */
+};
+
+void cuttle_growth_reset(struct cuttle_growth *growth);
+
+/* Looks, as the io thread. Returns the nanoseconds after which to look again; -1 if no engine wants it. */
+int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now);
+
+/* Judges a call. free: whether the called thread got the GVL at once. Returns whether to start another thread. */
+bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, uint64_t now);
+
+#endif

@@ -1,0 +1,178 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+
+# --threads auto: threads are started while requests wait and the app waits for something else than the GVL.
+class TestGrowth < Minitest::Test
+  include Serving
+
+  CLIENTS = 12
+
+  # Growing by mistake it would have a thread for each client.
+  FEW = 4
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+    @clients = []
+  end
+
+  def teardown
+    @clients.each(&:close)
+    FileUtils.remove_entry(@directory)
+  end
+
+  # Also where each request comes on a connection of its own: those in the backlog count.
+  def test_it_grows_as_far_as_the_app_waits
+    with_server do |server|
+      assert_equal [1, 64], running_and_most(server)
+      hold(CLIENTS)
+      assert_includes CLIENTS..(CLIENTS + 1), running(server)
+    end
+  end
+
+  def test_it_grows_for_connections_that_are_kept
+    with_server do |server|
+      @clients = Array.new(CLIENTS) { client_of(server) }
+      @clients.each { |client| assert_equal "done", client.ask(request("/")).body }
+      hold(@clients)
+      assert_operator running(server), :>=, CLIENTS
+    end
+  end
+
+  def test_it_does_not_grow_where_the_app_computes
+    with_server { |server| assert_few_for("/compute", server) }
+  end
+
+  # What only a try for the GVL shows, as the cores are free.
+  def test_it_does_not_grow_where_the_app_keeps_the_gvl
+    skip "how to sleep with the GVL is known for Linux on x86-64 only" unless RUBY_PLATFORM.start_with?("x86_64-linux")
+    with_server { |server| assert_few_for("/keep", server, 60, most: 2) }
+  end
+
+  def test_it_shrinks_when_threads_are_idle
+    with_server("idle" => 0.2) do |server|
+      hold(CLIENTS)
+      release
+      eventually("one thread") { running(server) == 1 }
+      hold(3)
+    end
+  end
+
+  def test_the_limit
+    with_server("most" => 3) do |server|
+      assert_equal [1, 3], running_and_most(server)
+      hold(3)
+      late = ask("/")
+      refute late.heard?(0.1)
+      assert_equal 3, running(server)
+      release
+      assert_equal "done", late.response.body
+    end
+  end
+
+  def test_no_more_threads_than_database_connections
+    with_server("pool" => 2) do |server|
+      assert_equal [1, 2], running_and_most(server)
+      hold(2)
+    end
+  end
+
+  def test_more_threads_than_database_connections_where_somebody_says_so
+    with_server("pool" => 2, "most" => 5) { |server| assert_equal [1, 5], running_and_most(server) }
+  end
+
+  def test_no_thread_without_memory
+    with_server("memory" => "none") do |server|
+      hold(1)
+      late = ask("/")
+      eventually("a look") { File.exist?("#{@directory}/looked") }
+      assert_equal 1, running(server)
+      release
+      assert_equal "done", late.response.body
+    end
+  end
+
+  # The thread that the stop needs comes, though the only one is in the app.
+  def test_a_stop_while_the_only_thread_waits
+    with_server do |server|
+      held = hold(1)
+      Process.kill("TERM", server.pid)
+      eventually("the listener's end") { refused?(server) }
+      release
+      assert_equal "done", held.first.response.body
+    end
+  end
+
+  # Threads that an app kills are replaced, and others still start.
+  def test_threads_that_the_app_kills
+    with_server do |server|
+      3.times { assert_raises(WireClient::Truncated) { ask("/kill").response } }
+      hold(CLIENTS)
+      assert_operator running(server), :>=, CLIENTS
+    end
+  end
+
+  private
+
+  def with_server(facts = {})
+    @server = Serving::ServingProcess.new(["#{__dir__}/support/growing.rb", @directory, JSON.generate(facts)])
+    @server.wait_until_ready
+    yield @server
+    release
+    assert_equal 0, @server.stop.exitstatus, @server.err
+    assert_empty @server.err
+  ensure
+    release
+    @server&.finish
+  end
+
+  # So many requests that are in the app at once, and stay there; or one of each of these clients.
+  def hold(clients)
+    FileUtils.rm_f("#{@directory}/go")
+    clients = Array.new(clients) { client_of(@server) } if clients.is_a?(Integer)
+    FileUtils.rm_f(Dir["#{@directory}/in.*"])
+    clients.each_with_index { |client, index| client.write(request("/wait?#{index}")) }
+    eventually("#{clients.size} in the app") { Dir["#{@directory}/in.*"].size == clients.size }
+    clients
+  end
+
+  def release = FileUtils.touch("#{@directory}/go")
+
+  def running(server) = running_and_most(server).first
+
+  # The server writes its figures down, because a request for them would need a thread.
+  def running_and_most(server)
+    asked = "#{@directory}/ask"
+    FileUtils.touch(asked)
+    eventually("figures (#{server.err})") { !File.exist?(asked) }
+    JSON.parse(File.read("#{@directory}/figures")).values_at("running", "max_threads")
+  end
+
+  # Many clients ask again and again, and few threads answer them.
+  def assert_few_for(path, server, times = 10, most: FEW)
+    asked = Array.new(CLIENTS) { Thread.new { Array.new(times) { once(path, server) }.uniq } }
+    assert_equal([["done"]], asked.map(&:value).uniq)
+    assert_operator running(server), :<=, most
+  end
+
+  def once(path, server)
+    client = client_of(server)
+    client.ask(request(path)).body
+  ensure
+    client&.close
+  end
+
+  def refused?(server)
+    TCPSocket.open("127.0.0.1", server.port, &:close)
+    false
+  rescue Errno::ECONNREFUSED
+    true
+  end
+
+  def ask(path) = client_of(@server).write(request(path))
+
+  def client_of(server) = WireClient.new(server.port).tap { |client| @clients << client }
+
+  def request(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n"
+end
