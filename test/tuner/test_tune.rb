@@ -59,6 +59,8 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 3 -t 7 \(config\/puma\.rb\) /, tune(*ask).first)
     configure("engine :single\nworkers 4\n")
     assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    configure("threads :auto\nmax_threads 12\n")
+    assert_match(/^hybrid -t 12 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
   def test_an_answer_is_written_into_the_configuration

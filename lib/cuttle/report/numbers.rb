@@ -33,8 +33,11 @@ module Cuttle
         value ? Units.count(value, value == value.round ? 0 : decimals(value)) : NONE
       end
 
+      # Beyond a thousand either way, where only too few runs lead, the digits say nothing.
       def ratio(value)
         return NONE unless value
+        return "over 1,000" if value > 1000
+        return "under 0.001" if value.positive? && value < 0.001
 
         format(value < 0.0995 ? "%.3f" : "%.2f", value)
       end
