@@ -60,7 +60,7 @@ class TestHandler < Minitest::Test
     assert_empty names - Cuttle::Rack::Handler::OPTIONS.values
     told = Cuttle::Rack::Handler.valid_options
     assert_equal "let connections persist", told["KeepAlive=on|off"]
-    assert_equal Cuttle::Settings.row(:threads).help, told["Threads=N|MIN:MAX"]
+    assert_equal Cuttle::Settings.row(:threads).help, told["Threads=N|MIN:MAX|auto"]
   end
 
   def test_wrong_ones_are_refused

@@ -80,8 +80,8 @@ module Cuttle
           @out.puts Tuner::Report::Table.forecasts(outcomes)
           _, base = outcomes.first
           outcomes.drop(1).each do |name, each|
-            @out.puts "", "#{name}: #{Tuner::Report::Words.difference(base, each)}; " \
-                          "#{Tuner::Report::Words::LIMITED_BY[each.limit]}"
+            @out.puts "", "#{name}: #{Tuner::Report::Words.difference(base, each)}",
+                      "  #{Tuner::Report::Words::LIMITED_BY[each.limit]}"
           end
         end
       end

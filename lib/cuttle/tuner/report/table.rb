@@ -18,16 +18,18 @@ module Cuttle
           (same ? rows.drop(1) : rows).uniq { |_, outcome| outcome.setting }
         end
 
-        # A text table of [[name, Outcome], …] for 120 columns: intervals where a choice depends on them, and the load
-        # only if it is not the same for all.
+        # A text table of [[name, Outcome], …], narrow enough for a terminal: intervals where a choice depends on them,
+        # the load only if it is not the same for all, and no column without a figure.
         def forecasts(outcomes)
+          load = same_load?(outcomes) ? nil : "load"
           rows = outcomes.map do |name, outcome|
             capacity, p50, p95, p99, *rest = cells(outcome)[0..-2]
-            [name, written(*capacity), p50.first, p95.first, written(*p99), *rest.map(&:first), outcome.demand.name]
+            [name, written(*capacity), p50.first, p95.first, written(*p99), *rest.map(&:first),
+             load && outcome.demand.name]
           end
-          header = ["", *HEADER[1..-2], "load"]
-          rows = [header, *rows]
-          Columns.align(same_load?(outcomes) ? rows.map { |row| row[0..-2] } : rows, left: [0, header.length - 1])
+          columns = [["", *HEADER[1..-2], load], *rows].transpose
+          columns.reject! { |_, *cells| (cells - [nil, Numbers::NONE]).empty? }
+          Columns.align(columns.transpose, left: [0, *(columns.length - 1 if load)])
         end
 
         def same_load?(outcomes)
