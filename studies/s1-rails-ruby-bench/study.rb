@@ -14,6 +14,7 @@ flaw "Number of load threads, processes and threads change together from row to 
 flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on
       fewer."
 flaw "Requests that waited were not counted from when they should have been sent."
+flaw "With 30 load threads, the database's limit of connections need not be exceeded: s1-limit makes sure."
 
 app "forum", profile: { connections: 100 }
 rounds 3 # a start of Rails takes seconds
@@ -40,6 +41,5 @@ at = ->(threads) { rate("s1.2.load", load_threads: threads) }
 claim "s1.1", cores: 3, "2 processes by one" => [rate("s1.2"), rate("s1.12"), 1.8..2.2]
 claim "s1.2", "16 at once by 7: no more" => [at[16], at[7], ..1.05],
               "5 at once by 3: not yet" => [at[5], at[3], 1.05..]
-claim "s1.5", "11x16 threads at 30: a share of errors above 0.1%" => [errors("s1.5"), 0.001, 1..]
 claim "s1.6", cores: 8, "10x6 by 8x10" => [rate("s1.6"), rate("s1.10"), 1..],
                         "10x6 by 11x16, at 20" => [rate("s1.6"), rate("s1.4"), 0.95..]
