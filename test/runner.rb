@@ -9,17 +9,15 @@ require_relative "runner/pool"
 #
 # CUTTLE_PROCESSES says how many tests run at once (three for each core). Where one finds its core taken by two others,
 # it must only be late for it: tests have deadlines for what hangs, and assert nothing about time beside.
-# CUTTLE_ONLY="TestThis#test_it TestThat#test_it" runs just these.
+# CUTTLE_ONLY runs just some of them: "TestThis#test_it", one a line.
 module Runner
   # Nil: all. Tests may run tests, which this is not for.
-  ONLY = ENV.delete("CUTTLE_ONLY")&.split
+  ONLY = ENV.delete("CUTTLE_ONLY")&.lines(chomp: true)
 
   # Calls Minitest's own methods up to where a test would run; which tests were asked for, it finds out itself.
   module Collecting
     def run_one_method(suite, name, reporter)
-      return super unless reporter.is_a?(Queue)
-
-      reporter.add(suite, name) if ONLY.nil? || ONLY.include?("#{suite}##{name}")
+      reporter.is_a?(Queue) ? reporter.add(suite, name) : super
     end
   end
 
@@ -28,6 +26,7 @@ module Runner
     def __run(reporter, options)
       queue = Queue.new(Timings.load)
       Minitest::Runnable.runnables.shuffle.each { |suite| suite.run(queue, options) }
+      queue.keep(ONLY) if ONLY
       Pool.new(queue, reporter).run
     end
   end

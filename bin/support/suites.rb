@@ -61,7 +61,7 @@ module Suites
     def again(result)
       return unless result.failed.size.between?(1, MOST) && result.complete?
 
-      one_at_a_time = { "CUTTLE_ONLY" => result.failed.keys.join(" "), "CUTTLE_PROCESSES" => "1" }
+      one_at_a_time = { "CUTTLE_ONLY" => result.failed.keys.join("\n"), "CUTTLE_PROCESSES" => "1" }
       environment = result.suite.environment.merge(one_at_a_time)
       result.second = Result.new(result.suite, *rake(result.suite.task, environment, $stdout))
     end

@@ -106,7 +106,7 @@ module Runner
 
     def record_broken(worker, why, said)
       result = Minitest::Result.new(worker.test || "(its end)")
-      result.klass = worker.suite.to_s
+      result.klass = worker.suite.name
       result.time = worker.seconds
       error = Broken.new("#{why}\n#{said}").tap { |broken| broken.set_backtrace([]) }
       result.failures << Minitest::UnexpectedError.new(error)

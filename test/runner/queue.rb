@@ -27,6 +27,16 @@ module Runner
       @rooms[suite] ||= File.dirname(suite.instance_method(name).source_location.first)
     end
 
+    # Drops all tests but those of these names, "TestThis#test_it"; suites may share one. Raises ArgumentError if there
+    # is no such test.
+    def keep(names)
+      left = @left.to_h { |suite, tests| [suite, tests.group_by { |test| "#{suite.name}##{test}" }.slice(*names)] }
+      missing = names - left.values.flat_map(&:keys)
+      raise ArgumentError, "no such test: #{missing.join(", ")}" if missing.any?
+
+      @left.select! { |suite, tests| tests.replace(left[suite].values.flatten).any? }
+    end
+
     # A suite for a new process, or nil.
     def suite
       @order ||= sort

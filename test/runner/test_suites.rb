@@ -18,7 +18,7 @@ class TestSuites < Minitest::Test
       Actual: 2
 
       2) Error:
-    TestFails#test_a:
+    TestFails(hybrid, alone)#test_a:
     RuntimeError: oops
 
     a second paragraph
@@ -33,7 +33,8 @@ class TestSuites < Minitest::Test
     faults = result("# Running:\n\n.F\n#{first}#{PASSED}#{first}").faults
     assert_equal 4, faults.length
     assert_equal "1) Failure:\nTestFails#test_b [test/test_fails.rb:4]:\nExpected: 1\n  Actual: 2", faults[0]
-    assert_match(/\A2\) Error:\nTestFails#test_a:\nRuntimeError: oops\n\na second paragraph\z/, faults[1])
+    assert_match(/\A2\) Error:\nTestFails\(hybrid, alone\)#test_a:\nRuntimeError: oops\n\na second paragraph\z/,
+                 faults[1])
   end
 
   def test_only_the_beginning_of_a_long_one
@@ -44,7 +45,8 @@ class TestSuites < Minitest::Test
 
   def test_the_names_of_those_that_failed
     failed = result(format(OUTPUT, "")).failed
-    assert_equal({ "TestFails#test_b" => "Expected: 1", "TestFails#test_a" => "RuntimeError: oops" }, failed)
+    assert_equal({ "TestFails#test_b" => "Expected: 1", "TestFails(hybrid, alone)#test_a" => "RuntimeError: oops" },
+                 failed)
   end
 
   def test_what_says_more_than_names_is_not_the_whole_truth
@@ -81,12 +83,13 @@ class TestSuites < Minitest::Test
     end
 
     def test_passes = assert(true)
+    def self.name = "Flaky (so)"
   RUBY
 
   def test_a_test_that_passes_alone_has_passed_and_is_named
     status, output = run_suite(FLAKY)
     assert_predicate status, :success?, output
-    assert_includes output, "flaky: passed in its second run only: Flaky#test_fails_once: too early\n"
+    assert_includes output, "flaky: passed in its second run only: Flaky (so)#test_fails_once: too early\n"
     assert_match(/^1 runs, 1 assertions, 0 failures/, output)
     assert output.end_with?("\n2 runs, 2 assertions, 0 failures, 0 errors, 0 skips\n"), output
   end
@@ -109,6 +112,14 @@ class TestSuites < Minitest::Test
     status, output = run_suite("#{Suites::MOST + 1}.times { |number| define_method(\"test_\#{number}\") { flunk } }")
     refute_predicate status, :success?
     assert_equal 1, output.scan("== rake it").length, output
+  end
+
+  def test_a_name_that_no_test_has_is_no_second_run
+    directory = File.expand_path("..", __dir__)
+    command = [RbConfig.ruby, "-I#{directory}", "-rrunner", "-e", "require 'minitest/autorun'"]
+    output, status = Open3.capture2e({ "CUTTLE_ONLY" => "TestGone#test_it" }, *command)
+    refute_predicate status, :success?
+    assert_includes output, "no such test: TestGone#test_it"
   end
 
   private

@@ -25,7 +25,7 @@ class TestTuneMeasured < Minitest::Test
   # Options of a tune of the work app that only verifies.
   def options(**given)
     Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 600, rounds: 3,
-                       duration: 0.3, seed: 5,
+                       duration: 0.2, seed: 5,
                        kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
                        directory: "#{@directory}/results", **given)
   end
@@ -102,7 +102,7 @@ class TestTuneMeasured < Minitest::Test
 
   def test_a_mix_with_errors
     path = "#{@directory}/config.ru"
-    File.write(path, 'run ->(env) { [env["PATH_INFO"] == "/" ? 200 : 500, {}, ["x"]] }')
+    File.write(path, 'run ->(env) { sleep(0.01); [env["PATH_INFO"] == "/" ? 200 : 500, {}, ["x"]] }')
     File.write("#{@directory}/mix", "#{JSON.generate("path" => "/")}\n#{JSON.generate("path" => "/wrong")}\n")
     wrong = options(app: path, work: {}, mix: "#{@directory}/mix")
     error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong)).run }
@@ -114,7 +114,7 @@ class TestTuneMeasured < Minitest::Test
 
   # Ctrl-C after the first server: what it has shown is told, and --resume measures the rest.
   def test_an_interrupted_tune_goes_on
-    command = %w[tune --work 2/10/100 --engines hybrid --rounds 3 --duration 500ms --directory results --profile]
+    command = %w[tune --work 2/10/100 --engines hybrid --rounds 3 --duration 200ms --directory results --profile]
     out, err, status = interrupted(*command, @profile)
     assert_equal 130, status, err
     folder = Dir["#{@directory}/results/*"].first
@@ -145,7 +145,7 @@ class TestTuneMeasured < Minitest::Test
   def test_from_the_profile_to_the_page
     out, err = StringIO.new, StringIO.new
     status = Dir.chdir(@directory) do
-      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 300ms
+      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 200ms
                                                  --engines hybrid --seed 3])
     end
     assert_equal 0, status, err.string

@@ -10,14 +10,16 @@ module Cuttle
       ROUNDS = 5 # if shorter runs leave time for them
       MOST_ROUNDS = 12
       DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that leaves enough rounds
-      WARMUP = 0.5
+      WARMUP = 0.5 # seconds; no longer than the run
       STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
       BETWEEN = 0.4 # seconds beside warm-up and measuring
       LOADS = 2
       CONNECTIONS = (8..512)
 
       # A plan that fits into a time.
-      Size = Struct.new(:rounds, :duration)
+      Size = Struct.new(:rounds, :duration) do
+        def warmup = [WARMUP, duration].min
+      end
 
       # settings: the first is what the others are compared with. slots: that keep the cores busy. boot: seconds.
       def initialize(settings, rate:, slots:, boot: nil)
@@ -53,14 +55,14 @@ module Cuttle
       # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. Raises
       # Lab::Failure.
       def run(options, size, directory:, out:)
-        lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: WARMUP,
+        lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: size.warmup,
                              concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
         Lab.run(lab, out: out, plan: plan(options.seed, size))
       end
 
       def plan(seed, size)
         pairs = @settings.product(loads).map { |setting, load| [configuration(setting), load] }
-        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration, warmup: WARMUP)
+        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration, warmup: size.warmup)
       end
 
       private
@@ -72,7 +74,7 @@ module Cuttle
 
       # Seconds of a round.
       def seconds(duration)
-        @settings.length * (@boot + STOP + (LOADS * (WARMUP + duration + BETWEEN)))
+        @settings.length * (@boot + STOP + (LOADS * (Size.new(1, duration).warmup + duration + BETWEEN)))
       end
 
       def loads

@@ -268,7 +268,8 @@ class TestLabRunner < Minitest::Test
     known = Cuttle::Lab::Machine::CoreSpeed::FIRST
     look = ->(_) { (known -= 1) >= 0 ? 100 : 100 * yield }
     cores = Cuttle::Lab::Machine::Cores.new(server: [Cuttle::Lab::Machine::Cores.allowed.first])
-    Cuttle::Lab::Machine::CoreSpeed.new(cores, look: look, pause: ->(_) {})
+    time = 0
+    Cuttle::Lab::Machine::CoreSpeed.new(cores, look: look, pause: ->(seconds) { time += seconds }, clock: -> { time })
   end
 
   def changed(plan, changes)
