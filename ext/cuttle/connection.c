@@ -83,9 +83,11 @@ int cuttle_connection_secure(struct cuttle_connection *connection, const char *o
 	return 0;
 }
 
-struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now)
+struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const struct cuttle_arrival *arrival,
+						 uint64_t now)
 {
 	struct cuttle_connection *connection = calloc(1, sizeof *connection);
+	int fd = arrival->fd, listener = arrival->listener;
 
 	if (!connection) {
 		close(fd);
@@ -98,10 +100,8 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int f
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
 	connection->timed = core->ledger && time_in_backlog(fd, &connection->backlog);
-	if (core->trust) {
-		cuttle_peer_ask(&connection->client, fd);
-		connection->trusted = cuttle_peer_is_trusted(&connection->client, core->trust);
-	}
+	connection->client = arrival->peer;
+	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
 	if (core->securities)
 		connection->security = core->securities[listener];

@@ -184,9 +184,15 @@ bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now);
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
 		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts));
 
-/* Opens a connection that owns a descriptor, accepted from the listener of that index. If out of memory, closes the
- * descriptor and returns NULL. */
-struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, int fd, int listener, uint64_t now);
+/* What was accepted: a descriptor, from the listener of that index, and who is at the other end. */
+struct cuttle_arrival {
+	int fd, listener;
+	struct cuttle_peer peer;
+};
+
+/* Opens a connection that owns the arrival's descriptor. If out of memory, closes the descriptor and returns NULL. */
+struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const struct cuttle_arrival *arrival,
+						 uint64_t now);
 
 /* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);

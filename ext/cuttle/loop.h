@@ -194,8 +194,8 @@ void cuttle_loop_unwatch_all(struct cuttle_loop *loop);
 uintptr_t cuttle_loop_fired(struct cuttle_loop *loop);
 
 /* Accepts a connection from a non-blocking listener and makes it non-blocking, close-on-exec and TCP_NODELAY. Returns
- * its descriptor, or -1 with errno. */
-int cuttle_accept(int listener);
+ * its descriptor and sets its peer, or returns -1 with errno. */
+int cuttle_accept(int listener, struct cuttle_peer *peer);
 
 /* Whether an errno of accept means that the process or the system has no room for a connection now. */
 bool cuttle_accept_exhausted(int error);

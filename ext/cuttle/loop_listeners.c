@@ -63,18 +63,19 @@ bool cuttle_loop_has_backlog(const struct cuttle_loop *loop)
 	for (int index = 0; index < loop->listener_count; index++) {
 		struct pollfd listener = {.fd = loop->listeners[index], .events = POLLIN};
 
-		if (poll(&listener, 1, 0) > 0)
+		if (poll(&listener, 1, 0) > 0 && (listener.revents & POLLIN))
 			return true;
 	}
 	return false;
 }
 
-static int accept_one(int listener)
+static int accept_one(int listener, struct sockaddr_storage *address)
 {
+	socklen_t size = sizeof *address;
 #ifdef HAVE_ACCEPT4
-	return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	return accept4(listener, (struct sockaddr *)address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
 #else
-	int fd = accept(listener, NULL, NULL);
+	int fd = accept(listener, (struct sockaddr *)address, &size);
 
 	if (fd >= 0) {
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -84,15 +85,19 @@ static int accept_one(int listener)
 #endif
 }
 
-int cuttle_accept(int listener)
+int cuttle_accept(int listener, struct cuttle_peer *peer)
 {
+	struct sockaddr_storage address;
 	int fd, one = 1;
 
+	address.ss_family = AF_UNSPEC;
 	do
-		fd = accept_one(listener);
+		fd = accept_one(listener, &address);
 	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
-	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* fails harmlessly on a Unix socket */
+	if (fd < 0)
+		return fd;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* fails harmlessly on a Unix socket */
+	*peer = cuttle_peer_of(&address);
 	return fd;
 }
 
@@ -132,16 +137,16 @@ void cuttle_stop_listening(const int *listeners, int count)
 	close(nothing);
 }
 
-static void welcome(struct cuttle_loop *loop, int fd, int listener, uint64_t now)
+static void welcome(struct cuttle_loop *loop, const struct cuttle_arrival *arrival, uint64_t now)
 {
-	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, fd, listener, now);
+	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, arrival, now);
 	uint64_t token;
 
 	if (!connection)
 		return;
 	connection->suspect = loop->backlogged;
-	token = cuttle_loop_enroll(loop, fd, CUTTLE_CONNECTION, connection);
-	if (token && loop->type->add(loop->backend, fd, token) == 0)
+	token = cuttle_loop_enroll(loop, arrival->fd, CUTTLE_CONNECTION, connection);
+	if (token && loop->type->add(loop->backend, arrival->fd, token) == 0)
 		cuttle_list_append(&loop->pending, &connection->work);
 	else
 		cuttle_loop_close(loop, connection);
@@ -262,16 +267,17 @@ static void recover(struct cuttle_loop *loop, uint64_t now)
 /* Accepts one connection from the listener of that index. Returns false if none waits or none can be had. */
 static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 {
-	int fd = cuttle_accept(loop->listeners[listener]);
+	struct cuttle_arrival arrival = {.listener = listener};
 
-	if (fd >= 0) {
-		welcome(loop, fd, listener, now);
+	arrival.fd = cuttle_accept(loop->listeners[listener], &arrival.peer);
+	if (arrival.fd >= 0) {
+		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {
 		recover(loop, now);
 	} else {
 		loop->backlogged = false;
 	}
-	return fd >= 0;
+	return arrival.fd >= 0;
 }
 
 void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)

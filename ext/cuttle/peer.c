@@ -5,32 +5,29 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-void cuttle_peer_ask(struct cuttle_peer *peer, int fd)
+struct cuttle_peer cuttle_peer_of(const struct sockaddr_storage *address)
 {
-	struct sockaddr_storage found = {0};
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&found;
-	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&found;
-	socklen_t size = sizeof found;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)address;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+	struct cuttle_peer peer = {.kind = CUTTLE_PEER_UNKNOWN};
 
-	*peer = (struct cuttle_peer){.kind = CUTTLE_PEER_UNKNOWN};
-	if (getpeername(fd, (struct sockaddr *)&found, &size) < 0)
-		return;
-	switch (found.ss_family) {
+	switch (address->ss_family) {
 	case AF_UNIX:
-		peer->kind = CUTTLE_PEER_LOCAL;
+		peer.kind = CUTTLE_PEER_LOCAL;
 		break;
 	case AF_INET:
-		peer->kind = CUTTLE_PEER_V4;
-		cuttle_address_from_v4(&peer->address, (const uint8_t *)&v4->sin_addr);
+		peer.kind = CUTTLE_PEER_V4;
+		cuttle_address_from_v4(&peer.address, (const uint8_t *)&v4->sin_addr);
 		break;
 	case AF_INET6:
-		peer->kind = CUTTLE_PEER_V6;
-		peer->scope = v6->sin6_scope_id;
-		memcpy(&peer->address, &v6->sin6_addr, sizeof peer->address);
+		peer.kind = CUTTLE_PEER_V6;
+		peer.scope = v6->sin6_scope_id;
+		memcpy(&peer.address, &v6->sin6_addr, sizeof peer.address);
 		break;
 	default:
 		break;
 	}
+	return peer;
 }
 
 bool cuttle_peer_is_trusted(const struct cuttle_peer *peer, const struct cuttle_trust *trust)
@@ -70,7 +67,10 @@ bool cuttle_peer_write(const struct cuttle_peer *peer, char text[CUTTLE_PEER_TEX
 	case CUTTLE_PEER_NAMED:
 		cuttle_address_write(&peer->address, text);
 		return true;
-	default:
+	case CUTTLE_PEER_LOCAL:
 		return false;
+	default: /* no address that an app may take for its own machine */
+		snprintf(text, CUTTLE_PEER_TEXT, "0.0.0.0");
+		return true;
 	}
 }

@@ -8,13 +8,13 @@
 #include <assert.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Room for a peer's address as text, with "%", the name of an interface, and a NUL. */
 #define CUTTLE_PEER_TEXT (CUTTLE_ADDRESS_TEXT + 1 + IF_NAMESIZE)
 
 enum cuttle_peer_kind {
-	CUTTLE_PEER_UNASKED, /* nobody has asked the system yet */
-	CUTTLE_PEER_UNKNOWN, /* the system does not say: the peer has gone */
+	CUTTLE_PEER_UNKNOWN, /* of another kind of socket */
 	CUTTLE_PEER_LOCAL,   /* of a Unix socket */
 	CUTTLE_PEER_V4,
 	CUTTLE_PEER_V6,
@@ -38,13 +38,15 @@ static inline bool cuttle_peer_same(const struct cuttle_peer *one, const struct 
 	return memcmp(one, other, sizeof *one) == 0;
 }
 
-/* Asks the system for the peer of a connected socket. */
-void cuttle_peer_ask(struct cuttle_peer *peer, int fd);
+/* Returns the peer of an address as accept(2) gives it. (getpeername(2) has none once the peer has reset the
+ * connection, while its request can still be read.) */
+struct cuttle_peer cuttle_peer_of(const struct sockaddr_storage *address);
 
 /* Whether a peer of a socket is trusted. One that is not known isn't. */
 bool cuttle_peer_is_trusted(const struct cuttle_peer *peer, const struct cuttle_trust *trust);
 
-/* Writes the peer's IP address. Returns false, with nothing written, if it has none. */
+/* Writes the peer's IP address; 0.0.0.0 for one that is not known. Returns false, with nothing written, if it has none
+ * because it is on this machine. */
 bool cuttle_peer_write(const struct cuttle_peer *peer, char text[CUTTLE_PEER_TEXT]);
 
 #endif

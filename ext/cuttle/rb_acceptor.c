@@ -153,24 +153,22 @@ static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* Returns a new connection's descriptor and sets the index of its listener, or returns -1 if none waits or none can be
- * had. */
-static int accept_any(struct cuttle_acceptor *acceptor, int *listener)
+/* Returns false if no connection waits or none can be had. */
+static bool accept_any(struct cuttle_acceptor *acceptor, struct cuttle_arrival *arrival)
 {
-	int fd = -1;
-
-	for (int index = 0; fd < 0 && index < acceptor->count; index++) {
-		fd = cuttle_accept(acceptor->descriptors[index]);
-		*listener = index;
-		if (fd < 0 && cuttle_accept_exhausted(errno)) {
+	arrival->fd = -1;
+	for (int index = 0; arrival->fd < 0 && index < acceptor->count; index++) {
+		arrival->fd = cuttle_accept(acceptor->descriptors[index], &arrival->peer);
+		arrival->listener = index;
+		if (arrival->fd < 0 && cuttle_accept_exhausted(errno)) {
 			if (cuttle_accept_complains(acceptor->source.core, cuttle_now()))
 				cuttle_source_complain();
 			acceptor->suffers = true;
-			return -1;
+			return false;
 		}
 	}
 	acceptor->suffers = false;
-	return fd;
+	return arrival->fd >= 0;
 }
 
 static bool has_room(const struct cuttle_acceptor *acceptor)
@@ -191,7 +189,7 @@ int cuttle_acceptor_listeners(const struct cuttle_acceptor *acceptor, struct pol
 static bool make_room(struct cuttle_acceptor *acceptor)
 {
 	int room = acceptor->waiting_room ? 2 * acceptor->waiting_room : 64;
-	struct cuttle_waiting *grown = realloc(acceptor->waiting, (size_t)room * sizeof *grown);
+	struct cuttle_arrival *grown = realloc(acceptor->waiting, (size_t)room * sizeof *grown);
 
 	if (!grown)
 		return false;
@@ -203,9 +201,9 @@ static bool make_room(struct cuttle_acceptor *acceptor)
 /* Accepts all who wait, so that clients who come again and again don't hold up the end of a stop. */
 static void accept_waiting(struct cuttle_acceptor *acceptor)
 {
-	struct cuttle_waiting found;
+	struct cuttle_arrival found;
 
-	while ((found.fd = accept_any(acceptor, &found.listener)) >= 0) {
+	while (accept_any(acceptor, &found)) {
 		if (acceptor->waiting_count == acceptor->waiting_room && !make_room(acceptor)) {
 			close(found.fd);
 			return;
@@ -239,21 +237,15 @@ static void await_connection(struct cuttle_acceptor *acceptor)
 	cuttle_poll(descriptors, (nfds_t)count, room ? CUTTLE_FOREVER : RECOVERY);
 }
 
-/* Returns the next connection's descriptor and sets the index of its listener, or returns -1: none waits. */
-static int next_waiting(struct cuttle_acceptor *acceptor, int *listener)
+/* Returns NULL if none waits. */
+static const struct cuttle_arrival *next_waiting(struct cuttle_acceptor *acceptor)
 {
-	struct cuttle_waiting *next;
-
-	if (acceptor->waiting_next == acceptor->waiting_count)
-		return -1;
-	next = &acceptor->waiting[acceptor->waiting_next++];
-	*listener = next->listener;
-	return next->fd;
+	return acceptor->waiting_next < acceptor->waiting_count ? &acceptor->waiting[acceptor->waiting_next++] : NULL;
 }
 
-static VALUE open_connection(struct cuttle_acceptor *acceptor, VALUE connection, int fd, int listener)
+static VALUE open_connection(struct cuttle_acceptor *acceptor, VALUE connection, const struct cuttle_arrival *arrival)
 {
-	struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, fd, listener, cuttle_now());
+	struct cuttle_connection *accepted = cuttle_connection_open(acceptor->source.core, arrival, cuttle_now());
 
 	if (!accepted)
 		rb_memerror();
@@ -269,18 +261,17 @@ static VALUE acceptor_accept(VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 	VALUE connection = cuttle_connection_prepare(acceptor);
-	int fd = -1, listener = 0;
+	const struct cuttle_arrival *waiting;
+	struct cuttle_arrival arrival;
 
 	for (;;) {
 		if (acceptor->closed || atomic_load(&acceptor->source.core->stopping)) {
 			shut(acceptor);
-			fd = next_waiting(acceptor, &listener);
-			return fd < 0 ? Qnil : open_connection(acceptor, connection, fd, listener);
+			waiting = next_waiting(acceptor);
+			return waiting ? open_connection(acceptor, connection, waiting) : Qnil;
 		}
-		if (has_room(acceptor))
-			fd = accept_any(acceptor, &listener);
-		if (fd >= 0)
-			return open_connection(acceptor, connection, fd, listener);
+		if (has_room(acceptor) && accept_any(acceptor, &arrival))
+			return open_connection(acceptor, connection, &arrival);
 		await_connection(acceptor);
 	}
 }

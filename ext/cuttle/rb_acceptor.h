@@ -9,18 +9,13 @@
 #define CUTTLE_MOST_LISTENERS 64
 #define CUTTLE_FIRST_GRACE ((int64_t)CUTTLE_SECOND) /* least time that a connection has for its first request */
 
-/* A connection that the stop has accepted and nobody has taken yet. */
-struct cuttle_waiting {
-	int fd, listener;
-};
-
 struct cuttle_acceptor {
 	struct cuttle_source source;
 	int descriptors[CUTTLE_MOST_LISTENERS];
 	int count;
 	int stopped[2]; /* a pipe: readable for good once stop was called */
 	bool closed;
-	struct cuttle_waiting *waiting; /* in order of arrival; NULL: none */
+	struct cuttle_arrival *waiting; /* what the stop has accepted, in order, and nobody has taken; NULL: nothing */
 	int waiting_room, waiting_count, waiting_next;
 	bool suffers; /* accept failed for lack of descriptors or memory and has not succeeded since */
 };

@@ -17,8 +17,6 @@ static VALUE connection_address(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;
 
-	if (connection->client.kind == CUTTLE_PEER_UNASKED)
-		cuttle_peer_ask(&connection->client, connection->transport.fd);
 	return cuttle_source_address(cuttle_held_core(held)->source, &connection->client);
 }
 

@@ -460,7 +460,7 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 	const struct cuttle_peer *peer = &connection->client;
 	VALUE address;
 
-	if (peer->kind == CUTTLE_PEER_UNASKED || cuttle_peer_same(peer, &source->peer))
+	if (cuttle_peer_same(peer, &source->peer))
 		return;
 	address = cuttle_source_address(source, peer);
 	RB_OBJ_WRITE(source->self, &source->address, address);

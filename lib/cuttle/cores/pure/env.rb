@@ -9,13 +9,15 @@ module Cuttle
         KEYS = 1_024 # field names whose keys are kept
         SPECIAL = %w[version content-type content-length transfer-encoding].freeze
         LOOPBACK = "127.0.0.1"
+        UNKNOWN = "0.0.0.0"
 
-        # The address of a socket's peer; 127.0.0.1 on a Unix socket, or if it has gone.
+        # The address of a socket's peer; 127.0.0.1 on a Unix socket; 0.0.0.0, which no app takes for its own machine, if
+        # the peer has reset the connection (its request can still be read).
         def self.remote_address(socket)
           address = socket.remote_address
           address.ip? ? -address.ip_address : LOOPBACK
         rescue SystemCallError, SocketError
-          LOOPBACK
+          UNKNOWN
         end
 
         # +model+: the Hash that each env starts as; +listener+: the first one, for requests without an authority;
