@@ -1,13 +1,14 @@
 /* When another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is free.
  *
- * The io thread looks, a few times in a hundredth of a second at most and only while requests are in the app, so
- * requests pay nothing for it. Where requests wait and the process leaves a part of its cores unused, it calls the
+ * The io thread looks, every 5 ms while requests wait and every 20 ms while all threads are in the app, so requests pay
+ * nothing for it. Where requests wait and the process leaves a part of its cores unused, it calls the
  * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
  * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
  *
  *   no request waits, or a thread is free   streak 0
  *   called, and the GVL was free            streak + 1; at STREAK another thread starts
  *   the GVL was taken, or the cores busy    streak 0, and the time to the next look doubles
+ *   a thread of the process was preempted   nothing: one that computes may have seemed to wait
  *
  * Everything is called under the loop's lock. */
 #ifndef CUTTLE_GROWTH_H
@@ -29,7 +30,7 @@ struct cuttle_growth {
 	uint64_t pause; /* between two looks; it doubles with each that finds the app computing */
 	uint64_t since; /* when cpu was read; 0: not since requests began to wait */
 	uint64_t cpu;   /* CPU time of the process */
-	long preempted; /* times that others took a core from it */
+	long preempted; /* times that its threads were preempted, also by each other */
 	int streak;     /* times in a row that the GVL was free */
 };
 

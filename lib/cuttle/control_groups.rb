@@ -14,9 +14,9 @@ module Cuttle
         end
       end
 
-      # The content of a file; "" if there is none.
+      # The content of a file; "" if there is none. The names of mounts may have any octets.
       def read(path)
-        File.read(path)
+        File.binread(path)
       rescue SystemCallError
         ""
       end

@@ -54,6 +54,7 @@ class TestSuites < Minitest::Test
     assert_predicate result(output), :complete?
     refute_predicate result("#{output}\nRunner::Pool::Broken: the process ended\n"), :complete?
     assert_predicate result("#{output}\nRunner::Pool::Broken: the test hangs: no end\n"), :complete?
+    refute_predicate result("#{output}  | ==7==ERROR: AddressSanitizer: heap-use-after-free\n"), :complete?
     refute_predicate result("Interrupted. Exiting...\n#{output}"), :complete?
     refute_predicate result(output.sub("1 errors", "2 errors")), :complete?
   end

@@ -17,8 +17,10 @@ module Suites
     LINES = 12
 
     # A process that dies can't say what it found, nor can a run that is interrupted: the tests that are named are not
-    # the whole truth. (A test that takes too long has a name.)
-    BROKEN = /^Runner::Pool::Broken: (?!the test hangs)|^Interrupted\. Exiting/
+    # the whole truth. (A test that takes too long has a name.) What a sanitizer or Ruby's crash report says of a server
+    # is no matter of a busy machine.
+    BROKEN = /^Runner::Pool::Broken:\ (?!the\ test\ hangs)|^Interrupted\.\ Exiting
+             |ERROR:\ AddressSanitizer|runtime\ error:\ |WARNING:\ ThreadSanitizer|\[BUG\]/x
 
     attr_reader :suite
 

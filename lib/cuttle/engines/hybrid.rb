@@ -29,8 +29,7 @@ module Cuttle
       end
 
       def run
-        grower = Thread.new { grow_as_it_helps } if @auto
-        grower&.name = "cuttle growth"
+        grower = growth if @auto
         @pool.run
       ensure
         grower&.kill&.join
@@ -70,11 +69,21 @@ module Cuttle
         exchange.abort if exchange
       end
 
+      # Without a thread for it there is none for requests either: nil.
+      def growth
+        Thread.new { grow_as_it_helps }.tap { |thread| thread.name = "cuttle growth" }
+      rescue ThreadError => error
+        Cuttle.report("--threads auto: no thread to be had (#{error.message}): one goes on")
+        nil
+      end
+
       def grow_as_it_helps
         grown = true
         loop do
           @source.await_shortage(grown ? 0 : PAUSE, @auto.cores)
           grown = @auto.room? && @pool.grow
+        rescue StandardError => error
+          grown = Cuttle.report("--threads auto: no thread was added: #{error.message} (#{error.class})")
         end
       end
     end

@@ -11,8 +11,8 @@ module Cuttle
         LOOPBACK = "127.0.0.1"
         UNKNOWN = "0.0.0.0"
 
-        # The address of a socket's peer; 127.0.0.1 on a Unix socket; 0.0.0.0, which no app takes for its own machine, if
-        # the peer has reset the connection (its request can still be read).
+        # The address of a socket's peer; 127.0.0.1 on a Unix socket. If the peer has reset the connection, so that only
+        # its request can be read, 0.0.0.0: no app may take it for a client on its own machine.
         def self.remote_address(socket)
           address = socket.remote_address
           address.ip? ? -address.ip_address : LOOPBACK
