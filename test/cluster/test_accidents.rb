@@ -70,7 +70,9 @@ class TestAccidents < Minitest::Test
       eventually("two workers") { process.workers.length == 2 }
       touch("slow")
       # Between a mould and a worker stands a process with the mould's title, which ends at once.
-      mould = eventually("the mould alone") { process.moulds.then { |pids| pids if pids.one? && process.moulds == pids } }
+      mould = eventually("the mould alone") do
+        process.moulds.then { |pids| pids if pids.one? && process.moulds == pids }
+      end
       before = process.workers
       Process.kill("USR1", process.pid)
       eventually("the second worker") { (process.workers - before).length == 2 }
