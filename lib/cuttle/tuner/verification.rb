@@ -62,7 +62,8 @@ module Cuttle
 
       def plan(seed, size)
         pairs = @settings.product(loads).map { |setting, load| [configuration(setting), load] }
-        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration, warmup: size.warmup)
+        Lab::Plan::Declared.new(pairs).plan(seed: seed, rounds: size.rounds, duration: size.duration,
+                                            warmup: size.warmup)
       end
 
       private
