@@ -4,6 +4,10 @@ module Cuttle
   # The pools of database connections of a loaded app, held against the threads that will want connections: a thread
   # more than there are connections waits for one, and times out at last.
   module DatabasePools
+    ACTIVE_RECORD = "the database pool of Active Record"
+    SEQUEL = "a database pool of Sequel"
+    private_constant :ACTIVE_RECORD, :SEQUEL
+
     class << self
       # One line for each pool that has fewer connections than +threads+. Empty if there is none that we know of.
       # +flag+ is the option that gives fewer.
@@ -14,26 +18,43 @@ module Cuttle
         end
       end
 
-      # The connections of the smallest pool that we know of; nil if there is none.
+      # The connections of the smallest pool that limits threads; nil if there is none that we know of.
       def least
-        all.filter_map(&:last).min
+        all.reject { |pool| lone?(*pool) }.map(&:last).min
       end
 
-      # One line for the smallest pool, if it has fewer connections than +threads+, and so limits them.
+      # What to say where as many threads come as help, up to +threads+, or the smallest pool: that pool, if it limits
+      # them, and those that have a single connection for them all.
       def limiting(threads)
-        name, size = smaller(threads).min_by(&:last)
-        name ? ["#{name} has #{connections(size)}: as many threads at most; --max-threads N allows others"] : []
+        lone, others = smaller(threads).partition { |pool| lone?(*pool) }
+        least = others.min_by(&:last)
+        [*(limit(*least) if least), *lone.uniq.map { |name, _| wait(name, least ? least.last : threads) }]
       end
 
       private
 
-      # [name, size] of each pool.
+      # [name, size] of each pool that has connections.
       def all
-        [*active_record, *sequel]
+        [*active_record, *sequel].select { |_, size| size.is_a?(Integer) && size.positive? }
       end
 
       def smaller(threads)
-        all.select { |_, size| size && size < threads }
+        all.select { |_, size| size < threads }
+      end
+
+      # Sequel gives a database in memory (SQLite) one connection, unasked. An app that has a cache or a queue there
+      # beside its real database would be left with one thread. Active Record has one only where somebody said so.
+      def lone?(name, size)
+        size == 1 && name == SEQUEL
+      end
+
+      def limit(name, size)
+        "#{name} has #{connections(size)}, so -t auto starts at most #{size} thread#{"s" unless size == 1}; " \
+          "--max-threads N sets another limit"
+      end
+
+      def wait(name, threads)
+        "#{name} has 1 connection for up to #{threads} threads: some may wait for it. --max-threads N sets a limit"
       end
 
       def connections(size)
@@ -45,7 +66,7 @@ module Cuttle
         return unless defined?(::ActiveRecord::Base) && ::ActiveRecord::Base.respond_to?(:connection_db_config)
 
         size = ::ActiveRecord::Base.connection_db_config.pool
-        [["the database pool of Active Record", size]]
+        [[ACTIVE_RECORD, size]]
       rescue StandardError
         nil # no database is configured
       end
@@ -53,7 +74,7 @@ module Cuttle
       def sequel
         return unless defined?(::Sequel::DATABASES)
 
-        ::Sequel::DATABASES.map { |database| ["a database pool of Sequel", database.pool.max_size] }
+        ::Sequel::DATABASES.map { |database| [SEQUEL, database.pool.max_size] }
       rescue StandardError
         nil # a pool of the app's own making
       end

@@ -229,10 +229,14 @@ module Cuttle
 
     # The supervisor has no app, and so doesn't know whether its database pool is smaller.
     def threads
-      return "auto (1 to #{@server ? @server.threads.max : @settings.max_threads})" if auto?
+      return "auto (1 to #{@server ? @server.threads.max : most_threads})" if auto?
 
       range = @settings.threads
       range.max.zero? ? "one per connection" : "#{range.min}:#{range.max}"
+    end
+
+    def most_threads
+      "#{@settings.max_threads}#{", or the database pool" if @settings.origin(:max_threads) == :default}"
     end
 
     def report(line)

@@ -76,8 +76,8 @@ module Cuttle
 
       def environment(variables)
         heard = TABLE.filter_map { |row| [row.name, row.heard(variables)] }.to_h.compact
-        Layer.new(:environment, heard.to_h { |name, (variable, said)| [name, row(name).coerce(said, variable)] },
-                  heard.transform_values(&:first))
+        values = heard.to_h { |name, (variable, said)| [name, row(name).coerce(said, variable, variable: true)] }
+        Layer.new(:environment, values, heard.transform_values(&:first))
       end
     end
 

@@ -86,7 +86,9 @@ module Cuttle
     end
 
     def fail_with(exchange, error)
-      Cuttle.report("static files: #{error.message} (#{error.class})")
+      # The request may have had its answer before (app_timeout): the watchdog has reported that.
+      late = error.is_a?(IOError) && exchange.finished?
+      Cuttle.report("static files: #{error.message} (#{error.class})") unless late
       exchange.responded? ? exchange.abort : Answers.text(exchange, 503)
       true
     end

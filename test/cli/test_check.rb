@@ -36,6 +36,18 @@ class TestCheck < Minitest::Test
     assert_includes lines, ["max_threads", "7", "#{@file}:2"]
   end
 
+  def test_a_limit_of_threads_that_do_not_come_as_they_help
+    ["max_threads 7", "max_threads 7\nthreads 5"].each do |text|
+      configure(text)
+      assert_equal ["", "cuttle: #{@file}:1: max_threads goes with threads :auto\nUsage: cuttle check --help\n", 2],
+                   check("-C", @file)
+    end
+    configure("threads :auto\nmax_threads 7")
+    [%w[-t 5], %w[--engine reactor], %w[--like puma]].each do |flags|
+      assert_equal 0, check("-C", @file, *flags).last, flags
+    end
+  end
+
   def test_what_is_wrong
     configure("workerz 2")
     assert_equal ["", "cuttle: #{@file}:1: unknown word workerz: did you mean workers?\n" \
@@ -60,6 +72,21 @@ class TestCheck < Minitest::Test
       serving_process("#{@directory}/config.ru", "-C", @file, "-w", workers.to_s) do |process|
         assert_match(/^  threads +auto \(1 to 7\)$/, process.out)
       end
+    end
+    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto", "-w", "1") do |process|
+      assert_match(/^  threads +auto \(1 to \d+, or the database pool\)$/, process.out)
+    end
+  end
+
+  def test_serve_says_what_the_database_pool_allows
+    File.write("#{@directory}/config.ru", <<~RUBY)
+      Sequel = Module.new
+      Sequel::DATABASES = [Struct.new(:pool).new(Struct.new(:max_size).new(2))].freeze
+      run ->(_env) { [200, {}, ['hello']] }
+    RUBY
+    serving_process("#{@directory}/config.ru", "-C", "-", "-t", "auto") do |process|
+      assert_match(/^  threads +auto \(1 to 2\)$/, process.out)
+      assert_includes process.err, "has 2 connections, so -t auto starts at most 2 threads"
     end
   end
 

@@ -78,6 +78,10 @@ class TestGrowth < Minitest::Test
     end
   end
 
+  def test_a_pool_of_one_connection_is_no_limit
+    with_server("pool" => 1) { |server| assert_equal [1, 64], running_and_most(server) }
+  end
+
   def test_more_threads_than_database_connections_where_somebody_says_so
     with_server("pool" => 2, "most" => 5) { |server| assert_equal [1, 5], running_and_most(server) }
   end

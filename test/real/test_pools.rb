@@ -32,9 +32,42 @@ class PoolsTest < Minitest::Test
     with_sequel(5, 4) do
       assert_equal 4, Cuttle::DatabasePools.least
       assert_empty Cuttle::DatabasePools.limiting(4)
-      assert_equal ["a database pool of Sequel has 4 connections: as many threads at most; --max-threads N allows " \
-                    "others"], Cuttle::DatabasePools.limiting(64)
+      assert_equal ["a database pool of Sequel has 4 connections, so -t auto starts at most 4 threads; " \
+                    "--max-threads N sets another limit"], Cuttle::DatabasePools.limiting(64)
     end
+  end
+
+  # As Sequel has for a database in memory.
+  def test_a_pool_of_one_connection_limits_no_threads_that_come_as_they_help
+    alone = "a database pool of Sequel has 1 connection for up to %d threads: some may wait for it. --max-threads N " \
+            "sets a limit"
+    with_sequel(1, 1) do
+      assert_nil Cuttle::DatabasePools.least
+      assert_equal [format(alone, 64)], Cuttle::DatabasePools.limiting(64)
+    end
+    with_sequel(1, 4) do
+      assert_equal 4, Cuttle::DatabasePools.least
+      assert_equal format(alone, 4), Cuttle::DatabasePools.limiting(64).last
+      assert_match(/ has 4 connections, so -t auto starts at most 4 threads;/, Cuttle::DatabasePools.limiting(64).first)
+      assert_match(/ has 1 connection for 3 threads:/, Cuttle::DatabasePools.short(3).join)
+    end
+  end
+
+  # Somebody asked for that one.
+  def test_a_pool_of_active_record_with_one_connection_limits
+    with_active_record(1) do
+      assert_equal 1, Cuttle::DatabasePools.least
+      assert_match(/ has 1 connection, so -t auto starts at most 1 thread;/, Cuttle::DatabasePools.limiting(64).join)
+    end
+  end
+
+  def test_a_pool_without_connections_is_none
+    with_active_record("auto".to_i) do
+      assert_nil Cuttle::DatabasePools.least
+      assert_empty Cuttle::DatabasePools.limiting(64)
+      assert_empty Cuttle::DatabasePools.short(5)
+    end
+    with_sequel(0, nil) { assert_nil Cuttle::DatabasePools.least }
   end
 
   private
@@ -46,6 +79,16 @@ class PoolsTest < Minitest::Test
     yield
   ensure
     Object.send(:remove_const, :Sequel)
+  end
+
+  # As its configuration shows itself.
+  def with_active_record(size)
+    Object.const_set(:ActiveRecord, Module.new)
+    base = ActiveRecord.const_set(:Base, Class.new)
+    base.define_singleton_method(:connection_db_config) { Struct.new(:pool).new(size) }
+    yield
+  ensure
+    Object.send(:remove_const, :ActiveRecord)
   end
 
   # What a server of the forum says until it has answered.

@@ -211,11 +211,26 @@ class TestSettings < Minitest::Test
       assert_includes 1..64, settings.max_threads
       assert_equal "auto", Cuttle::Settings.row(:threads).write(settings.threads)
     end
-    assert_equal [:environment, 9], build({ "RAILS_MAX_THREADS" => "auto" }, max_threads: 9).then { |settings|
-      [settings.origin(:threads), settings.max_threads]
-    }
+    assert_equal 9, build({}, threads: "auto", max_threads: 9).max_threads
     assert_nil build({}, threads: 5).max_threads
-    assert_equal 1..1, build({ "RAILS_MAX_THREADS" => "auto" }, engine: "reactor").threads
+  end
+
+  # Rails would make a database pool of 0 connections of it.
+  def test_threads_auto_is_no_word_for_the_variable_of_rails
+    [{}, { threads: "auto" }, { engine: "reactor" }].each do |flags|
+      error = assert_raises(Cuttle::UsageError) { build({ "RAILS_MAX_THREADS" => "auto" }, **flags) }
+      assert_equal "RAILS_MAX_THREADS auto: the database pool of Rails needs a number here; say -t auto, or " \
+                   "threads :auto in a file", error.message
+    end
+    error = assert_raises(Cuttle::UsageError) do
+      build({ "RAILS_MIN_THREADS" => "2", "RAILS_MAX_THREADS" => "auto" })
+    end
+    assert_includes error.message, "RAILS_MAX_THREADS 2:auto: the database pool of Rails needs a number"
+  end
+
+  def test_threads_auto_is_never_without_a_thread
+    assert_equal 1..1, Cuttle::Engines::Auto.new(1)
+    [0, -1].each { |limit| assert_raises(ArgumentError) { Cuttle::Engines::Auto.new(limit) } }
   end
 
   def test_workers_share_the_cores_that_threads_may_keep_busy

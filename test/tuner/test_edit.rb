@@ -37,6 +37,14 @@ class TestEdit < Minitest::Test
                  edit(text).text(setting("fibers", 0))
   end
 
+  def test_what_goes_with_threads_auto_leaves_with_it
+    text = "workers 2\nthreads :auto # as they help\nmax_threads 16\nport 3000\n"
+    assert_equal "workers 2\nthreads 5 # as they help\nport 3000\n", edit(text).text(setting("hybrid", 2, 5))
+    assert_equal "workers 2\nengine \"fibers\"\nport 3000\n", edit(text).text(setting("fibers", 2))
+    assert_match(/cuttle\.rb:2: max_threads depends on something.*; take it out by hand\z/,
+                 edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(setting("hybrid", 0, 5)))
+  end
+
   def test_words_that_are_missing_are_added
     assert_equal "port 1\nworkers 2\nthreads 3\n", edit("port 1").text(setting("hybrid", 2, 3))
     assert_equal "workers(4)\nengine \"hybrid\"\nthreads 3\n".sub("workers(4)", "workers 4"),

@@ -61,6 +61,10 @@ class TestTune < Minitest::Test
     assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
     configure("threads :auto\nmax_threads 12\n")
     assert_match(/^hybrid -t 12 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    configure("threads :auto\nmax_threads 99\n")
+    assert_match(/^hybrid -t 99 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    configure("threads 7\n")
+    assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
   def test_an_answer_is_written_into_the_configuration

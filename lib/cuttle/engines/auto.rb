@@ -13,8 +13,10 @@ module Cuttle
 
       attr_reader :cores
 
-      # The block is called before each new thread.
+      # The block is called before each new thread. Raises ArgumentError if +limit+ leaves no thread.
       def initialize(limit = MOST, cores: 1, &room)
+        raise ArgumentError, "a limit of #{limit} threads" if limit < 1
+
         super(1, limit)
         @cores = cores
         @room = room

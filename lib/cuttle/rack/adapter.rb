@@ -16,6 +16,12 @@ module Cuttle
         exchange.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
       end
 
+      # Whether +error+ says that the request of +exchange+ has its answer already (app_timeout): the watchdog has
+      # reported that.
+      def self.too_late?(exchange, error)
+        error.is_a?(IOError) && exchange.finished?
+      end
+
       # +failure+, if given, is called with an exception of the app, the env (or nil) and 500, as many of these as it
       # takes, and returns the Rack response to send instead of FAILURE.
       def initialize(app, failure = nil)
@@ -55,7 +61,7 @@ module Cuttle
       end
 
       def fail_with(exchange, env, error)
-        Completion.report(env, error)
+        Completion.report(env, error) unless env.nil? && Adapter.too_late?(exchange, error)
         status, headers, = response = failure(exchange, env, error)
         Completion.fail(exchange, response)
         Completion.run(exchange, env, status, headers, error) if env

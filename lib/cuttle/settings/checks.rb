@@ -113,13 +113,22 @@ module Cuttle
 
         def auto(settings)
           if !settings.threads.is_a?(Engines::Auto)
-            return unless settings.origin(:max_threads) == :flag
-
-            raise UsageError, "--max-threads goes with --threads auto"
+            limit_without_auto(settings)
           elsif !settings.traits.adaptive?
             raise UsageError, "engine #{settings.engine}: --threads auto goes with #{engines(&:adaptive?)}"
           elsif settings.core != "native"
             raise UsageError, "--threads auto goes with --core native, which knows when threads wait"
+          end
+        end
+
+        # A flag may take the place of a file's auto, and leave its limit without effect.
+        def limit_without_auto(settings)
+          case settings.origin(:max_threads)
+          when :flag then raise UsageError, "--max-threads goes with --threads auto"
+          when :file
+            return if %i[flag like].include?(settings.origin(:threads)) || !settings.traits.pooled?
+
+            raise UsageError, "#{settings.place(:max_threads)}: max_threads goes with threads :auto"
           end
         end
 

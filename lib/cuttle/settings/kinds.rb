@@ -169,6 +169,13 @@ module Cuttle
         max.zero? ? 0..0 : [min, 1].max..max
       end
 
+      # For a variable of which Rails makes the size of its database pool as well: "auto" would be 0 connections.
+      def rails_threads(said)
+        return unless said.split(":").include?("auto")
+
+        raise ArgumentError, "the database pool of Rails needs a number here; say -t auto, or threads :auto in a file"
+      end
+
       # One address, network or word, or several => an Array of addresses, networks and UNIX.
       def networks(value)
         words = Array(value).map(&:to_s)

@@ -15,6 +15,7 @@ module Cuttle
     #   joined    a Proc of the given value, the other settings and the values of the same layer: the value that applies
     #   variables environment variables; the first that is set applies
     #   minimum   a variable; together with theirs, its value makes a MIN:MAX
+    #   unheard   a Proc of a variable's text that raises ArgumentError if only flags and files may say that
     #   flags     as OptionParser takes them, the long one last; none: no option of the command line
     #   words     its names in a configuration file, ours first
     #   repeated  whether the flag may be repeated and collects all values
@@ -25,16 +26,17 @@ module Cuttle
     #   secret    whether documents and `cuttle check` must not show the value
     #   source    whether the source (Poller, Acceptor) takes it, as a keyword of the same name
     #   engine    whether the engine takes it, as a keyword of the same name
-    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :yields, :joined, :variables, :minimum, :flags,
-                     :words, :repeated, :group, :help, :readme, :check, :secret, :source, :engine,
+    Row = Struct.new(:name, :kind, :default, :tells, :fixed, :follows, :yields, :joined, :variables, :minimum, :unheard,
+                     :flags, :words, :repeated, :group, :help, :readme, :check, :secret, :source, :engine,
                      keyword_init: true) do
       def initialize(name:, variables: [], flags: [], words: [name.to_s], **others)
         super
         freeze
       end
 
-      # +value+ in its final form. +blame+ is the flag or variable that gave it. Raises UsageError.
-      def coerce(value, blame = flag)
+      # +value+ in its final form. +blame+ is the flag or place that gave it, or the +variable+. Raises UsageError.
+      def coerce(value, blame = flag, variable: false)
+        unheard&.call(value) if variable
         method, *arguments = kind
         Kinds.public_send(method, value, *arguments).tap { |coerced| check&.call(coerced) }
       rescue ArgumentError => error

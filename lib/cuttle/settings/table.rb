@@ -88,8 +88,8 @@ module Cuttle
             given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.share(settings.workers)) : given
           },
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
-          variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS",
-          help: "threads in each process; auto; 0 with engine threads: one per connection",
+          variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS", unheard: Kinds.method(:rails_threads),
+          help: "threads in each process; auto: as many as help; 0: one per connection",
           readme: "threads that run the app in each process; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): as " \
                   "they help (engine hybrid); 0: one per connection (engine threads)" },
         { name: :max_threads, kind: [:whole, 1..10_000, "a number of threads above 0"], flags: ["--max-threads N"],

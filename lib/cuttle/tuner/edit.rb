@@ -5,9 +5,10 @@ require "ripper"
 
 module Cuttle
   module Tuner
-    # Changes the words engine, workers and threads in a configuration file, ours or Puma's, and nothing else in it. A
-    # word is changed where the file says it plainly: at the top level, on one line, with literal values. What a file
-    # computes or decides is for its author: then #refusal says which line.
+    # Changes the words engine, workers and threads in a configuration file, ours or Puma's, and nothing else in it, but
+    # for what goes with threads :auto: that leaves with it. A word is changed where the file says it plainly: at the
+    # top level, on one line, with literal values. What a file computes or decides is for its author: then #refusal says
+    # which line.
     class Edit
       autoload :Diff, "cuttle/tuner/edit/diff"
 
@@ -45,7 +46,7 @@ module Cuttle
         return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != DEFAULT
         return like if !@puma && said(OVERRIDES).any?
 
-        words(setting).each_key.lazy.filter_map { |word| strange(word, setting) }.first
+        [*words(setting).keys, *of_auto(setting)].lazy.filter_map { |word| strange(word, setting) }.first
       end
 
       # The text with +setting+. Raises Failure.
@@ -56,6 +57,7 @@ module Cuttle
         # From the end, so that a change moves no place that is still to be changed.
         said.map { |word, code| [place(word), code] }.sort_by { |place, _| [-place.line, -place.from] }
             .each { |place, code| put(lines, place, code) }
+        of_auto(setting).flat_map { |word| plain(word) }.each { |place| lines[place.line] = "" }
         add(lines, missing.map(&:last))
         lines.join
       end
@@ -83,6 +85,18 @@ module Cuttle
           "threads" => (threads(setting) if setting.threads) }.compact
       end
 
+      # Words that a file may say only with threads :auto, which the setting replaces.
+      def of_auto(setting)
+        return [] if @puma
+
+        [("max_threads" if said("max_threads").any?),
+         ("threads" if setting.threads.nil? && said("threads").any? { |place| auto?(place) })].compact
+      end
+
+      def auto?(place)
+        code_at(place).any? { |_, _, text| text == "auto" }
+      end
+
       # The default needs no word.
       def engine?(setting)
         setting.engine != DEFAULT || said("engine").any?
@@ -101,8 +115,9 @@ module Cuttle
       def strange(word, setting)
         plain = plain(word)
         other = (said(word).map(&:line) - plain.map(&:line)).first or return
-        "#{path}:#{other + 1}: #{word} depends on something, or is not on a line of its own; write " \
-          "#{words(setting)[word].inspect} there by hand"
+        code = words(setting)[word]
+        "#{path}:#{other + 1}: #{word} depends on something, or is not on a line of its own; " \
+          "#{code ? "write #{code.inspect} there" : "take it out"} by hand"
       end
 
       # The last one counts.
@@ -166,7 +181,7 @@ module Cuttle
       # After the last of these words; in a file without them, at the end.
       def add(lines, code)
         last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
-        lines[last] = "#{lines[last].chomp}\n" if lines.any?
+        lines[last] = "#{lines[last].chomp}\n" unless lines.empty? || lines[last].empty?
         lines.insert(last + 1, *code.map { |each| "#{each}\n" })
       end
     end

@@ -75,7 +75,7 @@ module Cuttle
         end
 
         def of(settings)
-          threads = settings.max_threads || settings.threads.max # with auto, the limit
+          threads = settings.threads.is_a?(Engines::Auto) ? settings.max_threads : settings.threads.max
           Tuner::Setting.new(engine: settings.engine, workers: settings.workers,
                              threads: threads.zero? ? MANY : threads)
         end
