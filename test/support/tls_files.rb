@@ -49,10 +49,12 @@ module TlsFiles
       Identity.new(certificate, key, "#{path}/own.pem", "#{path}/own.key").tap { |identity| put(identity) }
     end
 
-    # Writes the files of an identity.
+    # Writes the files of an identity. They change within a moment, also where a disk is busy: a server that looks
+    # meanwhile waits for 2 s at most.
     def put(identity)
-      File.write(identity.key_path, identity.key.private_to_pem)
-      File.write(identity.cert_path, identity.certificate.to_pem)
+      files = { identity.key_path => identity.key.private_to_pem, identity.cert_path => identity.certificate.to_pem }
+      files.each { |path, text| File.write("#{path}.new", text) }
+      files.each_key { |path| File.rename("#{path}.new", path) }
     end
 
     private
