@@ -89,7 +89,7 @@ module Suites
       nil
     end
 
-    # Whoever reads only the end of a log finds which tests failed.
+    # The last lines name the tests that failed.
     def summarize(results)
       puts "", "== summary"
       results.each { |result| result.faults.each { |fault| puts "#{result.suite.name}: #{fault}", "" } }

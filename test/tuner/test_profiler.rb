@@ -17,7 +17,7 @@ class TestProfiler < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  WORK = { cpu_ms: 2, iowait_ms: 6, slices: 3, response_chars: 10, cv: 0.3 }.freeze
+  WORK = { cpu_ms: 2, iowait_ms: 30, slices: 3, response_chars: 10, cv: 0.3 }.freeze
 
   # One short profile with everything in it.
   def test_known_work_is_found
@@ -25,9 +25,9 @@ class TestProfiler < Minitest::Test
     entry = profile.entries.first
     assert_equal ["GET /", 1], [entry.name, profile.entries.length]
     assert_in_delta 2, entry.mean_cpu * 1000, 0.6
-    assert_operator entry.mean_wait * 1000, :>, 5
+    assert_operator entry.mean_wait * 1000, :>, 25
     assert_in_delta 3, entry.waits, 0.5
-    assert_operator entry.correlation, :>, 0.5 * share_of_the_app(entry)
+    assert_operator entry.correlation, :>, 0.5
     assert_operator entry.cpu.last, :>, entry.cpu.first * 2
     assert_equal entry.cpu.sort, entry.cpu
     costs_of(profile)
@@ -109,13 +109,6 @@ class TestProfiler < Minitest::Test
   end
 
   private
-
-  # The app's share of how much requests differ in their waiting. What a busy machine takes from them looks like waiting
-  # too, and hides in proportion what the app does.
-  def share_of_the_app(entry)
-    milliseconds = Tuner::Profiler::Samples.variance(entry.wait)**0.5 * 1000
-    [WORK[:iowait_ms] * WORK[:cv] / milliseconds, 1.0].min
-  end
 
   def costs_of(profile)
     assert_equal %w[fibers hybrid], profile.overheads.keys.sort, @out.string

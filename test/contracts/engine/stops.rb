@@ -135,7 +135,7 @@ module EngineContract
       Process.kill("TERM", server.pid)
       eventually("the signal") { server.out.include?("stopping") }
       open_gates
-      held.each { |client| assert_answered_last client, told: !traits.ractors? }
+      held.each { |client| assert_answered_last client }
       assert_ends server
       assert_includes server.out, "left #{waiting.length}\n", server.err
     ensure
@@ -183,7 +183,7 @@ module EngineContract
         Process.kill("TERM", server.pid)
         eventually("the signal") { server.out.include?("stopping") }
         open_gates
-        assert_answered_last held, told: !traits.ractors?
+        assert_answered_last held
         assert_ends server
         assert_match(/^ended$/, server.out)
       end
@@ -235,12 +235,10 @@ module EngineContract
       client
     end
 
-    # +told+: whether the response has to say that it is the last one. A ractor learns of the stop a moment later, and
-    # one whose threads are all in the app when the first of them has answered.
-    def assert_answered_last(client, told: true)
+    def assert_answered_last(client)
       response = client.response
       assert_equal 200, response.status
-      assert response.close?, "no Connection: close after the stop" if told
+      assert response.close?, "no Connection: close after the stop"
       assert_equal :closed, client.ending
     end
 
