@@ -81,8 +81,8 @@ elsewhere = extension("#{ELSEWHERE}/cuttle/core#{LIBRARY}", "ext/cuttle", "-else
 desc "Build the extension without what only Linux has, and run the contract suites over it"
 task "platforms:elsewhere" => [:compile, elsewhere] do
   files = ELSEWHERE_TESTS.map { |file| "require #{File.expand_path(file).inspect}" }
-  sh({ "CUTTLE_EXTENSION" => File.expand_path(ELSEWHERE) }, RbConfig.ruby, "-Itest", "-Ilib", "-rrunner", "-e",
-     files.join("; "), verbose: false)
+  sh({ "CUTTLE_EXTENSION" => File.expand_path(ELSEWHERE), "CUTTLE_ELSEWHERE" => "1" }, RbConfig.ruby,
+     "-Itest", "-Ilib", "-rrunner", "-e", files.join("; "), verbose: false)
 end
 
 desc "Check what can be checked here of other platforms"

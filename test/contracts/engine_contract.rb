@@ -21,13 +21,16 @@ require_relative "engine/fibers"
 module EngineContract
   EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Places, ShedsLate].freeze
 
+  # Where a thread's CPU clock can be read by others: not on macOS, nor where the extension is built as if on it.
+  CLOCKS = RUBY_PLATFORM.match?(/linux|freebsd/) && !ENV["CUTTLE_ELSEWHERE"]
+
   # What one process shows as well as two, and what engines promise beyond that by what they are.
   FURTHER = {
     Conforms => ->(_) { true },
     Quotas => ->(_) { true },
     Proxies => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },
-    StandsBy => ->(traits) { traits.pooled? && traits.evented? },
+    StandsBy => ->(traits) { traits.pooled? && traits.evented? && CLOCKS },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },
     Sheds => ->(traits) { traits.evented? },
     Stuck => ->(traits) { traits.evented? },
