@@ -130,6 +130,13 @@ struct cuttle_core {
 	struct cuttle_link living; /* in the list of cores that a fork must bring to rest */
 };
 
+/* Whether the core was stopped or is about to be: connections then end as soon as they may. */
+static inline bool cuttle_core_ending(const struct cuttle_core *core)
+{
+	return atomic_load_explicit(&core->stopping, memory_order_relaxed) ||
+	       (core->scoreboard && atomic_load_explicit(&core->scoreboard->shared->ending, memory_order_relaxed));
+}
+
 struct cuttle_connection {
 	struct cuttle_core *core;
 	struct cuttle_transport transport;

@@ -52,7 +52,7 @@ static enum cuttle_step end_connection(struct cuttle_connection *connection, uin
 static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;
-	bool last = cuttle_connection_stopping(connection);
+	bool last = cuttle_core_ending(connection->core);
 
 	exchange->times[CUTTLE_LAST_OCTET] = now;
 	if (!exchange->keep_alive || (last && !connection->core->limits.drain_grace))
@@ -193,7 +193,7 @@ enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection,
 	core->refused++;
 	connection->state = CUTTLE_DRAIN;
 	cuttle_connection_clear_deadline(connection);
-	if (!may_persist || cuttle_connection_stopping(connection))
+	if (!may_persist || cuttle_core_ending(connection->core))
 		connection->exchange->keep_alive = false;
 	if (send_error(connection, 503, wait ? wait : 1, NULL) < 0)
 		return CUTTLE_STEP_CLOSE;

@@ -4,12 +4,6 @@
 
 #include "connection.h"
 
-/* Whether stop was called: connections then end as soon as they may. */
-static inline bool cuttle_connection_stopping(const struct cuttle_connection *connection)
-{
-	return atomic_load_explicit(&connection->core->stopping, memory_order_relaxed);
-}
-
 /* Ends the request and its response. The ledger counts a request that a thread took, however it ended. */
 void cuttle_connection_end_exchange(struct cuttle_connection *connection);
 

@@ -21,11 +21,6 @@ struct cuttle_held *cuttle_response_unanswered(VALUE self)
 	return held;
 }
 
-static bool stopping(const struct cuttle_held *held)
-{
-	return atomic_load_explicit(&cuttle_held_core(held)->stopping, memory_order_relaxed);
-}
-
 static int minor_version(const struct cuttle_held *held)
 {
 	return cuttle_exchange_head(held->live)->minor;
@@ -48,7 +43,7 @@ static bool frame(struct cuttle_held *held, struct cuttle_response_head *head, i
 	bool no_content = status == 204 || status == 205 || status == 304;
 
 	*framing = (struct cuttle_framing){.bodiless = held->head_request || no_content};
-	if (head->close || stopping(held))
+	if (head->close || cuttle_core_ending(cuttle_held_core(held)))
 		exchange->keep_alive = false;
 	if (status == 204) /* has no field that speaks of a body (RFC 9110, 8.6; RFC 9112, 6.1) */
 		return true;

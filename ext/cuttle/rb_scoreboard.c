@@ -108,6 +108,16 @@ static VALUE scoreboard_end_turn(VALUE self)
 	return Qnil;
 }
 
+/* call-seq: announce_stop -> self
+ *
+ * Ends connections with the responses that those who have a place send from now on, because all of them are about to
+ * stop. A ractor would learn that only when one of its threads runs. A trap handler may call it. */
+static VALUE scoreboard_announce_stop(VALUE self)
+{
+	cuttle_scoreboard_announce_stop(cuttle_scoreboard_of(self));
+	return self;
+}
+
 /* call-seq: watch(seconds) -> self
  *
  * Notes that somebody looks at the workers' figures, for so long (Integer). The supervisor calls it. */
@@ -215,6 +225,7 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
 	rb_define_method(class, "take_turn", scoreboard_take_turn, 0);
 	rb_define_method(class, "end_turn", scoreboard_end_turn, 0);
+	rb_define_method(class, "announce_stop", scoreboard_announce_stop, 0);
 	rb_define_method(class, "watch", scoreboard_watch, 1);
 	rb_define_method(class, "watched?", scoreboard_watched_p, 0);
 	rb_define_method(class, "stats", scoreboard_stats, 0);

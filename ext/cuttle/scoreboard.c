@@ -128,6 +128,11 @@ bool cuttle_scoreboard_watched(const struct cuttle_scoreboard *scoreboard, uint6
 	return atomic_load_explicit(&scoreboard->shared->watched_until, memory_order_relaxed) > now;
 }
 
+void cuttle_scoreboard_announce_stop(struct cuttle_scoreboard *scoreboard)
+{
+	atomic_store_explicit(&scoreboard->shared->ending, true, memory_order_relaxed);
+}
+
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)
 {
 	const struct cuttle_place *place = scoreboard->shared->at;

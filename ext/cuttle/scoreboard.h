@@ -33,6 +33,7 @@ struct cuttle_places {
 	_Atomic uint32_t used;          /* one more than the highest place ever taken */
 	_Atomic uint32_t turn;          /* one more than the place whose turn it is to collect garbage; 0: nobody's */
 	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
+	atomic_bool ending;             /* everybody who has a place is about to stop */
 	struct cuttle_place at[];
 };
 
@@ -74,6 +75,9 @@ uint64_t cuttle_scoreboard_read(const struct cuttle_scoreboard *scoreboard, uint
 void cuttle_scoreboard_watch(struct cuttle_scoreboard *scoreboard, uint64_t until);
 /* Whether somebody looks at them. */
 bool cuttle_scoreboard_watched(const struct cuttle_scoreboard *scoreboard, uint64_t now);
+
+/* Says that everybody who has a place is about to stop. Async-signal-safe. */
+void cuttle_scoreboard_announce_stop(struct cuttle_scoreboard *scoreboard);
 
 /* Whether another worker is free and has fewer connections than the one with this place. */
 bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
