@@ -4,15 +4,22 @@
 
 #include <sys/resource.h>
 
-#define LEAST (5 * CUTTLE_MILLISECOND)  /* between two looks while requests wait */
-#define MOST (400 * CUTTLE_MILLISECOND) /* the same while the app computes */
-#define QUIET (20 * CUTTLE_MILLISECOND) /* between two looks while none waits: nothing reports the backlog */
-#define STREAK 2
-#define USED 0.95 /* share of the cores at which no thread is added: what computes without the GVL needs them too */
+#define LEAST (5 * CUTTLE_MILLISECOND)   /* between two looks while requests wait */
+#define QUIET (20 * CUTTLE_MILLISECOND)  /* between two looks while none waits: nothing reports the backlog */
+#define PAUSE (100 * CUTTLE_MILLISECOND) /* the first one */
+#define MOST (1600 * CUTTLE_MILLISECOND) /* the longest one */
+#define USED 0.97 /* share of the cores at which no thread is added: what computes without the GVL needs them too */
+
+/* Is the GVL free at 6% of the looks, so that another thread adds as much to the rate, or at 1.5%? Waits of a few
+ * percent are found within a second, an app that only waits gets a thread every 15 ms. */
+#define FOR 1.386        /* log(0.06 / 0.015), of a look at which it was free */
+#define AGAINST 0.0468   /* log(0.985 / 0.94), of another one */
+#define ENOUGH 3.86      /* log(0.95 / 0.02): wrong in 2 of 100 cases */
+#define TOO_LITTLE -2.98 /* log(0.05 / 0.98): wrong in 5 of 100 */
 
 void cuttle_growth_reset(struct cuttle_growth *growth)
 {
-	*growth = (struct cuttle_growth){.cores = 1, .pause = LEAST};
+	*growth = (struct cuttle_growth){.cores = 1, .pause = PAUSE};
 	pthread_cond_init(&growth->called, NULL);
 }
 
@@ -30,11 +37,25 @@ static uint64_t nanoseconds(struct timeval time)
 	return (uint64_t)time.tv_sec * CUTTLE_SECOND + (uint64_t)time.tv_usec * 1000;
 }
 
-static void calm_down(struct cuttle_growth *growth, uint64_t now)
+/* Weighs a look. Returns whether there is enough evidence for another thread. */
+static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 {
-	growth->streak = 0;
-	growth->next = now + growth->pause;
-	growth->pause = growth->pause * 2 < MOST ? growth->pause * 2 : MOST;
+	bool enough;
+
+	growth->next = now + LEAST;
+	growth->evidence += free ? FOR : -AGAINST;
+	enough = growth->evidence >= ENOUGH;
+	if (!enough && growth->evidence > TOO_LITTLE)
+		return false;
+	growth->evidence = 0;
+	if (enough) {
+		growth->pause = PAUSE;
+	} else {
+		growth->next = now + growth->pause;
+		growth->since = 0;
+		growth->pause = growth->pause * 2 < MOST ? growth->pause * 2 : MOST;
+	}
+	return enough;
 }
 
 /* Reads what the process has used since the last look, and calls the engine's thread if there was more to use. */
@@ -52,11 +73,9 @@ static void look(struct cuttle_growth *growth, uint64_t now)
 	growth->cpu = cpu;
 	growth->preempted = usage.ru_nivcsw;
 	if (!since) {
-		growth->next = now + growth->pause;
-	} else if (used >= USED * growth->cores * (double)(now - since)) {
-		calm_down(growth, now);
-	} else if (usage.ru_nivcsw != preempted) { /* a thread that computes may seem to wait */
 		growth->next = now + LEAST;
+	} else if (used >= USED * growth->cores * (double)(now - since) || usage.ru_nivcsw != preempted) {
+		weigh(growth, false, now);
 	} else {
 		growth->due = true;
 		pthread_cond_signal(&growth->called);
@@ -73,7 +92,6 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 		return (int64_t)LEAST; /* that thread is on its way */
 	if (now >= growth->next && !starved(loop)) {
 		growth->since = 0;
-		growth->streak = 0;
 		return QUIET;
 	}
 	if (now >= growth->next)
@@ -83,20 +101,5 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 
 bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, uint64_t now)
 {
-	struct cuttle_growth *growth = &loop->growth;
-
-	if (!starved(loop)) { /* any more */
-		growth->streak = 0;
-		return false;
-	}
-	if (!free) {
-		calm_down(growth, now);
-		return false;
-	}
-	growth->pause = LEAST;
-	growth->next = now + LEAST;
-	if (++growth->streak < STREAK)
-		return false;
-	growth->streak = STREAK - 1; /* as long as it stays free, each look adds one */
-	return true;
+	return starved(loop) && weigh(&loop->growth, free, now); /* or no request waits any more */
 }

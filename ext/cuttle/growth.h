@@ -5,10 +5,13 @@
  * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
  * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
  *
- *   no request waits, or a thread is free   streak 0
- *   called, and the GVL was free            streak + 1; at STREAK another thread starts
- *   the GVL was taken, or the cores busy    streak 0, and the time to the next look doubles
- *   a thread of the process was preempted   nothing: one that computes may have seemed to wait
+ *   no request waits, or a thread is free   nothing
+ *   called, and the GVL was free            evidence for another thread
+ *   the GVL was taken, the cores busy, or   evidence against it: a thread that was preempted computes, and may only
+ *   a thread of the process was preempted   seem to wait
+ *
+ * Most apps compute and wait, so one look decides nothing: Wald's sequential test (A. Wald, "Sequential Tests of
+ * Statistical Hypotheses", 1945) adds the evidence up until it is enough for a thread, or for a pause.
  *
  * Everything is called under the loop's lock. */
 #ifndef CUTTLE_GROWTH_H
@@ -22,16 +25,16 @@ struct cuttle_loop;
 
 struct cuttle_growth {
 	pthread_cond_t called;
-	bool wanted;    /* the engine starts threads as they help */
-	bool awaited;   /* its thread waits for a call */
-	bool due;       /* it was called */
-	double cores;   /* that this process may keep busy */
-	uint64_t next;  /* not before then, on the monotonic clock */
-	uint64_t pause; /* between two looks; it doubles with each that finds the app computing */
-	uint64_t since; /* when cpu was read; 0: not since requests began to wait */
-	uint64_t cpu;   /* CPU time of the process */
-	long preempted; /* times that its threads were preempted, also by each other */
-	int streak;     /* times in a row that the GVL was free */
+	bool wanted;     /* the engine starts threads as they help */
+	bool awaited;    /* its thread waits for a call */
+	bool due;        /* it was called */
+	double cores;    /* that this process may keep busy */
+	uint64_t next;   /* not before then, on the monotonic clock */
+	uint64_t pause;  /* once the app is found to compute; it doubles each time */
+	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */
+	uint64_t cpu;    /* CPU time of the process */
+	long preempted;  /* times that its threads were preempted, also by each other */
+	double evidence; /* above 0 for another thread, below 0 against it: a logarithm of probabilities */
 };
 
 void cuttle_growth_reset(struct cuttle_growth *growth);
