@@ -45,6 +45,14 @@ class TestMemory < Minitest::Test
     refute room?(machine(1024).merge(v1(**limits, "memory.usage_in_bytes" => 100 * MB)))
   end
 
+  def test_workers_have_all_memory
+    assert_equal 8, workers(machine(16_384), 150)
+    assert_equal 2, workers(machine(16_384).merge(v2("memory.max" => 512 * MB)), 150)
+    assert_equal 1, workers(machine(16_384).merge(v2("memory.max" => 512 * MB)), 600)
+    assert_equal 8, workers({}, 150)
+    assert_equal 8, workers(machine(64), nil)
+  end
+
   private
 
   # In megabytes.
@@ -63,6 +71,10 @@ class TestMemory < Minitest::Test
   end
 
   def threads(files, processes = 0) = on(files) { |root| Cuttle::Memory.threads(processes, 64, root: root) }
+
+  def workers(files, megabytes)
+    on(files) { |root| Cuttle::Memory.workers(megabytes && (megabytes * MB), 8, root: root) }
+  end
 
   def room?(files) = on(files) { |root| Cuttle::Memory.room?(root: root) }
 

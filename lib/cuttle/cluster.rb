@@ -60,13 +60,13 @@ module Cuttle
       @refork = Refork.new(@settings, @workers, @moulds, membership.report)
     end
 
-    # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields once the app is
-    # loaded and signals are handled.
+    # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields the number of
+    # workers once the app is loaded and signals are handled.
     def run(&booted)
       @started_at = Time.now
       @booted = booted
       # A process that has no descriptors left can load no file.
-      [Bundle, Handover, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
+      [Bundle, Handover, Memory, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
       @workers.adopt(@heritage.pids)
       @heartbeat = Notify::Heartbeat.new
@@ -199,7 +199,23 @@ module Cuttle
     end
 
     def hear(message, now)
-      message.event == :loaded ? @moulds.hear(message.facts[:pid]) : @workers.hear(message, now)
+      return @workers.hear(message, now) unless message.event == :loaded
+
+      @moulds.hear(message.facts[:pid])
+      fit(message.facts[:pid]) if @booted
+    end
+
+    # The app is loaded for the first time. With --workers auto, workers for which there is no memory never begin.
+    def fit(mould)
+      return unless @settings.auto?(:workers) && @settings.preload
+
+      octets = Stats.memory(mould)
+      wanted = @workers.staying.length
+      room = Memory.workers(octets, wanted)
+      return if room == wanted
+
+      @workers.limit(room)
+      @cluster.report.call("--workers auto: #{room} instead of #{wanted}, for the loaded app takes #{octets >> 20} MB")
     end
 
     # What follows from the state as it is.
@@ -214,14 +230,14 @@ module Cuttle
 
     # The app is loaded for the first time.
     def announce
-      @booted&.call
+      @booted&.call(@workers.staying.length)
       @booted = nil
     end
 
     # For the first time, every worker accepts connections.
     def all_ready
       @complete = true
-      Notify.ready("serving with #{@settings.workers} workers")
+      Notify.ready("serving with #{@workers.staying.length} workers")
       @workers.elders.each { |slot| @workers.retire(slot) }
       @cluster.hooks.attempt(:after_booted)
     end

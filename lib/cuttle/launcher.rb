@@ -85,8 +85,8 @@ module Cuttle
     def run_process(process)
       commands = Control::Commands.new(process, cluster: @settings.workers.positive?, files: redirection.any?)
       bear { control(commands) } if @settings.control_url
-      process.run do
-        announce unless @settings.quiet
+      process.run do |workers|
+        announce(workers || 0) unless @settings.quiet
         @plugins.each { |plugin| bear { start(plugin, commands) } }
         @heritage.dissolve if @settings.workers.zero?
       end
@@ -191,11 +191,12 @@ module Cuttle
       raise UsageError, "#{@settings.path} is a directory of files already: leave out --docroot"
     end
 
-    def announce
+    # +workers+: how many there are.
+    def announce(workers)
       warn_of_core
       report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
-      facts.compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
+      facts(workers).compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts Listeners::DevCertificate.new.advice if @settings.dev_tls
       @out.puts "Ctrl-C stops"
       @out.flush
@@ -215,16 +216,16 @@ module Cuttle
       @settings.config.nil? && File.file?(PUMA)
     end
 
-    def facts
+    def facts(workers)
       {
-        "engine" => @settings.engine, **processes, "threads" => threads,
+        "engine" => @settings.engine, **processes(workers), "threads" => threads,
         "parser" => @settings.parser, "environment" => @settings.environment, "settings" => @settings.config,
         "listening" => @listeners.uris.join(" "), "control" => @control&.uri, "pid" => Process.pid
       }
     end
 
-    def processes
-      @settings.traits.ractors? ? { "ractors" => @settings.ractors } : { "workers" => @settings.workers }
+    def processes(workers)
+      @settings.traits.ractors? ? { "ractors" => @settings.ractors } : { "workers" => workers }
     end
 
     # The supervisor has no app, and so doesn't know whether its database pool is smaller.

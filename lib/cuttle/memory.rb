@@ -16,8 +16,15 @@ module Cuttle
       # How many threads there is memory for in each of +processes+ processes: from 1 to +most+. +root+ is the directory
       # of /proc and /sys.
       def threads(processes, most, root: "/")
-        octets = [machine("MemTotal", root), *groups(root) { |limit, _| limit }].compact.min or return most
+        octets = all(root) or return most
         [1 + (octets * SHARE / THREAD / [processes, 1].max).floor, most].min
+      end
+
+      # How many workers there is memory for, from 1 to +most+, if the loaded app takes +octets+ (nil: unknown). Each of
+      # them, and the process that loaded it, may come to own as much: memory is shared until somebody writes to it.
+      def workers(octets, most, root: "/")
+        room = octets && all(root)
+        room ? ((room / octets) - 1).clamp(1, most) : most
       end
 
       # Whether there is memory for another thread now, and as much again.
@@ -27,6 +34,10 @@ module Cuttle
       end
 
       private
+
+      def all(root)
+        [machine("MemTotal", root), *groups(root) { |limit, _| limit }].compact.min
+      end
 
       # What can still be had. Cached files make room.
       def left(root)

@@ -86,9 +86,10 @@ module Cuttle
       @values = {}
       @origins = {}
       @places = {}
+      @autos = []
       NAMES.each { |name| public_send(name) }
       remove_instance_variable(:@layers)
-      [@values, @origins, @places, self].each(&:freeze)
+      [@values, @origins, @places, @autos, self].each(&:freeze)
     end
 
     # The layer that +name+ came from: :default, :environment, :file, :like or :flag.
@@ -100,6 +101,11 @@ module Cuttle
     # Where in that layer: a flag, "--like puma", "config/cuttle.rb:3", a variable; nil for a default.
     def place(name)
       @places[name]
+    end
+
+    # Whether "auto" was said: then the value is what the settings alone can tell.
+    def auto?(name)
+      @autos.include?(name)
     end
 
     # The traits of the selected engine.
@@ -132,6 +138,7 @@ module Cuttle
       return @values[row.name] = fixed || row.otherwise(self) unless layer
 
       value, @places[row.name] = layer.said(row)
+      @autos << row.name if value == :auto
       @values[row.name] = row.joined ? row.joined.call(value, self, layer.values) : value
     end
 

@@ -39,6 +39,36 @@ class TestCluster < Minitest::Test
     cluster(app, workers: 2) { |process| assert_equal [process.moulds.first, true].inspect, get(process).body }
   end
 
+  # A machine of four CPUs, whose memory is three and a half times what the loaded app takes.
+  SMALL = <<~'RUBY'
+    Cuttle::Cluster::Cpus.define_singleton_method(:count) { |**| 4 }
+    small = Module.new do
+      def workers(octets, most, **)
+        Dir.mkdir("#{__dir__}/proc")
+        File.write("#{__dir__}/proc/meminfo", "MemTotal: #{octets * 7 / 2 / 1024} kB\n")
+        super(octets, most, root: __dir__)
+      end
+    end
+    Cuttle::Memory.singleton_class.prepend(small)
+  RUBY
+
+  def test_auto_starts_no_more_workers_than_memory_has_room_for
+    assert_match(/--workers auto: 2 instead of 4, for the loaded app takes \d+ MB$/, auto(2))
+    assert_equal "", auto(4, "--no-preload") # nobody knows what the app will take
+  end
+
+  # What a server of so many workers says.
+  def auto(workers, *args)
+    File.write("#{@directory}/settings.rb", SMALL)
+    File.write("#{@directory}/config.ru", PID)
+    serving_process("#{@directory}/config.ru", "-w", "auto", "-C", "#{@directory}/settings.rb", *args) do |process|
+      assert_match(/^  workers +#{workers}$/, process.out)
+      eventually("#{workers} workers") { process.workers.length == workers }
+      assert_includes process.workers, get(process).body.to_i
+      process.err
+    end
+  end
+
   def test_a_busy_worker_leaves_new_connections_to_an_idle_one
     app = "run ->(env) { ($stderr.puts 'entered'; sleep) if env['PATH_INFO'] == '/sleep'; " \
           "[200, {}, [Process.pid.to_s]] }"

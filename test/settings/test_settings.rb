@@ -281,6 +281,8 @@ class TestSettings < Minitest::Test
   def test_workers_auto
     assert_equal Cuttle::Cluster::Cpus.count, build({}, workers: "auto").workers
     assert_equal Cuttle::Cluster::Cpus.count, build({ "WEB_CONCURRENCY" => "auto" }).workers
+    assert build({}, workers: "auto").auto?(:workers)
+    refute build({ "WEB_CONCURRENCY" => "auto" }, workers: 2).auto?(:workers)
   end
 
   def test_times

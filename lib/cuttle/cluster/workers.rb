@@ -108,6 +108,11 @@ module Cuttle
         @slots.delete(slot) unless slot.taken? # it is being forked, and gets its TERM then
       end
 
+      # Lets those that stay be +count+ at most.
+      def limit(count)
+        staying.drop(count).each { |slot| retire(slot) }
+      end
+
       # The worker with that pid is a mould now, and none of these any more.
       def release(pid)
         slot = @slots.find { |each| each.pid == pid } or return

@@ -150,8 +150,9 @@ module Cuttle
         raise ArgumentError, "#{error.message.sub(", ssl://host:port", "")}, or auto" # it speaks no TLS
       end
 
+      # :auto, or an Integer.
       def workers(value)
-        return Cluster::Cpus.count if value.to_s == "auto"
+        return :auto if value.to_s == "auto"
 
         whole(value, 0..1024, "a number of processes, or auto")
       end
