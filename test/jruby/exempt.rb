@@ -30,7 +30,8 @@ module Exempt
     /^TestListeners#test_the_backlog/ => "JRuby reads no option of a socket that is more than a number",
     /^TestDate#test_(times_that|dates_are)/ => "they run Ruby as a process, to ask it about time zones",
     /under_fibers|^TestStaticServing.*fibers/ => "JRuby 9.4 has no fiber scheduler",
-    /^TestBeneath(Walk|Openat2)|under_\w+_and_native|minimum_rate_is_/ => "there is no native core",
+    /^TestBeneath(Walk|Openat2)|^TestAnsweredTooEarly|under_\w+_and_native|minimum_rate_is_/ =>
+      "there is no native core",
     /^TestRecognizer#test_requests_with_and_without_a_body/ => "it compares with the native parser",
     /test_(no_race_of_renames_leads_out|what_may_not_be_read_is_not_there|only_the_owner_takes_the_file_away)/ =>
       "they fork",

@@ -128,6 +128,7 @@ module EngineContract
     def test_stop_answers_what_it_has_accepted_and_leaves_the_backlog
       skip "which one of them leaves it, the supervisor says" if clustered?
       skip "a program of its own, with plain sockets" if self.class.tls
+      skip "no program takes the JVM's place" if Serving::ServingProcess::JVM
 
       server = @server = self.class.start(script: ["#{__dir__}/leaves.rb", JSON.generate(options_in_full)])
       held = hold_all
