@@ -14,6 +14,9 @@ module Cuttle
 
       ADDRESS = %i[Host Port].freeze
 
+      # rackup's options for a daemon.
+      DAEMON = %w[-D --daemonize --daemonize-noclose].freeze
+
       # Our options, by rackup's spelling of their names.
       ROWS = Settings::TABLE.reject { |row| ITS_OWN.include?(row.name) }
                             .to_h { |row| [row.name.to_s.split("_").map(&:capitalize).join.to_sym, row] }.freeze
@@ -64,12 +67,19 @@ module Cuttle
         # become another process, so its restart is told nothing of that.
         def commands(options)
           unless (command = options[:restart_cmd]&.shellsplit)
-            return options[:daemonize] ? { command: Restart.command_line - %w[-D --daemonize] } : {}
+            return { command: options[:daemonize] ? command_line&.-(DAEMON) : command_line }
           end
 
           command -= %w[-d --daemon]
           pidfile = "#{Dir.tmpdir}/cuttle-rehearsal-#{Process.pid}.pid"
           { command: command, rehearsal: command - %w[--restart] + ["-P", pidfile] }
+        end
+
+        # rackup takes its arguments out of ARGV. Bundler still has them where it loaded rackup into its own process.
+        def command_line
+          Restart.command_line do
+            ObjectSpace.each_object(::Bundler::CLI::Exec).first&.args&.grep(String) if defined?(::Bundler::CLI::Exec)
+          end
         end
 
         def flags(options)
