@@ -24,12 +24,16 @@ module Cuttle
       # Options that rackup may pass => the name of the setting.
       OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
+      # The program that has loaded the app, and has set the variables of the environment for it. +commands+ are
+      # Restart.noted's, where this process' command line is not the one to execute again.
+      Host = Struct.new(:commands)
+
       class << self
         # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
         def run(app, **options)
-          configuration = Configuration.of(flags(options))
+          configuration = file(options)
           Launcher.new(settings(options, configuration), app: app, configuration: configuration,
-                                                         commands: commands(options)).run
+                                                         host: Host.new(commands(options))).run
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
@@ -44,10 +48,10 @@ module Cuttle
 
         # The Settings for rackup's +options+, and for a +configuration+ file if there is one. Options that aren't ours
         # (rackup's own, other servers') are ignored. Raises UsageError.
-        def settings(options, configuration = Configuration.of(flags(options)))
+        def settings(options, configuration = file(options))
           flags = flags(options)
           flags[:binds] = [bind(options)] unless configuration && default_address?(options, configuration)
-          Settings.build(configuration: configuration, **flags)
+          Settings.build(configuration: configuration, variables: variables(options), **flags)
         end
 
         # As `rails server` names the server that it starts.
@@ -82,10 +86,26 @@ module Cuttle
           end
         end
 
+        # The Configuration, or nil.
+        def file(options)
+          Configuration.of(flags(options), variables(options))
+        end
+
         def flags(options)
           flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
           flags[:quiet] = true if options.key?(:Silent)
+          flags.delete(:environment) if default_environment?(options)
           flags
+        end
+
+        # The environment's variables. rackup also writes its default into RACK_ENV.
+        def variables(options)
+          default_environment?(options) ? ENV.to_h.except("RACK_ENV") : ENV
+        end
+
+        # Whether the environment may be only rackup's default. `rails server` passes the one that Rails has.
+        def default_environment?(options)
+          options[:environment] == "development" && !options.key?(:user_supplied_options)
         end
 
         # Whether Host and Port are only the defaults of rackup or of `rails server`, where the file says better.
