@@ -138,7 +138,7 @@ module Cuttle
     def cluster
       @membership = Cluster::Membership.new(settings: @settings, listeners: @listeners, hooks: @hooks,
                                             report: method(:report), redirection: redirection)
-      @membership.keep(pid_file)
+      @membership.keep(*[pid_file, @host].compact)
       Cluster.new(method(:app), @membership, heritage: @heritage, restart: @restart, renewable: @app.nil?)
     end
 

@@ -115,6 +115,19 @@ class TestHandler < Minitest::Test
     end
   end
 
+  # rackup removes it in a block of at_exit, which forked processes inherit, as they do the app's.
+  def test_a_worker_that_ends_leaves_rackups_pidfile
+    app = "at_exit { File.write(\"ended.\#{Process.pid}\", '') }; run ->(_) { [200, {}, []] }"
+    rackup(app, "-E", "none", "-P", "pid", "-O", "Workers=2") do |process, directory|
+      eventually("two workers") { process.workers.length == 2 }
+      Process.kill("TTOU", process.pid)
+      eventually("the end of one") { Dir["#{directory}/ended.*"].any? && process.workers.length == 1 }
+      assert_equal process.pid.to_s, File.read("#{directory}/pid")
+      assert_predicate process.stop, :success?
+      refute_path_exists "#{directory}/pid"
+    end
+  end
+
   def test_rackup_with_an_option_that_is_wrong
     rackup("run ->(_env) { [200, {}, []] }", "-O", "Engine=jet") do |process|
       eventually("the end") { !process.running? }
@@ -151,7 +164,7 @@ class TestHandler < Minitest::Test
       command = [Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-o", "127.0.0.1", "-p", "0", *arguments]
       process = ServingProcess.new(command, env: env, chdir: directory)
       begin
-        yield process
+        yield process, directory
       ensure
         process.finish
       end

@@ -25,15 +25,22 @@ module Cuttle
       OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
       # The program that has loaded the app, and has set the variables of the environment for it. +commands+ are
-      # Restart.noted's, where this process' command line is not the one to execute again.
-      Host = Struct.new(:commands)
+      # Restart.noted's, where this process' command line is not the one to execute again. +pidfile+ is the path of its
+      # own pidfile, or nil.
+      Host = Struct.new(:commands, :pidfile) do
+        # In a forked process: rackup would remove the file at the end of each process that has this String. Blocks of
+        # at_exit can't be taken back, and those of the app shall run.
+        def close
+          pidfile.clear unless pidfile.nil? || pidfile.frozen?
+        end
+      end
 
       class << self
         # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
         def run(app, **options)
           configuration = file(options)
           Launcher.new(settings(options, configuration), app: app, configuration: configuration,
-                                                         host: Host.new(commands(options))).run
+                                                         host: Host.new(commands(options), options[:pid])).run
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
