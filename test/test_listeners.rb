@@ -120,6 +120,18 @@ class TestListeners < Minitest::Test
     end
   end
 
+  # A file system may give the inode of a file that is gone to the next one.
+  def test_a_successors_file_with_the_same_inode_is_left_alone
+    in_directory do |path|
+      open("unix://#{path}") do |listeners|
+        File.link(path, "#{path}.next")
+        listeners.close
+        File.rename("#{path}.next", path)
+      end
+      assert_path_exists path
+    end
+  end
+
   def test_unix_sockets_that_can_not_be
     assert_refused "unix:///no/such/directory/s", "its directory does not exist"
     assert_refused "unix:///tmp/#{"x" * 200}", "the path is too long for a socket"

@@ -97,10 +97,16 @@ module Cuttle
         uri[%r{\Aunix://(.*)}m, 1]
       end
 
+      # Removes the file of a Unix socket, if this process owns it, and forgets it: once the socket is closed, the file
+      # of a successor may get the same inode. So call this before anything closes the socket.
+      def unlink
+        Unix.remove(path, identity) if identity && Process.pid == @owner
+        self.identity = nil
+      end
+
       # Only the owner removes the file.
       def close
-        # First: while the socket is open, no other file gets its inode.
-        Unix.remove(path, identity) if identity && Process.pid == @owner
+        unlink
         socket.close
       end
     end
@@ -151,6 +157,11 @@ module Cuttle
     # The URIs that clients use, with the ports that the kernel chose instead of 0.
     def uris
       @listeners.map(&:uri)
+    end
+
+    # Removes the files of Unix sockets, if this process owns them. A successor may then make its own.
+    def unlink
+      @listeners.each(&:unlink)
     end
 
     # Stops listening in this process. Only the owner removes the file of a Unix socket.
