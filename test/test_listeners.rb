@@ -120,6 +120,18 @@ class TestListeners < Minitest::Test
     end
   end
 
+  # A file system may give the inode of a file that is gone to the next one.
+  def test_a_successors_file_with_the_same_inode_is_left_alone
+    in_directory do |path|
+      open("unix://#{path}") do |listeners|
+        File.link(path, "#{path}.next")
+        listeners.close
+        File.rename("#{path}.next", path)
+      end
+      assert_path_exists path
+    end
+  end
+
   def test_unix_sockets_that_can_not_be
     assert_refused "unix:///no/such/directory/s", "its directory does not exist"
     assert_refused "unix:///tmp/#{"x" * 200}", "the path is too long for a socket"
@@ -162,6 +174,38 @@ class TestListeners < Minitest::Test
     end
   end
 
+  def test_abstract_a_name_without_a_file
+    in_directory do |path|
+      Dir.chdir(File.dirname(path)) do
+        open(abstract) do |listeners|
+          assert_equal [abstract], listeners.uris
+          UNIXSocket.new(abstract.sub("unix://@", "\0")).close
+          assert_refused abstract, "somebody listens there"
+          assert_empty Dir.children(".")
+        end
+        open(abstract.sub("//", "")) { |listeners| assert_equal [abstract], listeners.uris } # it is free at once
+      end
+    end
+  end
+
+  def test_abstract_what_is_wrong_is_told
+    assert_refused "unix://@#{"x" * 200}", "the path is too long for a socket"
+    { "unix://@" => "give a name: unix://@name", "unix:@?backlog=9" => "give a name: unix://@name",
+      "unix://@a?mode=0600" => "unknown mode: give backlog, proxy_protocol",
+      "unix://@a?umask=0117" => "unknown umask: give backlog, proxy_protocol" }.each do |uri, reason|
+      assert_equal reason, assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }.message
+    end
+  end
+
+  # A path may begin with the same sign.
+  def test_abstract_only_at_the_beginning
+    in_directory do |path|
+      Dir.chdir(File.dirname(path)) do
+        open("unix:./@s") { |listeners| assert_equal ["unix://#{File.realpath(".")}/@s"], listeners.uris }
+      end
+    end
+  end
+
   def test_uris_are_checked
     %w[http://a:1 tcp://a tcp://:1 tcp://a:b tcp://a:65536 tcp://::1:80 tcp://a:80/x unix:// unix: 9292].each do |uri|
       assert_raises(ArgumentError, uri) { Cuttle::Listeners.check(uri) }
@@ -194,6 +238,9 @@ class TestListeners < Minitest::Test
   end
 
   private
+
+  # The URI of a name that no other process takes.
+  def abstract = "unix://@cuttle-#{Process.pid}"
 
   # What the kernel made of it (tcpi_sacked of a socket that listens).
   def backlog(listeners)

@@ -84,6 +84,27 @@ class TestServer < Minitest::Test
     end
   end
 
+  # When the engine has closed the socket, a successor's file may have its inode.
+  def test_the_file_of_a_socket_is_removed_when_a_stop_begins
+    entered = Queue.new
+    leave = Queue.new
+    app = ->(_env) { [200, {}, [(entered << true) && leave.pop]] }
+    Dir.mktmpdir do |directory|
+      serving(app, binds: ["unix://#{directory}/s"]) do |server|
+        answer = Thread.new { get(server) }
+        entered.pop
+        File.link("#{directory}/s", "#{directory}/next")
+        stopping = Thread.new { server.stop }
+        eventually("the file's end") { !File.exist?("#{directory}/s") }
+        File.rename("#{directory}/next", "#{directory}/s")
+        leave << "done"
+        assert_equal "done", answer.value.body
+        stopping.join
+      end
+      assert_path_exists "#{directory}/s"
+    end
+  end
+
   # Overflowed in nanoseconds, so that they were over at once.
   def test_timeouts_of_many_years
     Serving::ENGINES.each do |engine|

@@ -8,13 +8,13 @@ module Cuttle
     PUMA = "config/puma.rb"
 
     # +app+ is the app if the caller has one. Otherwise settings.path is loaded. +configuration+ has hooks and plugins.
-    # +commands+ are Restart.noted's, where this process' command line is not the one to execute again.
-    def initialize(settings, app: nil, configuration: nil, commands: {}, out: $stdout, err: $stderr)
+    # +host+ is the program in whose process this one runs (Rack::Handler::Host), or nil.
+    def initialize(settings, app: nil, configuration: nil, host: nil, out: $stdout, err: $stderr)
       @settings = settings
       @app = app
       @hooks = configuration&.hooks || Hooks.new
       @plugins = configuration&.plugins || []
-      @commands = commands
+      @host = host
       @out = out
       @err = err
     end
@@ -27,7 +27,7 @@ module Cuttle
       @inherited = Listeners::Inherited.take(report: method(:report), borrowed: rehearsal)
       @heritage = Cluster::Heritage.take
       bear { pid_file.claim } unless rehearsal
-      @restart = Restart.noted(report: method(:report), **@commands) # what was handed over is out of the environment
+      @restart = noted # what was handed over is out of the environment
       prepare
       rehearsal ? rehearse : serve
     ensure
@@ -35,6 +35,10 @@ module Cuttle
     end
 
     private
+
+    def noted
+      Restart.noted(report: method(:report), **(@host ? @host.commands : {}))
+    end
 
     # Before there are threads. What an operator says to glibc itself, in another way than by the variable of the
     # setting, is stronger than a default.
@@ -134,7 +138,7 @@ module Cuttle
     def cluster
       @membership = Cluster::Membership.new(settings: @settings, listeners: @listeners, hooks: @hooks,
                                             report: method(:report), redirection: redirection)
-      @membership.keep(pid_file)
+      @membership.keep(*[pid_file, @host].compact)
       Cluster.new(method(:app), @membership, heritage: @heritage, restart: @restart, renewable: @app.nil?)
     end
 
@@ -170,11 +174,13 @@ module Cuttle
       @redirection ||= Redirection.new(@settings, others: @listeners.secure? ? [@listeners] : [])
     end
 
-    # Sets the variables in which apps look for their environment. -e, or a
-    # configuration file, overrides all three names that are set.
+    # Sets the variables in which apps look for their environment. -e, or a configuration file, overrides all three
+    # names that are set. A host has set them for the app, which has read them.
     def export_environment
-      ENV["RACK_ENV"] = @settings.environment
       ENV["CUTTLE_ENGINE"] = @settings.engine # an app may size its pools by it, or isolate by fiber or thread
+      return ENV["RACK_ENV"] ||= @settings.environment if @host
+
+      ENV["RACK_ENV"] = @settings.environment
       return unless %i[flag file].include?(@settings.origin(:environment))
 
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }

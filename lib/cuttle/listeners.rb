@@ -4,16 +4,17 @@ require "socket"
 
 module Cuttle
   # The sockets that a server listens on. This is the only place that makes them, from URIs: tcp://host:port (a name,
-  # 127.0.0.1, [::1]), ssl://host:port?cert=FILE&key=FILE and unix:///path, which Options may follow. They are made
-  # before the fork and shared by every worker. The process that made them closes them, and removes the file of a Unix
-  # socket. systemd may pass some instead (see Inherited), and a process that executes itself in place passes its own
-  # on:
+  # 127.0.0.1, [::1]), ssl://host:port?cert=FILE&key=FILE, unix:///path and unix://@name, which Options may follow. They
+  # are made before the fork and shared by every worker. The process that made them closes them, and removes the file of
+  # a Unix socket. systemd may pass some instead (see Inherited), and a process that executes itself in place passes its
+  # own on:
   #
   #   listeners.keep_over_exec { exec(listeners.inheritance, *command) }        # in the old program
   #
   #   inherited = Listeners::Inherited.take(report: report)                     # in the new one, first of all
   #   listeners = Listeners.open(uris, inherited: inherited)
   class Listeners
+    autoload :Abstract, "cuttle/listeners/abstract"
     autoload :DevCertificate, "cuttle/listeners/dev_certificate"
     autoload :Inherited, "cuttle/listeners/inherited"
     autoload :Jvm, "cuttle/listeners/jvm" if RUBY_ENGINE == "jruby" # a ServerSocket, which others lack
@@ -67,6 +68,8 @@ module Cuttle
       private
 
       def kind(uri)
+        return Abstract if uri.match?(Abstract::FORM)
+
         const_get(KINDS.fetch(uri[/\A([a-z]+):/, 1]) do
           raise ArgumentError, "give tcp://host:port, ssl://host:port or unix:///path"
         end)
@@ -92,15 +95,21 @@ module Cuttle
         self
       end
 
-      # The path of a Unix socket.
+      # The path of a Unix socket that has a file.
       def path
-        uri[%r{\Aunix://(.*)}m, 1]
+        uri[%r{\Aunix://(/.*)}m, 1]
+      end
+
+      # Removes the file of a Unix socket, if this process owns it, and forgets it: once the socket is closed, the file
+      # of a successor may get the same inode. So call this before anything closes the socket.
+      def unlink
+        Unix.remove(path, identity) if identity && Process.pid == @owner
+        self.identity = nil
       end
 
       # Only the owner removes the file.
       def close
-        # First: while the socket is open, no other file gets its inode.
-        Unix.remove(path, identity) if identity && Process.pid == @owner
+        unlink
         socket.close
       end
     end
@@ -151,6 +160,11 @@ module Cuttle
     # The URIs that clients use, with the ports that the kernel chose instead of 0.
     def uris
       @listeners.map(&:uri)
+    end
+
+    # Removes the files of Unix sockets, if this process owns them. A successor may then make its own.
+    def unlink
+      @listeners.each(&:unlink)
     end
 
     # Stops listening in this process. Only the owner removes the file of a Unix socket.

@@ -37,18 +37,31 @@ module Cuttle
     end
 
     # Notes how this process was started. Make it before anything changes that: the title, the directory. nil for a
-    # Ruby that can't execute itself. +report+ takes one line for the user. +command+ and +rehearsal+ are other command
-    # lines for a restart and its rehearsal, as Arrays.
+    # Ruby that can't execute itself, and without a +command+. +report+ takes one line for the user. +command+ and
+    # +rehearsal+ are other command lines for a restart and its rehearsal, as Arrays.
     def self.noted(report:, command: command_line, rehearsal: command)
-      new(command, rehearsal, directory, report) if Process.respond_to?(:fork)
+      new(command, rehearsal, directory, report) if command && Process.respond_to?(:fork)
     end
 
-    # This process' command line, as an Array: as the system knows it, or else as Ruby does.
+    # This process' command line, as an Array. Where the system doesn't know it: this Ruby, the program, and ARGV or the
+    # arguments that the block returns; nil if the block returns nil. Options of Ruby are missing then, and RUBYOPT and
+    # RUBYLIB still count.
     def self.command_line
+      words = system_words
+      return words if words.length > 1
+
+      arguments = block_given? ? yield : ARGV
+      [RbConfig.ruby, $PROGRAM_NAME, *arguments] if arguments
+    end
+
+    # A title takes the place of the command line, and is one word. Bundler gives one to the process of `bundle exec`
+    # when it loads the program there, instead of executing it.
+    def self.system_words
       File.read("/proc/self/cmdline").split("\0")
     rescue SystemCallError
-      [RbConfig.ruby, *$LOAD_PATH.flat_map { |path| ["-I", path] }, $PROGRAM_NAME, *ARGV]
+      []
     end
+    private_class_method :system_words
 
     # The name of the directory with its symbolic links, because a link may point to a newer release later.
     def self.directory

@@ -21,9 +21,10 @@ module Cuttle
 
     # +app+ is a Rack app. The other options are those of Settings, and +host+ and +port+ (0: the kernel chooses) for a
     # single TCP listener. Environment variables are ignored. Pass +settings+ and +listeners+ if you have made them
-    # already; the server does not close listeners that were passed. +scoreboard+ is the one of the workers that accept
-    # from the same listeners, in which this process has taken a place; without it the server makes its own. +failure+
-    # answers for an app that raises (see Rack::Adapter). Raises UsageError.
+    # already; the server does not close listeners that were passed, but removes their files when it stops (see
+    # Listeners#unlink). +scoreboard+ is the one of the workers that accept from the same listeners, in which this
+    # process has taken a place; without it the server makes its own. +failure+ answers for an app that raises (see
+    # Rack::Adapter). Raises UsageError.
     def initialize(app, host: "127.0.0.1", port: 0, settings: nil, listeners: nil, scoreboard: nil, failure: nil,
                    **options)
       options[:binds] ||= ["tcp://#{host.include?(":") ? "[#{host}]" : host}:#{port}"]
@@ -83,6 +84,7 @@ module Cuttle
     # sockets, and not answered here first.
     def stop_soon(leave_backlog: false)
       @stop ||= { leave_backlog: leave_backlog }
+      @listeners&.unlink unless @stop[:leave_backlog] # before the engine closes the sockets
       @engine&.stop(**@stop)
     end
 

@@ -104,13 +104,39 @@ class TestServe < Minitest::Test
   def test_quiet_says_nothing
     socket = "#{@directory}/s"
     process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", rackup(HELLO), "-q", "-b", "unix://#{socket}"])
-    eventually("the socket") { File.exist?(socket) }
-    assert_equal "Hello from development", get("unix://#{socket}").body
+    answer = eventually("the socket") do
+      get("unix://#{socket}")
+    rescue Errno::ENOENT, Errno::ECONNREFUSED
+      nil # it has its name before it listens
+    end
+    assert_equal "Hello from development", answer.body
     process.stop
     assert_equal ["", ""], [process.out, process.err]
     refute File.exist?(socket)
   ensure
     process&.finish
+  end
+
+  # A file system may give the inode of the file that is gone to that of a successor.
+  def test_a_server_that_stops_leaves_its_successors_socket_alone
+    app = "run ->(_) { File.write('in', ''); sleep 0.005 until File.exist?('go'); [200, {}, ['done']] }"
+    %w[0 1].each do |workers|
+      socket = "#{@directory}/s#{workers}"
+      serving_process(rackup(app), "-b", "unix://#{socket}", "-w", workers, chdir: @directory) do |process|
+        answer = Thread.new { get(process) }
+        eventually("the app") { File.exist?("#{@directory}/in") }
+        File.link(socket, "#{@directory}/next")
+        Process.kill("TERM", process.pid)
+        eventually("the file's end") { !File.exist?(socket) }
+        File.rename("#{@directory}/next", socket)
+        File.write("#{@directory}/go", "")
+        assert_equal "done", answer.value.body
+        assert_predicate process.stop, :success?
+        assert_path_exists socket
+      ensure
+        FileUtils.rm_f(%w[in go].map { |name| "#{@directory}/#{name}" })
+      end
+    end
   end
 
   # Raised NameError: the command knew no other by its class.

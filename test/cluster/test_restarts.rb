@@ -164,6 +164,49 @@ class TestRestarts < Minitest::Test
     end
   end
 
+  # Bundler loads such a program into its own process, and gives that a title, which hides the command line.
+  def test_a_hot_restart_under_bundle_exec
+    [0, 2].each do |workers|
+      write("one")
+      under_bundle_exec("#{ROOT}/exe/cuttle", "serve", "#{@directory}/config.ru", "-b", "tcp://127.0.0.1:0",
+                        "-w", workers.to_s, "--tag", "two  words") do |process|
+        before = process.workers
+        assert_empty asked_meanwhile(process) { restart(process, "USR2", "two") } - %w[one two]
+        eventually("the new ones") { process.workers.length == workers && !before.intersect?(process.workers) }
+        assert_equal "two  words", words(process).last
+        restart(process, "USR2", "three")
+      end
+    end
+  end
+
+  # It takes its arguments out of ARGV.
+  def test_a_hot_restart_of_rackup_under_bundle_exec
+    under_bundle_exec(Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-E", "none", "-o", "127.0.0.1", "-p", "0",
+                      "-O", "Tag=two  words", "#{@directory}/config.ru") do |process|
+      assert_empty asked_meanwhile(process) { restart(process, "USR2", "two") } - %w[one two]
+      restart(process, "USR2", "three")
+    end
+  end
+
+  def test_a_hot_restart_of_a_process_that_has_a_title
+    File.write("#{@directory}/cuttle.rb", "Process.setproctitle('mine')")
+    ruby("#{ROOT}/exe/cuttle", "serve", "#{@directory}/config.ru", "-b", "tcp://127.0.0.1:0",
+         "-C", "#{@directory}/cuttle.rb") do |process|
+      assert_equal ["mine"], words(process)
+      restart(process, "USR2", "two")
+    end
+  end
+
+  # The title took the place of the only words that said it.
+  def test_no_hot_restart_where_nobody_knows_the_arguments
+    File.write("#{@directory}/config.ru", "Process.setproctitle('mine'); run ->(_) { [200, {}, ['one']] }")
+    ruby(Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-E", "none", "-o", "127.0.0.1", "-p", "0") do |process|
+      Process.kill("USR2", process.pid)
+      eventually("the report") { process.err.include?("this program does not know how it was started") }
+      assert_equal "one", get(process).body
+    end
+  end
+
   # What a rehearsal can't try must not end a server that has clients.
   def test_a_hot_restart_with_a_control_listener_that_is_taken
     [0, 1].each do |workers|
@@ -219,6 +262,44 @@ class TestRestarts < Minitest::Test
       eventually("#{workers} workers") { process.workers.length == workers && get(process)&.body == "one" }
       block.call(process)
     end
+  end
+
+  # A program that Bundler loads, because its first line names Ruby.
+  def under_bundle_exec(program, *arguments, &block)
+    assert_equal "#!/usr/bin/env ruby\n", File.open(program, &:gets)
+    ruby(Gem.bin_path("bundler", "bundle"), "exec", program, *arguments) do |process|
+      assert_equal 1, words(process).length
+      block.call(process)
+    end
+  end
+
+  # A Ruby with gems. A command line that is put together again has none of Ruby's own options.
+  def ruby(*command)
+    library = [*ServingProcess::PATHS, ENV.fetch("RUBYLIB", nil)].compact.join(File::PATH_SEPARATOR)
+    env = { "RUBYLIB" => library, "BUNDLE_GEMFILE" => ENV.fetch("BUNDLE_GEMFILE", "#{ROOT}/Gemfile") }
+    process = ServingProcess.new(command, env: env, chdir: @directory, paths: [], gems: true)
+    process.wait_until_ready
+    yield process
+  ensure
+    process&.finish
+  end
+
+  # The command line or the title.
+  def words(process) = File.read("/proc/#{process.pid}/cmdline").split("\0")
+
+  # The different answers that a client that asks again and again got while the block ran.
+  def asked_meanwhile(process)
+    over = false
+    client = Thread.new do
+      answers = []
+      answers << get(process)&.body until over
+      answers
+    end
+    yield
+    over = true
+    client.value.uniq
+  ensure
+    over = true
   end
 
   # A client that waits for its answer.

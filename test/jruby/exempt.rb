@@ -28,6 +28,7 @@ module Exempt
     /^TestStaticServing#test_a_directory_alone|^TestFailure#test_in_a_configuration_file/ =>
       "they start servers as processes too",
     /^TestListeners#test_the_backlog/ => "JRuby reads no option of a socket that is more than a number",
+    /^TestListeners#test_abstract_(a|what)/ => "JRuby has no sockets without a file",
     /^TestDate#test_(times_that|dates_are)/ => "they run Ruby as a process, to ask it about time zones",
     /under_fibers|^TestStaticServing.*fibers/ => "JRuby 9.4 has no fiber scheduler",
     /^TestBeneath(Walk|Openat2)|^TestAnsweredTooEarly|under_\w+_and_native|minimum_rate_is_/ =>

@@ -39,6 +39,17 @@ class TestInherited < Minitest::Test
     end
   end
 
+  def test_a_name_without_a_file
+    uri = "unix://@cuttle-#{Process.pid}"
+    restarted([uri], "-w", "1") do |process, before|
+      assert_equal [uri], before
+      assert_equal [uri], process.uris
+      UNIXSocket.open(uri.sub("unix://@", "\0")) { |socket| assert_equal "HTTP/1.1 200 OK", ask(socket) }
+      assert_equal "", process.err
+      assert process.stop.success?
+    end
+  end
+
   def test_workers_do_too
     restarted(%w[tcp://127.0.0.1:0], "-w", "1") do |process, before|
       assert_equal before, process.uris

@@ -45,6 +45,38 @@ class TestHandler < Minitest::Test
     end
   end
 
+  # rackup passes "development" where nobody says anything, and writes it into RACK_ENV.
+  def test_an_environment_that_may_be_only_rackups_default
+    { { "RACK_ENV" => "development" } => "development",
+      { "RACK_ENV" => "development", "APP_ENV" => "production" } => "production",
+      { "RACK_ENV" => "development", "RAILS_ENV" => "production" } => "production" }.each do |variables, environment|
+      within(variables) { assert_equal environment, settings.environment, variables }
+    end
+    within("RACK_ENV" => "staging", "APP_ENV" => "production") do
+      assert_equal "staging", settings(environment: "staging").environment
+    end
+  end
+
+  # `rails server` passes what Rails has.
+  def test_the_environment_of_rails
+    within("APP_ENV" => "production") do
+      assert_equal "development", settings(environment: "development", user_supplied_options: []).environment
+    end
+  end
+
+  # The app has read them.
+  def test_variables_of_the_environment_stay_as_they_are
+    app = "run ->(_) { [200, { 'content-type' => 'text/plain' }, " \
+          "[ENV.values_at('APP_ENV', 'RAILS_ENV', 'RACK_ENV').join(' ')]] }"
+    { [] => %w[production development], %w[-E staging] => %w[staging staging] }.each do |options, (environment, racks)|
+      rackup(app, *options, env: { "APP_ENV" => "production", "RAILS_ENV" => "test", "RACK_ENV" => nil }) do |process|
+        process.wait_until_ready
+        assert_match(/^  environment +#{environment}$/, process.out)
+        assert_equal "production test #{racks}", get(process).body
+      end
+    end
+  end
+
   def test_the_default_where_no_other_server_is_in_the_bundle
     variables = { "RACKUP_HANDLER" => "thin" }
     Cuttle::Rack::Handler.offer(variables)
@@ -83,6 +115,19 @@ class TestHandler < Minitest::Test
     end
   end
 
+  # rackup removes it in a block of at_exit, which forked processes inherit, as they do the app's.
+  def test_a_worker_that_ends_leaves_rackups_pidfile
+    app = "at_exit { File.write(\"ended.\#{Process.pid}\", '') }; run ->(_) { [200, {}, []] }"
+    rackup(app, "-E", "none", "-P", "pid", "-O", "Workers=2") do |process, directory|
+      eventually("two workers") { process.workers.length == 2 }
+      Process.kill("TTOU", process.pid)
+      eventually("the end of one") { Dir["#{directory}/ended.*"].any? && process.workers.length == 1 }
+      assert_equal process.pid.to_s, File.read("#{directory}/pid")
+      assert_predicate process.stop, :success?
+      refute_path_exists "#{directory}/pid"
+    end
+  end
+
   def test_rackup_with_an_option_that_is_wrong
     rackup("run ->(_env) { [200, {}, []] }", "-O", "Engine=jet") do |process|
       eventually("the end") { !process.running? }
@@ -104,13 +149,22 @@ class TestHandler < Minitest::Test
     Cuttle::Rack::Handler.settings(ALWAYS.merge(options))
   end
 
-  def rackup(app, *arguments)
+  # Calls the block with +variables+ as the only ones of the environment that say which one it is.
+  def within(variables)
+    before = ENV.to_h
+    ENV.replace(before.except("APP_ENV", "RACK_ENV", "RAILS_ENV").merge(variables))
+    yield
+  ensure
+    ENV.replace(before)
+  end
+
+  def rackup(app, *arguments, env: {})
     Dir.mktmpdir do |directory|
       File.write("#{directory}/config.ru", app)
       command = [Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-o", "127.0.0.1", "-p", "0", *arguments]
-      process = ServingProcess.new(command, chdir: directory)
+      process = ServingProcess.new(command, env: env, chdir: directory)
       begin
-        yield process
+        yield process, directory
       ensure
         process.finish
       end

@@ -83,6 +83,27 @@ class HandlersTest < Minitest::Test
     refute File.exist?(pidfile)
   end
 
+  # Each process that is forked inherits the block that removes it.
+  def test_the_pidfile_of_rails_server_stays_when_workers_end
+    skip Real::FORUM.missing if Real::FORUM.missing
+    @storage = Real::ForumStorage.new
+    pidfile = "#{@storage.path}/pid"
+    serve(Real::FORUM, "FORUM_STORAGE" => @storage.path, "WEB_CONCURRENCY" => "2") do |port|
+      %W[bin/rails server -b 127.0.0.1 -p #{port} -P #{pidfile}]
+    end
+    eventually("a mould and two workers") { server.log.include?("Ctrl-C stops") && server.pids.length == 4 }
+    Process.kill("TTOU", server.pid)
+    eventually("the end of one") { server.pids.length == 3 }
+    assert_equal server.pid.to_s, File.read(pidfile)
+    before = server.pids.drop(1)
+    Process.kill("USR2", server.pid)
+    eventually("the restart") { server.log.scan("Ctrl-C stops").length == 2 }
+    eventually("the end of those before") { !before.intersect?(server.pids) }
+    assert_equal server.pid.to_s, File.read(pidfile)
+    assert_predicate server.stop, :success?
+    refute_path_exists pidfile
+  end
+
   # As Capybara starts a server: in a thread of the test's own process, which asks for its own app until it answers.
   def test_a_test_serves_its_own_app
     asked = []

@@ -12,6 +12,8 @@ class TestControlSettings < Minitest::Test
     assert_equal "unix://#{Dir.pwd}/tmp/c", settings(control_url: "unix://tmp/c").control_url
     assert_equal "tcp://[::1]:1", settings(control_url: "tcp://[::1]:1", control_token: "t").control_url
     assert_equal "--control-url x: give tcp://host:port or unix:///path, or auto", complaint(control_url: "x")
+    assert_equal "--control-url unix://@x: everybody could connect: give unix:///path, or auto",
+                 complaint(control_url: "unix://@x")
   end
 
   def test_tcp_needs_a_token_that_somebody_can_know

@@ -81,7 +81,7 @@ module Cuttle
         def listener(fd, bind, identity, activated)
           socket = socket(fd) or return
           address = socket.local_address
-          uri = address.unix? ? "unix://#{address.unix_path}" : Tcp.uri(address)
+          uri = address.unix? ? Unix.uri(address.unix_path) : Tcp.uri(address)
           Listener.new(socket, uri, bind || uri, identity, activated)
         end
 

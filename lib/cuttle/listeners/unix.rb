@@ -22,6 +22,11 @@ module Cuttle
         rescue Errno::ENOENT
           nil
         end
+
+        # What clients use for a socket at +path+. One that begins with NUL is a name without a file (Abstract).
+        def uri(path)
+          "unix://#{path.sub(/\A\0/, "@")}"
+        end
       end
 
       # One Listener, as soon as it is adopted or opened.
@@ -33,16 +38,16 @@ module Cuttle
         @uri = uri
         @bind = match[:bind]
         @given = match[:path]
-        @options = { backlog: BACKLOG, **Options.parse(match[:options], OPTIONS) }
+        @options = { backlog: BACKLOG, **Options.parse(match[:options], self.class::OPTIONS) }
         @listeners = []
       end
 
       # Whether a trusted peer's connection begins with a PROXY header; nil: the URI doesn't say.
       def proxy_protocol = @options[:proxy_protocol]
 
-      # Takes the socket of its file from +inherited+. Without the file no client would find it.
+      # Takes its socket from +inherited+.
       def adopt(inherited)
-        adopted = inherited.adopt { |listener| listener.path && File.identical?(listener.path, path) }
+        adopted = inherited.adopt { |listener| ours?(listener) }
         @listeners << adopted.adopted(@bind, @options) if adopted
       end
 
@@ -53,13 +58,20 @@ module Cuttle
         server = with_umask { claim }
         File.chmod(@options[:mode], path) if @options[:mode]
         server.listen(@options[:backlog])
-        @listeners << Listener.new(server, "unix://#{path}", @bind, Unix.identity(path), false, proxy_protocol)
+        @listeners << Listener.new(server, Unix.uri(path), @bind, identity, false, proxy_protocol)
       rescue SystemCallError, ArgumentError => error
         server&.close
         raise Error, "can't listen on #{@uri}: #{reason(error)}"
       end
 
       private
+
+      # Without the file no client would find it.
+      def ours?(listener)
+        listener.path && File.identical?(listener.path, path)
+      end
+
+      def identity = Unix.identity(path)
 
       # The working directory counts when the socket is opened.
       def path
@@ -106,12 +118,16 @@ module Cuttle
 
       def reason(error)
         case error
-        when Errno::EADDRINUSE then File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
+        when Errno::EADDRINUSE then taken
         when Errno::EACCES, Errno::EROFS then "this user may not make the file"
         when Errno::ENOENT, Errno::ENOTDIR then "its directory does not exist"
         when ArgumentError then "the path is too long for a socket"
         else error.message
         end
+      end
+
+      def taken
+        File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
       end
     end
   end

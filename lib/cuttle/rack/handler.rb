@@ -14,6 +14,9 @@ module Cuttle
 
       ADDRESS = %i[Host Port].freeze
 
+      # rackup's options for a daemon.
+      DAEMON = %w[-D --daemonize --daemonize-noclose].freeze
+
       # Our options, by rackup's spelling of their names.
       ROWS = Settings::TABLE.reject { |row| ITS_OWN.include?(row.name) }
                             .to_h { |row| [row.name.to_s.split("_").map(&:capitalize).join.to_sym, row] }.freeze
@@ -21,12 +24,23 @@ module Cuttle
       # Options that rackup may pass => the name of the setting.
       OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
+      # The program that has loaded the app, and has set the variables of the environment for it. +commands+ are
+      # Restart.noted's, where this process' command line is not the one to execute again. +pidfile+ is the path of its
+      # own pidfile, or nil.
+      Host = Struct.new(:commands, :pidfile) do
+        # In a forked process: rackup would remove the file at the end of each process that has this String. Blocks of
+        # at_exit can't be taken back, and those of the app shall run.
+        def close
+          pidfile.clear unless pidfile.nil? || pidfile.frozen?
+        end
+      end
+
       class << self
         # Serves +app+ until a signal stops it. Yields nothing: a running server can't be configured.
         def run(app, **options)
-          configuration = Configuration.of(flags(options))
+          configuration = file(options)
           Launcher.new(settings(options, configuration), app: app, configuration: configuration,
-                                                         commands: commands(options)).run
+                                                         host: Host.new(commands(options), options[:pid])).run
         rescue Error => error
           abort "cuttle: #{error.message}"
         end
@@ -41,10 +55,10 @@ module Cuttle
 
         # The Settings for rackup's +options+, and for a +configuration+ file if there is one. Options that aren't ours
         # (rackup's own, other servers') are ignored. Raises UsageError.
-        def settings(options, configuration = Configuration.of(flags(options)))
+        def settings(options, configuration = file(options))
           flags = flags(options)
           flags[:binds] = [bind(options)] unless configuration && default_address?(options, configuration)
-          Settings.build(configuration: configuration, **flags)
+          Settings.build(configuration: configuration, variables: variables(options), **flags)
         end
 
         # As `rails server` names the server that it starts.
@@ -64,7 +78,7 @@ module Cuttle
         # become another process, so its restart is told nothing of that.
         def commands(options)
           unless (command = options[:restart_cmd]&.shellsplit)
-            return options[:daemonize] ? { command: Restart.command_line - %w[-D --daemonize] } : {}
+            return { command: options[:daemonize] ? command_line&.-(DAEMON) : command_line }
           end
 
           command -= %w[-d --daemon]
@@ -72,10 +86,33 @@ module Cuttle
           { command: command, rehearsal: command - %w[--restart] + ["-P", pidfile] }
         end
 
+        # rackup takes its arguments out of ARGV. Bundler still has them where it loaded rackup into its own process.
+        def command_line
+          Restart.command_line do
+            ObjectSpace.each_object(::Bundler::CLI::Exec).first&.args&.grep(String) if defined?(::Bundler::CLI::Exec)
+          end
+        end
+
+        # The Configuration, or nil.
+        def file(options)
+          Configuration.of(flags(options), variables(options))
+        end
+
         def flags(options)
           flags = options.slice(*OPTIONS.keys).transform_keys(OPTIONS)
           flags[:quiet] = true if options.key?(:Silent)
+          flags.delete(:environment) if default_environment?(options)
           flags
+        end
+
+        # The environment's variables. rackup also writes its default into RACK_ENV.
+        def variables(options)
+          default_environment?(options) ? ENV.to_h.except("RACK_ENV") : ENV
+        end
+
+        # Whether the environment may be only rackup's default. `rails server` passes the one that Rails has.
+        def default_environment?(options)
+          options[:environment] == "development" && !options.key?(:user_supplied_options)
         end
 
         # Whether Host and Port are only the defaults of rackup or of `rails server`, where the file says better.

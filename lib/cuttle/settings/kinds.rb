@@ -145,6 +145,8 @@ module Cuttle
         return "auto" if value.to_s == "auto"
 
         path, query = Listeners.check(value)[%r{\Aunix:(?://)?(.*)}m, 1]&.split("?", 2)
+        raise ArgumentError, "everybody could connect: give unix:///path" if path&.start_with?("@")
+
         path ? ["unix://#{File.expand_path(path)}", query].compact.join("?").freeze : text(value)
       rescue ArgumentError => error
         raise ArgumentError, "#{error.message.sub(", ssl://host:port", "")}, or auto" # it speaks no TLS
