@@ -189,10 +189,12 @@ module Cuttle
       @hooks.attempt(:after_booted)
     end
 
-    # Whether one of the signals that have come ends this process.
+    # Whether one of the signals that have come ends this process. Those behind it count while it stops.
     def told_to_stop?
       signals = @signals.wait(interval, *[@parent].compact)
-      signals.any? { |name| obey(name) == :stop } || orphaned?
+      stop = signals.index { |name| obey(name) == :stop } or return orphaned?
+      signals.drop(stop + 1).each { |name| @signals.add(name) }
+      true
     end
 
     def obey(name)
@@ -277,7 +279,9 @@ module Cuttle
 
       deadline = Cuttle.now + @settings.drain_delay
       while (left = deadline - Cuttle.now).positive?
-        break if @signals.wait(left).intersect?(NOW)
+        break if interrupted?(left)
+
+        beat
       end
     end
 
@@ -293,8 +297,11 @@ module Cuttle
       1
     end
 
+    # Waits while it stops. Whether waiting is to end; it still prints where it is, and opens its output files again.
     def interrupted?(seconds)
-      @signals.wait([seconds, interval].compact.min).intersect?(NOW)
+      signals = @signals.wait([seconds, interval].compact.min)
+      (signals & [*Signals::DUMP, "HUP"]).each { |name| obey(name) }
+      signals.intersect?(NOW)
     end
 
     def give_up(status)

@@ -35,6 +35,14 @@ class TestOperation < Minitest::Test
   BOOT = ["before_fork in mould", "before_worker_fork 0 in mould", "after_worker_fork 0 in mould",
           "before_worker_boot 0 in worker", "after_booted in supervisor"].freeze
 
+  SLOW = <<~RUBY
+    run ->(_) {
+      sleep 0.01 until File.write("entered", "") && File.exist?("go")
+      $stderr.puts "left"
+      [200, {}, ["late"]]
+    }
+  RUBY
+
   def test_hooks
     serve(HOOKS, "-w", "1") do |process|
       eventually("the boot") { hooks.length == 5 }
@@ -120,6 +128,37 @@ class TestOperation < Minitest::Test
     end
   end
 
+  # Just then somebody wants to know where it is.
+  def test_backtraces_of_what_does_not_stop
+    [0, 1].each do |workers|
+      stopping(workers) do |process|
+        Process.kill(Cuttle::Signals::DUMP.last, process.pid)
+        eventually("where it is") { process.err.match?(/^cuttle: thread .*\n(\t.*\n)*\t.*config\.ru:2:in/) }
+      end
+    end
+  end
+
+  def test_output_files_of_what_does_not_stop
+    [0, 1].each do |workers|
+      stopping(workers, "--redirect-stderr", "err") do |process, pid|
+        File.rename("#{@directory}/err", "#{@directory}/old")
+        Process.kill("HUP", process.pid)
+        eventually("the next file") { File.readlink("/proc/#{pid}/fd/2") == "#{File.realpath(@directory)}/err" }
+      end
+      assert_equal "left\n", File.read("#{@directory}/err")
+    end
+  end
+
+  # It comes right behind the signal to stop.
+  def test_backtraces_during_a_drain_delay
+    serve("drain_delay 600", "-w", "0") do |process|
+      wait_until_booted
+      ["TERM", Cuttle::Signals::DUMP.last].each { |signal| Process.kill(signal, process.pid) }
+      eventually("backtraces") { process.err.include?("thread main of process #{process.pid} (") }
+      assert process.stop("INT").success?
+    end
+  end
+
   def test_drain_delay
     [0, 1].each do |workers|
       serve("drain_delay 1", "-w", workers.to_s) do |process|
@@ -146,6 +185,26 @@ class TestOperation < Minitest::Test
   end
 
   private
+
+  # Yields a server that was told to stop and waits for a request, and the pid of the process that has it.
+  def stopping(workers, *flags)
+    File.write("#{@directory}/config.ru", SLOW)
+    FileUtils.rm_f(%w[entered go].map { |name| "#{@directory}/#{name}" })
+    serve("", "-w", workers.to_s, *flags) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        eventually("the app") { File.exist?("#{@directory}/entered") }
+        pid = workers.zero? ? process.pid : process.workers.first
+        Process.kill("TERM", process.pid)
+        eventually("the closed listener") { RawClient.refused?(process.port) }
+        yield process, pid
+        File.write("#{@directory}/go", "")
+        assert_equal "late", client.response.body
+      end
+      eventually("the end") { !process.running? }
+      assert_predicate process.status, :success?
+    end
+  end
 
   def hooks = File.exist?("#{@directory}/hooks") ? File.readlines("#{@directory}/hooks", chomp: true) : []
 
