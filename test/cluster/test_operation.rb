@@ -175,6 +175,27 @@ class TestOperation < Minitest::Test
     serve("", "-w", "1") { |process| assert process.stop("HUP").success? }
   end
 
+  # As `nohup` starts it, in a session of its own. Each process obeys PWR after HUP.
+  IN_SESSION = [RbConfig.ruby, "--disable=gems", "-e", "Process.setsid; trap('HUP', 'IGNORE'); exec(*ARGV)"].freeze
+
+  def test_an_ignored_hup_stops_no_process
+    File.write("#{@directory}/config.ru", "run ->(_) { [200, {}, [Process.pid.to_s]] }")
+    [0, 2].each do |workers|
+      serve("", "-w", workers.to_s, under: IN_SESSION) do |process|
+        wait_until_booted
+        Process.kill("HUP", -process.pid)
+        pids = workers.zero? ? [process.pid] : process.workers
+        pids.each do |pid|
+          Process.kill(Cuttle::Signals::DUMP.last, pid)
+          eventually("backtraces") { process.err.include?("thread main of process #{pid} (") }
+        end
+        eventually("answers of each") { (pids -= [get(process).body.to_i]).empty? }
+        assert process.stop.success?
+        refute_includes process.err, "died"
+      end
+    end
+  end
+
   # Each worker loads the app.
   def test_without_preload
     File.write("#{@directory}/config.ru", "loader = Process.pid.to_s\nrun ->(env) { [200, {}, [loader]] }")
@@ -210,9 +231,9 @@ class TestOperation < Minitest::Test
 
   def wait_until_booted = eventually("every worker") { File.exist?("#{@directory}/booted") }
 
-  def serve(config, *args, &block)
+  def serve(config, *args, **options, &block)
     File.write("#{@directory}/config/cuttle.rb", "#{config}\nafter_booted { File.write('booted', '') }")
     FileUtils.rm_f(%w[hooks booted].map { |name| "#{@directory}/#{name}" })
-    serving_process(*args, chdir: @directory, &block)
+    serving_process(*args, chdir: @directory, **options, &block)
   end
 end
