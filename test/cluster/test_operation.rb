@@ -67,6 +67,16 @@ class TestOperation < Minitest::Test
     end
   end
 
+  # A second INT comes, or its time is over. A hook that never ends keeps it for a moment only.
+  def test_hooks_of_an_only_process_that_does_not_wait
+    { "INT" => [600, 130], "TERM" => [0.2, 1] }.each do |signal, (timeout, status)|
+      stopping(0, config: "#{HOOKS}\nshutdown_timeout #{timeout}\nafter_stopped { sleep }", signal: signal) do |process|
+        assert_equal status, process.stop(signal).exitstatus
+        assert_equal ["after_booted in supervisor", "after_stopped in supervisor"], hooks
+      end
+    end
+  end
+
   def test_a_hook_that_raises_ends_the_start
     serve("\nbefore_fork { raise 'no database' }", "-w", "1") do |process|
       refute process.running?
@@ -131,7 +141,7 @@ class TestOperation < Minitest::Test
   # Just then somebody wants to know where it is.
   def test_backtraces_of_what_does_not_stop
     [0, 1].each do |workers|
-      stopping(workers) do |process|
+      answering_late(workers) do |process|
         Process.kill(Cuttle::Signals::DUMP.last, process.pid)
         eventually("where it is") { process.err.match?(/^cuttle: thread .*\n(\t.*\n)*\t.*config\.ru:2:in/) }
       end
@@ -140,7 +150,7 @@ class TestOperation < Minitest::Test
 
   def test_output_files_of_what_does_not_stop
     [0, 1].each do |workers|
-      stopping(workers, "--redirect-stderr", "err") do |process, pid|
+      answering_late(workers, "--redirect-stderr", "err") do |process, pid|
         File.rename("#{@directory}/err", "#{@directory}/old")
         Process.kill("HUP", process.pid)
         eventually("the next file") { File.readlink("/proc/#{pid}/fd/2") == "#{File.realpath(@directory)}/err" }
@@ -207,21 +217,28 @@ class TestOperation < Minitest::Test
 
   private
 
-  # Yields a server that was told to stop and waits for a request, and the pid of the process that has it.
-  def stopping(workers, *flags)
+  # Yields a server that was told to stop and waits for a request, the pid of the process that has it, and the client.
+  def stopping(workers, *flags, config: "", signal: "TERM")
     File.write("#{@directory}/config.ru", SLOW)
     FileUtils.rm_f(%w[entered go].map { |name| "#{@directory}/#{name}" })
-    serve("", "-w", workers.to_s, *flags) do |process|
+    serve(config, "-w", workers.to_s, *flags) do |process|
       client(process) do |client|
         client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         eventually("the app") { File.exist?("#{@directory}/entered") }
         pid = workers.zero? ? process.pid : process.workers.first
-        Process.kill("TERM", process.pid)
+        Process.kill(signal, process.pid)
         eventually("the closed listener") { RawClient.refused?(process.port) }
-        yield process, pid
-        File.write("#{@directory}/go", "")
-        assert_equal "late", client.response.body
+        yield process, pid, client
       end
+    end
+  end
+
+  # The same; the request is answered after the block.
+  def answering_late(workers, *flags)
+    stopping(workers, *flags) do |process, pid, client|
+      yield process, pid
+      File.write("#{@directory}/go", "")
+      assert_equal "late", client.response.body
       eventually("the end") { !process.running? }
       assert_predicate process.status, :success?
     end
