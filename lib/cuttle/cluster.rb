@@ -55,6 +55,8 @@ module Cuttle
       @restart = restart
       @renewable = renewable
       @workers = Workers.new(membership)
+      @workers.adopt(heritage.pids, heritage.serving)
+      @least = [@settings.workers, heritage.serving.length].select(&:positive?).min
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
       @wear = Wear.new(@settings, @workers, membership.report)
       @refork = Refork.new(@settings, @workers, @moulds, membership.report)
@@ -68,7 +70,6 @@ module Cuttle
       # A process that has no descriptors left can load no file.
       [Bundle, Handover, Memory, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
       @signals = Signals.new(SIGNALS, files: @cluster.redirection.any?)
-      @workers.adopt(@heritage.pids)
       @heartbeat = Notify::Heartbeat.new
       @strangers = Strangers.new { @workers.pids + @moulds.pids }
       @cluster.keep(@signals, @heritage)
@@ -83,8 +84,10 @@ module Cuttle
       @cluster.close
     end
 
-    # Whether every worker accepts connections, and goes on to.
-    def ready? = @complete && !@stopping && !@draining && @workers.ready?
+    # Whether as many workers accept connections as are wanted, and go on to. No restart changes that.
+    def ready?
+      !@stopping && !@draining && @workers.serving.length >= (@complete ? @workers.wanted : @least)
+    end
 
     # What a signal does. Any thread may call it.
     def signal(name)
@@ -304,7 +307,7 @@ module Cuttle
       return if @signals.stop?(files: @cluster.redirection.any?) # meanwhile
 
       Notify.reloading("restarting")
-      heritage = @heritage.pass_on(@cluster.life, @workers.pids + @moulds.pids)
+      heritage = @heritage.pass_on(@cluster.life, @workers.pids + @moulds.pids, @workers.serving.map(&:pid))
       @restart.exec(heritage)
       go_on
     end

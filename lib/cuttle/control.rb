@@ -7,7 +7,7 @@ module Cuttle
   # The control listener (--control-url): answers probes, tells figures and passes commands on, over HTTP. It is a small
   # app (App) on a server of our own, in threads of the process that is asked: the supervisor, or the only process
   # (-w 0). It listens from the beginning, and answers from #start to #stop, also while the server drains. A hot restart
-  # ends it with the program; the next one listens again.
+  # leaves the sockets open, so who asks meanwhile waits for the next program.
   #
   # Who may connect to a Unix socket is who may write to its file: its owner. TCP needs a token.
   class Control
@@ -32,7 +32,11 @@ module Cuttle
     # The token that commands need, or nil.
     attr_reader :token
 
-    # Listens. +process+ is what is controlled. Its methods are called by several threads, and return at once:
+    # What it listens on.
+    attr_reader :listeners
+
+    # Listens, on +inherited+ (Listeners::Inherited, of before a hot restart) where these are what is asked for.
+    # +process+ is what is controlled. Its methods are called by several threads, and return at once:
     #
     #   stats, top     a Hash for JSON
     #   measures       a Hash for Telemetry::Metrics.of
@@ -42,9 +46,9 @@ module Cuttle
     #                  An Array that it returns (of thread-backtraces) is the answer.
     #
     # Raises Error if it can't listen.
-    def initialize(settings, process)
+    def initialize(settings, process, inherited: nil)
       @token = token_of(settings)
-      @listeners = listen(settings.control_url)
+      @listeners = listen(settings.control_url, inherited)
       @uri = @listeners.uris.first.sub("http:", "tcp:")
       @owner = Process.pid
       limits = Settings.build(variables: {}, core: settings.core, **LIMITS)
@@ -86,9 +90,9 @@ module Cuttle
       settings.control_token || (SecureRandom.hex(16) if settings.control_url.start_with?("tcp:"))
     end
 
-    def listen(url)
+    def listen(url, inherited)
       before = File.umask(UMASK)
-      Listeners.open([url == "auto" ? somewhere : url])
+      Listeners.open([url == "auto" ? somewhere : url], inherited: inherited)
     ensure
       File.umask(before)
     end

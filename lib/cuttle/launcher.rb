@@ -54,6 +54,7 @@ module Cuttle
       export_environment
       Dir.chdir(@settings.directory) if @settings.directory
       check_path
+      @inherited_control = @inherited.part("control") if @settings.control_url
       @listeners = Listeners.open(@settings.binds, inherited: @inherited,
                                                    activated: @settings.bind_to_activated_sockets)
       Server.secure(@listeners, @settings)
@@ -118,7 +119,8 @@ module Cuttle
 
     # Probes are answered from now on; with workers also while the app is loaded.
     def control(commands)
-      @control = Control.new(@settings, commands).start
+      @control = Control.new(@settings, commands, inherited: @inherited_control).start
+      @restart&.listeners = @listeners.with(@control.listeners, "control")
       pid_file.announce(@control)
       @membership&.keep(@control)
     end
@@ -127,7 +129,7 @@ module Cuttle
     def release
       @control&.stop
     ensure
-      [@listeners, @inherited].compact.each(&:close)
+      [@listeners, @inherited, @inherited_control].compact.each(&:close)
       pid_file.release
     end
 

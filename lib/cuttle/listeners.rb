@@ -182,6 +182,14 @@ module Cuttle
       Listeners.new(@listeners.map { |one| Listener.new(one.socket.dup, *one.values.drop(1)) })
     end
 
+    # These, and +others+ (Listeners) for another +purpose+ (a word), for a program that inherits both (Inherited#part).
+    def with(others, purpose)
+      Listeners.new(@listeners + others.to_a.each { |listener| listener.bind = "#{purpose} #{listener.bind}" })
+    end
+
+    # A copy of each Listener, with the same socket.
+    def to_a = @listeners.map(&:dup)
+
     # Environment variables with which the program that this process executes finds these sockets (see Inherited).
     def inheritance
       Inherited.write(@listeners)

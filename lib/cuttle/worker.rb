@@ -11,7 +11,8 @@ module Cuttle
   #      |                                                  `--- to become the mould -> parting ---> :mould
   #      `--- USR1, USR2 (only process) ---> rehearsing --- boots ---> draining ---> parting ---> executes itself
   #
-  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets).
+  # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). An only
+  # process that no longer waits has LAST seconds for its hooks; a worker of a cluster runs none then.
   #
   # What waits in the backlog is answered first, unless others go on to accept it: the program that this process
   # executes, or, if the supervisor says QUIT, the other workers.
@@ -37,6 +38,9 @@ module Cuttle
 
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
+
+    # Seconds for the hooks of an only process that waits for nothing else. What they have begun to end may need them.
+    LAST = 2
 
     # A second INT, and the command halt, end what waits for requests.
     NOW = %w[INT HALT].freeze
@@ -138,7 +142,11 @@ module Cuttle
       @stuck ? STUCK : 0
     end
 
+    # Once, also if the time is over, or a second INT comes, while the hooks run.
     def part
+      return if @parted
+
+      @parted = true
       beat if @parent # the last figures, which count what was served since the sign of life before
       @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
     end
@@ -189,10 +197,12 @@ module Cuttle
       @hooks.attempt(:after_booted)
     end
 
-    # Whether one of the signals that have come ends this process.
+    # Whether one of the signals that have come ends this process. Those behind it count while it stops.
     def told_to_stop?
       signals = @signals.wait(interval, *[@parent].compact)
-      signals.any? { |name| obey(name) == :stop } || orphaned?
+      stop = signals.index { |name| obey(name) == :stop } or return orphaned?
+      signals.drop(stop + 1).each { |name| @signals.add(name) }
+      true
     end
 
     def obey(name)
@@ -277,7 +287,9 @@ module Cuttle
 
       deadline = Cuttle.now + @settings.drain_delay
       while (left = deadline - Cuttle.now).positive?
-        break if @signals.wait(left).intersect?(NOW)
+        break if interrupted?(left)
+
+        beat
       end
     end
 
@@ -293,14 +305,17 @@ module Cuttle
       1
     end
 
+    # Waits while it stops. Whether waiting is to end; it still prints where it is, and opens its output files again.
     def interrupted?(seconds)
-      @signals.wait([seconds, interval].compact.min).intersect?(NOW)
+      signals = @signals.wait([seconds, interval].compact.min)
+      (signals & [*Signals::DUMP, "HUP"]).each { |name| obey(name) }
+      signals.intersect?(NOW)
     end
 
     def give_up(status)
       close_websockets(HASTE) unless status == 130
       @restart.exec if restarting?
-      beat if @parent
+      @parent ? beat : Thread.new { part }.join(LAST)
       @release.call
       exit!(status)
     end

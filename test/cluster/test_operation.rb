@@ -35,6 +35,14 @@ class TestOperation < Minitest::Test
   BOOT = ["before_fork in mould", "before_worker_fork 0 in mould", "after_worker_fork 0 in mould",
           "before_worker_boot 0 in worker", "after_booted in supervisor"].freeze
 
+  SLOW = <<~RUBY
+    run ->(_) {
+      sleep 0.01 until File.write("entered", "") && File.exist?("go")
+      $stderr.puts "left"
+      [200, {}, ["late"]]
+    }
+  RUBY
+
   def test_hooks
     serve(HOOKS, "-w", "1") do |process|
       eventually("the boot") { hooks.length == 5 }
@@ -56,6 +64,16 @@ class TestOperation < Minitest::Test
       eventually("the boot") { hooks == ["after_booted in supervisor"] }
       assert process.stop.success?
       assert_equal ["after_booted in supervisor", "after_stopped in supervisor"], hooks
+    end
+  end
+
+  # A second INT comes, or its time is over. A hook that never ends keeps it for a moment only.
+  def test_hooks_of_an_only_process_that_does_not_wait
+    { "INT" => [600, 130], "TERM" => [0.2, 1] }.each do |signal, (timeout, status)|
+      stopping(0, config: "#{HOOKS}\nshutdown_timeout #{timeout}\nafter_stopped { sleep }", signal: signal) do |process|
+        assert_equal status, process.stop(signal).exitstatus
+        assert_equal ["after_booted in supervisor", "after_stopped in supervisor"], hooks
+      end
     end
   end
 
@@ -120,6 +138,37 @@ class TestOperation < Minitest::Test
     end
   end
 
+  # Just then somebody wants to know where it is.
+  def test_backtraces_of_what_does_not_stop
+    [0, 1].each do |workers|
+      answering_late(workers) do |process|
+        Process.kill(Cuttle::Signals::DUMP.last, process.pid)
+        eventually("where it is") { process.err.match?(/^cuttle: thread .*\n(\t.*\n)*\t.*config\.ru:2:in/) }
+      end
+    end
+  end
+
+  def test_output_files_of_what_does_not_stop
+    [0, 1].each do |workers|
+      answering_late(workers, "--redirect-stderr", "err") do |process, pid|
+        File.rename("#{@directory}/err", "#{@directory}/old")
+        Process.kill("HUP", process.pid)
+        eventually("the next file") { File.readlink("/proc/#{pid}/fd/2") == "#{File.realpath(@directory)}/err" }
+      end
+      assert_equal "left\n", File.read("#{@directory}/err")
+    end
+  end
+
+  # It comes right behind the signal to stop.
+  def test_backtraces_during_a_drain_delay
+    serve("drain_delay 600", "-w", "0") do |process|
+      wait_until_booted
+      ["TERM", Cuttle::Signals::DUMP.last].each { |signal| Process.kill(signal, process.pid) }
+      eventually("backtraces") { process.err.include?("thread main of process #{process.pid} (") }
+      assert process.stop("INT").success?
+    end
+  end
+
   def test_drain_delay
     [0, 1].each do |workers|
       serve("drain_delay 1", "-w", workers.to_s) do |process|
@@ -136,6 +185,27 @@ class TestOperation < Minitest::Test
     serve("", "-w", "1") { |process| assert process.stop("HUP").success? }
   end
 
+  # As `nohup` starts it, in a session of its own. Each process obeys PWR after HUP.
+  IN_SESSION = [RbConfig.ruby, "--disable=gems", "-e", "Process.setsid; trap('HUP', 'IGNORE'); exec(*ARGV)"].freeze
+
+  def test_an_ignored_hup_stops_no_process
+    File.write("#{@directory}/config.ru", "run ->(_) { [200, {}, [Process.pid.to_s]] }")
+    [0, 2].each do |workers|
+      serve("", "-w", workers.to_s, under: IN_SESSION) do |process|
+        wait_until_booted
+        Process.kill("HUP", -process.pid)
+        pids = workers.zero? ? [process.pid] : process.workers
+        pids.each do |pid|
+          Process.kill(Cuttle::Signals::DUMP.last, pid)
+          eventually("backtraces") { process.err.include?("thread main of process #{pid} (") }
+        end
+        eventually("answers of each") { (pids -= [get(process).body.to_i]).empty? }
+        assert process.stop.success?
+        refute_includes process.err, "died"
+      end
+    end
+  end
+
   # Each worker loads the app.
   def test_without_preload
     File.write("#{@directory}/config.ru", "loader = Process.pid.to_s\nrun ->(env) { [200, {}, [loader]] }")
@@ -147,13 +217,40 @@ class TestOperation < Minitest::Test
 
   private
 
+  # Yields a server that was told to stop and waits for a request, the pid of the process that has it, and the client.
+  def stopping(workers, *flags, config: "", signal: "TERM")
+    File.write("#{@directory}/config.ru", SLOW)
+    FileUtils.rm_f(%w[entered go].map { |name| "#{@directory}/#{name}" })
+    serve(config, "-w", workers.to_s, *flags) do |process|
+      client(process) do |client|
+        client.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        eventually("the app") { File.exist?("#{@directory}/entered") }
+        pid = workers.zero? ? process.pid : process.workers.first
+        Process.kill(signal, process.pid)
+        eventually("the closed listener") { RawClient.refused?(process.port) }
+        yield process, pid, client
+      end
+    end
+  end
+
+  # The same; the request is answered after the block.
+  def answering_late(workers, *flags)
+    stopping(workers, *flags) do |process, pid, client|
+      yield process, pid
+      File.write("#{@directory}/go", "")
+      assert_equal "late", client.response.body
+      eventually("the end") { !process.running? }
+      assert_predicate process.status, :success?
+    end
+  end
+
   def hooks = File.exist?("#{@directory}/hooks") ? File.readlines("#{@directory}/hooks", chomp: true) : []
 
   def wait_until_booted = eventually("every worker") { File.exist?("#{@directory}/booted") }
 
-  def serve(config, *args, &block)
+  def serve(config, *args, **options, &block)
     File.write("#{@directory}/config/cuttle.rb", "#{config}\nafter_booted { File.write('booted', '') }")
     FileUtils.rm_f(%w[hooks booted].map { |name| "#{@directory}/#{name}" })
-    serving_process(*args, chdir: @directory, &block)
+    serving_process(*args, chdir: @directory, **options, &block)
   end
 end

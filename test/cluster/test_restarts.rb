@@ -222,6 +222,33 @@ class TestRestarts < Minitest::Test
     end
   end
 
+  # Who asks meanwhile waits for the new program.
+  def test_a_hot_restart_keeps_the_control_listener
+    path = "#{@directory}/control"
+    [0, 2].each do |workers|
+      serve("-w", workers.to_s, "--control-url", "unix://#{path}") do |process|
+        before = File.stat(path)
+        restart(process, "USR2", "two")
+        eventually("an answer") { get("unix://#{path}", "/ready")&.status == 200 }
+        assert_equal [before.ino, before.ctime], [File.stat(path).ino, File.stat(path).ctime]
+        assert process.stop("TERM").success?
+        refute_path_exists path
+      end
+    end
+  end
+
+  def test_a_hot_restart_with_another_control_listener
+    config = "#{@directory}/cuttle.rb"
+    File.write(config, "control_url 'unix://#{@directory}/one'")
+    serve("-w", "1", "-C", config) do |process|
+      File.write(config, "control_url 'unix://#{@directory}/two'")
+      restart(process, "USR2", "two")
+      eventually("its file") { File.exist?("#{@directory}/two") }
+      eventually("an answer") { get("unix://#{@directory}/two", "/ready")&.status == 200 }
+      refute_path_exists "#{@directory}/one"
+    end
+  end
+
   def test_a_stop_during_a_hot_restart
     [0, 1].each do |workers|
       serve("-w", workers.to_s) do |process|

@@ -67,6 +67,14 @@ class TestSlot < Minitest::Test
     refute @slot.due?(131)
   end
 
+  def test_who_has_accepted_once_is_missed
+    start(100)
+    refute @slot.proved?
+    @slot.ready(101)
+    @slot.ended(102)
+    assert_equal [true, false], [@slot.proved?, @slot.ready?]
+  end
+
   # It may still print where it is.
   def test_a_silent_worker_is_asked_and_then_killed
     @slot = Cuttle::Cluster::Slot.new(0, boot: 10, silence: 60)

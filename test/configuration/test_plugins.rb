@@ -141,6 +141,33 @@ class TestPlugins < Minitest::Test
     assert_path_exists "#{@directory}/ended"
   end
 
+  def test_solid_queue_ends_with_a_server_that_is_killed
+    [0, 1].each do |workers|
+      jobs(workers: workers) do |process, _|
+        process.stop("KILL")
+        eventually("the jobs' end") { File.exist?("#{@directory}/ended") }
+      end
+    end
+  end
+
+  # A second INT comes, or its time is over.
+  def test_solid_queue_ends_with_a_server_that_does_not_wait
+    write("config.ru", "run ->(_) { File.write('entered', '') && sleep }")
+    { "INT" => [600, 130], "TERM" => [0.2, 1] }.each do |signal, (timeout, status)|
+      jobs("shutdown_timeout #{timeout}", workers: 0) do |process, _|
+        client(process) do |client|
+          client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          eventually("the app") { File.exist?("#{@directory}/entered") }
+          Process.kill(signal, process.pid)
+          eventually("the closed listener") { RawClient.refused?(process.port) }
+          assert_equal status, process.stop(signal).exitstatus
+        end
+        eventually("the jobs' end") { File.exist?("#{@directory}/ended") }
+      end
+      File.unlink("#{@directory}/entered")
+    end
+  end
+
   # The directory is gone when the program is to be executed in it.
   def test_solid_queue_goes_on_after_a_restart_that_fails_at_the_last_moment
     away = <<~RUBY
@@ -175,10 +202,11 @@ class TestPlugins < Minitest::Test
 
   private
 
-  def jobs(config = "")
+  def jobs(config = "", workers: 1)
     write("bin/jobs", JOBS)
     File.chmod(0o755, "#{@directory}/bin/jobs")
-    serve("plugin :solid_queue\n#{config}", "-w", "1") do |process|
+    FileUtils.rm_f(%w[jobs ended].map { |name| "#{@directory}/#{name}" })
+    serve("plugin :solid_queue\n#{config}", "-w", workers.to_s) do |process|
       eventually("the jobs") { File.size?("#{@directory}/jobs") }
       yield process, jobs_process
     end

@@ -5,7 +5,7 @@ require "open3"
 require "tmpdir"
 
 # deploy/haproxy-many.cfg before three servers of this machine, under load: one is killed, one is stopped, both come
-# back, and no request fails. Only the addresses and the interval of the checks are others.
+# back, all are restarted, and no request fails. Only the addresses and the interval of the checks are others.
 class TestManyMachines < Minitest::Test
   include Serving
 
@@ -51,6 +51,15 @@ class TestManyMachines < Minitest::Test
     end
   end
 
+  # With workers, and all at once.
+  def test_restarts_take_no_server_out
+    @options = %w[-w 2]
+    start(*SERVERS)
+    start_haproxy("100ms")
+    under_load { %w[USR1 USR2].each { |signal| restart_all(signal) } }
+    assert_equal %w[0 0 0], figures.values_at(*SERVERS).map { |row| row["chkdown"] }
+  end
+
   # Which server gets a request is HAProxy's choice. No check says that one is gone, or that two are gone.
   def test_idempotent_requests_are_sent_again
     start_haproxy("1h")
@@ -67,7 +76,16 @@ class TestManyMachines < Minitest::Test
 
   private
 
-  # Starts those servers, also where one has ended.
+  # Until each server has two other workers.
+  def restart_all(signal)
+    before = @running.each_value.flat_map(&:workers)
+    @running.each_value { |server| Process.kill(signal, server.pid) }
+    eventually("other workers after #{signal}") do
+      @running.each_value.map(&:workers).all? { |pids| pids.length == 2 && !pids.intersect?(before) }
+    end
+  end
+
+  # Starts those servers, also where one has ended, or runs.
   def start(*names)
     names.each { |name| @running[name]&.finish }
     names.each { |name| @running[name] = ServingProcess.new(command(name), chdir: @directory) }
@@ -75,7 +93,7 @@ class TestManyMachines < Minitest::Test
   end
 
   def command(name)
-    ["#{ROOT}/exe/cuttle", "serve", "-b", "tcp://127.0.0.1:#{@ports[name]}", "--control-url",
+    ["#{ROOT}/exe/cuttle", "serve", *@options, "-b", "tcp://127.0.0.1:#{@ports[name]}", "--control-url",
      "tcp://127.0.0.1:#{@ports["control of #{name}"]}", "--control-token", "x", "--drain-delay", "1",
      "--drain-grace", "1"]
   end

@@ -91,6 +91,16 @@ class TestInherited < Minitest::Test
     listeners&.close
   end
 
+  def test_a_socket_for_another_purpose
+    old, other = Array.new(2) { Cuttle::Listeners.open(%w[tcp://127.0.0.1:0]) }
+    inherited = Cuttle::Listeners::Inherited.take(copied(old.with(other, "control")), report: ->(line) { flunk(line) })
+    parted = inherited.part("control")
+    listeners = [inherited, parted].map { |each| Cuttle::Listeners.open(%w[tcp://127.0.0.1:0], inherited: each) }
+    assert_equal [old.uris, other.uris], listeners.map(&:uris)
+  ensure
+    [*listeners, other].compact.each(&:close)
+  end
+
   # The old socket would be in the way.
   def test_one_address_takes_the_place_of_another
     old = Cuttle::Listeners.open(%w[tcp://127.0.0.1:0])

@@ -33,10 +33,10 @@ module Serving
   end
 
   # `cuttle serve ARGS` as a process of its own, on a free port of 127.0.0.1 where +args+ name none. Yields it once
-  # it is ready, or after it ended (see ServingProcess#running?).
-  def serving_process(*args, env: {}, chdir: ROOT, gems: false)
+  # it is ready, or after it ended (see ServingProcess#running?). +options+ are ServingProcess.new's.
+  def serving_process(*args, chdir: ROOT, **options)
     args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
-    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], env: env, chdir: chdir, gems: gems)
+    process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], chdir: chdir, **options)
     process.wait_until_ready
     yield process
   ensure

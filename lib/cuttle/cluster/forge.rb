@@ -57,11 +57,17 @@ module Cuttle
       def as_mould(&block)
         mould = Process.pid
         @cluster.enter
-        Signals::STOP.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
+        stops.each { |name| trap(name) { exit!(0) unless Process.pid == mould } }
         Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
         Process.setproctitle("cuttle: mould of #{@cluster.supervisor}#{@cluster.tag}")
         or_say_why { @cluster.with_supervisor(&block) }
         @cluster.wire.tell(:loaded, pid: mould)
+      end
+
+      # What stops a server. A HUP that the supervisor ignores (nohup) stays ignored, and workers find it so. Asked
+      # once, because a worker that is to be the mould ignores all signals by now.
+      def stops
+        @stops ||= Signals::STOP - (trap("HUP", "IGNORE") == "IGNORE" ? %w[HUP] : [])
       end
 
       def or_say_why

@@ -3,15 +3,19 @@
 module Cuttle
   class Cluster
     # What a supervisor leaves to itself over a hot restart, in an environment variable: the pids of its workers and
-    # moulds, which stay its children, and the ends of the lifelines that keep these workers serving.
+    # moulds, which stay its children, which of them accept connections, and the ends of the lifelines that keep these
+    # workers serving.
     class Heritage
       VARIABLE = "CUTTLE_HERITAGE"
 
       class << self
         # What this process left to itself; removes it from the environment. A copy that a child of the app got is void.
         def take(environment = ENV)
-          pid, lives, pids = environment.delete(VARIABLE).to_s.split(";").map { |part| part.split(",").map(&:to_i) }
-          pid == [Process.pid] ? new(lives.to_a.filter_map { |life| lifeline(life) }, pids.to_a) : new([], [])
+          parts = environment.delete(VARIABLE).to_s.split(";").map { |part| part.split(",").map(&:to_i) }
+          pid, lives, pids, serving = parts
+          return new([], [], []) unless pid == [Process.pid]
+
+          new(lives.to_a.filter_map { |life| lifeline(life) }, pids.to_a, serving.to_a)
         end
 
         private
@@ -23,18 +27,21 @@ module Cuttle
         end
       end
 
-      attr_reader :pids
+      # All of them, and those that accept connections.
+      attr_reader :pids, :serving
 
-      def initialize(lives, pids)
+      def initialize(lives, pids, serving)
         @lives = lives
         @pids = pids
+        @serving = serving
       end
 
-      # The environment for the program that this process will execute, which will also have +life+ and +pids+.
-      def pass_on(life, pids)
+      # The environment for the program that this process will execute, which will also have +life+, +pids+ and
+      # +serving+.
+      def pass_on(life, pids, serving)
         lives = [*@lives, life]
         lives.each { |each| each.close_on_exec = false }
-        { VARIABLE => [Process.pid, lives.map(&:fileno).join(","), pids.join(",")].join(";") }
+        { VARIABLE => [[Process.pid], lives.map(&:fileno), pids, serving].map { |part| part.join(",") }.join(";") }
       end
 
       # The program was not executed: other programs are not to inherit +life+ either.

@@ -35,9 +35,9 @@ module Cuttle
         @stats = {}
       end
 
-      # The worker of a supervisor that this process was before its hot restart.
-      def self.elder(pid)
-        new(nil).tap { |slot| slot.send(:adopt, pid) }
+      # The worker of a supervisor that this process was before its hot restart. +serving+: it accepts connections.
+      def self.elder(pid, serving:)
+        new(nil).tap { |slot| slot.send(:adopt, pid, serving) }
       end
 
       # The mould was told to fork a worker.
@@ -61,6 +61,7 @@ module Cuttle
       # The worker accepts connections.
       def ready(now)
         @ready = @seen = now
+        @proved = true
         @asked = nil
       end
 
@@ -94,6 +95,9 @@ module Cuttle
       def ready? = !@ready.nil?
       def retiring? = !@retiring.nil?
       def failed? = @failures.positive?
+
+      # Whether the worker, or one before it, has ever accepted connections.
+      def proved? = @proved
 
       # Whether a worker was ordered that is not known to have ended.
       def taken? = !@ordered.nil?
@@ -137,10 +141,10 @@ module Cuttle
 
       private
 
-      def adopt(pid)
+      def adopt(pid, serving)
         ordered(0)
         forked(pid)
-        ready(0)
+        ready(0) if serving
       end
 
       def leave

@@ -34,9 +34,9 @@ module Cuttle
         Slot.new(index, place: free(@slots.map(&:place)), mould: mould, **limits).tap { |slot| @slots << slot }
       end
 
-      # Takes charge of workers that this process forked before its hot restart.
-      def adopt(pids)
-        @slots.concat(pids.map { |pid| Slot.elder(pid) })
+      # Takes charge of workers that this process forked before its hot restart. +serving+ accept connections.
+      def adopt(pids, serving)
+        @slots.concat(pids.map { |pid| Slot.elder(pid, serving: serving.include?(pid)) })
       end
 
       def to_a = @slots.dup
@@ -54,6 +54,16 @@ module Cuttle
       # Whether all that stay accept connections.
       def ready?
         staying.all?(&:ready?)
+      end
+
+      # Those that accept connections and go on to, elders among them.
+      def serving
+        @slots.select { |slot| slot.ready? && !slot.retiring? }
+      end
+
+      # How many ought to. One that is added, or is to relieve another, counts once it has accepted connections itself.
+      def wanted
+        staying.count(&:proved?)
       end
 
       # Those that have ended, to be given to #bury once their last messages were heard: [[slot, status], …]. Waits only

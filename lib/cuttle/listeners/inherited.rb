@@ -7,12 +7,13 @@ module Cuttle
     # Of its own, the variable CUTTLE_LISTENERS says what they are. Its first line is the process that they are for,
     # because an exec keeps its number and a child has another. Then comes a line for each socket: the descriptor;
     # device and inode of the file that the process removes at its end, "-", or that systemd made the socket; the URI
-    # that it was opened for.
+    # that it was opened for, behind its purpose if that is another than to serve the app.
     #
     #   4711
     #   7 - tcp://127.0.0.1:0
     #   8 2049:1234 unix:///run/app/cuttle.sock
     #   3 activated tcp://0.0.0.0:80
+    #   9 - control tcp://127.0.0.1:9293
     #
     # systemd's have the descriptors from 3 on, LISTEN_FDS of them, for the process LISTEN_PID (sd_listen_fds(3)). It
     # keeps such a socket open, and the socket's file is not ours.
@@ -124,6 +125,13 @@ module Cuttle
       def adopt_activated
         found, @listeners = @listeners.partition(&:activated)
         found
+      end
+
+      # Removes those that were passed on for that +purpose+ (Listeners#with). Returns them, an Inherited.
+      def part(purpose)
+        parted, @listeners = @listeners.partition { |listener| listener.bind.start_with?("#{purpose} ") }
+        parted.each { |listener| listener.bind = listener.bind.delete_prefix("#{purpose} ") }
+        Inherited.new(parted, @report)
       end
 
       # Closes those that nobody adopted, and removes the files that are ours.

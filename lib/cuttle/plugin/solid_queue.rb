@@ -6,9 +6,15 @@ module Cuttle
     # stops with it. A restart of the server starts it again, with the new code. If it ends by itself, the server stops
     # too, so that whoever supervises the server notices.
     #
+    # A server that is killed can't end it. So a shell reads a pipe whose other end the server has, and ends the jobs
+    # when the server has gone. (With -w 0 a child that the app has forked keeps the pipe open.)
+    #
     # A restart that the system refuses at the last moment calls after_booted again, and so starts it again.
     class SolidQueue < Plugin
       COMMAND = %w[bin/jobs].freeze
+
+      # A line means that there are no jobs to end any more.
+      GUARD = ["sh", "-c", 'read -r line || kill "$0"'].freeze
 
       # Seconds between looks whether it lives.
       PERIOD = 1
@@ -20,6 +26,7 @@ module Cuttle
         words.after_booted { run }
         words.before_restart { finish }
         words.after_stopped { finish }
+        words.before_worker_boot { @life&.close } # the supervisor's
       end
 
       def start(process)
@@ -31,13 +38,31 @@ module Cuttle
       def run
         @finishing = false
         @pid = spawn(*COMMAND, pgroup: true) # a terminal's INT is the server's to pass on
+        guard(@pid)
         in_background { watch(@pid) }
       rescue SystemCallError => error
         stop("Solid Queue can't be started: #{error.message}")
       end
 
+      def guard(pid)
+        reader, @life = IO.pipe
+        Process.detach(spawn(*GUARD, pid.to_s, in: reader, pgroup: true))
+      ensure
+        reader&.close
+      end
+
+      # The jobs' number may be another process' soon.
+      def dismiss_guard
+        life, @life = @life, nil
+        life&.puts
+        life&.close
+      rescue SystemCallError
+        nil # it has gone
+      end
+
       def watch(pid)
         sleep PERIOD until (ended = Process.wait2(pid, Process::WNOHANG))
+        dismiss_guard
         return if @finishing
 
         stop("Solid Queue ended (#{ended.last})")
@@ -58,6 +83,8 @@ module Cuttle
         killer.kill
       rescue Errno::ESRCH, Errno::ECHILD, TypeError
         nil # it has ended, or never ran
+      ensure
+        dismiss_guard
       end
 
       def kill_later

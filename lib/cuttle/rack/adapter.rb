@@ -45,6 +45,7 @@ module Cuttle
         raise if Adapter.pass?(exchange, error)
 
         fail_with(exchange, env, error)
+        Completion.close(exchange, env, body) unless reply # which closes it itself
         answered = true
       ensure
         exchange.abort unless answered # the thread was killed: the client must not wait for it

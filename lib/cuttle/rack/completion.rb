@@ -29,6 +29,11 @@ module Cuttle
           exchange.abort
         end
 
+        # Closes the app's +body+ if it can be closed. Call it once for each body.
+        def close(exchange, env, body)
+          attempt(exchange, env) { body.close if body.respond_to?(:close) }
+        end
+
         # Writes the app's exception to rack.errors. A client that disconnected is no error of the app.
         def report(env, error)
           return if error.is_a?(Disconnected)

@@ -30,7 +30,7 @@ module Cuttle
 
         fail_with(error)
       ensure
-        close_body
+        Completion.close(@exchange, @env, @body)
       end
 
       private
@@ -133,14 +133,6 @@ module Cuttle
           @completed = true
           first
         end
-      end
-
-      def close_body
-        @body.close if @body.respond_to?(:close)
-      rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
-        raise if Adapter.pass?(@exchange, error)
-
-        Completion.report(@env, error)
       end
     end
   end

@@ -22,6 +22,12 @@ class EngineApp
     def each(&part) = run.call(part)
   end
 
+  # A body that runs a Proc at its close.
+  Closing = Struct.new(:run) do
+    def each = yield("closing")
+    def close = run.call
+  end
+
   class << self
     def call(env) = current.call(env)
 
@@ -38,7 +44,7 @@ class EngineApp
     @counting = Mutex.new
     @condition = ConditionVariable.new
     @queue = Queue.new
-    @inside = @most_inside = @ended = 0
+    @inside = @most_inside = @ended = @closed = 0
     @lists = []
     @called = []
     @sockets = []
@@ -158,6 +164,11 @@ class EngineApp
   end
 
   def hold_and_hijack(gate, env) = hold(gate, env) && env["rack.hijack"].call.close
+
+  def hold_and_close(gate, env) = hold(gate, env) && [200, PLAIN.dup, Closing.new(-> { @closed += 1 })]
+
+  # How often that body was closed.
+  def closed(*) = @closed
 
   # A socket of the app's own, which it answers on and closes.
   def take_over(_, env)

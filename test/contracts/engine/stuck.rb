@@ -29,6 +29,17 @@ module EngineContract
       end
     end
 
+    # Rack::Lock lets go of its lock there, and Rails ends what it has for a request.
+    def test_bodies_that_come_late_are_closed_once
+      with_stuck_server do
+        (1..3).each do |count|
+          assert_answered_for hold(action: "hold_and_close")
+          open_gates
+          eventually("its close") { fetch("/closed") == count.to_s }
+        end
+      end
+    end
+
     # Others are stuck meanwhile, which tells that its time is over.
     def test_responses_that_have_begun_are_not_stuck
       skip "the app runs on the one thread" if traits.inline?

@@ -70,7 +70,8 @@ module Cuttle
         Rows.versions,
         Rows.single(:gauge, "cuttle_start_time_seconds", "When the server started, in seconds since 1970",
                     unit: "seconds") { |measures| measures[:started_at]&.to_f },
-        Rows.single(:gauge, "cuttle_ready", "1 if every worker accepts connections, otherwise 0") do |measures|
+        Rows.single(:gauge, "cuttle_ready",
+                    "1 if as many workers accept connections as are wanted, otherwise 0") do |measures|
           measures[:ready] ? 1 : 0
         end,
 

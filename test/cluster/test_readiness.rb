@@ -1,0 +1,117 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "tmpdir"
+
+# GET /ready of a cluster: 200 as long as nobody is missing who served, whatever boots beside that.
+class TestReadiness < Minitest::Test
+  include Serving
+
+  # Workers boot while there is a file "go", or none that is called "slow".
+  CONFIG = "before_worker_boot { sleep 0.01 until File.exist?('go') || !File.exist?('slow') }"
+
+  def setup
+    @directory = File.realpath(Dir.mktmpdir("cuttle"))
+    Dir.mkdir("#{@directory}/config")
+    File.write("#{@directory}/config/cuttle.rb", CONFIG)
+    write("one")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_a_phased_restart
+    assert_ready_all_along("USR1") { |process| process.err.include?("phased restart: done") }
+  end
+
+  def test_a_hot_restart
+    assert_ready_all_along("USR2") { |process, before| !before.intersect?(process.workers) }
+  end
+
+  def test_a_worker_more
+    assert_ready_all_along("TTIN") { stats["booted_workers"] == 3 }
+  end
+
+  def test_a_worker_less
+    serve do |process|
+      Process.kill("TTOU", process.pid)
+      eventually("its end") { process.workers.length == 1 }
+      assert_equal 200, ready
+    end
+  end
+
+  # Each worker loads the app.
+  def test_a_phased_restart_without_preload
+    assert_ready_all_along("USR1", "--no-preload") { |process| process.err.include?("phased restart: done") }
+  end
+
+  def test_the_start
+    touch("slow")
+    serving_process("-w", "2", "--control-url", "unix://#{@directory}/c", chdir: @directory) do |process|
+      eventually("two workers that boot") { process.workers.length == 2 }
+      assert_equal 503, ready
+      touch("go")
+      eventually("readiness") { ready == 200 }
+    end
+  end
+
+  def test_a_worker_that_died
+    serve do |process|
+      touch("slow")
+      Process.kill("KILL", process.workers.first)
+      eventually("its lack") { ready == 503 }
+      touch("go")
+      eventually("the next one") { ready == 200 }
+    end
+  end
+
+  # A new worker takes its place only once all of them accept.
+  def test_a_worker_that_died_in_a_hot_restart
+    serve do |process|
+      before = process.workers
+      touch("slow")
+      write("two")
+      Process.kill("USR2", process.pid)
+      eventually("the new ones") { process.workers.length == 4 }
+      assert_equal 200, ready
+      Process.kill("KILL", before.first)
+      eventually("its lack") { ready == 503 }
+      touch("go")
+      eventually("the new ones' turn") { ready == 200 }
+    end
+  end
+
+  private
+
+  # Before the workers that +signal+ asks for accept, and until the block says that all is done.
+  def assert_ready_all_along(signal, *flags)
+    serve(*flags) do |process|
+      before = process.workers
+      touch("slow")
+      write("two")
+      Process.kill(signal, process.pid)
+      eventually("a worker that boots") { assert_equal(200, ready) && (process.workers - before).any? }
+      touch("go")
+      eventually("the end") { assert_equal(200, ready) && yield(process, before) }
+      assert_equal 200, ready
+    end
+  end
+
+  def serve(*flags)
+    serving_process("-w", "2", "--control-url", "unix://#{@directory}/c", *flags, chdir: @directory) do |process|
+      eventually("two workers") { ready == 200 && process.workers.length == 2 }
+      yield process
+    end
+  end
+
+  # A connection that a program had accepted when it became the next one ends without an answer.
+  def ready = eventually("an answer") { get("unix://#{@directory}/c", "/ready") }.status
+
+  def stats = JSON.parse(get("unix://#{@directory}/c", "/stats").body)
+
+  def write(answer) = File.write("#{@directory}/config.ru", "run ->(_) { [200, {}, [#{answer.inspect}]] }")
+
+  def touch(name) = File.write("#{@directory}/#{name}", "")
+end
