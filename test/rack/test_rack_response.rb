@@ -176,6 +176,18 @@ class TestRackResponse < HttpCase
     assert_equal "hello", answer.body
   end
 
+  # Each left the descriptor of a large file open, for good.
+  def test_a_file_whose_head_is_refused_or_that_has_no_body_is_closed
+    with_file("x" * 100_000) do |path|
+      before = OpenFiles.count(path)
+      { 500 => [200, { "x-field" => "a\0b" }], 304 => ["304", { "content-length" => "100000" }] }.each do |seen, head|
+        app { [*head, Bodies::OfFile.new(path)] }
+        assert_equal seen, answer.status
+        eventually("a closed file after #{seen}") { OpenFiles.count(path) == before }
+      end
+    end
+  end
+
   def test_racks_own_file_app
     with_file("hello world") do |path|
       self.class.app = Rack::Lint.new(Rack::Files.new(File.dirname(path)))

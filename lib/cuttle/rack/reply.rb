@@ -82,9 +82,9 @@ module Cuttle
 
       def send_file(file)
         @exchange.send_file(@status, @headers, file, 0, file.size)
-      rescue InvalidResponse
-        file.close
-        raise
+        sent = true
+      ensure
+        file.close unless sent
       end
 
       def send_each
