@@ -227,10 +227,11 @@ void cuttle_loop_resume(struct cuttle_loop *loop)
 }
 
 /* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
- * to wake up. Returns whether it did. */
+ * to wake up. Returns whether it did. After stop it doesn't: the others may stop too, and what nobody has accepted is
+ * reset as the last of them closes its listeners. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
-	if (!another(loop, any, now)) {
+	if (atomic_load(&loop->core.stopping) || !another(loop, any, now)) {
 		loop->aside_since = 0;
 		return false;
 	}
@@ -302,7 +303,6 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->listeners_ready = !atomic_load(&loop->core.leave_backlog);
 	loop->exhausted = false;
 	loop->aside_until = 0;
-	loop->aside_since = 1; /* longer than any patience: every connection that still waits here is accepted */
 	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 	loop->listener_count = 0; /* Ruby closes them, and in a child forked later their numbers may be reused */
