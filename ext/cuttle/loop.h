@@ -147,8 +147,10 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 /* Whether connections wait that this process could accept. Other processes may accept them first. */
 bool cuttle_loop_has_backlog(const struct cuttle_loop *loop);
 
-/* Takes the listeners out of the back end without closing them, or puts them back. */
+/* Takes the listeners out of the back end without closing them. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
+/* Puts them back; later, if cuttle_loop_come_back is to do it: listeners that nobody may accept from would be reported
+ * without end. */
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
 /* Puts the listeners back if they were left to other workers long enough, if no other worker is free any more, or if

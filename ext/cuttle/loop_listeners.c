@@ -40,7 +40,7 @@ static void try_again(struct cuttle_loop *loop)
 
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 {
-	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
+	if (!loop->listeners_away || loop->aside_until || atomic_load(&loop->core.stopping))
 		return;
 	loop->listeners_away = false;
 	loop->backlogged = true; /* connections may have arrived meanwhile */
