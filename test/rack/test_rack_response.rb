@@ -188,6 +188,23 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # As the block of a BodyProxy that asks for request.POST.
+  def test_the_bodys_close_may_read_the_requests_input
+    with_file("answer") do |path|
+      [Bodies::Parts.new("answer"), Bodies::OfFile.new(path, "answer"),
+       Bodies::Streaming.new { |stream| stream.write("answer") && stream.close }].each do |body|
+        read = Queue.new
+        note = ->(input) { read << attempt { input.read } }
+        app do |env|
+          body.define_singleton_method(:close) { note.call(env["rack.input"]) }
+          [200, PLAIN.dup, body]
+        end
+        assert_equal "answer", answer(request("POST / HTTP/1.1", "Content-Length: 5", body: "hello")).body
+        assert_equal "hello", read.pop, body.class
+      end
+    end
+  end
+
   def test_racks_own_file_app
     with_file("hello world") do |path|
       self.class.app = Rack::Lint.new(Rack::Files.new(File.dirname(path)))
@@ -521,6 +538,13 @@ class TestRackResponse < HttpCase
   end
 
   private
+
+  # What the block returns, or the error that it raises.
+  def attempt
+    yield
+  rescue StandardError => error
+    error
+  end
 
   def with_file(content)
     Tempfile.create("cuttle", binmode: true) do |file|
