@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 bool cuttle_connection_begin_response(struct cuttle_connection *connection)
 {
@@ -34,6 +35,17 @@ static bool part(struct cuttle_connection *connection, uint64_t now)
 	return !connection->parting;
 }
 
+/* Whether there is input, also if it came while the app ran and nobody has reported it. Under TLS these are records,
+ * which count as well. */
+static bool has_input(struct cuttle_connection *connection)
+{
+	char octet;
+
+	if (!connection->readable)
+		connection->readable = recv(connection->transport.fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+	return connection->readable;
+}
+
 /* The last response was sent. Reads what the peer still sends: unread input would make the system reset the
  * connection, and the peer could lose the response (RFC 9112, 9.6). */
 static enum cuttle_step end_connection(struct cuttle_connection *connection, uint64_t now)
@@ -42,7 +54,7 @@ static enum cuttle_step end_connection(struct cuttle_connection *connection, uin
 
 	if (!part(connection, now))
 		return CUTTLE_STEP_WAIT;
-	if (!connection->eof && (unread || connection->readable || connection->refused))
+	if (!connection->eof && (unread || connection->refused || has_input(connection)))
 		return linger(connection, now);
 	return CUTTLE_STEP_CLOSE;
 }

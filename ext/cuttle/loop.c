@@ -116,14 +116,13 @@ static void let_go(struct cuttle_loop *loop, struct cuttle_connection *connectio
 	cuttle_connection_let_go(connection);
 }
 
-/* Prepares for a connection's end. If accept had no room, it has some now. */
+/* Prepares for a connection's end. */
 static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
 	if (connection->state == CUTTLE_TAKEN)
 		let_go(loop, connection);
 	cuttle_loop_strike(loop, connection->transport.fd);
-	if (loop->exhausted)
-		loop->aside_until = 1;
+	cuttle_loop_note_room(loop);
 }
 
 int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *connection)

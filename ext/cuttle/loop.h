@@ -53,7 +53,7 @@ struct cuttle_loop {
 	struct cuttle_followers followers;
 	struct cuttle_growth growth;
 	bool listeners_ready;   /* a listener was reported */
-	bool listeners_away;    /* not registered: all threads are in the app, and another worker should accept */
+	bool listeners_away;    /* not registered: for full, resting, aside_until, the io thread, or the stop */
 	bool shut;              /* stop was handled: no listener, no idle connection */
 	bool full;              /* the engine takes no more: requests wait in ready, connections in the backlog */
 	bool resting;           /* leaves all connections to the other workers until it is told to accept again */
@@ -61,12 +61,12 @@ struct cuttle_loop {
 	int64_t vacancies;      /* requests that the engine can take now; -1: as many as threads are free */
 	uint32_t round;         /* ready connections to hand out before the next look */
 	uint32_t batch;         /* ready connections that the last look found */
-	bool exhausted;         /* no descriptor or memory for another connection, or max_connections is reached */
 	bool backlogged;        /* connections may have waited in the backlog for a while */
 	bool complain;          /* a shortage of descriptors or memory began and has not been reported */
+	uint64_t aside_until;   /* when the listeners come back; 0: they are not away for that */
+	bool exhausted;         /* away for room: no descriptor or memory is left, or max_connections is reached */
+	bool aside_for_any;     /* left to any free worker; otherwise to a free one with fewer connections */
 	uint64_t aside_since;   /* since when it leaves connections to other workers; 0: it doesn't */
-	uint64_t aside_until;   /* when its listeners come back; 0: they are not away for that */
-	bool aside_for_any;     /* leave them to any free worker; otherwise to a free one with fewer connections */
 	uint64_t crowded_since; /* since when no other worker was seen free */
 	uint64_t crowd_seen;    /* the last time that it checked for one */
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
@@ -147,8 +147,10 @@ int64_t cuttle_loop_expire(struct cuttle_loop *loop, uint64_t now);
 /* Whether connections wait that this process could accept. Other processes may accept them first. */
 bool cuttle_loop_has_backlog(const struct cuttle_loop *loop);
 
-/* Takes the listeners out of the back end without closing them, or puts them back. */
+/* Takes the listeners out of the back end without closing them. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
+/* Puts them back; later, if cuttle_loop_come_back is to do it: listeners that nobody may accept from would be reported
+ * without end. */
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
 /* Puts the listeners back if they were left to other workers long enough, if no other worker is free any more, or if

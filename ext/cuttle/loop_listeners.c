@@ -19,6 +19,7 @@
 #define BACKLOG_WAIT CUTTLE_MILLISECOND     /* time without a look after which peers in the backlog may have gone */
 #define EPISODE (60 * CUTTLE_SECOND)        /* time without a shortage after which the next one is reported */
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
+#define LONG_AGO 1                          /* a time that has passed */
 
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 {
@@ -30,17 +31,32 @@ void cuttle_loop_remove_listeners(struct cuttle_loop *loop)
 	loop->listeners_ready = false;
 }
 
-/* Retries later: the back end had no memory for a listener, which would never be reported. */
-static void try_again(struct cuttle_loop *loop)
+/* Takes the listeners away for at most the given nanoseconds. */
+static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
 {
 	cuttle_loop_remove_listeners(loop);
+	loop->aside_until = now + nanoseconds;
+	if (loop->followers.leader_in_kernel)
+		loop->type->wake(loop->backend); /* its timeout must end then */
+}
+
+/* Accepts nobody for a while, or until a connection ends: there is no room for another. A listener that stays readable
+ * would be reported without end. */
+static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
+{
 	loop->exhausted = true;
-	loop->aside_until = cuttle_now() + RECOVERY;
+	go_aside(loop, RECOVERY, now);
+}
+
+void cuttle_loop_note_room(struct cuttle_loop *loop)
+{
+	if (loop->exhausted)
+		loop->aside_until = LONG_AGO;
 }
 
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 {
-	if (!loop->listeners_away || atomic_load(&loop->core.stopping))
+	if (!loop->listeners_away || loop->aside_until || atomic_load(&loop->core.stopping))
 		return;
 	loop->listeners_away = false;
 	loop->backlogged = true; /* connections may have arrived meanwhile */
@@ -49,8 +65,8 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 
 		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
 			continue;
-		if (errno == ENOMEM || errno == ENOSPC) {
-			try_again(loop);
+		if (errno == ENOMEM || errno == ENOSPC) { /* it would never be reported */
+			wait_for_room(loop, cuttle_now());
 			return;
 		}
 	}
@@ -189,15 +205,6 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 	return loop->aside_until ? (int64_t)RECOVERY : -1;
 }
 
-/* Takes the listeners away for at most the given nanoseconds. */
-static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t now)
-{
-	cuttle_loop_remove_listeners(loop);
-	loop->aside_until = now + nanoseconds;
-	if (loop->followers.leader_in_kernel)
-		loop->type->wake(loop->backend); /* its timeout must end then */
-}
-
 bool cuttle_loop_rest(struct cuttle_loop *loop)
 {
 	const struct cuttle_core *core = &loop->core;
@@ -227,10 +234,11 @@ void cuttle_loop_resume(struct cuttle_loop *loop)
 }
 
 /* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
- * to wake up. Returns whether it did. */
+ * to wake up. Returns whether it did. After stop it doesn't: the others may stop too, and what nobody has accepted is
+ * reset as the last of them closes its listeners. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
-	if (!another(loop, any, now)) {
+	if (atomic_load(&loop->core.stopping) || !another(loop, any, now)) {
 		loop->aside_since = 0;
 		return false;
 	}
@@ -250,18 +258,8 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 
 	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
 		return true;
-	loop->exhausted = true;
-	go_aside(loop, RECOVERY, now);
+	wait_for_room(loop, now);
 	return false;
-}
-
-/* Pauses accepting after it failed for lack of descriptors or memory. Otherwise a listener that stays readable would be
- * reported without end. */
-static void recover(struct cuttle_loop *loop, uint64_t now)
-{
-	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
-	loop->exhausted = true;
-	go_aside(loop, RECOVERY, now);
 }
 
 /* Accepts one connection from the listener of that index. Returns false if none waits or none can be had. */
@@ -273,7 +271,8 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 	if (arrival.fd >= 0) {
 		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {
-		recover(loop, now);
+		loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+		wait_for_room(loop, now);
 	} else {
 		loop->backlogged = false;
 	}
@@ -302,7 +301,6 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->listeners_ready = !atomic_load(&loop->core.leave_backlog);
 	loop->exhausted = false;
 	loop->aside_until = 0;
-	loop->aside_since = 1; /* longer than any patience: every connection that still waits here is accepted */
 	cuttle_loop_accept(loop, INT_MAX, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 	loop->listener_count = 0; /* Ruby closes them, and in a child forked later their numbers may be reused */

@@ -17,6 +17,9 @@ struct cuttle_registration *cuttle_loop_registration(struct cuttle_loop *loop, i
 /* Removes a descriptor from the back end and from the table. */
 void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 
+/* Notes that a connection ends: if there was no room for another, there is now. */
+void cuttle_loop_note_room(struct cuttle_loop *loop);
+
 /* Whether a request was refused lately: workers that refuse nothing can serve better. */
 static inline bool cuttle_loop_tight(const struct cuttle_loop *loop, uint64_t now)
 {

@@ -37,16 +37,22 @@ static void close_waiting(struct cuttle_acceptor *acceptor)
 		close(acceptor->waiting[acceptor->waiting_next++].fd);
 }
 
+static void close_pipe(struct cuttle_acceptor *acceptor)
+{
+	for (int side = 0; side < 2; side++) {
+		if (acceptor->stopped[side] >= 0)
+			close(acceptor->stopped[side]);
+		acceptor->stopped[side] = -1;
+	}
+}
+
 static void acceptor_free(void *data)
 {
 	struct cuttle_acceptor *acceptor = data;
 
 	close_waiting(acceptor);
 	free(acceptor->waiting);
-	if (acceptor->stopped[0] >= 0) {
-		close(acceptor->stopped[0]);
-		close(acceptor->stopped[1]);
-	}
+	close_pipe(acceptor);
 	if (acceptor->source.core) {
 		if (acceptor->source.core->spool)
 			cuttle_spool_end(acceptor->source.core->spool);
@@ -108,6 +114,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		cuttle_stop_listening(acceptor->descriptors, acceptor->count);
 	acceptor->closed = true;
 	close_waiting(acceptor);
+	close_pipe(acceptor); /* a stop here is none of the parent's */
 }
 
 static struct cuttle_core *open_core(struct cuttle_acceptor *acceptor)
@@ -298,7 +305,8 @@ static VALUE acceptor_stop(int argc, VALUE *argv, VALUE self)
 	struct cuttle_acceptor *acceptor = acceptor_of(self);
 
 	cuttle_source_stop(&acceptor->source, argc, argv);
-	(void)!write(acceptor->stopped[1], "", 1);
+	if (acceptor->stopped[1] >= 0)
+		(void)!write(acceptor->stopped[1], "", 1);
 	return Qnil;
 }
 

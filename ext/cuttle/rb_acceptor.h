@@ -13,7 +13,7 @@ struct cuttle_acceptor {
 	struct cuttle_source source;
 	int descriptors[CUTTLE_MOST_LISTENERS];
 	int count;
-	int stopped[2]; /* a pipe: readable for good once stop was called */
+	int stopped[2]; /* a pipe: readable for good once stop was called; -1 in a forked child */
 	bool closed;
 	struct cuttle_arrival *waiting; /* what the stop has accepted, in order, and nobody has taken; NULL: nothing */
 	int waiting_room, waiting_count, waiting_next;

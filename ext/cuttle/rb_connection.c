@@ -142,7 +142,7 @@ static void await_disk(struct blocking *blocking, uint64_t left)
 		left = BLIND_WAIT;
 	cuttle_stream_signal(connection->exchange->body->stream, blocking->written[1]);
 	if (cuttle_body_look(connection->exchange->body, connection->exchange->body_left == 0) != CUTTLE_BODY_WAITS ||
-	    cuttle_poll(descriptors, 2, left) == 0)
+	    cuttle_poll(descriptors, 2, left) <= 0)
 		return;
 	if (descriptors[1].revents)
 		(void)!read(blocking->written[0], octets, sizeof octets);
@@ -200,7 +200,7 @@ static bool await(struct blocking *blocking, uint64_t idle_since, int64_t grace)
 	else if (idle && grace >= 0 && left > idle_since + (uint64_t)grace - now)
 		left = idle_since + (uint64_t)grace - now;
 
-	if (cuttle_poll(descriptors, (nfds_t)count, left) == 0)
+	if (cuttle_poll(descriptors, (nfds_t)count, left) <= 0)
 		return true;
 	if (descriptors[0].revents & (poll_events(read_wants) | POLLHUP | POLLERR))
 		connection->readable = true;

@@ -487,8 +487,7 @@ static void flush_fully(VALUE self)
 			return;
 		if (flush == CUTTLE_FLUSH_BROKEN)
 			rb_raise(rb_eIOError, "the connection is broken");
-		if (flush != CUTTLE_FLUSH_TURN &&
-		    !cuttle_wait_writable(held, cuttle_held_core(held)->limits.write_timeout))
+		if (flush != CUTTLE_FLUSH_TURN && !cuttle_wait_writable(held, cuttle_held_patience(held)))
 			rb_raise(rb_eIOError, "the peer does not read");
 	}
 }

@@ -103,6 +103,14 @@ bool cuttle_client_secure(const struct cuttle_exchange *exchange);
  * never in a name with an underscore. */
 bool cuttle_client_hides(const struct cuttle_exchange *exchange, const char *name, size_t length);
 
+/* How long the app waits for a client that reads nothing, in nanoseconds. */
+static inline uint64_t cuttle_held_patience(const struct cuttle_held *held)
+{
+	uint64_t timeout = cuttle_held_core(held)->limits.write_timeout;
+
+	return timeout ? timeout : CUTTLE_FOREVER;
+}
+
 /* Waits without the GVL (or in the fiber scheduler) until the exchange's descriptor is ready for output, at most the
  * given nanoseconds. Returns false on timeout. The exchange may be over afterwards. */
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds);

@@ -35,46 +35,47 @@ static bool send_large_file(struct cuttle_held *held, struct cuttle_response_hea
 	return sent;
 }
 
-/* Octets of the file that go out, of so many: no more than were announced, none where there is no body. */
-static uint64_t settle_file(struct cuttle_held *held, uint64_t count)
+/* How many of the file's octets go out: no more than were announced, none where there is no body. */
+static uint64_t settle_file(struct cuttle_held *held, uint64_t size)
 {
 	const struct cuttle_framing *framing = &held->live->framing;
-	uint64_t announced = framing->measured ? framing->left : count;
+	uint64_t announced = framing->measured ? framing->left : size;
 
-	cuttle_response_settle_length(held, count);
+	cuttle_response_settle_length(held, size);
 	if (framing->bodiless)
 		return 0;
-	return count < announced ? count : announced;
+	return size < announced ? size : announced;
 }
 
 /* call-seq: send_file(status, headers, io, offset, length)
  *
  * Sends the whole response with length octets of an open file as its body, and closes the file; nobody waits for the
- * client. Raises Cuttle::InvalidResponse before anything was sent; then the file stays open. */
+ * client. If it raises, nothing was sent, and the file is still open and the caller's. */
 static VALUE exchange_send_file(VALUE self, VALUE status, VALUE headers, VALUE io, VALUE offset, VALUE length)
 {
 	struct cuttle_response_head head;
 	struct cuttle_fields fields;
 	struct cuttle_held *held;
-	uint64_t from = NUM2ULL(offset), count = NUM2ULL(length);
+	uint64_t from = NUM2ULL(offset), size = NUM2ULL(length), count;
 	int file = NUM2INT(rb_funcall(io, rb_intern("fileno"), 0));
 	int code = cuttle_status(status);
-	bool sent;
+	bool large, sent;
 
 	cuttle_fields_gather(&fields, headers);
-	if (count > SMALL_FILE)
-		rb_funcall(io, rb_intern("autoclose="), 1, Qfalse); /* the outbox closes it */
 	held = cuttle_response_unanswered(self);
-	cuttle_response_begin(held, &head, code, &fields, (int64_t)count);
+	cuttle_response_begin(held, &head, code, &fields, (int64_t)size);
 	if (held->live->framing.encoded)
 		cuttle_response_give_up(held, &head, "transfer-encoding: chunked, but the body is not in chunks");
-	count = settle_file(held, count);
-	if (count > SMALL_FILE)
+	count = settle_file(held, size);
+	large = count > SMALL_FILE;
+	if (large) {
+		rb_funcall(io, rb_intern("autoclose="), 1, Qfalse); /* the outbox closes it from here on */
 		sent = send_large_file(held, &head, file, from, count);
-	else
+	} else {
 		sent = send_small_file(held, &head, file, from, (size_t)count);
+	}
 	cuttle_response_head_free(&head);
-	if (count <= SMALL_FILE)
+	if (!large)
 		rb_io_close(io);
 	cuttle_held_leave(held, sent);
 	RB_GC_GUARD(io);

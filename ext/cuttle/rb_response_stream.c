@@ -75,10 +75,10 @@ static bool gone(const struct cuttle_held *held)
 static void wait_for_client(VALUE self)
 {
 	struct cuttle_held *held = cuttle_held_of(self);
-	uint64_t stall = cuttle_held_core(held)->limits.write_timeout;
+	uint64_t patience = cuttle_held_patience(held);
 
 	while (held->live && ahead(held, true)) {
-		bool moves = cuttle_wait_for_outbox(held, stall ? stall : CUTTLE_FOREVER);
+		bool moves = cuttle_wait_for_outbox(held, patience);
 
 		if (!held->live) /* another thread ended it meanwhile */
 			return;

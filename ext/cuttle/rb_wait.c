@@ -9,6 +9,9 @@
 #include <ruby/thread.h>
 #include <unistd.h>
 
+#define LONGEST 3600000                      /* milliseconds of one poll(2) */
+#define BLIND_WAIT (10 * CUTTLE_MILLISECOND) /* before the next look, if there is no descriptor to wait with */
+
 struct patience {
 	struct pollfd *descriptors;
 	nfds_t count;
@@ -26,31 +29,64 @@ static void *poll_without_gvl(void *data)
 int cuttle_poll(struct pollfd *descriptors, nfds_t count, uint64_t nanoseconds)
 {
 	uint64_t milliseconds = nanoseconds / CUTTLE_MILLISECOND + (nanoseconds % CUTTLE_MILLISECOND ? 1 : 0);
+	bool longer = milliseconds > LONGEST;
 	struct patience patience = {
 		.descriptors = descriptors,
 		.count = count,
-		.milliseconds = milliseconds > 3600000 ? 3600000 : (int)milliseconds,
+		.milliseconds = longer ? LONGEST : (int)milliseconds,
+		.result = -1,
 	};
 
 	rb_thread_call_without_gvl(poll_without_gvl, &patience, RUBY_UBF_IO, NULL);
-	return patience.result < 0 ? 0 : patience.result; /* interrupted: the caller checks again */
+	return patience.result == 0 && longer ? -1 : patience.result;
 }
 
-/* Gives the scheduler a copy, because the connection's own descriptor is registered with the poller. */
-static bool wait_in_scheduler(VALUE scheduler, const struct pollfd *descriptor, uint64_t nanoseconds)
+/* Waits until a descriptor is ready, whatever interrupts that. Returns false if the time is up or the exchange over. */
+static bool poll_until(const struct cuttle_held *held, struct pollfd *descriptors, nfds_t count, uint64_t until)
 {
-	bool reads = descriptor->events == POLLIN;
-	int copy = rb_cloexec_dup(descriptor->fd);
-	VALUE io, result;
+	int ready = -1;
 
-	if (copy < 0)
-		return false;
+	while (ready < 0 && held->live) {
+		uint64_t now = cuttle_now();
+
+		ready = cuttle_poll(descriptors, count, now < until ? until - now : 0);
+	}
+	return ready > 0;
+}
+
+/* The same for one IO, in the scheduler. Returns false if the time is up. */
+static bool schedule_until(VALUE scheduler, VALUE io, int events, uint64_t until)
+{
+	uint64_t now = cuttle_now();
+	double seconds = now < until ? (double)(until - now) / (double)CUTTLE_SECOND : 0;
+
+	return RTEST(rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(events), DBL2NUM(seconds)));
+}
+
+/* Waits for a copy of the descriptor, because the connection's own is registered with the poller. While no copy can be
+ * had, looks at the descriptor from time to time. */
+static bool wait_in_scheduler(VALUE scheduler, const struct cuttle_held *held, struct pollfd *descriptor,
+			      uint64_t until)
+{
+	bool reads = descriptor->events == POLLIN, ready;
+	int copy = rb_cloexec_dup(descriptor->fd);
+	VALUE io;
+
+	while (copy < 0) {
+		if (poll(descriptor, 1, 0) > 0)
+			return true;
+		if (cuttle_now() >= until)
+			return false;
+		rb_fiber_scheduler_kernel_sleep(scheduler, DBL2NUM((double)BLIND_WAIT / (double)CUTTLE_SECOND));
+		if (!held->live)
+			return false;
+		copy = rb_cloexec_dup(descriptor->fd);
+	}
 	rb_update_max_fd(copy);
 	io = rb_io_fdopen(copy, reads ? O_RDONLY : O_WRONLY, NULL);
-	result = rb_fiber_scheduler_io_wait(scheduler, io, INT2FIX(reads ? RUBY_IO_READABLE : RUBY_IO_WRITABLE),
-					    DBL2NUM((double)nanoseconds / (double)CUTTLE_SECOND));
+	ready = schedule_until(scheduler, io, reads ? RUBY_IO_READABLE : RUBY_IO_WRITABLE, until);
 	rb_io_close(io);
-	return RTEST(result);
+	return ready;
 }
 
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
@@ -62,17 +98,8 @@ bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds)
 	};
 	uint64_t until = cuttle_now() + nanoseconds;
 
-	if (!NIL_P(scheduler))
-		return wait_in_scheduler(scheduler, &descriptor, nanoseconds);
-	while (held->live) {
-		uint64_t now = cuttle_now();
-
-		if (cuttle_poll(&descriptor, 1, now < until ? until - now : 0) > 0)
-			return true;
-		if (now >= until)
-			return false;
-	}
-	return false;
+	return NIL_P(scheduler) ? poll_until(held, &descriptor, 1, until)
+				: wait_in_scheduler(scheduler, held, &descriptor, until);
 }
 
 /* A wait until the spooler has written or the client has read. */
@@ -80,7 +107,7 @@ struct outbox_wait {
 	struct cuttle_held *held;
 	int ends[2]; /* of a pipe */
 	VALUE io;    /* around its reading end; nil: none */
-	uint64_t nanoseconds;
+	uint64_t until;
 	bool moved;
 };
 
@@ -109,12 +136,10 @@ static VALUE wait_for_pipe(VALUE data)
 	if (!ask(wait, wait->ends[1])) {
 		wait->moved = true;
 	} else if (NIL_P(scheduler)) {
-		wait->moved = cuttle_poll(descriptors, 2, wait->nanoseconds) > 0;
+		wait->moved = poll_until(wait->held, descriptors, 2, wait->until);
 	} else { /* the polling thread sends the output and signals the pipe */
 		wait->io = rb_io_fdopen(wait->ends[0], O_RDONLY, NULL);
-		wait->moved =
-			RTEST(rb_fiber_scheduler_io_wait(scheduler, wait->io, INT2FIX(RUBY_IO_READABLE),
-							 DBL2NUM((double)wait->nanoseconds / (double)CUTTLE_SECOND)));
+		wait->moved = schedule_until(scheduler, wait->io, RUBY_IO_READABLE, wait->until);
 	}
 	return Qnil;
 }
@@ -135,7 +160,7 @@ static VALUE close_pipe(VALUE data)
 
 bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds)
 {
-	struct outbox_wait wait = {.held = held, .io = Qnil, .nanoseconds = nanoseconds};
+	struct outbox_wait wait = {.held = held, .io = Qnil, .until = cuttle_now() + nanoseconds};
 	bool crowded;
 
 	cuttle_held_lock(held);

@@ -75,6 +75,24 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # It left the second to the other one, which might be about to close its listeners too: then nobody accepted it.
+  def test_a_worker_that_stops_leaves_nobody_to_the_others
+    scoreboard = Cuttle::Scoreboard.new(2)
+    other = fork { linger(scoreboard) }
+    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
+    assert scoreboard.take(0)
+    with_poller(scoreboard) do |poller, port|
+      clients = Array.new(3) { Socket.tcp("127.0.0.1", port) }
+      poller.stop
+      assert_equal false, poller.next(0)
+      assert_equal 3, poller.stats[:accepted]
+      clients.each(&:close)
+    end
+  ensure
+    Process.kill(:KILL, other)
+    Process.wait(other)
+  end
+
   def test_a_place_is_cleared
     scoreboard = Cuttle::Scoreboard.new(2)
     child = fork { linger(scoreboard) }

@@ -40,12 +40,16 @@ class SpoolApp
   def stream(size, _)
     octets = SpoolApp.octets(size)
     [200, PLAIN.dup, Enumerator.new do |parts|
+      @streaming = Thread.current
       0.step(size - 1, PIECE) do |at|
         parts << octets.byteslice(at, PIECE)
         @streamed += PIECE
       end
     end]
   end
+
+  # Interrupts the wait of the thread that streams, as a signal does.
+  def wake(*) = @streaming.wakeup && "woken"
 
   # A child that stays until the test ends it.
   def fork(*)

@@ -7,6 +7,7 @@ require "test_helper"
 class TestCoreForks < Minitest::Test
   include Serving
 
+  ASK = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
   LARGE = "x" * 3_000_000
 
   # A client that reads nothing makes the thread of the spooler.
@@ -30,6 +31,20 @@ class TestCoreForks < Minitest::Test
         20.times do
           garbage
           assert_ends fork { exit!(7) }
+        end
+      end
+    end
+  end
+
+  # It stopped half of the parent's: kept connections ended, and the accepting thread waited no more.
+  Serving::ENGINES.each do |engine|
+    define_method("test_a_child_that_stops_its_copy_under_#{engine}") do
+      serving(->(_env) { [200, {}, ["hello"]] }, engine: engine, keep_alive: true) do |server|
+        WireClient.open(server.port) do |kept|
+          assert_equal "hello", kept.ask(ASK).body
+          assert_ends(fork { server.stop_soon.then { exit!(7) } })
+          assert_equal :open, kept.ending(0.3)
+          assert_equal "hello", kept.ask(ASK).body
         end
       end
     end

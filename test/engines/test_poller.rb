@@ -52,6 +52,23 @@ class TestPoller < Minitest::Test
     assert_equal 2, @poller.stats[:dropped]
   end
 
+  # A thread that had room for requests again put the listeners back too early, and they were reported without end.
+  def test_without_room_for_another_connection_it_waits
+    limited = Cuttle::Poller.new([@listener], env: {}, max_connections: 1)
+    connect.write(ASK)
+    answer(limited.next(5))
+    connect
+    assert_equal false, limited.next(0)
+    computed = nil
+    passed = elapsed do
+      computed = elapsed(Process::CLOCK_THREAD_CPUTIME_ID) { 30.times { limited.next(0, 0) || limited.next(0.02) } }
+    end
+    assert_operator computed, :<, passed / 10
+    assert_equal 1, limited.stats[:accepted]
+  ensure
+    limited.stop
+  end
+
   private
 
   def connect = WireClient.new(@listener.local_address.ip_port).tap { |client| @clients << client }

@@ -23,6 +23,11 @@ class TestRactors < Minitest::Test
     run App
   RUBY
 
+  # An app for a server in this process.
+  class Hello
+    def self.call(_env) = [200, { "content-type" => "text/plain" }, ["hello"]]
+  end
+
   def test_it_needs_ruby_4
     skip "this is one" if Cuttle::Engines.unavailable("ractors").nil?
 
@@ -69,6 +74,18 @@ class TestRactors < Minitest::Test
       eventually("its end") { server.err.match?(/\Acuttle: a ractor has ended; another takes its place\n\z/) }
       assert_equal 200, answer(server, "/").status
       assert_equal 0, server.stop.exitstatus
+    end
+  end
+
+  # It stopped the parent's.
+  def test_a_child_that_stops_its_copy
+    needs_ractors
+    serving(Hello, engine: "ractors", ractors: 1) do |server|
+      assert_equal 200, answer(server, "/").status
+      _, status = Process.wait2(fork { server.stop_soon.then { exit!(7) } })
+      assert_equal 7, status.exitstatus
+      refute Thread.new { server.wait }.join(0.5), "it has ended"
+      assert_equal 200, answer(server, "/").status
     end
   end
 

@@ -350,6 +350,18 @@ module SpoolsStreams
     end
   end
 
+  # It was taken for a client that reads nothing, and cut off.
+  def test_a_stream_whose_wait_is_interrupted_waits_on
+    spooling do
+      @disk.hold
+      reader = connect(receive_buffer: 8_192).write(get("/stream?24000000", "Connection: close"))
+      ahead
+      3.times { assert_equal "woken", fetch("/wake") }
+      @disk.obey
+      assert_octets 24_000_000, reader.response.body
+    end
+  end
+
   def test_what_a_stream_has_sent_needs_no_disk
     spooling do
       reader = connect(receive_buffer: 65_536).write(get("/stream?#{60 * MEGABYTE}", "Connection: close"))

@@ -176,6 +176,35 @@ class TestRackResponse < HttpCase
     assert_equal "hello", answer.body
   end
 
+  # Each left the descriptor of a large file open, for good.
+  def test_a_file_whose_head_is_refused_or_that_has_no_body_is_closed
+    with_file("x" * 100_000) do |path|
+      before = OpenFiles.count(path)
+      { 500 => [200, { "x-field" => "a\0b" }], 304 => ["304", { "content-length" => "100000" }] }.each do |seen, head|
+        app { [*head, Bodies::OfFile.new(path)] }
+        assert_equal seen, answer.status
+        eventually("a closed file after #{seen}") { OpenFiles.count(path) == before }
+      end
+    end
+  end
+
+  # As the block of a BodyProxy that asks for request.POST.
+  def test_the_bodys_close_may_read_the_requests_input
+    with_file("answer") do |path|
+      [Bodies::Parts.new("answer"), Bodies::OfFile.new(path, "answer"),
+       Bodies::Streaming.new { |stream| stream.write("answer") && stream.close }].each do |body|
+        read = Queue.new
+        note = ->(input) { read << attempt { input.read } }
+        app do |env|
+          body.define_singleton_method(:close) { note.call(env["rack.input"]) }
+          [200, PLAIN.dup, body]
+        end
+        assert_equal "answer", answer(request("POST / HTTP/1.1", "Content-Length: 5", body: "hello")).body
+        assert_equal "hello", read.pop, body.class
+      end
+    end
+  end
+
   def test_racks_own_file_app
     with_file("hello world") do |path|
       self.class.app = Rack::Lint.new(Rack::Files.new(File.dirname(path)))
@@ -509,6 +538,13 @@ class TestRackResponse < HttpCase
   end
 
   private
+
+  # What the block returns, or the error that it raises.
+  def attempt
+    yield
+  rescue StandardError => error
+    error
+  end
 
   def with_file(content)
     Tempfile.create("cuttle", binmode: true) do |file|

@@ -29,6 +29,14 @@ class TestAccessLog < Minitest::Test
     assert_includes 2000..4096, record({ "PATH_INFO" => "/#{"\xff" * 100_000}" }).bytesize
   end
 
+  # Both were tried again without end: there was nothing to cut.
+  def test_a_format_that_is_longer_than_a_line_is_cut
+    ["%s #{"x" * 5_000}", "%t" * 200].each do |format|
+      line = record({}, format: format)
+      assert_equal [4096, 1], [line.bytesize, line.count("\n")]
+    end
+  end
+
   def test_a_user_cannot_forge_fields
     line = record({ "REMOTE_USER" => "root - \"\n" })
     assert_includes line, ' root\x20-\x20\x22\x0a ['

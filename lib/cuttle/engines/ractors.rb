@@ -41,6 +41,7 @@ module Cuttle
         @board = Ractor.make_shareable(source.core::Scoreboard.new(ractors))
         @cell = Cell.prepare(source, service, threads, @board)
         @places = ractors
+        @process = Process.pid
         @asked, @ask = IO.pipe # to stop
         @stopped, @tell = IO.pipe
         @stranded_reader, @stranded_writer = IO.pipe
@@ -59,6 +60,8 @@ module Cuttle
       end
 
       def stop(leave_backlog: false)
+        return unless Process.pid == @process # a forked child has the same pipe
+
         @leave_backlog = leave_backlog unless @stopping
         @stopping = true
         @board.announce_stop

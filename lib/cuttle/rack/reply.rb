@@ -30,7 +30,8 @@ module Cuttle
 
         fail_with(error)
       ensure
-        Completion.close(@exchange, @env, @body)
+        Completion.close(@exchange, @env, @body) # which may read the request's input
+        @exchange.dispose if !@streaming || second_end?
       end
 
       private
@@ -82,9 +83,9 @@ module Cuttle
 
       def send_file(file)
         @exchange.send_file(@status, @headers, file, 0, file.size)
-      rescue InvalidResponse
-        file.close
-        raise
+        sent = true
+      ensure
+        file.close unless sent
       end
 
       def send_each
@@ -122,9 +123,21 @@ module Cuttle
         return true unless first_to_complete?
 
         Completion.run(@exchange, @env, @status, @headers, error)
-        @exchange.dispose
-        @ended&.call if @streaming
+        return true unless @streaming
+
+        @exchange.dispose if second_end?
+        @ended&.call
         true
+      end
+
+      # Whether the other end of a stream came before this one: it is complete, and its body is closed. Two threads may
+      # do that.
+      def second_end?
+        @completing.synchronize do
+          second = @one_end
+          @one_end = true
+          second
+        end
       end
 
       def first_to_complete?

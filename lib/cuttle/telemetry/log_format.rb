@@ -73,11 +73,11 @@ module Cuttle
       end
 
       # The line of an exchange that is over, with what #request said before: at most LONGEST octets with its newline,
-      # for long values are cut.
+      # for long values are cut, and the line itself if the format is too long for any.
       def line(request, env, exchange)
         limit = LONGEST
-        limit /= 2 while (line = "#{render(request, env, exchange, limit)}\n").bytesize > LONGEST
-        line
+        limit /= 2 while (line = "#{render(request, env, exchange, limit)}\n").bytesize > LONGEST && limit.positive?
+        line.bytesize > LONGEST ? "#{line.byteslice(0, LONGEST - 1)}\n" : line
       end
 
       private

@@ -11,12 +11,7 @@ module EngineContract
 
       with_server(env: { "CUTTLE_NOFILE" => LIMIT.to_s }, said: complaints) do |server|
         gate = "#{object_id}-hoard"
-        before = sockets(descriptors(server))
-        assert_equal "full", fetch("/hoard?#{gate}")
-        eventually("no descriptor free, nor one of a connection that ends: it would do for all who wait") do
-          found = descriptors(server)
-          found.size == LIMIT && sockets(found) == before
-        end
+        hoard_all(server, gate)
         waiting = Array.new(5) { connect.write(get("/echo?late", "Connection: close")) }
         eventually("a complaint") { server.err.include?("\n") }
         assert_operator CpuTime.busy(server.pid), :<, 0.25
@@ -29,6 +24,16 @@ module EngineContract
     private
 
     def complaints = /\A(.*(descriptor|open files).*\n){1,#{shares}}\z/
+
+    # Returns once no descriptor is free, nor one of a connection that ends: it would do for all who wait.
+    def hoard_all(server, gate)
+      before = sockets(descriptors(server))
+      assert_equal "full", fetch("/hoard?#{gate}")
+      eventually("no free descriptor") do
+        found = descriptors(server)
+        found.size == LIMIT && sockets(found) == before
+      end
+    end
 
     # Each ractor has a descriptor of the listener.
     def sockets(found) = found.grep(/socket/).uniq

@@ -31,6 +31,19 @@ module EngineContract
       end
     end
 
+    # It was taken for a client that reads nothing, and cut off.
+    def test_a_stream_without_descriptors_waits_for_its_client
+      limited = { "CUTTLE_NOFILE" => Descriptors::LIMIT.to_s }
+      with_server("--write-ahead", "300000", env: limited, said: /\A(#{complaints}|)\z/) do |server|
+        gate = "#{object_id}-hoard"
+        reader = connect(receive_buffer: 4_096)
+        reader.ask(get("/stream?1000")) # which loads code
+        hoard_all(server, gate)
+        assert_equal 12_000_000, reader.ask(get("/stream?12000000", "Connection: close")).body.bytesize
+        open_gate(gate)
+      end
+    end
+
     def test_waiting_for_a_process_yields
       assert_yields("child", "7")
     end
