@@ -65,6 +65,13 @@ class TestAdvice < Minitest::Test
     assert_equal [:cheaper, BEST], [advice.kind, advice.choice.setting]
   end
 
+  # Neither reaches the 50/s that are predicted of another.
+  def test_of_measured_equals_the_cheapest_is_advised_whatever_is_predicted
+    dear, cheap = setting("hybrid", 4, 3), setting("hybrid", 2, 4)
+    advice = advice(verified({ dear => [45.5, 60.0], cheap => [45.0, 60.0] }), present: nil)
+    assert_equal [:best, cheap], [advice.kind, advice.choice.setting]
+  end
+
   def test_a_present_setting_that_breaks_a_limit_is_named
     advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 40.0), limits: { rate: 40.0 })
     assert_equal [:fits, BEST], [advice.kind, advice.choice.setting]

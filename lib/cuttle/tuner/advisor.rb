@@ -44,9 +44,10 @@ module Cuttle
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
-      # What counts: measured settings where there are any, otherwise all.
+      # What counts: measured settings where there are any, otherwise all. They are ranked by themselves, because a
+      # prediction that none of them reaches would leave no equals to take the cheapest of.
       def best
-        @best ||= ordered.find { |outcome| outcome.measured || measurements.empty? }
+        @best ||= @ranking.order(ordered.select(&:measured)).first || ordered.first
       end
 
       def present
