@@ -65,6 +65,13 @@ class TestAdvice < Minitest::Test
     assert_equal [:cheaper, BEST], [advice.kind, advice.choice.setting]
   end
 
+  # The corrected model would search at 35/s.
+  def test_response_times_are_told_of_the_rate_that_they_were_measured_at
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 20.0))
+    assert_equal [20.0] * 3, [advice, advice.choice, advice.present].map { |each| each.demand.rate }
+    assert_in_delta 2.5, advice.headroom, 0.1
+  end
+
   # Neither reaches the 50/s that are predicted of another.
   def test_of_measured_equals_the_cheapest_is_advised_whatever_is_predicted
     dear, cheap = setting("hybrid", 4, 3), setting("hybrid", 2, 4)

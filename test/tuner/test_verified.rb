@@ -74,7 +74,7 @@ class TestVerified < Minitest::Test
     assert_in_delta 30, closed["forecast"]["rate"]
     assert_in_delta 33, closed["measured"]["rate"], 0.5
     assert_equal [8, nil], closed["demand"].values_at("connections", "rate")
-    assert_equal 50.0, open["demand"]["rate"]
+    assert_equal 35.0, open["demand"]["rate"]
     assert_nil open["forecast"]["p95"], "without end"
   end
 

@@ -25,7 +25,8 @@ module Cuttle
 
       # about: further members of Advice (id, taken_at, app, warnings).
       def advice(**about)
-        @found = search(@profile, @cores, @limits).tap { |search| @search = search }.run
+        @search = search(@profile, @cores, @limits, demand: measured_demand)
+        @found = @search.run
         Advice.new(command: @options.command, place: @options.place, limits: @limits, cores: @cores, here: @here,
                    **answer, what_ifs: what_ifs, map: map, checks: checks, changes: changes, **about)
       end
@@ -67,6 +68,11 @@ module Cuttle
       def confirmed(outcome)
         found = measurements[outcome.setting]
         found ? outcome.confirmed(found) : outcome
+      end
+
+      # Response times that were measured hold at their rate. The model that was corrected since may have another one.
+      def measured_demand
+        Demand.open(@verified.rate) if measurements.any?
       end
 
       def measurements

@@ -52,7 +52,8 @@ module MadeUp
   end
 
   # Results of a verification as the lab would have written them. settings: { Setting => [requests/s, p95 in ms] }.
-  def verified(settings, rate: 50.0, rounds: 5, scatter: 0.01, invalid: {})
+  # rate: what the plain model searches at.
+  def verified(settings, rate: 35.0, rounds: 5, scatter: 0.01, invalid: {})
     header = lab_header(settings.keys, rate, rounds)
     random = Random.new(3)
     records = settings.flat_map.with_index(1) do |(setting, (capacity, p95)), number|
