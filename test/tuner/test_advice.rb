@@ -125,6 +125,23 @@ class TestAdvice < Minitest::Test
     refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
   end
 
+  # A model that was corrected by half where the best setting is what others are compared with.
+  class Halved < Plain
+    def capacity(setting, cores: nil)
+      rate, limit = super
+      [@base == BEST ? rate / 2 : rate, limit]
+    end
+  end
+
+  def test_predictions_are_corrected_as_the_setting_that_they_are_compared_with
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 20.0)
+    advice = advice(found, model: Halved)
+    assert_in_delta 50, advice.choice.capacity.value, 1, "as measured"
+    assert_equal [25.0], advice.what_ifs.map { |each| each.from.capacity.value }.uniq
+    assert_equal 25, advice.map.rows.flatten.compact.max
+    assert_equal 50, advice.changes.find { |each| each.what == :cores }.outcome.capacity.value
+  end
+
   # A prediction is checked as it was before anything was measured.
   def test_predictions_are_checked
     found = verified({ HAVE => [27.0, 80.0] }, rate: 15.0)

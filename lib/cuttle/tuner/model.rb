@@ -31,9 +31,10 @@ module Cuttle
 
       SEED = 17
 
-      def initialize(profile)
+      # base: the Setting that others are compared with, or nil (see Corrections).
+      def initialize(profile, base: nil)
         @profile = profile
-        @corrections = Corrections.new(profile.corrections)
+        @corrections = Corrections.new(profile.corrections, base: base)
         @works = {}
       end
 
@@ -41,7 +42,7 @@ module Cuttle
       # By arithmetic, in about a millisecond. cores: for the server; nil: as many as it had for the profile.
       def capacity(setting, cores: nil)
         rate, limit = network(setting, cores || home).capacity
-        [rate * @corrections.capacity_factor(setting), limit]
+        [rate * @corrections.capacity_factor, limit]
       end
 
       # The Forecast. It takes about 0.2 s.
@@ -100,7 +101,7 @@ module Cuttle
       def played(setting, demand, cores)
         outcome = simulate(setting, demand, cores)
         times = outcome.times.sort
-        factors = @corrections.factors(setting, demand)
+        factors = @corrections.factors(demand)
         factors[:rate] = 1.0 if demand.open?
         figures = { rate: outcome.rate, p50: quantile(times, 0.5), p95: quantile(times, 0.95),
                     p99: quantile(times, 0.99) }

@@ -30,8 +30,9 @@ module MadeUp
   class Plain
     attr_reader :asked
 
-    def initialize(_profile = nil)
+    def initialize(_profile = nil, base: nil)
       @asked = []
+      @base = base
     end
 
     def capacity(setting, cores: nil)
