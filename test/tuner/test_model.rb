@@ -214,6 +214,15 @@ class TestModel < Minitest::Test
     end
   end
 
+  # Otherwise it was the loop that limited the rate.
+  def test_only_a_full_loop_corrects_a_capacity
+    { 97.0 => 0.9, 96.0 => 1.0 }.each do |rate, factor|
+      full = verified(rate: 0.9).each { |each| each["forecast"] = { "rate" => rate, "capacity" => 100.0 } }
+      full.each { |each| each["measured"] = { "rate" => rate * 0.9 } }
+      assert_about 100 * factor, capacity("hybrid", corrections: full, **BUSY), 0.01
+    end
+  end
+
   def test_corrections_are_for_their_kind_of_demand
     corrections = verified(rate: 0.5, p95: 3.0)
     open, corrected = [[], corrections].map { |list| forecast("hybrid", Demand.open(20.0), corrections: list, **BUSY) }

@@ -72,6 +72,7 @@ class TestVerified < Minitest::Test
     assert_equal corrections, JSON.parse(JSON.generate(corrections))
     assert_equal({ "engine" => "hybrid", "workers" => 0, "threads" => 3 }, closed["setting"])
     assert_in_delta 30, closed["forecast"]["rate"]
+    assert_in_delta 30, closed["forecast"]["capacity"]
     assert_in_delta 33, closed["measured"]["rate"], 0.5
     assert_equal [8, nil], closed["demand"].values_at("connections", "rate")
     assert_equal 35.0, open["demand"]["rate"]
@@ -86,6 +87,16 @@ class TestVerified < Minitest::Test
     corrected = Tuner::Model.new(plain.with(corrections: corrections))
     assert_in_delta rate * 0.9, corrected.capacity(HAVE).first, rate * 0.03
     assert_in_delta 0.09, corrected.forecast(HAVE, Tuner::Demand.open(rate / 2)).p95, 0.001
+  end
+
+  # Fibers takes more requests than any verification has connections.
+  def test_the_capacity_of_fibers_is_corrected
+    plain = profile()
+    model = Tuner::Model.new(plain)
+    rate = model.capacity(setting("fibers")).first
+    found = verified({ setting("fibers") => [rate * 0.8, 90.0] }, rate: rate / 2, scatter: 0.0, slots: 20)
+    corrected = Tuner::Model.new(plain.with(corrections: found.corrections(model, cores: 1)))
+    assert_in_delta rate * 0.8, corrected.capacity(setting("fibers")).first, rate * 0.03
   end
 
   # Each figure has a correction of its own; a higher percentile is never shorter for that.

@@ -12,6 +12,9 @@ module Cuttle
       class Corrections
         FIGURES = %w[rate p50 p95 p99].freeze
 
+        # A closed loop that asks for this share of the capacity, by the model, shows the capacity.
+        FULL = 0.97
+
         # A ratio that no measurement of a setting that works can have.
         LIMIT = 10.0
 
@@ -29,7 +32,7 @@ module Cuttle
           FIGURES.to_h { |figure| [figure.to_sym, factor(figure, known)] }
         end
 
-        # The factor that corrects a capacity: what closed loops, with enough connections for all slots, have shown.
+        # The factor that corrects a capacity: what closed loops with enough connections have shown.
         def capacity_factor
           @capacity_factor ||= factor("rate", @list.select { |each| !open?(each) && full?(each) })
         end
@@ -40,7 +43,11 @@ module Cuttle
           !correction["demand"]["rate"].nil?
         end
 
+        # Profiles of before have no capacity there: then all slots must have a connection.
         def full?(correction)
+          rate, capacity = correction["forecast"].values_at("rate", "capacity")
+          return rate && rate >= capacity * FULL if capacity
+
           setting = setting(correction)
           correction["demand"]["connections"] >= setting.processes * setting.slots
         end
