@@ -38,6 +38,18 @@ class TestVerified < Minitest::Test
     assert_operator tried.size(1e5).rounds, :<=, Tuner::Verification::MOST_ROUNDS
   end
 
+  # The lab's time limit holds, but for the rounds that say anything or that the user asked for.
+  def test_the_lab_gets_the_budget
+    tried = Tuner::Verification.new([HAVE, BETTER], rate: 1.0, slots: 1)
+    asked = { nil => 3, 7 => 7 }.map do |rounds, least|
+      options = Tuner::Options.new(engines: %w[hybrid], rounds: rounds)
+      Cuttle::Lab.stub(:run, ->(lab, **further) { [lab.budget, lab.rounds, further[:least] - least] }) do
+        tried.run(options, Tuner::Verification::Size.new(7, 1), budget: 42, directory: "x", out: nil)
+      end
+    end
+    assert_equal [[42, 7, 0]] * 2, asked
+  end
+
   def test_measurements_are_in_the_tuners_units
     found = verified({ HAVE => [100.0, 80.0], BETTER => [150.0, 60.0] }, scatter: 0.01).measurements
     assert_equal [HAVE, BETTER], found.keys

@@ -80,7 +80,7 @@ module Cuttle
       # What the last verification measured, after making it or going on with it; nil if nothing was.
       def verification(profile)
         results = folder.verification
-        results = resume(results) if results&.interrupted?
+        results = resume(results) if results && unfinished?(results)
         results ||= measure(profile)
         @interrupted = results.interrupted?
         keep_warnings(results)
@@ -91,17 +91,28 @@ module Cuttle
         raise Failure, "no run of the verification is valid: #{verified.troubles.first || "nothing ran"}"
       end
 
+      # Interrupted, or out of time.
+      def unfinished?(results)
+        results.interrupted? || results.rounds_run < results.rounds
+      end
+
       def resume(results)
-        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration)
-        Lab::Results.read(unpinned { Lab.run(lab, out: @out) })
+        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration,
+                                 budget: for_verification)
+        Lab::Results.read(unpinned { Lab.run(lab, out: @out, least: Verification.least_rounds(@options)) })
       end
 
       def measure(profile)
         found = search(profile, @here, within_reach)
         verification, size = affordable(found, profile)
         Lab::Results.read(unpinned do
-          verification.run(lab_options, size, directory: folder.at("verification"), out: @out)
+          verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
         end)
+      end
+
+      # Seconds. Rounds that the user asked for are made even if nothing is left.
+      def for_verification
+        [left, 1].max
       end
 
       # Measuring pins this process to the load's cores. Without this, the next step would find no other core.
