@@ -134,6 +134,19 @@ class TestModel < Minitest::Test
     assert_equal one, two
   end
 
+  # What differs in its corrections only is not simulated again; any other profile is.
+  def test_models_share_their_simulations
+    runs = {}
+    demand = Demand.open(50.0)
+    forecast("hybrid", demand, **BUSY, runs: runs)
+    again = { **BUSY, corrections: verified(rate: 0.9) }
+    expected = forecast("hybrid", demand, **again)
+    refute_simulated { assert_equal expected, forecast("hybrid", demand, **again, runs: runs) }
+    other = forecast("hybrid", demand, **BUSY, wait: 0.008, runs: runs)
+    assert_equal forecast("hybrid", demand, **BUSY, wait: 0.008), other
+    assert_equal 2, runs.length
+  end
+
   def test_more_than_can_be_served_waits_without_end
     forecast = forecast("hybrid", Demand.open(120.0), threads: 5, cpu: 0.01, wait: 0.01)
     assert_equal [Float::INFINITY] * 4, forecast.to_h.values_at(:p50, :p95, :p99, :queue_p99)
@@ -248,6 +261,10 @@ class TestModel < Minitest::Test
        "measured" => ratios.to_h { |name, ratio| [name.to_s, ratio * 100.0] } }]
   end
 
+  def refute_simulated(&)
+    Model::Simulation.stub(:new, ->(**) { flunk "it was simulated" }, &)
+  end
+
   def assert_about(expected, actual, share, message = nil)
     assert_in_delta expected, actual, expected * share, message
   end
@@ -275,9 +292,9 @@ class TestModel < Minitest::Test
     [model(**arguments), Setting.new(engine: engine, workers: workers, threads: threads)]
   end
 
-  def model(cpu: 0.0, wait: 0.0, waits: nil, unlocked: 0.0, entries: nil, base: nil, **facts)
+  def model(cpu: 0.0, wait: 0.0, waits: nil, unlocked: 0.0, entries: nil, base: nil, runs: {}, **facts)
     entries ||= [{ name: "all", cpu: cpu, wait: wait, waits: waits, unlocked: unlocked }]
-    Model.new(Profile.new(entries: entries, environment: MACHINE, **facts), base: base)
+    Model.new(Profile.new(entries: entries, environment: MACHINE, **facts), base: base, runs: runs)
   end
 
   def simulate(engine, demand, cpu:)

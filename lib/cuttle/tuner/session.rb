@@ -20,6 +20,7 @@ module Cuttle
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
         @began = Cuttle.now
+        @runs = {}
         @warnings = []
       end
 
@@ -73,8 +74,13 @@ module Cuttle
       end
 
       def search(profile, cores, limits = @options.limits)
-        Search.new(Model.new(profile), profile, limits: limits, engines: @options.engines, cores: cores,
+        Search.new(model(profile), profile, limits: limits, engines: @options.engines, cores: cores,
                                                 present: @options.present).run
+      end
+
+      # The search and the advice ask for many of the same simulations.
+      def model(profile, **options)
+        Model.new(profile, runs: @runs, **options)
       end
 
       # What the last verification measured, after making it or going on with it; nil if nothing was.
@@ -165,12 +171,12 @@ module Cuttle
 
       def corrected(profile, verified)
         plain = profile.with(corrections: [])
-        profile.with(corrections: verified.corrections(Model.new(plain), cores: @here))
+        profile.with(corrections: verified.corrections(model(plain), cores: @here))
                .tap { |corrected| corrected.write(folder.at(Profile::FILE)) }
       end
 
       def advise(profile, verified)
-        Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here)
+        Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here, model: method(:model))
                .advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
                        warnings: [*profile.notes, *@warnings].uniq)
       end
