@@ -50,10 +50,10 @@ module Cuttle
     autoload :Report, "cuttle/lab/report"
 
     # Runs a lab, or resumes one (options.resume). Returns the directory of its results. Progress goes to +out+. plan: a
-    # Plan to use instead of one made from the options. trials, enough: see Runner::Session. Raises UsageError and
-    # Failure; runs that were measured before stay in the file.
-    def self.run(options, out: $stderr, plan: nil, trials: {}, enough: nil)
-      Runner::Session.new(options, out: out, plan: plan, trials: trials, enough: enough).run
+    # Plan to use instead of one made from the options. further (trials, enough, least): see Runner::Session. Raises
+    # UsageError and Failure; runs that were measured before stay in the file.
+    def self.run(options, out: $stderr, plan: nil, **further)
+      Runner::Session.new(options, out: out, plan: plan, **further).run
     end
   end
 end

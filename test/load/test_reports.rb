@@ -204,6 +204,18 @@ class TestLoadReports < Minitest::Test
     assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, slower)), "lower by 25%"
   end
 
+  # Two times five seconds say no more than Student's t does; the plain percentile bootstrap promises more.
+  def test_few_seconds_have_honest_intervals
+    seconds = [800, 900, 1000, 1100, 1200].map { |count| [1_000_000] * count }
+    rate = Load::Comparison.new(result(seconds), result(seconds.rotate(2))).rows.first
+    reach = Load::Statistics::Student.critical(0.05, 8) * Load::Statistics.deviation([8, 9, 10, 11, 12]) / 10 *
+            Math.sqrt(2 / 5.0)
+
+    assert_in_delta 1, rate.ratio
+    assert_operator rate.low, :<, Math.exp(-reach)
+    assert_operator rate.high, :>, Math.exp(reach)
+  end
+
   def test_too_few_seconds_are_said
     text = Reports::Comparison.render(Load::Comparison.new(quiet, result([[1_000_000] * 2000] * 3)))
 

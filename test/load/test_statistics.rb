@@ -55,4 +55,36 @@ class TestLoadStatistics < Minitest::Test
     assert_in_delta 30.63, (low + high) / 2, 6
     assert_in_delta 2 * 1.96 * 26.9, high - low, 12
   end
+
+  # Of two samples of 5, the plain percentile method's intervals hold the truth in about 88 of 100 cases.
+  def test_expanded_intervals_hold_what_they_promise
+    random = Random.new(7)
+    plain, expanded = [0.95, Statistics.expanded(0.95, 5)].map do |confidence|
+      300.times.count { holds?(Array.new(2) { Array.new(5) { gauss(random) } }, confidence) }
+    end
+
+    assert_operator plain, :<, 300 * 0.92
+    assert_operator expanded, :>=, 300 * 0.93
+  end
+
+  # As Student's t and the normal distribution say: sqrt(5 / 4) * 2.776 deviations.
+  def test_expanded_tails
+    assert_in_delta 1 - 2 * 0.000955, Statistics.expanded(0.95, 5), 0.00002
+    assert_in_delta 0.95, Statistics.expanded(0.95, 100_000), 0.00001
+  end
+
+  private
+
+  # Whether the interval of the difference of means of two samples of the same distribution holds 0.
+  def holds?(samples, confidence)
+    low, high = Statistics.bootstrap(5, 5, rounds: 400, confidence: confidence) do |*picks|
+      one, other = samples.zip(picks).map { |sample, pick| Statistics.mean(sample.values_at(*pick)) }
+      [other - one]
+    end.first
+    0.between?(low, high)
+  end
+
+  def gauss(random)
+    Math.sqrt(-2 * Math.log(1 - random.rand)) * Math.cos(2 * Math::PI * random.rand)
+  end
 end

@@ -65,6 +65,20 @@ class TestAdvice < Minitest::Test
     assert_equal [:cheaper, BEST], [advice.kind, advice.choice.setting]
   end
 
+  # The corrected model would search at 35/s.
+  def test_response_times_are_told_of_the_rate_that_they_were_measured_at
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 20.0))
+    assert_equal [20.0] * 3, [advice, advice.choice, advice.present].map { |each| each.demand.rate }
+    assert_in_delta 2.5, advice.headroom, 0.1
+  end
+
+  # Neither reaches the 50/s that are predicted of another.
+  def test_of_measured_equals_the_cheapest_is_advised_whatever_is_predicted
+    dear, cheap = setting("hybrid", 4, 3), setting("hybrid", 2, 4)
+    advice = advice(verified({ dear => [45.5, 60.0], cheap => [45.0, 60.0] }), present: nil)
+    assert_equal [:best, cheap], [advice.kind, advice.choice.setting]
+  end
+
   def test_a_present_setting_that_breaks_a_limit_is_named
     advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 40.0), limits: { rate: 40.0 })
     assert_equal [:fits, BEST], [advice.kind, advice.choice.setting]
@@ -109,6 +123,23 @@ class TestAdvice < Minitest::Test
     map = advice.map
     assert_equal [map.workers.length, map.threads.length], [map.rows.length, map.rows.first.length]
     refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
+  end
+
+  # A model that was corrected by half where the best setting is what others are compared with.
+  class Halved < Plain
+    def capacity(setting, cores: nil)
+      rate, limit = super
+      [@base == BEST ? rate / 2 : rate, limit]
+    end
+  end
+
+  def test_predictions_are_corrected_as_the_setting_that_they_are_compared_with
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, rate: 20.0)
+    advice = advice(found, model: Halved)
+    assert_in_delta 50, advice.choice.capacity.value, 1, "as measured"
+    assert_equal [25.0], advice.what_ifs.map { |each| each.from.capacity.value }.uniq
+    assert_equal 25, advice.map.rows.flatten.compact.max
+    assert_equal 50, advice.changes.find { |each| each.what == :cores }.outcome.capacity.value
   end
 
   # A prediction is checked as it was before anything was measured.

@@ -134,6 +134,19 @@ class TestModel < Minitest::Test
     assert_equal one, two
   end
 
+  # What differs in its corrections only is not simulated again; any other profile is.
+  def test_models_share_their_simulations
+    runs = {}
+    demand = Demand.open(50.0)
+    forecast("hybrid", demand, **BUSY, runs: runs)
+    again = { **BUSY, corrections: verified(rate: 0.9) }
+    expected = forecast("hybrid", demand, **again)
+    refute_simulated { assert_equal expected, forecast("hybrid", demand, **again, runs: runs) }
+    other = forecast("hybrid", demand, **BUSY, wait: 0.008, runs: runs)
+    assert_equal forecast("hybrid", demand, **BUSY, wait: 0.008), other
+    assert_equal 2, runs.length
+  end
+
   def test_more_than_can_be_served_waits_without_end
     forecast = forecast("hybrid", Demand.open(120.0), threads: 5, cpu: 0.01, wait: 0.01)
     assert_equal [Float::INFINITY] * 4, forecast.to_h.values_at(:p50, :p95, :p99, :queue_p99)
@@ -188,18 +201,43 @@ class TestModel < Minitest::Test
     assert_about 90, capacity("hybrid", corrections: verified(rate: 0.9), **BUSY), 0.01
   end
 
-  def test_a_correction_fades_with_the_distance
-    factors = { 5 => 0.81, 10 => 0.9, 20 => Math.sqrt(0.9) }.to_h do |threads, _|
-      [threads, capacity("hybrid", corrections: verified(rate: 0.81), **BUSY, threads: threads)]
+  # A difference between settings is the model's, and not that one of them was measured.
+  def test_all_settings_are_corrected_alike
+    others = [["hybrid", 0, 5], ["hybrid", 0, 6], ["hybrid", 0, 20], ["hybrid", 2, 5], ["fibers", 0, nil]]
+    before, after = [[], verified(rate: 0.81, p95: 2.0)].map do |list|
+      model = model(**BUSY.except(:threads), corrections: list)
+      others.map do |engine, workers, threads|
+        setting = Setting.new(engine: engine, workers: workers, threads: threads)
+        [model.capacity(setting).first, model.forecast(setting, Demand.closed(20)).p95]
+      end
     end
-    assert_about 81, factors[5], 0.01
-    assert_about 90, factors[10], 0.01
-    assert_about 100 * Math.sqrt(0.9), factors[20], 0.01
+    before.zip(after).each do |(capacity, p95), (corrected, longer)|
+      assert_in_delta 0.81, corrected / capacity, 1e-9
+      assert_in_delta 2.0, longer / p95, 1e-9
+    end
   end
 
-  def test_corrections_are_for_their_engine_and_their_kind_of_demand
+  # The base's own; otherwise the mean of all.
+  def test_the_base_is_forecast_as_it_was_measured
+    corrections = verified(rate: 0.81) + verified(threads: 10, rate: 1.0)
+    { 5 => 0.81, 10 => 1.0, 20 => 0.9, nil => 0.9 }.each do |threads, factor|
+      base = Setting.new(threads: threads) if threads
+      model = model(**BUSY.except(:threads), corrections: corrections, base: base)
+      assert_about 100 * factor, model.capacity(Setting.new(threads: 16)).first, 0.01
+    end
+  end
+
+  # Otherwise it was the loop that limited the rate.
+  def test_only_a_full_loop_corrects_a_capacity
+    { 97.0 => 0.9, 96.0 => 1.0 }.each do |rate, factor|
+      full = verified(rate: 0.9).each { |each| each["forecast"] = { "rate" => rate, "capacity" => 100.0 } }
+      full.each { |each| each["measured"] = { "rate" => rate * 0.9 } }
+      assert_about 100 * factor, capacity("hybrid", corrections: full, **BUSY), 0.01
+    end
+  end
+
+  def test_corrections_are_for_their_kind_of_demand
     corrections = verified(rate: 0.5, p95: 3.0)
-    assert_about 100, capacity("fibers", corrections: corrections, **BUSY), 0.01
     open, corrected = [[], corrections].map { |list| forecast("hybrid", Demand.open(20.0), corrections: list, **BUSY) }
     assert_equal open.p95, corrected.p95
   end
@@ -215,12 +253,16 @@ class TestModel < Minitest::Test
   BUSY = { threads: 5, cpu: 0.01, wait: 0.005 }.freeze
   private_constant :BUSY
 
-  # Corrections of 5 threads in a closed loop: measured / forecast.
-  def verified(**ratios)
-    [{ "setting" => { "engine" => "hybrid", "workers" => 0, "threads" => 5 },
+  # Corrections of a setting in a closed loop: measured / forecast.
+  def verified(threads: 5, **ratios)
+    [{ "setting" => { "engine" => "hybrid", "workers" => 0, "threads" => threads },
        "demand" => { "connections" => 20, "rate" => nil },
        "forecast" => ratios.to_h { |name, _| [name.to_s, 100.0] },
        "measured" => ratios.to_h { |name, ratio| [name.to_s, ratio * 100.0] } }]
+  end
+
+  def refute_simulated(&)
+    Model::Simulation.stub(:new, ->(**) { flunk "it was simulated" }, &)
   end
 
   def assert_about(expected, actual, share, message = nil)
@@ -250,9 +292,9 @@ class TestModel < Minitest::Test
     [model(**arguments), Setting.new(engine: engine, workers: workers, threads: threads)]
   end
 
-  def model(cpu: 0.0, wait: 0.0, waits: nil, unlocked: 0.0, entries: nil, **facts)
+  def model(cpu: 0.0, wait: 0.0, waits: nil, unlocked: 0.0, entries: nil, base: nil, runs: {}, **facts)
     entries ||= [{ name: "all", cpu: cpu, wait: wait, waits: waits, unlocked: unlocked }]
-    Model.new(Profile.new(entries: entries, environment: MACHINE, **facts))
+    Model.new(Profile.new(entries: entries, environment: MACHINE, **facts), base: base, runs: runs)
   end
 
   def simulate(engine, demand, cpu:)

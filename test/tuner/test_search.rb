@@ -61,6 +61,14 @@ class TestSearch < Minitest::Test
     assert_equal 1, found.best.setting.processes
   end
 
+  # 35/s, at which 50/s have a p99 of 0.2 s.
+  def test_without_a_target_rate_response_times_count_at_the_rate_that_is_used
+    assert search(p99: 0.25).within?(Tuner::Limits.new(p99: 0.25))
+    { p99: 0.15, queue_p99: 0.03 }.each do |name, limit|
+      assert_equal [name], search(name => limit).best.excess(Tuner::Limits.new(name => limit)).keys
+    end
+  end
+
   def test_the_database_and_the_memory_limit_the_search
     found = search(connections: 3)
     assert_operator found.best.connections, :<=, 3

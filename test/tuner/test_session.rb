@@ -80,6 +80,28 @@ class TestTuneMeasured < Minitest::Test
     again = File.readlines(path).grep(/"type":"run"/)
     assert_equal [runs.length, runs.first(runs.length - 2)], [again.length, again.first(runs.length - 2)]
     assert_equal 1, Dir["#{folder.path}/verification/*"].length
+    assert_missing_rounds_are_made(folder, lines.first, runs)
+  end
+
+  # So is one whose time was over.
+  def assert_missing_rounds_are_made(folder, header, runs)
+    path = folder.verification.path
+    done = runs.reject { |run| JSON.parse(run)["block"] == 2 }
+    File.write(path, [header, *done, "#{JSON.generate("type" => "end", "interrupted" => false)}\n"].join)
+    session(folder).run
+    assert_equal runs.length, File.readlines(path).grep(/"type":"run"/).length
+  end
+
+  def test_the_verification_gets_what_is_left_of_the_budget
+    budget = nil
+    stopped = lambda do |lab, **|
+      budget = lab.budget
+      raise Tuner::Failure, "enough"
+    end
+    folder = Tuner::Folder.create(options(budget: 60))
+    Cuttle::Lab.stub(:run, stopped) { assert_raises(Tuner::Failure) { session(folder).run } }
+    assert_operator budget, :<=, 60 - Tuner::Session::SPARE
+    assert_operator budget, :>, 0
   end
 
   def test_a_budget_that_is_too_short_is_told_what_would_be_enough

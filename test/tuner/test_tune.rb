@@ -121,6 +121,19 @@ class TestTune < Minitest::Test
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
   end
 
+  # That a setting was measured makes no difference between it and another.
+  def test_questions_are_answered_with_the_models_differences
+    have = { setting: setting("hybrid", 0, 3).to_h, demand: { connections: 20, rate: nil },
+             forecast: { rate: 100.0 }, measured: { rate: 80.0 } }
+    kept = profile(environment: here, corrections: [have]).write("#{@directory}/corrected.json")
+    base, other = JSON.parse(tune("--profile", kept, "--what-if", "threads=6", "--json").first)
+                      .map { |each| each["capacity"]["value"] }
+    model = Tuner::Model.new(profile(environment: here))
+    three, six = [3, 6].map { |threads| model.capacity(setting("hybrid", 0, threads)).first }
+    assert_in_delta 0.8, base / three, 1e-9
+    assert_in_delta six / three, other / base, 1e-9
+  end
+
   def test_questions_start_from_the_last_tune
     _, err, status = tune("--what-if", "workers=2")
     assert_equal 2, status

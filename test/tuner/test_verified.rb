@@ -38,6 +38,18 @@ class TestVerified < Minitest::Test
     assert_operator tried.size(1e5).rounds, :<=, Tuner::Verification::MOST_ROUNDS
   end
 
+  # The lab's time limit holds, but for the rounds that say anything or that the user asked for.
+  def test_the_lab_gets_the_budget
+    tried = Tuner::Verification.new([HAVE, BETTER], rate: 1.0, slots: 1)
+    asked = { nil => 3, 7 => 7 }.map do |rounds, least|
+      options = Tuner::Options.new(engines: %w[hybrid], rounds: rounds)
+      Cuttle::Lab.stub(:run, ->(lab, **further) { [lab.budget, lab.rounds, further[:least] - least] }) do
+        tried.run(options, Tuner::Verification::Size.new(7, 1), budget: 42, directory: "x", out: nil)
+      end
+    end
+    assert_equal [[42, 7, 0]] * 2, asked
+  end
+
   def test_measurements_are_in_the_tuners_units
     found = verified({ HAVE => [100.0, 80.0], BETTER => [150.0, 60.0] }, scatter: 0.01).measurements
     assert_equal [HAVE, BETTER], found.keys
@@ -72,9 +84,10 @@ class TestVerified < Minitest::Test
     assert_equal corrections, JSON.parse(JSON.generate(corrections))
     assert_equal({ "engine" => "hybrid", "workers" => 0, "threads" => 3 }, closed["setting"])
     assert_in_delta 30, closed["forecast"]["rate"]
+    assert_in_delta 30, closed["forecast"]["capacity"]
     assert_in_delta 33, closed["measured"]["rate"], 0.5
     assert_equal [8, nil], closed["demand"].values_at("connections", "rate")
-    assert_equal 50.0, open["demand"]["rate"]
+    assert_equal 35.0, open["demand"]["rate"]
     assert_nil open["forecast"]["p95"], "without end"
   end
 
@@ -86,6 +99,16 @@ class TestVerified < Minitest::Test
     corrected = Tuner::Model.new(plain.with(corrections: corrections))
     assert_in_delta rate * 0.9, corrected.capacity(HAVE).first, rate * 0.03
     assert_in_delta 0.09, corrected.forecast(HAVE, Tuner::Demand.open(rate / 2)).p95, 0.001
+  end
+
+  # Fibers takes more requests than any verification has connections.
+  def test_the_capacity_of_fibers_is_corrected
+    plain = profile()
+    model = Tuner::Model.new(plain)
+    rate = model.capacity(setting("fibers")).first
+    found = verified({ setting("fibers") => [rate * 0.8, 90.0] }, rate: rate / 2, scatter: 0.0, slots: 20)
+    corrected = Tuner::Model.new(plain.with(corrections: found.corrections(model, cores: 1)))
+    assert_in_delta rate * 0.8, corrected.capacity(setting("fibers")).first, rate * 0.03
   end
 
   # Each figure has a correction of its own; a higher percentile is never shorter for that.

@@ -59,6 +59,7 @@ module Cuttle
           break if number.positive? && @enough&.call
           break out_of_time(number) if @time.no_room_for_round?
 
+          late(number) if @time.late?
           @round = number
           @time.round { @plan.round(number).each { |start| attempt(start) if room?(start) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
@@ -98,7 +99,7 @@ module Cuttle
       end
 
       def learning?(round)
-        round.zero? && @done.nil? && @time.limited?
+        round.zero? && @done.nil? && @time.sheds?
       end
 
       # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
@@ -198,10 +199,18 @@ module Cuttle
 
       # A lab whose number of rounds was free had as many as fitted.
       def out_of_time(done)
-        return if done >= @plan.rounds
+        over(done) unless done >= @plan.rounds || @late
+      end
 
-        warn_of(Machine::Warnings::Warning.new("budget", "the time was over after #{done} of #{@plan.rounds} rounds",
-                                               "give more --budget, or go on with --resume"))
+      # The rounds that are the least are made all the same.
+      def late(done)
+        over(done, ", and it went on, because fewer than #{@time.least} say nothing") unless @late
+        @late = true
+      end
+
+      def over(done, further = nil)
+        text = "the time was over after #{done} of #{@plan.rounds} rounds#{further}"
+        warn_of(Machine::Warnings::Warning.new("budget", text, "give more --budget, or go on with --resume"))
       end
 
       def nothing_runs

@@ -8,17 +8,16 @@ module Cuttle
     # which hold for such numbers. The bootstrap is used only where it holds as well. A bound that so few values can't
     # give is nil, never a guess.
     module Statistics
-      autoload :Beta, "cuttle/lab/statistics/functions"
       autoload :Bootstrap, "cuttle/lab/statistics/intervals"
-      autoload :Gamma, "cuttle/lab/statistics/functions"
       autoload :Layout, "cuttle/lab/statistics/layout"
       autoload :Noise, "cuttle/lab/statistics/noise"
-      autoload :Normal, "cuttle/lab/statistics/student"
       autoload :Paired, "cuttle/lab/statistics/paired"
-      autoload :Power, "cuttle/lab/statistics/student"
       autoload :Ranks, "cuttle/lab/statistics/intervals"
-      autoload :Search, "cuttle/lab/statistics/functions"
-      autoload :Student, "cuttle/lab/statistics/student"
+
+      Beta = Load::Statistics::Beta
+      Gamma = Load::Statistics::Gamma
+      Power = Load::Statistics::Power
+      Student = Load::Statistics::Student
 
       # A value with its confidence interval. low and high are nil if there are too few values. count: the number of
       # values.

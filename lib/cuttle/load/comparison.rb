@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Two results side by side: ratios (other / one) of their rates and percentiles, each with a 95% bootstrap interval
-    # over the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
+    # Two results side by side: ratios (other / one) of their rates and percentiles, each with a bootstrap interval over
+    # the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
     class Comparison
       # unit: :rate or :time. low and high are nil where there are too few seconds to tell.
       Row = Struct.new(:name, :unit, :one, :other, :ratio, :low, :high) do
@@ -15,7 +15,8 @@ module Cuttle
       PERCENTILES = [50, 90, 99, 99.9].freeze
       ENTRY = [50, 99].freeze # percentiles of a name
       SECONDS = 5 # whole ones that each run must have
-      ROUNDS = 1000
+      ROUNDS = 2000
+      CONFIDENCE = 0.95
       SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read cookies follow in_order
                     mix].freeze
 
@@ -89,7 +90,9 @@ module Cuttle
 
         @intervals ||= begin
           histograms = seconds.map { |windows| windows.map(&:histogram) }
-          Statistics.bootstrap(*seconds.map(&:length), rounds: ROUNDS) do |*picks|
+          lengths = seconds.map(&:length)
+          confidence = Statistics.expanded(CONFIDENCE, lengths.min)
+          Statistics.bootstrap(*lengths, rounds: ROUNDS, confidence: confidence) do |*picks|
             before, after = picks.each_with_index.map { |pick, run| figures_of(pick, seconds[run], histograms[run]) }
             after.zip(before).map { |value, base| base.zero? ? 0.0 : value.fdiv(base) }
           end

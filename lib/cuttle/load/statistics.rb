@@ -4,6 +4,13 @@ module Cuttle
   module Load
     # Statistics of runs. Pure functions of Arrays of numbers.
     module Statistics
+      autoload :Beta, "cuttle/load/statistics/functions"
+      autoload :Gamma, "cuttle/load/statistics/functions"
+      autoload :Normal, "cuttle/load/statistics/student"
+      autoload :Power, "cuttle/load/statistics/student"
+      autoload :Search, "cuttle/load/statistics/functions"
+      autoload :Student, "cuttle/load/statistics/student"
+
       module_function
 
       # The +share+ quantile (0..1), interpolated between neighbours (Hyndman and Fan's type 7).
@@ -41,6 +48,15 @@ module Cuttle
         rows = Array.new(rounds) { yield resample(one, random), resample(other, random) }
         tail = (1 - confidence) / 2
         rows.transpose.map { |values| [quantile(values, tail), quantile(values, 1 - tail)] }
+      end
+
+      # The confidence to ask of the percentile method so that its intervals have +confidence+. Those of few values are
+      # too narrow: resamples vary by (n-1)/n, and follow the normal distribution instead of Student's. Its tails are
+      # moved outward by just that: the expanded percentile interval of Hesterberg (2015). count: values, at least 2; of
+      # two samples, the smaller number.
+      def expanded(confidence, count)
+        reach = Math.sqrt(count / (count - 1.0)) * Student.critical(1 - confidence, count - 1)
+        1 - 2 * Normal.below(-reach)
       end
 
       def resample(length, random)

@@ -25,15 +25,23 @@ module Cuttle
 
       # about: further members of Advice (id, taken_at, app, warnings).
       def advice(**about)
-        @found = search(@profile, @cores, @limits).tap { |search| @search = search }.run
+        @search = search(@profile, @cores, @limits, demand: measured_demand)
+        compare_with(chosen) if measurements.any?
+        @found = @search.run
         Advice.new(command: @options.command, place: @options.place, limits: @limits, cores: @cores, here: @here,
                    **answer, what_ifs: what_ifs, map: map, checks: checks, changes: changes, **about)
       end
 
       private
 
+      # Everything is predicted as beside that setting, which was measured.
+      def compare_with(setting)
+        @base = setting
+        @search = search(@profile, @cores, @limits, demand: measured_demand)
+      end
+
       def search(profile, cores, limits, **further)
-        Search.new(@model.call(profile), profile, limits: limits, engines: @options.engines, cores: cores,
+        Search.new(@model.call(profile, base: @base), profile, limits: limits, engines: @options.engines, cores: cores,
                                                   present: @options.present, **further)
       end
 
@@ -44,30 +52,35 @@ module Cuttle
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
-      # What counts: measured settings where there are any, otherwise all.
+      # What counts: measured settings where there are any, otherwise all. They are ranked by themselves, because a
+      # prediction that none of them reaches would leave no equals to take the cheapest of.
       def best
-        @best ||= ordered.find { |outcome| outcome.measured || measurements.empty? }
+        @best ||= measurements.any? ? @ranking.order(outcomes(measurements.keys)).first : ordered.first
       end
 
       def present
-        @options.present && @search.outcome(@options.present).then { |outcome| confirmed(outcome) }
+        @options.present && outcomes([@options.present]).first
       end
 
-      # All Outcomes with what was measured, the best first. Measurements are of the cores here, so they say nothing of
-      # other numbers of cores but by the model's corrections.
+      # All Outcomes, the best first.
       def ordered
-        @ordered ||= begin
-          searched = @found.outcomes.map(&:setting)
-          outcomes = (measurements.keys | searched).map { |setting| confirmed(@search.outcome(setting)) }
-          @ranking.order(outcomes)
+        @ordered ||= @ranking.order(outcomes(measurements.keys | @found.outcomes.map(&:setting)))
+      end
+
+      # Predicted, with what was measured.
+      def outcomes(settings)
+        settings.map do |setting|
+          outcome, found = @search.outcome(setting), measurements[setting]
+          found ? outcome.confirmed(found) : outcome
         end
       end
 
-      def confirmed(outcome)
-        found = measurements[outcome.setting]
-        found ? outcome.confirmed(found) : outcome
+      # Response times that were measured hold at their rate. The model that was corrected since may have another one.
+      def measured_demand
+        Demand.open(@verified.rate) if measurements.any?
       end
 
+      # They are of the cores here, so they say nothing of other numbers of cores but by the model's corrections.
       def measurements
         @cores == @here && @verified ? @verified.measurements : {}
       end

@@ -8,7 +8,7 @@ module Cuttle
     #   memory       octets, PSS of all processes together
     #   connections  to the database, of all processes together
     #   rate         requests per second that come (the target)
-    #   p99          seconds, response time at that rate
+    #   p99          seconds, response time at the rate of the demand: the target, or what a Search takes without one
     #   queue_p99    seconds, waiting for a slot at that rate
     Limits = Struct.new(:cores, :memory, :connections, :rate, :p99, :queue_p99, keyword_init: true) do
       def initialize(**)
@@ -22,8 +22,8 @@ module Cuttle
       # The names of the limits that a Forecast breaks: [] if it keeps them all. A figure that isn't known keeps its
       # limit.
       def broken(forecast)
-        rate_and_times = rate && forecast.demand.open? ? { p99: forecast.p99, queue_p99: forecast.queue_p99 } : {}
-        broken = { memory: forecast.memory, connections: forecast.connections, **rate_and_times }
+        times = forecast.demand.open? ? { p99: forecast.p99, queue_p99: forecast.queue_p99 } : {}
+        broken = { memory: forecast.memory, connections: forecast.connections, **times }
                  .select { |name, value| value && self[name] && value > self[name] }.keys
         broken << :rate if rate && forecast.capacity < rate
         broken

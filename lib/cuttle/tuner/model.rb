@@ -31,9 +31,12 @@ module Cuttle
 
       SEED = 17
 
-      def initialize(profile)
+      # base: the Setting that others are compared with, or nil (see Corrections). runs: a Hash of what simulations have
+      # shown, by what they follow from; models that share it don't make them again.
+      def initialize(profile, base: nil, runs: {})
         @profile = profile
-        @corrections = Corrections.new(profile.corrections)
+        @corrections = Corrections.new(profile.corrections, base: base)
+        @runs = runs
         @works = {}
       end
 
@@ -41,7 +44,7 @@ module Cuttle
       # By arithmetic, in about a millisecond. cores: for the server; nil: as many as it had for the profile.
       def capacity(setting, cores: nil)
         rate, limit = network(setting, cores || home).capacity
-        [rate * @corrections.capacity_factor(setting), limit]
+        [rate * @corrections.capacity_factor, limit]
       end
 
       # The Forecast. It takes about 0.2 s.
@@ -98,18 +101,27 @@ module Cuttle
       end
 
       def played(setting, demand, cores)
-        outcome = simulate(setting, demand, cores)
-        times = outcome.times.sort
-        factors = @corrections.factors(setting, demand)
+        figures, inside = @runs[[facts, setting, demand, cores]] ||= summary(simulate(setting, demand, cores))
+        factors = @corrections.factors(demand)
         factors[:rate] = 1.0 if demand.open?
-        figures = { rate: outcome.rate, p50: quantile(times, 0.5), p95: quantile(times, 0.95),
-                    p99: quantile(times, 0.99) }
-        figures = figures.to_h { |name, value| [name, value * factors.fetch(name)] }
+        figures = figures.to_h { |name, value| [name, value * factors.fetch(name, 1.0)] }
         # Each figure has its own factor, but a higher percentile is never shorter.
         figures[:p95] = figures.values_at(:p50, :p95).max
         figures[:p99] = figures.values_at(:p95, :p99).max
         figures[:rate] = [figures[:rate], demand.rate].min if demand.open?
-        [{ **figures, queue_p99: quantile(outcome.queues.sort, 0.99), cpu: outcome.cpu }, outcome.most]
+        [figures, inside]
+      end
+
+      # All of the profile that a simulation follows from.
+      def facts
+        @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.contention, @profile.connections]
+      end
+
+      # [figures of a Forecast, the largest number of requests that a process had in the app at once]
+      def summary(outcome)
+        times = outcome.times.sort
+        [{ rate: outcome.rate, p50: quantile(times, 0.5), p95: quantile(times, 0.95), p99: quantile(times, 0.99),
+           queue_p99: quantile(outcome.queues.sort, 0.99), cpu: outcome.cpu }, outcome.most]
       end
 
       def simulate(setting, demand, cores)

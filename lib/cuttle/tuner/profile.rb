@@ -19,7 +19,8 @@ module Cuttle
     #                each further thread
     #   boot         seconds from the start to the first answer
     #   connections  { "process", "thread" }: database connections that each process, and each thread, holds; or nil
-    #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found
+    #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found; the forecast
+    #                has the capacity, too
     #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"

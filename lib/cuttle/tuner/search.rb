@@ -23,12 +23,13 @@ module Cuttle
       end
 
       # model: has forecast and capacity (see Model). present: the user's Setting, or nil; it is always forecast.
-      # forecasts: how many, at most.
-      def initialize(model, profile, limits:, engines:, cores:, present: nil, forecasts: FORECASTS)
+      # demand: an open one, or nil for the target rate, or for as much as leaves room. forecasts: how many, at most.
+      def initialize(model, profile, limits:, engines:, cores:, present: nil, demand: nil, forecasts: FORECASTS)
         @model = model
         @limits = limits
         @cores = cores
         @present = present
+        @demand = demand
         @margin = Margin.new(profile)
         @most = forecasts
         @grid = Grid.new(profile, engines: engines, cores: cores)

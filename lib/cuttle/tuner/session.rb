@@ -20,6 +20,7 @@ module Cuttle
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
         @began = Cuttle.now
+        @runs = {}
         @warnings = []
       end
 
@@ -73,14 +74,19 @@ module Cuttle
       end
 
       def search(profile, cores, limits = @options.limits)
-        Search.new(Model.new(profile), profile, limits: limits, engines: @options.engines, cores: cores,
+        Search.new(model(profile), profile, limits: limits, engines: @options.engines, cores: cores,
                                                 present: @options.present).run
+      end
+
+      # The search and the advice ask for many of the same simulations.
+      def model(profile, **options)
+        Model.new(profile, runs: @runs, **options)
       end
 
       # What the last verification measured, after making it or going on with it; nil if nothing was.
       def verification(profile)
         results = folder.verification
-        results = resume(results) if results&.interrupted?
+        results = resume(results) if results && unfinished?(results)
         results ||= measure(profile)
         @interrupted = results.interrupted?
         keep_warnings(results)
@@ -91,17 +97,28 @@ module Cuttle
         raise Failure, "no run of the verification is valid: #{verified.troubles.first || "nothing ran"}"
       end
 
+      # Interrupted, or out of time.
+      def unfinished?(results)
+        results.interrupted? || results.rounds_run < results.rounds
+      end
+
       def resume(results)
-        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration)
-        Lab::Results.read(unpinned { Lab.run(lab, out: @out) })
+        lab = lab_options.to_lab(resume: results.directory, rounds: results.rounds, duration: results.duration,
+                                 budget: for_verification)
+        Lab::Results.read(unpinned { Lab.run(lab, out: @out, least: Verification.least_rounds(@options)) })
       end
 
       def measure(profile)
         found = search(profile, @here, within_reach)
         verification, size = affordable(found, profile)
         Lab::Results.read(unpinned do
-          verification.run(lab_options, size, directory: folder.at("verification"), out: @out)
+          verification.run(lab_options, size, budget: for_verification, directory: folder.at("verification"), out: @out)
         end)
+      end
+
+      # Seconds. Rounds that the user asked for are made even if nothing is left.
+      def for_verification
+        [left, 1].max
       end
 
       # Measuring pins this process to the load's cores. Without this, the next step would find no other core.
@@ -154,12 +171,12 @@ module Cuttle
 
       def corrected(profile, verified)
         plain = profile.with(corrections: [])
-        profile.with(corrections: verified.corrections(Model.new(plain), cores: @here))
+        profile.with(corrections: verified.corrections(model(plain), cores: @here))
                .tap { |corrected| corrected.write(folder.at(Profile::FILE)) }
       end
 
       def advise(profile, verified)
-        Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here)
+        Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here, model: method(:model))
                .advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
                        warnings: [*profile.notes, *@warnings].uniq)
       end

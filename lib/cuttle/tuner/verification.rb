@@ -52,12 +52,17 @@ module Cuttle
         (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
       end
 
-      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. Raises
-      # Lab::Failure.
-      def run(options, size, directory:, out:)
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. budget: seconds;
+      # when they are over no further round begins. Raises Lab::Failure.
+      def run(options, size, budget:, directory:, out:)
         lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: size.warmup,
-                             concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
-        Lab.run(lab, out: out, plan: plan(options.seed, size))
+                             budget: budget, concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
+        Lab.run(lab, out: out, plan: plan(options.seed, size), least: Verification.least_rounds(options))
+      end
+
+      # Rounds that are made whatever time they take: those that the user said, or as few as say anything.
+      def self.least_rounds(options)
+        options.rounds || LEAST_ROUNDS
       end
 
       def plan(seed, size)

@@ -72,7 +72,7 @@ module Cuttle
 
         forecast = model.forecast(found.setting, demand, cores: cores)
         { "setting" => found.setting.to_h, "demand" => demand.to_h, "measured" => known,
-          "forecast" => known.keys.to_h { |name| [name, forecast[name]] } }.then { |hash| plain(hash) }
+          "forecast" => [*known.keys, :capacity].to_h { |name| [name, forecast[name]] } }.then { |hash| plain(hash) }
       end
 
       def certain?(estimate)

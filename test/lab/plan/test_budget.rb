@@ -59,6 +59,19 @@ class TestLabBudget < Minitest::Test
     assert limit.over?
   end
 
+  def test_rounds_that_are_the_least_are_made_whatever_time_they_take
+    now = 0
+    limit = Cuttle::Lab::Runner::TimeLimit.new(100, least: 2, clock: -> { now })
+    limit.round { now += 200 }
+    assert limit.late?
+    refute limit.no_room_for_round?
+    refute limit.over?
+    limit.round { now += 200 }
+    refute limit.late?
+    assert limit.no_room_for_round?
+    assert limit.over?
+  end
+
   # As many as fit, if the user gave no number.
   def test_rounds_are_counted_again_when_one_has_shown_how_long_they_take
     now = 0

@@ -44,15 +44,42 @@ class TestLabChanges < Minitest::Test
     assert_in_delta 0.2879, change.p, 1e-3
   end
 
+  # From one lab to the other: rates of c1, or { configuration => rates }. The first Change.
   def changes_of(*samples)
     results = samples.map do |rates|
       lab = ReportedLab.new(closed: [5], rates: [])
-      runs = rates.each_with_index.map do |rate, block|
-        { "type" => "run", "configuration" => "c1", "load" => "l1", "block" => block, "valid" => true, "rate" => rate }
-      end
-      read(directory(lines: [lab.header, *runs])).first
+      read(directory(lines: [lab.header, *runs(rates.is_a?(Hash) ? rates : { "c1" => rates })])).first
     end
     Cuttle::Lab::Analysis::Changes.new(*results).to_a.first
+  end
+
+  def runs(rates)
+    rates.flat_map do |configuration, values|
+      values.each_with_index.map do |rate, block|
+        { "type" => "run", "configuration" => configuration, "load" => "l1", "block" => block, "valid" => true,
+          "rate" => rate }
+      end
+    end
+  end
+
+  # The more is compared, the larger a difference must be.
+  def test_what_would_have_been_detected_is_told_at_the_level_that_it_was_tested_at
+    one, other = [100, 101, 102, 103], [101, 102, 103, 100]
+    alone = changes_of(one, other)
+    many = changes_of({ "c1" => one, "c2" => one, "c3" => one }, { "c1" => other, "c2" => other, "c3" => other })
+    levels = [0.05, 0.05 / 3].map { |level| Cuttle::Lab::Statistics::Power.noncentrality(6, level, 0.9) }
+
+    assert_in_delta levels[1] / levels[0], Math.log(1 + many.detectable) / Math.log(1 + alone.detectable), 1e-6
+  end
+
+  # The layout of memory alone can cause as much.
+  def test_less_than_a_percent_is_no_difference
+    change = changes_of([1000.0, 1000.1, 1000.2], [1003.0, 1003.1, 1003.2])
+
+    assert_operator change.p, :<, 0.001
+    refute_predicate change, :different?
+    assert_in_delta 0.01, change.detectable
+    assert_predicate changes_of([1000.0, 1000.1, 1000.2], [1013.0, 1013.1, 1013.2]), :different?
   end
 
   def test_one_run_each_tells_the_ratio_and_nothing_more

@@ -197,6 +197,17 @@ class TestLabRunner < Minitest::Test
     assert_match(/after 2 of 5 rounds/, told["text"])
   end
 
+  # And no configuration is left out for it, not even in a first round that takes too long.
+  def test_a_lab_makes_the_least_rounds_and_says_so
+    now = 0
+    time = Cuttle::Lab::Runner::TimeLimit.new(10, least: 3, clock: -> { now })
+    run_lab(rounds: 5, workers: [0, 2], time: time) { (now += 16) && LabFakes::Server.new(@native.port) }
+    assert_empty @store.of("left_out")
+    assert_equal 3 * 5 * 2, @store.of("run").length
+    told = @store.of("warning").select { |each| each["name"] == "budget" }.map { |each| each["text"] }
+    assert_equal ["the time was over after 1 of 5 rounds, and it went on, because fewer than 3 say nothing"], told
+  end
+
   def test_rounds_that_are_not_needed_are_not_made
     asked = 0
     run_lab(rounds: 5, enough: -> { (asked += 1) == 2 })

@@ -44,12 +44,14 @@ class TestLabNoise < Minitest::Test
     assert_equal [3.0, 4], Noise::NONE.moderate(3.0, 4)
   end
 
-  # Calm by chance is made less so; restless stays as it is.
+  # Calm by chance is made less so. Restless stays as it is, and the prior's degrees count for less, in proportion.
   def test_moderates_upwards_only
     noise = Noise.new(1.0, 8)
 
     assert_equal [(8 + 4 * 0.1) / 12, 12], noise.moderate(0.1, 4)
-    assert_equal [5.0, 12], noise.moderate(5.0, 4)
+    variance, degrees = noise.moderate(5.0, 4)
+    assert_equal 5.0, variance
+    assert_in_delta 4 + 8 * ((8 + 4 * 5.0) / 12) / 5, degrees, 1e-9
   end
 
   private

@@ -30,8 +30,9 @@ module MadeUp
   class Plain
     attr_reader :asked
 
-    def initialize(_profile = nil)
+    def initialize(_profile = nil, base: nil)
       @asked = []
+      @base = base
     end
 
     def capacity(setting, cores: nil)
@@ -52,8 +53,9 @@ module MadeUp
   end
 
   # Results of a verification as the lab would have written them. settings: { Setting => [requests/s, p95 in ms] }.
-  def verified(settings, rate: 50.0, rounds: 5, scatter: 0.01, invalid: {})
-    header = lab_header(settings.keys, rate, rounds)
+  # rate: what the plain model searches at. slots: that keep the cores busy.
+  def verified(settings, rate: 35.0, rounds: 5, scatter: 0.01, invalid: {}, slots: 8)
+    header = lab_header(settings.keys, rate, rounds, slots)
     random = Random.new(3)
     records = settings.flat_map.with_index(1) do |(setting, (capacity, p95)), number|
       Array.new(rounds) do |round|
@@ -69,8 +71,8 @@ module MadeUp
 
   private
 
-  def lab_header(settings, rate, rounds)
-    tried = Tuner::Verification.new(settings, rate: rate, slots: 8)
+  def lab_header(settings, rate, rounds, slots)
+    tried = Tuner::Verification.new(settings, rate: rate, slots: slots)
     plan = tried.plan(1, Tuner::Verification::Size.new(rounds, 1.0))
     { "type" => "lab", "schema" => Cuttle::Lab::Results::SCHEMA, "id" => "made-up", "command" => %w[cuttle tune],
       "environment" => MACHINE, "fairness" => [], **plan.to_h }

@@ -55,7 +55,7 @@ module Cuttle
         end
 
         def room(setting, cores)
-          Tuner::Model.new(@profile).capacity(setting, cores: cores).first * Tuner::Ranking::ROOM
+          Tuner::Model.new(@profile, base: setting).capacity(setting, cores: cores).first * Tuner::Ranking::ROOM
         end
 
         # [name, Outcome]
@@ -65,7 +65,7 @@ module Cuttle
         end
 
         def outcome(profile, setting, demand, cores)
-          forecast = Tuner::Model.new(profile).forecast(setting, demand, cores: cores)
+          forecast = Tuner::Model.new(profile, base: @base).forecast(setting, demand, cores: cores)
           Tuner::Outcome.predicted(forecast, Tuner::Margin.new(profile))
         end
 

@@ -6,15 +6,17 @@ module Cuttle
       # Compares two labs: everything that both measured, matched by name.
       #
       # Rule: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
-      # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. The ratios include
-      # whatever changed between the labs (the machine, its neighbours). #differences lists what is known of that.
+      # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. As within a lab, less
+      # than Comparison::LEAST is no difference. The ratios include whatever changed between the labs (the machine, its
+      # neighbours). #differences lists what is known of that.
       class Changes
         # ratio: an Estimate of measure, other / one. p: adjusted, nil if a lab has a single run. detectable: the
-        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would find, or nil.
+        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would find, at the level that the
+        # correction left for it, or nil.
         Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable,
                             keyword_init: true) do
           def different?
-            !p.nil? && p <= LEVEL
+            !p.nil? && p <= LEVEL && Math.log(ratio.value).abs >= Math.log(1 + Comparison::LEAST)
           end
         end
 
@@ -62,14 +64,16 @@ module Cuttle
           things.find { |each| each.name == thing.name }
         end
 
+        # [Change, its Shift], before the correction.
         def change(configuration, load, other_configuration, other_load)
           measure = Analysis::Measure.of(load)
           samples = [values(one, configuration, load, measure), values(other, other_configuration, other_load, measure)]
           return if samples.any?(&:empty?)
 
+          shift = Shift.new(*samples)
           medians = samples.map { |sample| Statistics.median(sample) }
-          Change.new(configuration: configuration, load: load, measure: measure, one: medians[0], other: medians[1],
-                     **Shift.new(*samples).to_h)
+          [Change.new(configuration: configuration, load: load, measure: measure, one: medians[0], other: medians[1],
+                      ratio: shift.ratio), shift]
         end
 
         def values(results, configuration, load, measure)
@@ -78,9 +82,13 @@ module Cuttle
         end
 
         def correct(changes)
-          tested = changes.select(&:p)
-          tested.zip(Statistics::Holm.adjust(tested.map(&:p))) { |change, p| change.p = p }
-          changes.each(&:freeze)
+          tested = changes.select { |_, shift| shift.p }
+          ps = tested.map { |_, shift| shift.p }
+          tested.zip(Statistics::Holm.adjust(ps), Statistics::Holm.levels(ps, LEVEL)) do |(change, shift), p, level|
+            change.p = p
+            change.detectable = [shift.detectable(level), Comparison::LEAST].max
+          end
+          changes.map { |change, _| change.freeze }
         end
 
         def described(results)
@@ -103,18 +111,14 @@ module Cuttle
             @degrees = @samples.sum(&:length) - 2
           end
 
-          def to_h
-            { ratio: ratio, p: p, detectable: detectable }
-          end
-
-          private
-
+          # An Estimate; without an interval if a sample has a single value.
           def ratio
             reach = Statistics::Student.critical(1 - CONFIDENCE, @degrees) * error if tested?
             bounds = reach ? [Math.exp(@mean - reach), Math.exp(@mean + reach)] : [nil, nil]
             Statistics::Estimate.new(Math.exp(@mean), *bounds, @samples.sum(&:length))
           end
 
+          # Not adjusted; nil if a sample has a single value.
           def p
             return unless tested?
             return @mean.zero? ? 1.0 : 0.0 if error.zero?
@@ -122,11 +126,12 @@ module Cuttle
             Statistics::Student.two_sided(@mean / error, @degrees)
           end
 
-          def detectable
-            return unless tested?
-
-            Math.exp(Statistics::Power.noncentrality(@degrees, LEVEL, POWER) * error) - 1
+          # The smallest difference of the ratio from 1 that is found at +level+. Both samples must have several values.
+          def detectable(level)
+            Math.exp(Statistics::Power.noncentrality(@degrees, level, POWER) * error) - 1
           end
+
+          private
 
           def tested?
             @samples.all? { |values| values.length > 1 }

@@ -65,8 +65,8 @@ module Cuttle
 
       # Comparisons that are corrected together.
       class Family
-        # A lab promises a false-alarm rate of at most 5%. It spends half of that. The other half covers the assumption
-        # that logarithms of ratios are about normal, which few rounds can't check.
+        # A lab promises a false-alarm rate of at most 5%. Its two families, planned comparisons and all pairs, have
+        # half of that each.
         LEVEL = 0.025
 
         # +pairs+: Arrays of ids, [configuration, baseline, load].

@@ -12,11 +12,12 @@ module Cuttle
         WAITING = 0.1 # of the budget, at most, is spent on waiting for a calm core
 
         # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: as in Runner, but called with
-        # the directory of the results.
-        def initialize(options, out:, plan: nil, trials: {}, enough: nil)
+        # the directory of the results. least: see TimeLimit.
+        def initialize(options, out:, plan: nil, trials: {}, enough: nil, least: 0)
           @options = options
           @trials = trials
           @enough = enough
+          @least = least
           @own = plan
           @out = out
           @interruption = Interruption.new
@@ -33,7 +34,7 @@ module Cuttle
         private
 
         def measure
-          @time = TimeLimit.new(@options.budget, free: !@options.given?(:rounds) && @options.resume.nil?)
+          @time = TimeLimit.new(@options.budget, free: !@options.given?(:rounds) && @options.resume.nil?, least: @least)
           @done = Results.read(@options.resume) if @options.resume
           @app = app
           @plan = @done ? Plan.of(@done) : @own || Plan.build(@options)

@@ -4,14 +4,19 @@ module Cuttle
   module Lab
     class Runner
       # Limits the time of a running lab. A round does not begin if it would end late, and is broken off if it takes
-      # much longer than that.
+      # much longer than that. Until the rounds are made that are the least, it limits nothing.
       class TimeLimit
         FAR = 1.25 # times the budget
 
+        attr_reader :least
+
         # budget: seconds, or nil for no limit. free: whether there may be more rounds than planned, as many as fit.
-        def initialize(budget, free: false, clock: Cuttle.method(:now))
+        # least: rounds that all configurations get, whatever time that takes.
+        def initialize(budget, free: false, least: 0, clock: Cuttle.method(:now))
           @budget = budget
           @free = free && !budget.nil?
+          @least = least
+          @made = 0
           @clock = clock
           @began = clock.call
           @round = 0
@@ -20,6 +25,11 @@ module Cuttle
 
         def limited?
           !@budget.nil?
+        end
+
+        # Whether configurations may be left out to save time.
+        def sheds?
+          limited? && @least.zero?
         end
 
         # How many rounds there may be at most.
@@ -37,7 +47,12 @@ module Cuttle
 
         # The first round always begins.
         def no_room_for_round?
-          limited? && @next.positive? && elapsed + (@next / 2) > @budget
+          @made >= @least && short?
+        end
+
+        # Whether the next round begins although there is no room for it.
+        def late?
+          @made < @least && short?
         end
 
         # Says how long the next round will take. Otherwise it is expected to take as long as the one before.
@@ -51,7 +66,7 @@ module Cuttle
         end
 
         def over?
-          !@budget.nil? && elapsed > @budget * FAR
+          limited? && @made >= @least && elapsed > @budget * FAR
         end
 
         # Measures how long a round takes.
@@ -60,6 +75,7 @@ module Cuttle
           yield
         ensure
           @next = elapsed - @round
+          @made += 1
         end
 
         # Whether the round has taken that share of the time that was left when it began.
@@ -70,6 +86,12 @@ module Cuttle
         # Seconds.
         def elapsed
           @clock.call - @began
+        end
+
+        private
+
+        def short?
+          limited? && @next.positive? && elapsed + (@next / 2) > @budget
         end
       end
     end

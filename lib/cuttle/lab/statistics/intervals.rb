@@ -3,10 +3,7 @@
 module Cuttle
   module Lab
     module Statistics
-      # The bootstrap over independent values or whole blocks of values; values within a block are not independent. The
-      # percentile interval of few blocks is too narrow: resamples vary by (n-1)/n, and follow the normal distribution
-      # instead of Student's. Its tails are moved outward by just that: the expanded percentile interval of Hesterberg
-      # (2015).
+      # The bootstrap over independent values or whole blocks of values; values within a block are not independent.
       module Bootstrap
         ROUNDS = 2000
 
@@ -18,17 +15,12 @@ module Cuttle
           value = yield blocks
           return Estimate.new(value, nil, nil, blocks.length) if blocks.length < 2
 
-          options = { rounds: rounds, confidence: 1 - 2 * tail(blocks.length, confidence), random: Random.new(seed) }
+          options = { rounds: rounds, confidence: Load::Statistics.expanded(confidence, blocks.length),
+                      random: Random.new(seed) }
           resampled = Load::Statistics.bootstrap(blocks.length, 0, **options) do |picked,|
             [yield(blocks.values_at(*picked))]
           end
           Estimate.new(value, *resampled.first, blocks.length)
-        end
-
-        # The share of resamples to leave out on each side.
-        def tail(count, confidence)
-          reach = Math.sqrt(count / (count - 1.0)) * Student.critical(1 - confidence, count - 1)
-          Normal.below(-reach)
         end
       end
 

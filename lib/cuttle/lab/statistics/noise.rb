@@ -67,26 +67,21 @@ module Cuttle
           freeze
         end
 
-        # [variance, degrees] of a comparison with its own variance and degrees. The result is never below its own
-        # variance, so that an unusually noisy comparison does not look calm.
+        # [variance, degrees] of what has its own variance and degrees. The result is never below its own variance, so
+        # that an unusually noisy one does not look calm; and the more that is above the usual one, the less the prior
+        # says about it.
         def moderate(own, own_degrees)
-          together = (degrees * variance + own_degrees * own) / (degrees + own_degrees)
-          [[own, together].max, degrees + own_degrees]
-        end
-
-        # The noise of a difference of two things, from the [variance, degrees] of each (see Layout).
-        def pair(one, other)
-          variances, degrees = [one, other].map { |spread| alone(*spread) }.transpose
-          shares = variances.zip(degrees).sum { |variance, each| variance**2 / each }
-          Pair.new(variances.sum, shares.positive? ? variances.sum**2 / shares : degrees.sum) # Satterthwaite's
-        end
-
-        # Like moderate, of one thing. The more its own variance is above the usual one, the less this says about it.
-        def alone(own, own_degrees)
           together = (degrees * variance + own_degrees * own) / (degrees + own_degrees)
           return [together, degrees + own_degrees] if own <= together
 
           [own, own_degrees + (degrees * together / own)]
+        end
+
+        # The noise of a difference of two things, from the [variance, degrees] of each (see Layout).
+        def pair(one, other)
+          variances, degrees = [one, other].map { |spread| moderate(*spread) }.transpose
+          shares = variances.zip(degrees).sum { |variance, each| variance**2 / each }
+          Pair.new(variances.sum, shares.positive? ? variances.sum**2 / shares : degrees.sum) # Satterthwaite's
         end
 
         # Stands for what a pair's own rounds say.

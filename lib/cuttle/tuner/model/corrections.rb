@@ -3,32 +3,38 @@
 module Cuttle
   module Tuner
     class Model
-      # What verified settings say of their neighbours: measured / forecast of each figure. The same setting gets the
-      # whole ratio, and each doubling of workers or threads on the way to another halves its logarithm. Only settings
-      # of the same engine count, under a demand of the same kind (closed or open), and of them only the nearest; if
-      # several are equally near, the mean of their logarithms.
+      # What verified settings say of forecasts: measured / forecast of each figure, under a demand of the same kind
+      # (closed or open). It is that of the base, the setting that others are compared with; if that was not verified,
+      # the mean of all that were (of the logarithms).
+      #
+      # Rule: all settings are corrected alike, so the ratio of two forecasts is the model's. If each had a factor of
+      # its own, settings of which nothing is known would seem to differ from one that was measured.
       class Corrections
         FIGURES = %w[rate p50 p95 p99].freeze
+
+        # A closed loop that asks for this share of the capacity, by the model, shows the capacity.
+        FULL = 0.97
 
         # A ratio that no measurement of a setting that works can have.
         LIMIT = 10.0
 
-        # list: as in a Profile, with the forecasts as they were before any correction.
-        def initialize(list)
+        # list: as in a Profile, with the forecasts as they were before any correction. base: a Setting, or nil.
+        def initialize(list, base: nil)
           @list = (list || []).map do |each|
             each.to_h { |name, value| [name.to_s, value.to_h.transform_keys(&:to_s)] }
           end
+          @base = base
         end
 
-        # Figure => the factor that corrects its forecast.
-        def factors(setting, demand)
-          near = nearest(setting, @list.select { |each| open?(each) == demand.open? })
-          FIGURES.to_h { |figure| [figure.to_sym, factor(figure, near)] }
+        # Figure => the factor that corrects its forecast under that kind of demand.
+        def factors(demand)
+          known = @list.select { |each| open?(each) == demand.open? }
+          FIGURES.to_h { |figure| [figure.to_sym, factor(figure, known)] }
         end
 
-        # The factor that corrects a capacity: what closed loops, with enough connections for all slots, have shown.
-        def capacity_factor(setting)
-          factor("rate", nearest(setting, @list.select { |each| !open?(each) && full?(each) }))
+        # The factor that corrects a capacity: what closed loops with enough connections have shown.
+        def capacity_factor
+          @capacity_factor ||= factor("rate", @list.select { |each| !open?(each) && full?(each) })
         end
 
         private
@@ -37,38 +43,28 @@ module Cuttle
           !correction["demand"]["rate"].nil?
         end
 
+        # Profiles of before have no capacity there: then all slots must have a connection.
         def full?(correction)
-          setting = Setting.new(**correction["setting"].transform_keys(&:to_sym))
+          rate, capacity = correction["forecast"].values_at("rate", "capacity")
+          return rate && rate >= capacity * FULL if capacity
+
+          setting = setting(correction)
           correction["demand"]["connections"] >= setting.processes * setting.slots
         end
 
-        # [[distance in doublings, correction], …], all equally far.
-        def nearest(setting, corrections)
-          near = corrections.filter_map do |each|
-            other = Setting.new(**each["setting"].transform_keys(&:to_sym))
-            [distance(setting, other), each] if other.engine == setting.engine
-          end
-          least = near.map(&:first).min
-          near.select { |distance, _| distance == least }
+        def setting(correction)
+          Setting.new(**correction["setting"].transform_keys(&:to_sym))
         end
 
-        def distance(one, other)
-          doublings(one.processes, other.processes) + doublings(one.threads || 1, other.threads || 1)
+        def factor(figure, corrections)
+          known = corrections.select { |each| ratio(figure, each) }
+          own = known.select { |each| setting(each) == @base }
+          logarithms = (own.any? ? own : known).map { |each| Math.log(ratio(figure, each)) }
+          logarithms.any? ? Math.exp(Load::Statistics.mean(logarithms)) : 1.0
         end
 
-        def doublings(one, other)
-          Math.log2(one.fdiv(other)).abs
-        end
-
-        def factor(figure, near)
-          logarithms = near.filter_map do |distance, each|
-            ratio = ratio(each["measured"][figure], each["forecast"][figure])
-            Math.log(ratio) * (0.5**distance) if ratio
-          end
-          logarithms.any? ? Math.exp(logarithms.sum / logarithms.length) : 1.0
-        end
-
-        def ratio(measured, forecast)
+        def ratio(figure, correction)
+          measured, forecast = correction.values_at("measured", "forecast").map { |figures| figures[figure] }
           return unless measured.is_a?(Numeric) && forecast.is_a?(Numeric) && measured.positive? && forecast.positive?
 
           (measured.to_f / forecast).clamp(1 / LIMIT, LIMIT)

@@ -3,8 +3,8 @@
 require "test_helper"
 
 # The distributions that everything else is made of, against published tables.
-class TestLabDistributions < Minitest::Test
-  Statistics = Cuttle::Lab::Statistics
+class TestLoadDistributions < Minitest::Test
+  Statistics = Cuttle::Load::Statistics
   Gamma = Statistics::Gamma
 
   # Two-sided critical values of Student's t: NIST/SEMATECH e-Handbook, 1.3.6.7.2.

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Cuttle
-  module Lab
+  module Load
     module Statistics
       # The logarithm of the gamma function and its derivatives, for positive numbers.
       module Gamma

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Cuttle
-  module Lab
+  module Load
     module Statistics
       # Student's distribution, and intervals by it.
       module Student
@@ -30,14 +30,14 @@ module Cuttle
         end
 
         def plain(values, confidence)
-          center = Load::Statistics.mean(values)
+          center = Statistics.mean(values)
           reach = critical(1 - confidence, values.length - 1) * error(values)
           [center - reach, center + reach]
         end
 
         # The standard error of the mean.
         def error(values)
-          Load::Statistics.deviation(values) / Math.sqrt(values.length)
+          Statistics.deviation(values) / Math.sqrt(values.length)
         end
       end
 
