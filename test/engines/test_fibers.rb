@@ -72,6 +72,19 @@ class TestFibers < Minitest::Test
     end
   end
 
+  # The app gets the error. The thread that had looked the name up printed it as well.
+  def test_a_name_that_is_not_found_is_not_reported
+    app = lambda do |_env|
+      [200, {}, Addrinfo.getaddrinfo("#{"a" * 64}.invalid", 80).map(&:ip_address)]
+    rescue SocketError
+      [200, {}, ["not found"]]
+    end
+    _, errors = capture_io do
+      serving(app, engine: "fibers") { |server| assert_equal "not found", get(server).body }
+    end
+    assert_empty errors
+  end
+
   private
 
   # What interrupts it.

@@ -95,13 +95,12 @@ module Cuttle
           timer&.cancel
         end
 
-        # A thread waits for the child; the fiber waits for the thread.
         def process_wait(pid, flags)
-          left_behind? ? Process::Status.wait(pid, flags) : Thread.new { Process::Status.wait(pid, flags) }.value
+          left_behind? ? Process::Status.wait(pid, flags) : in_thread { Process::Status.wait(pid, flags) }
         end
 
         def address_resolve(hostname)
-          Thread.new { Addrinfo.getaddrinfo(hostname, nil, nil, :STREAM).map(&:ip_address) }.value
+          in_thread { Addrinfo.getaddrinfo(hostname, nil, nil, :STREAM).map(&:ip_address) }
         end
 
         # The engine ends when its connections have ended. Fibers that the app left behind end with the thread.
@@ -123,6 +122,17 @@ module Cuttle
           writable = [io] if events.anybits?(IO::WRITABLE)
           found = IO.select(readable, writable, nil, timeout) or return false
           (found[0].empty? ? 0 : IO::READABLE) | (found[1].empty? ? 0 : IO::WRITABLE)
+        end
+
+        # Runs the block in a thread, for which the fiber waits. If an exception ends the wait, the thread ends too.
+        def in_thread
+          thread = Thread.new do
+            Thread.current.report_on_exception = false # the fiber gets the exception
+            yield
+          end
+          thread.value
+        ensure
+          thread&.kill
         end
 
         # Continues the fiber at the loop's next turn, which comes at once.
