@@ -2,6 +2,7 @@
 
 require "io/wait"
 require "test_helper"
+require "timeout"
 
 # What only the fibers engine has: the app's waiting goes through its scheduler.
 class TestFibers < Minitest::Test
@@ -85,7 +86,78 @@ class TestFibers < Minitest::Test
     assert_empty errors
   end
 
+  # It blocked the engine's thread, so that nobody was answered.
+  def test_select_lets_others_go_on
+    skip_without_a_hook_for_select
+    IO.pipe do |input, output|
+      asking = Thread::Queue.new
+      app = lambda do |env|
+        next [200, {}, [output.write("x").to_s]] unless env["PATH_INFO"] == "/select"
+
+        asking << true
+        [200, {}, [(select([input], nil, [input]) == [[input], [], []]).to_s]]
+      end
+      serving(app, engine: "fibers") do |server|
+        answer = Thread.new { get(server, "/select").body }
+        asking.pop
+        assert_equal "1", get(server, "/write").body
+        assert_equal "true", answer.value
+      end
+    end
+  end
+
+  def test_select_returns_and_raises_what_it_does_elsewhere
+    IO.pipe do |input, output|
+      output.write("one\ntwo\n")
+      buffered = input.dup.tap(&:gets)
+      output.write("three\n")
+      closed = File.open(__FILE__).tap(&:close)
+      selects = [[[input]], [[input], nil, nil, 0], [[input], [], [], 0.01], [nil, nil, nil, 0.01], [[input], [output]],
+                 [[buffered], nil, nil, nil], [[closed]], [[input], [closed], nil, 0], [[1]], [nil, nil, nil, -1]]
+      outcomes = lambda do |_env = nil|
+        [200, {}, [selects.map { |arguments| select(*arguments).inspect rescue $!.class }.join("\n")]]
+      end
+      serving(outcomes, engine: "fibers") { |server| assert_equal outcomes.call[2].join, get(server).body }
+    end
+  end
+
+  def test_select_ends_with_a_timeout
+    skip_without_a_hook_for_select
+    IO.pipe do |input, _output|
+      app = lambda do |_env|
+        Timeout.timeout(0.01) { select([input]) }
+      rescue Timeout::Error
+        [200, {}, ["timed out"]]
+      end
+      serving(app, engine: "fibers") do |server|
+        threads = Thread.list.length
+        assert_equal "timed out", get(server).body
+        eventually("the end of the thread that waited") { Thread.list.length == threads }
+      end
+    end
+  end
+
+  def test_select_in_a_forked_child
+    IO.pipe do |input, output|
+      app = lambda do |_env|
+        child = Process.fork do
+          nothing = select([input], nil, nil, 0.01)
+          output.write("x")
+          exit!(nothing.nil? && select([input]) == [[input], [], []] ? 7 : 1)
+        end
+        [200, {}, [Process.wait2(child).last.exitstatus.to_s]]
+      end
+      serving(app, engine: "fibers") { |server| assert_equal "7", get(server).body }
+    end
+  end
+
   private
+
+  def skip_without_a_hook_for_select
+    skip "Ruby #{RUBY_VERSION} asks no scheduler" if RUBY_VERSION < "3.2"
+  end
+
+  def select(...) = IO.select(...)
 
   # What interrupts it.
   def wait_for_nothing(waiting)

@@ -68,6 +68,15 @@ module Cuttle
           forget(wait, entry) if entry
         end
 
+        # IO.select, which knows more than the poller: buffers, tied IOs, exceptional conditions. A blocking fiber asks
+        # what is ready. If nothing is, a thread waits.
+        def io_select(readable, writable = nil, exceptional = nil, timeout = nil)
+          return IO.select(readable, writable, exceptional, timeout) if left_behind?
+
+          ready = Fiber.new(blocking: true) { IO.select(readable, writable, exceptional, 0) }.resume
+          ready || (in_thread { IO.select(readable, writable, exceptional, timeout) } unless timeout&.zero?)
+        end
+
         # A ConditionVariable also waits through this hook, and is unblocked.
         def kernel_sleep(duration = nil)
           left_behind? ? sleep(*duration) : pause(duration, true)
