@@ -6,11 +6,16 @@ require "test_helper"
 class TestFiberPool < Minitest::Test
   Pool = Cuttle::Engines::Fibers::Pool
 
+  # Of a process that nobody forked.
+  Poller = Struct.new(:forked?)
+
   def setup
+    @loop = Fiber.current
+    @scheduler = Cuttle::Engines::Fibers::Scheduler.new(Poller.new(false))
     @seen = {}.compare_by_identity
     @waiting = []
     @served = []
-    @pool = Pool.new { |exchange| serve(exchange) }
+    @pool = Pool.new(@scheduler) { |exchange| serve(exchange) }
   end
 
   def test_the_fiber_that_was_used_last_is_used_next
@@ -21,17 +26,19 @@ class TestFiberPool < Minitest::Test
   def test_a_request_that_waits_keeps_its_fiber
     wait(3)
     @pool.run(:meanwhile)
-    @waiting.each(&:resume)
+    @waiting.each { |fiber| @scheduler.go(fiber) }
     assert_equal [%i[meanwhile wait wait wait], 4], [@served, @seen.length]
     3.times { |number| @pool.run(number) }
     assert_equal 4, @seen.length
   end
 
-  # Idle fibers that somebody else resumed are still idle, and those that were ended are not used.
+  # Nobody else resumes one, those to which somebody else transferred are still idle, and those that were ended are not
+  # used.
   def test_what_strangers_do_to_idle_fibers
     wait(3)
-    @waiting.each(&:resume)
-    @waiting.first.resume
+    @waiting.each { |fiber| @scheduler.go(fiber) }
+    assert_raises(FiberError) { @waiting.first.resume }
+    @waiting.first.transfer
     assert_raises(RuntimeError) { @waiting.last.raise("ended") }
     wait(3)
     assert_equal 4, @seen.length
@@ -39,7 +46,7 @@ class TestFiberPool < Minitest::Test
 
   def test_fibers_of_a_burst_end_when_they_are_not_needed
     wait(20)
-    @waiting.each(&:resume)
+    @waiting.each { |fiber| @scheduler.go(fiber) }
     (2 * Pool::ROUND).times { @pool.run(:one) }
     assert_equal 1, @seen.keys.count(&:alive?)
     wait(3)
@@ -50,6 +57,15 @@ class TestFiberPool < Minitest::Test
     assert_raises(Interrupt) { @pool.run(:interrupt) }
     @pool.run(:next)
     assert_equal [:next], @served
+  end
+
+  # Ruby continues the loop when a fiber ends that nobody resumed. What it returned or raised is the app's.
+  def test_fibers_to_which_the_app_transfers_and_that_end
+    @pool.run(-> { @served << Fiber.new { "returned" }.transfer })
+    @pool.run(-> { Fiber.new { raise FiberError, "raised" }.transfer rescue @served << $!.message })
+    @pool.run(:next)
+    assert_equal ["returned", :done, "raised", :done, :next], @served
+    assert_equal 1, @seen.length
   end
 
   private
@@ -63,7 +79,8 @@ class TestFiberPool < Minitest::Test
     @seen[Fiber.current] = true
     raise Interrupt if exchange == :interrupt
 
-    Fiber.yield(@waiting << Fiber.current) if exchange == :wait
-    @served << exchange
+    @waiting << Fiber.current and @loop.transfer(@loop) if exchange == :wait
+    exchange.call if exchange.is_a?(Proc)
+    @served << (exchange.is_a?(Proc) ? :done : exchange)
   end
 end

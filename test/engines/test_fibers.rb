@@ -2,10 +2,95 @@
 
 require "io/wait"
 require "test_helper"
+require "timeout"
 
 # What only the fibers engine has: the app's waiting goes through its scheduler.
 class TestFibers < Minitest::Test
   include Serving
+
+  # What an app does with fibers of its own, and what that returns under every engine.
+  NESTED = {
+    "one" => ["one", -> { Fiber.new { sleep(0.01) && "one" }.resume }],
+    "two deep" => ["two deep", -> { Fiber.new { "two #{Fiber.new { sleep(0.01) && "deep" }.resume}" }.resume }],
+    "turns" => ["0 1 2", -> { fiber = counting and Array.new(3) { fiber.resume }.join(" ") }],
+    "enumerator" => ["0 1 2", -> { numbers = napping and Array.new(3) { numbers.next }.join(" ") }],
+    "an enumerator in a fiber" => ["0", -> { Fiber.new { napping.next.to_s }.resume }],
+    "blocking" => ["blocking", -> { Fiber.new(blocking: true) { sleep(0.01) && "blocking" }.resume }],
+    "thread" => ["joined", -> { Fiber.new { Thread.new { "joined" }.value }.resume }],
+    "raise" => ["raised", -> { Fiber.new { sleep(0.001) && raise("raised") }.resume rescue $!.message }],
+    "unended" => ["begun", -> { Fiber.new { sleep(0.001) && Fiber.yield("begun") }.resume }],
+    "transfer" => ["transferred", -> { Fiber.new { "transferred" }.transfer }],
+    "timeout" => ["Timeout::Error", -> { Timeout.timeout(0.01) { Fiber.new { sleep }.resume } rescue $!.class.name }],
+    "timeouts" => ["Timeout::Error", lambda {
+      Fiber.new { Timeout.timeout(0.01) { Fiber.new { sleep }.resume } rescue $!.class.name }.resume
+    }]
+  }.freeze
+
+  # Three numbers, with a wait before each.
+  def self.counting = Fiber.new { 3.times { |number| sleep(0.001) && Fiber.yield(number) } }
+  def self.napping = Enumerator.new(3) { |to| 3.times { |number| sleep(0.001) && to << number } }
+
+  Serving::ENGINES.each do |engine|
+    # Under fibers they got nil, at once.
+    define_method("test_fibers_of_the_app_that_wait_under_#{engine}") do
+      app = ->(env) { [200, {}, [NESTED.fetch(env["PATH_INFO"].delete_prefix("/").tr("_", " ")).last.call.to_s]] }
+      serving(app, engine: engine) do |server|
+        2.times do
+          NESTED.each { |name, (answer, _)| assert_equal answer, get(server, "/#{name.tr(" ", "_")}").body, name }
+        end
+      end
+    end
+  end
+
+  def test_while_a_fiber_of_the_app_waits_others_are_answered
+    queue = Thread::Queue.new
+    waiting = Thread::Queue.new
+    app = lambda do |env|
+      next [200, {}, [queue.push("pushed") && "done"]] if env["PATH_INFO"] == "/push"
+
+      [200, {}, [Fiber.new { "#{Fiber.new { waiting.push(true) && queue.pop }.resume}!" }.resume]]
+    end
+    serving(app, engine: "fibers") do |server|
+      answers = Array.new(3) { Thread.new { get(server).body } }
+      3.times { waiting.pop }
+      3.times { assert_equal "done", get(server, "/push").body }
+      assert_equal ["pushed!"] * 3, answers.map(&:value)
+      assert_equal 0, server.stats[:fibers]
+    end
+  end
+
+  # Nobody waits for a fiber that Fiber.schedule began, and it may be raised into, or ended, from another one.
+  def test_fibers_that_the_app_schedules
+    app = lambda do |_env|
+      told = ["before"]
+      fiber = Fiber.schedule do
+        told << "begun"
+        Fiber.new { sleep }.resume
+      rescue RuntimeError => error
+        told << error.message
+        sleep(0.001) && told << "ended"
+      end
+      told << "after"
+      Fiber.schedule { told << "at once" }
+      Fiber.new { fiber.raise("raised") }.resume
+      sleep 0.001 while fiber.alive?
+      [200, {}, [told.join(", ")]]
+    end
+    serving(app, engine: "fibers") do |server|
+      2.times { assert_equal "before, begun, after, at once, raised, ended", get(server).body }
+    end
+  end
+
+  # Ruby returns from a fiber that ends to the first fiber of the thread.
+  def test_the_engine_runs_in_another_fiber_than_the_first
+    app = ->(_env) { [200, {}, [Fiber.new { sleep(0.001) && "slept" }.resume]] }
+    server = Cuttle::Server.new(app, engine: "fibers").tap(&:prepare)
+    thread = Thread.new { Fiber.new { server.run }.resume }
+    2.times { assert_equal "slept", get(server).body }
+  ensure
+    server.stop_soon
+    thread.join
+  end
 
   # epoll doesn't take regular files. Ruby waits for one all the same, when the kernel wrote less than it was given.
   def test_a_regular_file_is_always_ready
@@ -39,11 +124,19 @@ class TestFibers < Minitest::Test
   def test_a_request_finds_no_storage_of_another
     skip "Ruby #{RUBY_VERSION} has no fiber storage" unless Fiber.respond_to?(:[])
     app = lambda do |_env|
-      found = Fiber[:user].inspect
-      Fiber[:user] = "somebody"
+      found = [Fiber[:user], Fiber[:inherited], Fiber.current.object_id].inspect
+      Fiber[:user] = Fiber[:new] = "somebody"
+      Fiber[:inherited] = nil
       [200, {}, [found]]
     end
-    serving(app, engine: "fibers") { |server| 3.times { assert_equal "nil", get(server).body } }
+    Fiber[:inherited] = 1
+    serving(app, engine: "fibers") do |server|
+      found = Array.new(3) { get(server).body }
+      assert_match(/\A\[nil, 1, \d+\]\z/, found.first)
+      assert_equal 1, found.uniq.length, found.inspect
+    end
+  ensure
+    Fiber[:inherited] = nil if Fiber.respond_to?(:[])
   end
 
   def test_a_fiber_serves_one_request_after_the_other
@@ -59,20 +152,107 @@ class TestFibers < Minitest::Test
       when "/keep" then kept = Fiber.current
       when "/resume" then Fiber.new { kept.resume }.resume # in another fiber, since +kept+ may be this one
       when "/end" then Fiber.new { kept.raise("ended") }.resume
+      when "/kill" then kept.equal?(Fiber.current) || kept.kill
       end
       [200, {}, ["answered"]]
-    rescue FiberError, RuntimeError
+    rescue FiberError, RuntimeError, NoMethodError # Ruby 3.2 and older have no kill
       [200, {}, ["refused"]]
     end
     serving(app, engine: "fibers") do |server|
       assert_equal "answered", get(server, "/keep").body
       in_app = Thread.new { get(server, "/nap").body }
-      %w[/resume /end /resume /nap].each { |path| assert_match(/answered|refused/, get(server, path).body, path) }
+      %w[/resume /end /resume /nap /kill /nap].each do |path|
+        assert_match(/answered|refused/, get(server, path).body, path)
+      end
       assert_equal "answered", in_app.value
     end
   end
 
+  # The app gets the error. The thread that had looked the name up printed it as well.
+  def test_a_name_that_is_not_found_is_not_reported
+    app = lambda do |_env|
+      [200, {}, Addrinfo.getaddrinfo("#{"a" * 64}.invalid", 80).map(&:ip_address)]
+    rescue SocketError
+      [200, {}, ["not found"]]
+    end
+    _, errors = capture_io do
+      serving(app, engine: "fibers") { |server| assert_equal "not found", get(server).body }
+    end
+    assert_empty errors
+  end
+
+  # It blocked the engine's thread, so that nobody was answered.
+  def test_select_lets_others_go_on
+    skip_without_a_hook_for_select
+    IO.pipe do |input, output|
+      asking = Thread::Queue.new
+      app = lambda do |env|
+        next [200, {}, [output.write("x").to_s]] unless env["PATH_INFO"] == "/select"
+
+        asking << true
+        [200, {}, [(select([input], nil, [input]) == [[input], [], []]).to_s]]
+      end
+      serving(app, engine: "fibers") do |server|
+        answer = Thread.new { get(server, "/select").body }
+        asking.pop
+        assert_equal "1", get(server, "/write").body
+        assert_equal "true", answer.value
+      end
+    end
+  end
+
+  def test_select_returns_and_raises_what_it_does_elsewhere
+    IO.pipe do |input, output|
+      output.write("one\ntwo\n")
+      buffered = input.dup.tap(&:gets)
+      output.write("three\n")
+      closed = File.open(__FILE__).tap(&:close)
+      selects = [[[input]], [[input], nil, nil, 0], [[input], [], [], 0.01], [nil, nil, nil, 0.01], [[input], [output]],
+                 [[buffered], nil, nil, nil], [[closed]], [[input], [closed], nil, 0], [[1]], [nil, nil, nil, -1]]
+      outcomes = lambda do |_env = nil|
+        [200, {}, [selects.map { |arguments| select(*arguments).inspect rescue $!.class }.join("\n")]]
+      end
+      serving(outcomes, engine: "fibers") { |server| assert_equal outcomes.call[2].join, get(server).body }
+    end
+  end
+
+  def test_select_ends_with_a_timeout
+    skip_without_a_hook_for_select
+    IO.pipe do |input, _output|
+      app = lambda do |_env|
+        Timeout.timeout(0.01) { select([input]) }
+      rescue Timeout::Error
+        [200, {}, ["timed out"]]
+      end
+      serving(app, engine: "fibers") do |server|
+        threads = Thread.list.length
+        assert_equal "timed out", get(server).body
+        eventually("the end of the thread that waited") { Thread.list.length == threads }
+      end
+    end
+  end
+
+  def test_select_in_a_forked_child
+    IO.pipe do |input, output|
+      app = lambda do |_env|
+        child = Process.fork do
+          nothing = select([input], nil, nil, 0.01)
+          output.write("x")
+          exit!(nothing.nil? && select([input]) == [[input], [], []] ? 7 : 1)
+        end
+        [200, {}, [Process.wait2(child).last.exitstatus.to_s]]
+      end
+      serving(app, engine: "fibers") { |server| assert_equal "7", get(server).body }
+    end
+  end
+
   private
+
+  def skip_without_a_hook_for_select
+    skip "Ruby #{RUBY_VERSION} asks no scheduler" if RUBY_VERSION < "3.2"
+  end
+
+  def select(...) = IO.select(...)
 
   # What interrupts it.
   def wait_for_nothing(waiting)

@@ -8,6 +8,7 @@ module Cuttle
     class Fibers
       autoload :Pool, "cuttle/engines/fibers/pool"
       autoload :Scheduler, "cuttle/engines/fibers/scheduler"
+      autoload :Strand, "cuttle/engines/fibers/strand"
       autoload :Timers, "cuttle/engines/fibers/timers"
 
       TRAITS = Traits.new(evented: true, fibers: true)
@@ -30,13 +31,14 @@ module Cuttle
         @fibers = 0 # that have a request
       end
 
-      # Runs in a new thread if the caller's thread already has a scheduler.
+      # Runs in a new thread if the caller's thread already has a scheduler, or another fiber than its first is current:
+      # the loop must be in the fiber to which Ruby returns from those that end.
       def run
-        return Thread.new { run }.value if Fiber.scheduler
+        return Thread.new { run }.value if Fiber.scheduler || !Fiber.current.blocking?
 
         use_up_warning
         Fiber.set_scheduler(@scheduler = Scheduler.new(@source))
-        @pool = Pool.new(&method(:serve))
+        @pool = Pool.new(@scheduler, &method(:serve))
         work
       ensure
         Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)

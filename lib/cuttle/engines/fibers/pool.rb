@@ -4,10 +4,11 @@ module Cuttle
   module Engines
     class Fibers
       # The fibers that run the app. A fiber serves one request after the other, because a new fiber for each would cost
-      # more than most requests. One that waits in the app is in nobody's hands until the scheduler resumes it.
+      # more than most requests. One that waits in the app is in nobody's hands until the scheduler continues it.
       #
       # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
-      # (Fiber[], Ruby 3.2) doesn't: a fiber whose request changed it ends with that request.
+      # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. (To end the fiber would be simpler. But Ruby
+      # 3 may keep the stack of one that ends after a transfer until the next garbage collection.)
       #
       # Runs on the engine's thread.
       class Pool
@@ -16,11 +17,13 @@ module Cuttle
 
         STORAGE = Fiber.method_defined?(:storage)
 
-        # The block serves an exchange.
-        def initialize(&work)
+        # The block serves an exchange. Made in the loop's fiber.
+        def initialize(scheduler, &work)
+          @scheduler = scheduler
           @work = work
+          @loop = Fiber.current
           @idle = []
-          @handed = nil # an exchange for the fiber that is resumed next; false ends that fiber
+          @handed = nil # an exchange for the fiber that continues next; false ends that fiber
           @storage = Fiber.current.storage if STORAGE # new fibers inherit it
           @runs = 0
           @surplus = 0 # the fewest idle fibers in this round
@@ -32,7 +35,7 @@ module Cuttle
           trim if (@runs += 1) >= ROUND
           fiber = idle_fiber
           @handed = exchange
-          (fiber || Fiber.new(blocking: false) { live }).resume
+          @scheduler.go(fiber)
         ensure
           @handed = nil
         end
@@ -41,43 +44,48 @@ module Cuttle
 
         # An app that kept a fiber may have ended it.
         def idle_fiber
+          Strand.new(blocking: false) { live }.transfer if @idle.empty?
           fiber = @idle.pop
-          fiber = @idle.pop until fiber.nil? || fiber.alive?
+          return idle_fiber unless fiber.alive?
+
           @surplus = @idle.length if @idle.length < @surplus
           fiber
         end
 
         def live
-          while (exchange = take)
+          fiber = Fiber.current
+          while (exchange = rest(fiber))
             @work.call(exchange)
             exchange = nil
-            break if stained?
-
-            rest
+            clean(fiber) if STORAGE
           end
         end
 
-        def take
+        # Returns when there is something to take. An app that kept the fiber may transfer to it too.
+        def rest(fiber)
+          @idle << fiber
+          @loop.transfer(@loop) while @handed.nil?
           exchange = @handed
           @handed = nil
           exchange
         end
 
-        # Returns when there is something to take. An app that kept the fiber may resume it too.
-        def rest
-          @idle << Fiber.current
-          Fiber.yield while @handed.nil?
-        end
+        # Gives the fiber the storage that new ones have.
+        def clean(fiber)
+          storage = fiber.storage
+          return if storage == @storage
 
-        def stained?
-          STORAGE && Fiber.current.storage != @storage
+          inherited = @storage.to_h
+          (storage.to_h.keys | inherited.keys).each { |key| Fiber[key] = inherited[key] }
         end
 
         def trim
           @surplus.times do
             fiber = @idle.shift
+            next unless fiber.alive?
+
             @handed = false
-            fiber.resume if fiber.alive?
+            @scheduler.go(fiber)
           end
           @runs = 0
           @surplus = @idle.length
