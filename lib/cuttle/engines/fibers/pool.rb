@@ -7,8 +7,8 @@ module Cuttle
       # more than most requests. One that waits in the app is in nobody's hands until the scheduler continues it.
       #
       # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
-      # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. (To end the fiber would be simpler. But Ruby
-      # 3 may keep the stack of one that ends after a transfer until the next garbage collection.)
+      # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. To end the fiber would be simpler, but Ruby
+      # may keep the stack of one that ends after a transfer until the next garbage collection.
       #
       # Runs on the engine's thread.
       class Pool
