@@ -13,7 +13,7 @@ class TestTuneMeasured < Minitest::Test
   def setup
     @directory = Dir.mktmpdir
     @profile = "#{@directory}/profile.json"
-    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.002, wait: 0.01)
+    entry = Tuner::Profile::Entry.new(name: "GET /", cpu: 0.0005, wait: 0.02)
     facts = Cuttle::Lab::Machine.facts(Cuttle::Lab::Machine::Cores.new)
     Tuner::Profile.new(entries: [entry], environment: facts, boot: 0.1, app: { "name" => "work" }).write(@profile)
   end
@@ -22,10 +22,10 @@ class TestTuneMeasured < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  # Options of a tune of the work app that only verifies.
+  # Options of a tune of the work app that only verifies. For a low rate few settings are tried, under little load.
   def options(**given)
-    Tuner::Options.new(work: { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 100 }, budget: 600, rounds: 3,
-                       duration: 0.2, seed: 5,
+    Tuner::Options.new(work: { "cpu_ms" => 0.5, "iowait_ms" => 20, "response_chars" => 100 }, budget: 600, rounds: 3,
+                       duration: 0.2, seed: 5, limits: Tuner::Limits.new(rate: 60.0),
                        kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
                        directory: "#{@directory}/results", **given)
   end
@@ -136,7 +136,8 @@ class TestTuneMeasured < Minitest::Test
 
   # Ctrl-C after the first server: what it has shown is told, and --resume measures the rest.
   def test_an_interrupted_tune_goes_on
-    command = %w[tune --work 2/10/100 --engines hybrid --rounds 3 --duration 200ms --directory results --profile]
+    command = %w[tune --work 0.5/20/100 --rate 60 --engines hybrid --rounds 3 --duration 200ms --directory results
+                 --profile]
     out, err, status = interrupted(*command, @profile)
     assert_equal 130, status, err
     folder = Dir["#{@directory}/results/*"].first
@@ -167,8 +168,8 @@ class TestTuneMeasured < Minitest::Test
   def test_from_the_profile_to_the_page
     out, err = StringIO.new, StringIO.new
     status = Dir.chdir(@directory) do
-      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 1/3/100 --budget 120s --rounds 2 --duration 200ms
-                                                 --engines hybrid --seed 3])
+      Cuttle::CLI.new(out: out, err: err).run(%w[tune --work 0.5/20/100 --rate 60 --budget 120s --rounds 2
+                                                 --duration 200ms --engines hybrid --seed 3])
     end
     assert_equal 0, status, err.string
     assert_match(/^work, tune /, out.string)
