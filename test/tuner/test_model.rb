@@ -217,6 +217,18 @@ class TestModel < Minitest::Test
     end
   end
 
+  # Engines differ as they were measured; one that was not is corrected as the base.
+  def test_an_engine_that_was_verified_has_its_own_correction
+    fibers = { "setting" => Setting.new(engine: "fibers").to_h, "demand" => { "connections" => 20, "rate" => nil },
+               "forecast" => { "rate" => 100.0, "capacity" => 100.0 }, "measured" => { "rate" => 50.0 } }
+    model = model(**BUSY.except(:threads), corrections: [*verified(rate: 0.9), fibers], base: Setting.new(threads: 5))
+    { "hybrid" => 90, "fibers" => 50, "threads" => 90 }.each do |engine, rate|
+      [16, 20].each do |threads|
+        assert_about rate, model.capacity(Setting.new(engine: engine, threads: threads)).first, 0.01, engine
+      end
+    end
+  end
+
   # The base's own; otherwise the mean of all.
   def test_the_base_is_forecast_as_it_was_measured
     corrections = verified(rate: 0.81) + verified(threads: 10, rate: 1.0)

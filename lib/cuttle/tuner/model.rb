@@ -44,7 +44,7 @@ module Cuttle
       # By arithmetic, in about a millisecond. cores: for the server; nil: as many as it had for the profile.
       def capacity(setting, cores: nil)
         rate, limit = network(setting, cores || home).capacity
-        [rate * @corrections.capacity_factor, limit]
+        [rate * @corrections.capacity_factor(setting.engine), limit]
       end
 
       # The Forecast. It takes about 0.2 s.
@@ -102,7 +102,7 @@ module Cuttle
 
       def played(setting, demand, cores)
         figures, inside = @runs[[facts, setting, demand, cores]] ||= summary(simulate(setting, demand, cores))
-        factors = @corrections.factors(demand)
+        factors = @corrections.factors(setting.engine, demand)
         factors[:rate] = 1.0 if demand.open?
         figures = figures.to_h { |name, value| [name, value * factors.fetch(name, 1.0)] }
         # Each figure has its own factor, but a higher percentile is never shorter.

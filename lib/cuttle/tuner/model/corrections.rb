@@ -5,10 +5,10 @@ module Cuttle
     class Model
       # What verified settings say of forecasts: measured / forecast of each figure, under a demand of the same kind
       # (closed or open). It is that of the base, the setting that others are compared with; if that was not verified,
-      # the mean of all that were (of the logarithms).
+      # the mean of all that were (of the logarithms). Another engine that was verified has the mean of its own.
       #
-      # Rule: all settings are corrected alike, so the ratio of two forecasts is the model's. If each had a factor of
-      # its own, settings of which nothing is known would seem to differ from one that was measured.
+      # Rule: all settings of an engine are corrected alike, so the ratio of two of them is the model's. If each had a
+      # factor of its own, settings of which nothing is known would seem to differ from one that was measured.
       class Corrections
         FIGURES = %w[rate p50 p95 p99].freeze
 
@@ -24,17 +24,18 @@ module Cuttle
             each.to_h { |name, value| [name.to_s, value.to_h.transform_keys(&:to_s)] }
           end
           @base = base
+          @capacity_factors = {}
         end
 
-        # Figure => the factor that corrects its forecast under that kind of demand.
-        def factors(demand)
+        # Figure => the factor that corrects its forecast for that engine, under that kind of demand.
+        def factors(engine, demand)
           known = @list.select { |each| open?(each) == demand.open? }
-          FIGURES.to_h { |figure| [figure.to_sym, factor(figure, known)] }
+          FIGURES.to_h { |figure| [figure.to_sym, factor(figure, engine, known)] }
         end
 
-        # The factor that corrects a capacity: what closed loops with enough connections have shown.
-        def capacity_factor
-          @capacity_factor ||= factor("rate", @list.select { |each| !open?(each) && full?(each) })
+        # The factor that corrects a capacity of that engine: what closed loops with enough connections have shown.
+        def capacity_factor(engine)
+          @capacity_factors[engine] ||= factor("rate", engine, @list.select { |each| !open?(each) && full?(each) })
         end
 
         private
@@ -56,11 +57,17 @@ module Cuttle
           Setting.new(**correction["setting"].transform_keys(&:to_sym))
         end
 
-        def factor(figure, corrections)
+        def factor(figure, engine, corrections)
           known = corrections.select { |each| ratio(figure, each) }
-          own = known.select { |each| setting(each) == @base }
-          logarithms = (own.any? ? own : known).map { |each| Math.log(ratio(figure, each)) }
+          known = prefer(known) { |setting| setting.engine == engine }
+          logarithms = prefer(known) { |setting| setting == @base }.map { |each| Math.log(ratio(figure, each)) }
           logarithms.any? ? Math.exp(Load::Statistics.mean(logarithms)) : 1.0
+        end
+
+        # Those of such settings; all, if there are none.
+        def prefer(corrections)
+          found = corrections.select { |each| yield setting(each) }
+          found.empty? ? corrections : found
         end
 
         def ratio(figure, correction)
