@@ -75,7 +75,7 @@ class TestImports < Minitest::Test
     "stats" => [],
     "pid_file" => [],
     "control" => %w[settings listeners server signals stats telemetry ledger], # it is a server, whose app is its own
-    "cluster" => %w[control_groups cores engines server worker signals notify backtraces stats ledger warmup],
+    "cluster" => %w[control_groups cores engines memory server worker signals notify backtraces stats ledger warmup],
     "launcher" => %w[engines hooks database_pools restart redirection settings listeners cores rack server worker
                      cluster control pid_file signals backtraces],
     "cli" => ROOMS.keys
