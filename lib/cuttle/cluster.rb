@@ -86,7 +86,7 @@ module Cuttle
 
     # Whether as many workers accept connections as are wanted, and go on to. No restart changes that.
     def ready?
-      !@stopping && !@draining && @workers.serving.length >= (@complete ? @workers.wanted : @least)
+      !@stopping && !@draining && (@complete ? @workers.whole? : @workers.serving.length >= @least)
     end
 
     # What a signal does. Any thread may call it.

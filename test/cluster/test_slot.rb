@@ -69,10 +69,13 @@ class TestSlot < Minitest::Test
 
   def test_who_has_accepted_once_is_missed
     start(100)
-    refute @slot.proved?
+    refute @slot.missed?
     @slot.ready(101)
+    refute @slot.missed?
     @slot.ended(102)
-    assert_equal [true, false], [@slot.proved?, @slot.ready?]
+    assert @slot.missed?
+    start(103)
+    assert @slot.missed?
   end
 
   # It may still print where it is.

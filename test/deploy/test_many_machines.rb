@@ -36,6 +36,7 @@ class TestManyMachines < Minitest::Test
   def teardown
     [@load, @haproxy].compact.each { |program| program.alive? && Process.kill("KILL", program.pid) && program.join }
     @running&.each_value { |server| server.stop("KILL") && server.finish }
+    eventually("the workers' end") { @running.each_value.all? { |server| server.workers.empty? } } if @running
     FileUtils.remove_entry(@directory) if @directory
   end
 
@@ -55,6 +56,7 @@ class TestManyMachines < Minitest::Test
   def test_restarts_take_no_server_out
     @options = %w[-w 2]
     start(*SERVERS)
+    eventually("all workers") { SERVERS.all? { |name| get(control(name), "/ready").status == 200 } }
     start_haproxy("100ms")
     under_load { %w[USR1 USR2].each { |signal| restart_all(signal) } }
     assert_equal %w[0 0 0], figures.values_at(*SERVERS).map { |row| row["chkdown"] }
@@ -174,6 +176,8 @@ class TestManyMachines < Minitest::Test
       client.write("#{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").response(request: method).status
     end
   end
+
+  def control(name) = "http://127.0.0.1:#{@ports["control of #{name}"]}"
 
   def front = "http://127.0.0.1:#{@ports[:front]}"
 end

@@ -96,8 +96,9 @@ module Cuttle
       def retiring? = !@retiring.nil?
       def failed? = @failures.positive?
 
-      # Whether the worker, or one before it, has ever accepted connections.
-      def proved? = @proved
+      # Whether there was a worker that accepted connections, and is none. (One that is added, or is to relieve another,
+      # is not missed while it boots.) Any thread may call it.
+      def missed? = @proved && !ready?
 
       # Whether a worker was ordered that is not known to have ended.
       def taken? = !@ordered.nil?

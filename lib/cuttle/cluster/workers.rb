@@ -61,9 +61,9 @@ module Cuttle
         @slots.select { |slot| slot.ready? && !slot.retiring? }
       end
 
-      # How many ought to. One that is added, or is to relieve another, counts once it has accepted connections itself.
-      def wanted
-        staying.count(&:proved?)
+      # Whether none of those that stay is missing.
+      def whole?
+        staying.none?(&:missed?)
       end
 
       # Those that have ended, to be given to #bury once their last messages were heard: [[slot, status], …]. Waits only
