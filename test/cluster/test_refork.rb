@@ -342,7 +342,8 @@ class TestRefork < Minitest::Test
   def assert_given_up(process, line)
     mould = process.moulds
     asking(process, "its end") { process.err.include?("refork: given up") }
-    eventually("two workers") { process.workers.length == 2 && process.moulds == mould }
+    left = -> { "two workers (#{process.workers}), the mould #{mould} (#{process.moulds}): #{process.err}" }
+    eventually(left) { process.workers.length == 2 && process.moulds == mould }
     assert_match line, process.err if line
     assert_equal 200, get(process).status
   end

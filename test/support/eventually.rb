@@ -8,11 +8,13 @@ module Eventually
 
   module_function
 
-  # The block's first true value. Raises after +within+ seconds, naming +what+.
+  # The block's first true value. Raises after +within+ seconds, naming +what+: a String, or what is called for one.
   def eventually(what = "the condition", within: PATIENCE)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + within
     until (result = yield)
-      raise "#{what}: not within #{within} s" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+      if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
+        raise "#{what.respond_to?(:call) ? what.call : what}: not within #{within} s"
+      end
 
       sleep 0.005
     end
