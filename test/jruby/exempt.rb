@@ -25,7 +25,7 @@ module Exempt
   TESTS = {
     /^TestRubyParsers|^TestAccessLines|^TestChangingResponses|^TestHandler#test_(rackup|the_default_where)/ =>
       "they start servers as processes of the Ruby that runs them, which for JRuby is no program",
-    /^TestStaticServing#test_a_directory_alone|^TestFailure#test_in_a_configuration_file/ =>
+    /^TestStaticServing#test_a_directory_alone|^TestFailure#test_in_a_conf|^TestHandler#test_(variables|a_worker)/ =>
       "they start servers as processes too",
     /^TestListeners#test_the_backlog/ => "JRuby reads no option of a socket that is more than a number",
     /^TestListeners#test_abstract_(a|what)/ => "JRuby has no sockets without a file",
