@@ -117,9 +117,11 @@ class TestHandler < Minitest::Test
 
   # rackup removes it in a block of at_exit, which forked processes inherit, as they do the app's.
   def test_a_worker_that_ends_leaves_rackups_pidfile
-    app = "at_exit { File.write(\"ended.\#{Process.pid}\", '') }; run ->(_) { [200, {}, []] }"
+    app = "at_exit { File.write(\"ended.\#{Process.pid}\", '') }; run ->(_) { [200, {}, [Process.pid.to_s]] }"
     rackup(app, "-E", "none", "-P", "pid", "-O", "Workers=2") do |process, directory|
-      eventually("two workers") { process.workers.length == 2 }
+      process.wait_until_ready
+      serving = []
+      eventually("two workers that serve") { (serving |= [get(process).body]).length == 2 }
       Process.kill("TTOU", process.pid)
       eventually("the end of one") { Dir["#{directory}/ended.*"].any? && process.workers.length == 1 }
       assert_equal process.pid.to_s, File.read("#{directory}/pid")
