@@ -7,7 +7,7 @@
 #define LEAST (5 * CUTTLE_MILLISECOND)   /* between two looks while requests wait */
 #define QUIET (20 * CUTTLE_MILLISECOND)  /* between two looks while none waits: nothing reports the backlog */
 #define PAUSE (100 * CUTTLE_MILLISECOND) /* the first one */
-#define MOST (1600 * CUTTLE_MILLISECOND) /* the longest one */
+#define MOST (400 * CUTTLE_MILLISECOND)  /* the longest one: the app's next requests may wait */
 #define USED 0.97 /* share of the cores at which no thread is added: what computes without the GVL needs them too */
 
 /* Is the GVL free at 6% of the looks, so that another thread adds as much to the rate, or at 1.5%? Waits of a few
