@@ -35,8 +35,8 @@ static bool part(struct cuttle_connection *connection, uint64_t now)
 	return !connection->parting;
 }
 
-/* Whether there is input, also if it came while the app ran and nobody has reported it. Under TLS these are records,
- * which count as well. */
+/* Whether there is input. It may have come while the app ran, unreported; so this asks the kernel. Under TLS any record
+ * counts. */
 static bool has_input(struct cuttle_connection *connection)
 {
 	char octet;

@@ -40,8 +40,8 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 
-/* Accepts nobody for a while, or until a connection ends: there is no room for another. A listener that stays readable
- * would be reported without end. */
+/* There is no room for another connection, so this accepts none for a while, or until one ends. The back end would
+ * report a listener that stays readable again and again. */
 static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->exhausted = true;
@@ -234,8 +234,8 @@ void cuttle_loop_resume(struct cuttle_loop *loop)
 }
 
 /* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
- * to wake up. Returns whether it did. After stop it doesn't: the others may stop too, and what nobody has accepted is
- * reset as the last of them closes its listeners. */
+ * to wake up. Returns whether it did. After stop it never does: the other workers may stop too, and when the last one
+ * closes its listeners, the kernel resets the connections that nobody has accepted. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	if (atomic_load(&loop->core.stopping) || !another(loop, any, now)) {

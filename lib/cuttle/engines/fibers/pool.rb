@@ -4,7 +4,7 @@ module Cuttle
   module Engines
     class Fibers
       # The fibers that run the app. A fiber serves one request after the other, because a new fiber for each would cost
-      # more than most requests. One that waits in the app is in nobody's hands until the scheduler continues it.
+      # more than most requests. The pool doesn't hold a fiber that waits in the app; the scheduler continues it.
       #
       # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
       # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. To end the fiber would be simpler, but Ruby

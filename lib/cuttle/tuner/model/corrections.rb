@@ -3,12 +3,12 @@
 module Cuttle
   module Tuner
     class Model
-      # What verified settings say of forecasts: measured / forecast of each figure, under a demand of the same kind
-      # (closed or open). It is that of the base, the setting that others are compared with; if that was not verified,
-      # the mean of all that were (of the logarithms). Another engine that was verified has the mean of its own.
+      # Factors that correct forecasts: measured / forecast of verified settings, for each figure and kind of demand
+      # (closed or open). The factor is that of the base, the setting that others are compared with; if the base was not
+      # verified, it is the geometric mean over all verified settings. Another verified engine has the mean of its own.
       #
-      # Rule: all settings of an engine are corrected alike, so the ratio of two of them is the model's. If each had a
-      # factor of its own, settings of which nothing is known would seem to differ from one that was measured.
+      # Rule: all settings of an engine are corrected alike, so the ratio of two of them is the model's. With a factor
+      # for each setting, a measured one would seem to differ from its neighbours only because it was measured.
       class Corrections
         FIGURES = %w[rate p50 p95 p99].freeze
 
