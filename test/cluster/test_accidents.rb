@@ -48,10 +48,10 @@ class TestAccidents < Minitest::Test
   def test_the_mould_dies_while_a_phased_restart_loads_the_next_one
     serve("", "-w", "1") do |process|
       write("two", "sleep 0.01 until File.exist?('go')")
-      before = process.moulds
+      before = process.mould(1)
       Process.kill("USR1", process.pid)
       eventually("the new mould") { process.moulds.length == 2 }
-      Process.kill("KILL", *before)
+      Process.kill("KILL", before)
       @killed = Cuttle.now
       eventually("the report") { process.err.include?("died; the next one starts") }
       touch("go")
@@ -67,17 +67,13 @@ class TestAccidents < Minitest::Test
   def test_the_mould_dies_in_a_phased_restart_that_fails
     boot = "sleep 0.01 until File.exist?('go'); raise 'broken'"
     serve("before_worker_boot { |n| if n == 1 && File.exist?('slow') then #{boot} end }", "-w", "2") do |process|
-      eventually("two workers") { process.workers.length == 2 }
+      mould = process.mould(2)
       touch("slow")
-      # Between a mould and a worker stands a process with the mould's title, which ends at once.
-      mould = eventually("the mould alone") do
-        process.moulds.then { |pids| pids if pids.one? && process.moulds == pids }
-      end
       before = process.workers
       Process.kill("USR1", process.pid)
       eventually("the second worker") { (process.workers - before).length == 2 }
       last = before & process.workers
-      Process.kill("KILL", *mould)
+      Process.kill("KILL", mould)
       eventually("its end") { process.moulds.length == 1 }
       touch("go")
       eventually("the end of the restart") { process.err.include?("given up") }
@@ -90,7 +86,7 @@ class TestAccidents < Minitest::Test
   def test_the_mould_dies_while_the_code_is_broken
     serve("", "-w", "1") do |process|
       File.write("#{@directory}/config.ru", "raise 'broken'")
-      Process.kill("KILL", *process.moulds)
+      Process.kill("KILL", process.mould(1))
       eventually("the next mould's death") { process.err.scan("died; the next one starts").length == 2 }
       assert_equal "one", get(process).body
       write("two")
@@ -255,12 +251,12 @@ class TestAccidents < Minitest::Test
   def test_a_mould_that_hangs_is_replaced
     serve("before_worker_fork { sleep 0.01 while File.exist?('slow') }", "-w", "1",
           "--worker-boot-timeout", "1") do |process|
-      before = process.moulds
+      before = process.mould(1)
       touch("slow")
       Process.kill("KILL", *process.workers)
-      eventually("the report") { process.err.include?("(pid #{before.first}) did not fork worker 0 in time: killed") }
+      eventually("the report") { process.err.include?("(pid #{before}) did not fork worker 0 in time: killed") }
       eventually("its backtrace") { process.err.include?("config/cuttle.rb:1") }
-      eventually("its end") { !process.moulds.intersect?(before) }
+      eventually("its end") { !process.moulds.include?(before) }
       FileUtils.rm("#{@directory}/slow")
       eventually("a worker") { process.workers.any? && get(process)&.body == "one" }
     end
@@ -283,7 +279,7 @@ class TestAccidents < Minitest::Test
     serve(LIMIT, "-w", "1") do |process|
       touch("slow")
       eventually("the limit") { process.err.include?("limit 4") }
-      Process.kill("KILL", *process.moulds)
+      Process.kill("KILL", process.mould(1))
       eventually("the report") { process.err.include?("can't start the process that loads the app: Too many open") }
       assert_equal "one", get(process).body
       touch("go")

@@ -316,8 +316,7 @@ class TestRefork < Minitest::Test
     File.write(path, app)
     config = "#{@directory}/cuttle.rb" if config == true
     serving_process(path, *args, *(["-C", config] if config)) do |process|
-      count = Integer(args[args.index("-w") + 1])
-      eventually("one mould and its workers") { process.moulds.length == 1 && process.workers.length == count }
+      process.mould(Integer(args[args.index("-w") + 1]))
       yield process
     end
   end

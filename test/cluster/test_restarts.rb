@@ -27,12 +27,12 @@ class TestRestarts < Minitest::Test
 
   def test_a_phased_restart_brings_new_code_worker_by_worker
     serve("-w", "2") do |process|
+      mould = process.mould(2)
       before = process.workers
-      mould = process.moulds
       restart(process, "USR1", "two")
       eventually("the old ones' end") { process.moulds.length == 1 && process.workers.length == 2 }
       assert_empty before & process.workers
-      refute_equal mould, process.moulds
+      refute_equal [mould], process.moulds
       assert_equal "two", get(process).body
       assert_equal "cuttle: phased restart: loading the app\ncuttle: phased restart: done\n", process.err
     end

@@ -142,6 +142,13 @@ module Serving
       titled(/\Acuttle: mould of #{@pid}\b/)
     end
 
+    # Waits for so many workers, and for the end of the processes between them and their mould, which have its title for
+    # a moment. Returns the pid of the mould.
+    def mould(count)
+      eventually("#{count} workers and their mould") { workers.length == count && moulds.one? }
+      moulds.first
+    end
+
     # Sends +signal+ and waits for the end; returns the Process::Status.
     def stop(signal = "TERM", within: PATIENCE)
       Process.kill(signal, @pid) if running?
