@@ -11,11 +11,12 @@ class TestValidation < Minitest::Test
     known: { rate: [0.025, 0.08, 0.22], p50: [0.025, 0.08, 0.17], p90: [0.1, 0.26, 0.35], p95: [0.1, 0.26, 0.3],
              p99: [0.15, 0.4, 0.7] },
     wall: { rate: [0.07, 0.2, 0.6] },
-    many: { rate: [0.37, 0.4, 0.4] }
+    many: { rate: [0.37, 0.4, 0.4] },
+    step: { rate: [0.01, 0.01, 0.01], p90: [0.06, 0.06, 0.06], p99: [0.03, 0.03, 0.03] }
   }.freeze
 
   # So many cells at least: a filter that lost most of them would pass any bound.
-  LEAST = { known: 140, wall: 240, many: 6 }.freeze
+  LEAST = { known: 140, wall: 240, many: 6, step: 1 }.freeze
 
   def self.rows
     @rows ||= KeptCells.rows.group_by { |row| row.cell.kind }

@@ -42,10 +42,14 @@ module KeptCells
     #   :wall    more processes than cores compute until the clock on the wall says that they have. How much CPU time
     #            that takes depends on how they share the cores
     #   :many    so many connections that the server's cost counts, which falls to a half of that of a request alone
+    #   :step    even requests that only wait, some of them first for a thread: they stay in step, and the median falls
+    #            between those that waited for a thread and those that did not
     def kind
       return :wall if work.spin == "wall" && setting.processes > cores
+      return :known unless work.cpu_ms.zero?
+      return :many if demand.connections.to_i >= MANY
 
-      work.cpu_ms.zero? && demand.connections.to_i >= MANY ? :many : :known
+      in_step? ? :step : :known
     end
 
     # Share of what its processes can compute.
@@ -54,6 +58,10 @@ module KeptCells
     end
 
     private
+
+    def in_step?
+      !demand.open? && work.cv.zero? && setting.slots < demand.connections && demand.connections < 2 * setting.slots
+    end
 
     def numbers(*values)
       values.map { |value| format("%g", value) }.join("/")
@@ -105,9 +113,11 @@ module KeptCells
     end
   end
 
-  # One of ours, in a closed loop or with random arrivals; without a slow network and without another load generator.
+  # One of ours with fixed threads, in a closed loop or with random arrivals; without a slow network and without another
+  # load generator.
   def suits?(configuration, load)
-    configuration.server == "cuttle" && load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
+    configuration.server == "cuttle" && Cuttle::Engines.names.include?(configuration.model) &&
+      load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
   end
 
   def cell(study, results, configuration, load, runs)
