@@ -58,9 +58,18 @@ static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 	return enough;
 }
 
-/* Reads what the process has used since the last look, and calls the engine's thread if there was more to use. */
-static void look(struct cuttle_growth *growth, uint64_t now)
+/* The cores that this process may keep busy. */
+static double share(const struct cuttle_loop *loop)
 {
+	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
+
+	return scoreboard ? cuttle_scoreboard_share(scoreboard, loop->growth.cores) : loop->growth.cores;
+}
+
+/* Reads what the process has used since the last look, and calls the engine's thread if there was more to use. */
+static void look(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_growth *growth = &loop->growth;
 	struct rusage usage = {0};
 	uint64_t cpu, since = growth->since;
 	long preempted = growth->preempted;
@@ -74,7 +83,7 @@ static void look(struct cuttle_growth *growth, uint64_t now)
 	growth->preempted = usage.ru_nivcsw;
 	if (!since) {
 		growth->next = now + LEAST;
-	} else if (used >= USED * growth->cores * (double)(now - since) || usage.ru_nivcsw != preempted) {
+	} else if (used >= USED * share(loop) * (double)(now - since) || usage.ru_nivcsw != preempted) {
 		weigh(growth, false, now);
 	} else {
 		growth->due = true;
@@ -95,7 +104,7 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 		return QUIET;
 	}
 	if (now >= growth->next)
-		look(growth, now);
+		look(loop, now);
 	return growth->next > now ? (int64_t)(growth->next - now) : (int64_t)LEAST;
 }
 

@@ -1,9 +1,10 @@
 /* When another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is free.
  *
  * The io thread looks, every 5 ms while requests wait and every 20 ms while all threads are in the app, so requests pay
- * nothing for it. Where requests wait and the process leaves a part of its cores unused, it calls the
+ * nothing for it. Where requests wait and the process leaves a part of its share of the cores unused, it calls the
  * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
  * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
+ * The share is what the scoreboard says at that moment, because workers come and go.
  *
  *   no request waits, or a thread is free   nothing
  *   called, and the GVL was free            evidence for another thread
@@ -28,7 +29,7 @@ struct cuttle_growth {
 	bool wanted;     /* the engine starts threads as they help */
 	bool awaited;    /* its thread waits for a call */
 	bool due;        /* it was called */
-	double cores;    /* that this process may keep busy */
+	double cores;    /* that all workers together may keep busy */
 	uint64_t next;   /* not before then, on the monotonic clock */
 	uint64_t pause;  /* once the app is found to compute; it doubles each time */
 	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */

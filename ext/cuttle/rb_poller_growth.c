@@ -63,9 +63,9 @@ static void interrupt_call(void *data)
 /* call-seq: await_shortage(pause = 0, cores = 1) -> true
  *
  * Waits until another thread would help: requests wait, every thread is in the app, these wait for something else than
- * the GVL, and the process uses less than its cores (growth.h). Doesn't look within the first pause seconds. One thread
- * of a shared poller may call it, and whoever has it starts a thread. Raises a pending interrupt of the calling
- * thread. */
+ * the GVL, and the process uses less than its share of the cores (growth.h). Doesn't look within the first pause
+ * seconds. cores: what this process and the other workers of its scoreboard may keep busy. One thread of a shared
+ * poller may call it, and whoever has it starts a thread. Raises a pending interrupt of the calling thread. */
 VALUE cuttle_poller_await_shortage(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;

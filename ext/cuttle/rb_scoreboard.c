@@ -85,6 +85,14 @@ static VALUE scoreboard_clear(VALUE self, VALUE number)
 	return self;
 }
 
+/* call-seq: share(cores) -> Float
+ *
+ * How many of the cores each worker that has a place now may keep busy while the others do too: at least 1. */
+static VALUE scoreboard_share(VALUE self, VALUE cores)
+{
+	return DBL2NUM(cuttle_scoreboard_share(cuttle_scoreboard_of(self), NUM2DBL(cores)));
+}
+
 /* call-seq: take_turn -> true or false
  *
  * Takes the turn to collect garbage. Returns whether this process has it: one process has it at a time. A process
@@ -223,6 +231,7 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "clear", scoreboard_clear, 1);
 	rb_define_method(class, "place", scoreboard_place, 0);
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
+	rb_define_method(class, "share", scoreboard_share, 1);
 	rb_define_method(class, "take_turn", scoreboard_take_turn, 0);
 	rb_define_method(class, "end_turn", scoreboard_end_turn, 0);
 	rb_define_method(class, "announce_stop", scoreboard_announce_stop, 0);

@@ -61,6 +61,7 @@ struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard
 	cuttle_scoreboard_clear(scoreboard, number);
 	while (used <= number && !atomic_compare_exchange_weak(&scoreboard->shared->used, &used, number + 1))
 		;
+	atomic_store(&scoreboard->shared->at[number].taken, true);
 	return &scoreboard->shared->at[number];
 }
 
@@ -92,10 +93,22 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 {
 	if (number >= scoreboard->room)
 		return;
+	atomic_store(&scoreboard->shared->at[number].taken, false);
 	atomic_store(&scoreboard->shared->at[number].free, false);
 	atomic_store(&scoreboard->shared->at[number].room, false);
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
 	give_back(scoreboard, number);
+}
+
+double cuttle_scoreboard_share(const struct cuttle_scoreboard *scoreboard, double cores)
+{
+	uint32_t used = atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed), workers = 0;
+
+	for (uint32_t number = 0; number < used; number++)
+		workers += atomic_load_explicit(&scoreboard->shared->at[number].taken, memory_order_relaxed);
+	if (workers > 1)
+		cores /= workers;
+	return cores > 1 ? cores : 1;
 }
 
 struct cuttle_ledger *cuttle_scoreboard_ledger(const struct cuttle_scoreboard *scoreboard, uint32_t number,

@@ -27,6 +27,7 @@ struct cuttle_place {
 	alignas(64) _Atomic uint32_t connections; /* open ones */
 	atomic_bool free;                         /* one of its threads is not in the app */
 	atomic_bool room;                         /* it refuses no request, whether a thread is free or not */
+	atomic_bool taken;                        /* there is a worker */
 };
 
 struct cuttle_places {
@@ -62,6 +63,9 @@ void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard, uint32_t number);
 /* Clears the place of a worker that has gone. */
 void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number);
+
+/* Returns how many of the cores each worker with a place may keep busy while the others do too: at least one. */
+double cuttle_scoreboard_share(const struct cuttle_scoreboard *scoreboard, double cores);
 
 /* Returns the ledger of a place's lane. NULL: there is no such lane. */
 struct cuttle_ledger *cuttle_scoreboard_ledger(const struct cuttle_scoreboard *scoreboard, uint32_t number,

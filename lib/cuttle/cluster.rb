@@ -9,8 +9,8 @@ module Cuttle
   #   HUP                open the output files again; without such files as INT
   #   TTIN, TTOU         one worker more, one less
   #   USR1               phased restart: new code in a new mould, then worker by worker (Renewal)
-  #   USR2               hot restart: this process executes the program as it now is (Restart); the workers of before
-  #                      serve until the new ones do
+  #   USR2               hot restart: this process executes the program as it now is (HotRestart); the workers of
+  #                      before serve until the new ones do
   #   PWR, INFO          every worker prints the backtraces of its threads
   #
   # A worker whose supervisor dies stops by itself as at TERM. A Scoreboard shows each worker how many connections every
@@ -18,9 +18,11 @@ module Cuttle
   class Cluster
     autoload :Bundle, "cuttle/cluster/bundle"
     autoload :Cpus, "cuttle/cluster/cpus"
+    autoload :Figures, "cuttle/cluster/figures"
     autoload :Forge, "cuttle/cluster/forge"
     autoload :Handover, "cuttle/cluster/handover"
     autoload :Heritage, "cuttle/cluster/heritage"
+    autoload :HotRestart, "cuttle/cluster/hot_restart"
     autoload :Inline, "cuttle/cluster/inline"
     autoload :Membership, "cuttle/cluster/membership"
     autoload :Mould, "cuttle/cluster/mould"
@@ -39,10 +41,6 @@ module Cuttle
     # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
     ADDED = 32
 
-    # Seconds for which workers tell their figures more often after somebody has asked for them: more than a collector
-    # of metrics waits between two questions.
-    WATCH = 90
-
     SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + Signals::WORKERS + %w[CHLD]).freeze
 
     # +app+ is called in the mould and returns the Rack app. +membership+ is a Membership, +heritage+ the Heritage of a
@@ -52,7 +50,6 @@ module Cuttle
       @cluster = membership
       @settings = membership.settings
       @heritage = heritage
-      @restart = restart
       @renewable = renewable
       @workers = Workers.new(membership)
       @workers.adopt(heritage.pids, heritage.serving)
@@ -60,12 +57,16 @@ module Cuttle
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
       @wear = Wear.new(@settings, @workers, membership.report)
       @refork = Refork.new(@settings, @workers, @moulds, membership.report)
+      @hot_restart = HotRestart.new(restart, heritage, membership, @workers, @moulds)
+      @figures = Figures.new(membership, @workers, @moulds)
     end
+
+    # See Figures.
+    attr_reader :figures
 
     # Returns the exit status: 0, or 1 if a worker had to be killed or the app can't be loaded. Yields the number of
     # workers once the app is loaded and signals are handled.
     def run(&booted)
-      @started_at = Time.now
       @booted = booted
       # A process that has no descriptors left can load no file.
       [Bundle, Handover, Memory, Mould, Relief, Renewal, Solitude, Worker].each(&:name)
@@ -96,60 +97,7 @@ module Cuttle
       @signals.add(name)
     end
 
-    # See Control. May be called from any thread.
-    def stats
-      @cluster.scoreboard.watch(WATCH)
-      slots = @workers.to_a
-      { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
-        booted_workers: slots.count(&:ready?),
-        old_workers: slots.count { |slot| old?(slot) },
-        worker_status: slots.map { |slot| status(slot) }, ledger: Ledger.summary(@cluster.scoreboard.ledger) }
-    end
-
-    # See Telemetry::Metrics. May be called from any thread.
-    def measures
-      @cluster.scoreboard.watch(WATCH)
-      slots = @workers.to_a
-      { started_at: @started_at, ready: ready?, workers: workers(slots), totals: @workers.tally.totals,
-        processes: slots.map { |slot| process(slot) }, ledger: @cluster.scoreboard.ledger }
-    end
-
-    # Which processes memory is counted for (see Telemetry::Metrics). Elders have no index.
-    def owners
-      workers = @workers.to_a.group_by(&:index).transform_values { |slots| slots.filter_map(&:pid) }
-      { { process: "supervisor" } => [Process.pid], { process: "mould" } => @moulds.pids,
-        **workers.transform_keys { |index| index ? { process: "worker", worker: index.to_s } : { process: "elder" } } }
-    end
-
-    # The ledger of each process that serves, by its pid.
-    def ledgers
-      slots = @workers.to_a.select { |slot| slot.index && slot.pid }
-      slots.to_h { |slot| [slot.pid, @cluster.scoreboard.ledger(slot.place)] }
-    end
-
     private
-
-    # With the ledger of the worker's place, and of those that had it before; without it for an elder.
-    def status(slot)
-      ledger = slot.place && Ledger.summary(@cluster.scoreboard.ledger(slot.place))
-      { **slot.status, restarts: @workers.tally.restarts(slot.index), ledger: ledger }
-    end
-
-    # Of the workers that stay, those of before a restart are old too.
-    def workers(slots)
-      { known: slots.length, ready: slots.count(&:ready?), old: slots.count { |slot| old?(slot) },
-        started: @workers.tally.started.values.sum, died: @workers.tally.died }
-    end
-
-    def old?(slot)
-      slot.retiring? || slot.mould != @moulds.current
-    end
-
-    def process(slot)
-      tally = @workers.tally
-      { index: slot.index, pid: slot.pid, started_at: slot.started_at, stats: slot.stats,
-        requests: tally.requests[slot.index], restarts: tally.restarts(slot.index) }
-    end
 
     def over?
       (@stopping && @workers.empty? || @moulds.failed?) && @moulds.empty?
@@ -277,7 +225,7 @@ module Cuttle
       @draining = nil
       @stopping = true
       Notify.stopping
-      @restart&.abandon
+      @hot_restart.abandon
       @cluster.listeners.close
       @workers.stop
       @refork.abandon
@@ -292,31 +240,14 @@ module Cuttle
       @moulds.renew
     end
 
-    # Tries the program as it now is, in a process of its own; RESTART follows if it boots.
+    # Tries the program as it now is. RESTART follows if it boots.
     def rehearse
-      return @cluster.report.call("hot restart: this program does not know how it was started") unless @restart
-
-      @restart.try { signal("RESTART") } unless @stopping || @draining
+      @hot_restart.rehearse { signal("RESTART") } unless @stopping || @draining
     end
 
-    # Becomes the new program. The workers go on, and end when the new ones serve.
+    # Becomes the new program, unless a signal to stop comes first.
     def relaunch
-      return if @stopping || @draining
-
-      @cluster.hooks.attempt(:before_restart)
-      return if @signals.stop?(files: @cluster.redirection.any?) # meanwhile
-
-      Notify.reloading("restarting")
-      heritage = @heritage.pass_on(@cluster.life, @workers.pids + @moulds.pids, @workers.serving.map(&:pid))
-      @restart.exec(heritage)
-      go_on
-    end
-
-    # The program could not be executed. What before_restart has ended begins again.
-    def go_on
-      @heritage.withhold(@cluster.life)
-      Notify.ready
-      @cluster.hooks.attempt(:after_booted)
+      @hot_restart.execute { @signals.stop?(files: @cluster.redirection.any?) } unless @stopping || @draining
     end
   end
 end

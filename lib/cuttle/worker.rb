@@ -2,7 +2,8 @@
 
 module Cuttle
   # A process that serves until it is told to stop: the only process (-w 0), or one worker of a cluster. The main thread
-  # runs the engine. A second thread waits for a signal or the parent's death, and tells the supervisor that it lives.
+  # runs the engine. A second thread waits for a signal or the parent's death, gives signs of life (Pulse), and ends the
+  # process (Drain).
   #
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> parting ---> exit 0
   #      |                                                  |--- a second INT -------> exit 130
@@ -24,26 +25,18 @@ module Cuttle
   # A request that is stuck in the app (--app-timeout) stops a worker of a cluster as TERM does, and the supervisor
   # starts another. Without a supervisor the process continues without that thread.
   class Worker
+    autoload :Drain, "cuttle/worker/drain"
+    autoload :Figures, "cuttle/worker/figures"
+    autoload :Pulse, "cuttle/worker/pulse"
+
     # The exit status of a worker that stopped because of a stuck request (EX_TEMPFAIL).
     STUCK = 75
-
-    # Seconds between checks whether only stuck requests are left.
-    LOOK = 0.1
-
-    # The most seconds between two signs of life, and between two looks whether certificates have changed.
-    BEAT = 5
-
-    # The same while somebody looks at the figures.
-    WATCHED = 1
 
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
 
     # Seconds for the hooks of an only process that waits for nothing else. What they have begun to end may need them.
     LAST = 2
-
-    # A second INT, and the command halt, end what waits for requests.
-    NOW = %w[INT HALT].freeze
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
     # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
@@ -58,26 +51,29 @@ module Cuttle
       @hooks = hooks
       @redirection = redirection
       @parent = parent
-      @tell = tell
-      @watched = watched
       @index = index
       @succeed = succeed
       @restart = restart
       @release = release
+      @pulse = Pulse.new(server, tell, watched)
+      @figures = Figures.new(server) unless parent
     end
+
+    # See Figures. A worker of a cluster has none, because its supervisor tells them.
+    attr_reader :figures
 
     # Loads the code of a worker, for a process that has no descriptors left can load no file.
     def self.preload
-      [Backtraces, Notify::Heartbeat, Signals, Stats].each(&:name)
+      [Backtraces, Drain, Pulse, Notify::Heartbeat, Signals, Stats].each(&:name)
     end
 
     # Serves; returns the exit status, :restart if the process is to execute itself, or :mould if it is to go on as the
     # mould. Yields once it is about to accept. Raises what the engine raises.
     def run
       @process = Process.pid
-      @started_at = Time.now
       self.class.preload
       @signals = Signals.new(signals, files: @redirection.any?)
+      @drain = Drain.new(@server, @signals, @pulse, @report) { |name| obey(name) }
       @redirection.reopen # a HUP before this moment was not heard
       Stats.serve(@server, **{ index: @index }.compact)
       @server.when_stuck { @parent ? retire : bear }
@@ -101,28 +97,6 @@ module Cuttle
     # Whether it serves, and goes on to.
     def ready? = @server.serving? && !@leaving
 
-    # See Control.
-    def stats
-      { started_at: @started_at, **Stats.of(@server), ledger: Ledger.summary(@server.ledger) }
-    end
-
-    # See Telemetry::Metrics.
-    def measures
-      figures = Stats.of(@server)
-      { started_at: @started_at, ready: ready?, workers: nil, totals: figures, ledger: @server.ledger,
-        processes: [{ index: nil, pid: Process.pid, started_at: @started_at, stats: figures }] }
-    end
-
-    # Which processes memory is counted for.
-    def owners
-      { { process: "server" } => [Process.pid] }
-    end
-
-    # The ledger of each process that serves, by its pid.
-    def ledgers
-      { Process.pid => @server.ledger }
-    end
-
     private
 
     def signals
@@ -135,19 +109,21 @@ module Cuttle
       return 0 unless Process.pid == @process
 
       part unless (again = restarting?)
-      close_websockets(@deadline ? @deadline - Cuttle.now : Float::INFINITY)
+      close_websockets(@drain.left)
       return :restart if again
       return :mould if successor?
 
-      @stuck ? STUCK : 0
+      status
     end
+
+    def status = @stuck ? STUCK : 0
 
     # Once, also if the time is over, or a second INT comes, while the hooks run.
     def part
       return if @parted
 
       @parted = true
-      beat if @parent # the last figures, which count what was served since the sign of life before
+      @pulse.beat if @parent # the last figures, which count what was served since the sign of life before
       @hooks.attempt(@parent ? :before_worker_shutdown : :after_stopped, *@index)
     end
 
@@ -180,26 +156,23 @@ module Cuttle
     end
 
     def attend
-      @parent ? @tell.call(:ready, **figures) : booted
-      beat until told_to_stop?
+      booted
+      @pulse.beat until told_to_stop?
       @leaving = true
       @restart&.abandon unless restarting?
       Notify.stopping unless @parent || restarting?
-      wait_for_balancers
-      @deadline = Cuttle.now + @settings.shutdown_timeout
-      @server.stop_soon(leave_backlog: leave_backlog?)
-      give_up(drain)
+      @drain.wait_for_balancers unless @parent || restarting?
+      give_up(@drain.run(leave_backlog: leave_backlog?) || status)
     end
 
     def booted
-      @heartbeat = Notify::Heartbeat.new
-      Notify.ready("serving")
-      @hooks.attempt(:after_booted)
+      @pulse.ready
+      @hooks.attempt(:after_booted) unless @parent
     end
 
     # Whether one of the signals that have come ends this process. Those behind it count while it stops.
     def told_to_stop?
-      signals = @signals.wait(interval, *[@parent].compact)
+      signals = @signals.wait(@pulse.interval, *[@parent].compact)
       stop = signals.index { |name| obey(name) == :stop } or return orphaned?
       signals.drop(stop + 1).each { |name| @signals.add(name) }
       true
@@ -234,21 +207,6 @@ module Cuttle
       @successor && !@stuck && !@signals.stop?(files: @redirection.any?)
     end
 
-    # Seconds until the next sign of life; nil if nobody waits for one.
-    def interval
-      return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @parent
-
-      [@settings.worker_timeout && (@settings.worker_timeout / 3.0), @watched.call ? WATCHED : BEAT].compact.min
-    end
-
-    def beat
-      @server.refresh
-      @parent ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
-    end
-
-    # A limit that there isn't is left out.
-    def figures = Stats.of(@server).compact
-
     def orphaned?
       @parent && @parent.read_nonblock(1, exception: false).nil?
     end
@@ -281,41 +239,10 @@ module Cuttle
       @signals.came?(Signals::LEAVE) && !@signals.stop?(Signals::LEAVE, files: @redirection.any?)
     end
 
-    # --drain-delay: readiness has ended, and balancers have time to notice. A second INT ends it.
-    def wait_for_balancers
-      return if @parent || restarting? || !@settings.drain_delay
-
-      deadline = Cuttle.now + @settings.drain_delay
-      while (left = deadline - Cuttle.now).positive?
-        break if interrupted?(left)
-
-        beat
-      end
-    end
-
-    # The exit status when waiting is over. If the engine ends first, this thread ends with it.
-    def drain
-      while (left = @deadline - Cuttle.now).positive?
-        return 130 if interrupted?(@settings.app_timeout ? [left, LOOK].min : left)
-        return @stuck ? STUCK : 0 if @server.stranded?
-
-        beat
-      end
-      @report.call("requests were still under way after #{@settings.shutdown_timeout} s")
-      1
-    end
-
-    # Waits while it stops. Whether waiting is to end; it still prints where it is, and opens its output files again.
-    def interrupted?(seconds)
-      signals = @signals.wait([seconds, interval].compact.min)
-      (signals & [*Signals::DUMP, "HUP"]).each { |name| obey(name) }
-      signals.intersect?(NOW)
-    end
-
     def give_up(status)
       close_websockets(HASTE) unless status == 130
       @restart.exec if restarting?
-      @parent ? beat : Thread.new { part }.join(LAST)
+      @parent ? @pulse.beat : Thread.new { part }.join(LAST)
       @release.call
       exit!(status)
     end

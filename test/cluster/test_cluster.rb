@@ -53,19 +53,26 @@ class TestCluster < Minitest::Test
   RUBY
 
   def test_auto_starts_no_more_workers_than_memory_has_room_for
-    assert_match(/--workers auto: 2 instead of 4, for the loaded app takes \d+ MB$/, auto(2))
-    assert_equal "", auto(4, "--no-preload") # nobody knows what the app will take
+    small(PID, "-w", "auto", workers: 2) do |process|
+      assert_includes process.workers, get(process).body.to_i
+      assert_match(/--workers auto: 2 instead of 4, for the loaded app takes \d+ MB$/, process.err)
+    end
+    small(PID, "-w", "auto", "--no-preload", workers: 4) do |process| # nobody knows what the app will take
+      assert_includes process.workers, get(process).body.to_i
+      assert_equal "", process.err
+    end
   end
 
-  # What a server of so many workers says.
-  def auto(workers, *args)
-    File.write("#{@directory}/settings.rb", SMALL)
-    File.write("#{@directory}/config.ru", PID)
-    serving_process("#{@directory}/config.ru", "-w", "auto", "-C", "#{@directory}/settings.rb", *args) do |process|
-      assert_match(/^  workers +#{workers}$/, process.out)
-      eventually("#{workers} workers") { process.workers.length == workers }
-      assert_includes process.workers, get(process).body.to_i
-      process.err
+  SHARE = "run ->(_) { [200, {}, [ObjectSpace.each_object(Cuttle::Scoreboard).first.share(4).to_s]] }"
+
+  # Not with those that were asked for.
+  def test_workers_share_the_cores_with_those_that_are_there
+    small(SHARE, "-w", "auto", workers: 2) do |process|
+      assert_equal "2.0", get(process).body
+      { "TTOU" => "4.0", "TTIN" => "2.0" }.each do |signal, share|
+        Process.kill(signal, process.pid)
+        eventually("#{share} cores for each") { get(process).body == share }
+      end
     end
   end
 
@@ -201,6 +208,17 @@ class TestCluster < Minitest::Test
   end
 
   private
+
+  # Serves on such a machine, with so many workers.
+  def small(app, *args, workers:)
+    File.write("#{@directory}/settings.rb", SMALL)
+    File.write("#{@directory}/config.ru", app)
+    serving_process("#{@directory}/config.ru", "-C", "#{@directory}/settings.rb", *args) do |process|
+      assert_match(/^  workers +#{workers}$/, process.out)
+      eventually("#{workers} workers") { process.workers.length == workers }
+      yield process
+    end
+  end
 
   # How many of 24 connections, which come at once and stay, each worker has.
   def crowd(process)

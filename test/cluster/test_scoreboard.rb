@@ -104,6 +104,19 @@ class TestScoreboard < Minitest::Test
     assert_equal [0, false], scoreboard.to_a[1]
   end
 
+  # Those that are there have them all, and each has one at least.
+  def test_workers_share_the_cores
+    scoreboard = Cuttle::Scoreboard.new(4)
+    assert_equal 4, scoreboard.share(4)
+    shares = [3, 0, 1, 2].map { |place| fork_and_tell { scoreboard.take(place) } && scoreboard.share(5) }
+    assert_equal [5, 2.5, 5 / 3.0, 1.25], shares
+    assert_equal 1, scoreboard.share(3)
+    2.times { scoreboard.clear(1) }
+    assert_equal 2, scoreboard.share(6)
+    fork_and_tell { scoreboard.take(2) }
+    assert_equal 2, scoreboard.share(6)
+  end
+
   # One at a time; that of a worker that has died ends when the supervisor clears its place.
   def test_the_turn_to_collect_garbage
     scoreboard = Cuttle::Scoreboard.new(3)

@@ -46,8 +46,19 @@ class TestSlot < Minitest::Test
       @slot.ended(101)
     end
     start(100)
+    @slot.ready(101)
     @slot.ended(106)
-    assert_equal 0, @slot.wake_in(106)
+    assert_equal [0, false], [@slot.wake_in(106), @slot.failed?]
+  end
+
+  # Its hook waited for a database, say, or it was killed because the time for its boot was over.
+  def test_who_was_never_ready_has_died_at_boot
+    delays = Array.new(3) do
+      start(100)
+      @slot.ended(160)
+      @slot.wake_in(160)
+    end
+    assert_equal [[0, 0.5, 1], true], [delays, @slot.failed?]
   end
 
   def test_failures_to_fork_count_as_deaths_at_boot

@@ -8,6 +8,8 @@ class TestCommands < Minitest::Test
 
   # Two processes.
   class Server
+    def ready? = true
+    def figures = self
     def measures = {}
     def owners = { { process: "supervisor" } => [1], { process: "mould" } => [2] }
   end

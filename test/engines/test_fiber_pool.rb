@@ -11,11 +11,11 @@ class TestFiberPool < Minitest::Test
 
   def setup
     @loop = Fiber.current
-    @scheduler = Cuttle::Engines::Fibers::Scheduler.new(Poller.new(false))
+    @strands = Cuttle::Engines::Fibers::Strands.new(Poller.new(false))
     @seen = {}.compare_by_identity
     @waiting = []
     @served = []
-    @pool = Pool.new(@scheduler) { |exchange| serve(exchange) }
+    @pool = Pool.new(@strands) { |exchange| serve(exchange) }
   end
 
   def test_the_fiber_that_was_used_last_is_used_next
@@ -26,7 +26,7 @@ class TestFiberPool < Minitest::Test
   def test_a_request_that_waits_keeps_its_fiber
     wait(3)
     @pool.run(:meanwhile)
-    @waiting.each { |fiber| @scheduler.go(fiber) }
+    @waiting.each { |fiber| @strands.go(fiber) }
     assert_equal [%i[meanwhile wait wait wait], 4], [@served, @seen.length]
     3.times { |number| @pool.run(number) }
     assert_equal 4, @seen.length
@@ -36,7 +36,7 @@ class TestFiberPool < Minitest::Test
   # used.
   def test_what_strangers_do_to_idle_fibers
     wait(3)
-    @waiting.each { |fiber| @scheduler.go(fiber) }
+    @waiting.each { |fiber| @strands.go(fiber) }
     assert_raises(FiberError) { @waiting.first.resume }
     @waiting.first.transfer
     assert_raises(RuntimeError) { @waiting.last.raise("ended") }
@@ -46,7 +46,7 @@ class TestFiberPool < Minitest::Test
 
   def test_fibers_of_a_burst_end_when_they_are_not_needed
     wait(20)
-    @waiting.each { |fiber| @scheduler.go(fiber) }
+    @waiting.each { |fiber| @strands.go(fiber) }
     (2 * Pool::ROUND).times { @pool.run(:one) }
     assert_equal 1, @seen.keys.count(&:alive?)
     wait(3)

@@ -17,11 +17,6 @@ module Cuttle
           [limits.min.floor, 1].max
         end
 
-        # What each of +workers+ may keep busy while the others do too: at least 1.
-        def share(workers)
-          [count.fdiv([workers, 1].max), 1].max
-        end
-
         private
 
         # Etc.nprocessors respects the affinity only if the C library does. /proc/self/status has it on every Linux.

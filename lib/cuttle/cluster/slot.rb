@@ -9,7 +9,7 @@ module Cuttle
     #
     # A worker that misses a deadline is asked for its backtraces, and killed a moment later.
     class Slot
-      # A worker that dies younger than this (seconds) died at boot.
+      # A worker that dies younger than this (seconds) died at boot, and so did each that never accepted connections.
       BOOT = 5
 
       # The first death at boot causes no delay. Then the delay is 0.5 s and doubles up to this.
@@ -75,7 +75,7 @@ module Cuttle
 
       # The worker died, or could not be forked.
       def ended(now)
-        @failures = !running? || now - @born < BOOT ? @failures + 1 : 0
+        @failures = !ready? || now - @born < BOOT ? @failures + 1 : 0
         leave
         @due = now + delay
       end

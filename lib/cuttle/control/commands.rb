@@ -2,8 +2,9 @@
 
 module Cuttle
   class Control
-    # What is controlled: a Cluster, or the Worker that serves alone (-w 0). Both have #stats, #ready? and #signal, and
-    # obey commands as the signals that mean the same. Any thread may call these methods, which return at once.
+    # What is controlled: a Cluster, or the Worker that serves alone (-w 0). Both have #figures (Cluster::Figures,
+    # Worker::Figures), #ready? and #signal, and obey commands as the signals that mean the same. Any thread may call
+    # these methods, which return at once.
     class Commands
       # Command => signal. HALT is one of our own: it ends the server without waiting for requests.
       SIGNALS = {
@@ -24,20 +25,22 @@ module Cuttle
 
       # The keys of Puma's stats, and ours; times as in 2026-11-23T16:44:46Z.
       def stats
-        plain({ started_at: nil, versions: Stats.versions, **@process.stats })
+        plain({ started_at: nil, versions: Stats.versions, **@process.figures.stats })
       end
 
       # All metrics, as Telemetry::Metrics reads them.
       def measures
-        owners = @process.owners
-        { versions: Stats.versions, **@process.measures, owners: owners, memory: memory(owners.values.flatten) }
+        owners = @process.figures.owners
+        { versions: Stats.versions, ready: ready?, **@process.figures.measures, owners: owners,
+          memory: memory(owners.values.flatten) }
       end
 
       # What `cuttle top` shows, for JSON: stats; by pid, memory in octets, and histograms, {phase: {count:, sum:,
       # buckets: [[upper bound, count], …]}} in nanoseconds, without empty buckets.
       def top
-        { stats: stats, memory: memory(@process.owners.values.flatten),
-          ledgers: @process.ledgers.transform_values { |ledger| ledger.transform_values { |phase| thin(phase) } } }
+        figures = @process.figures
+        { stats: stats, memory: memory(figures.owners.values.flatten),
+          ledgers: figures.ledgers.transform_values { |ledger| ledger.transform_values { |phase| thin(phase) } } }
       end
 
       # Whoever can answer lives.

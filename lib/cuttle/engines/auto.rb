@@ -5,7 +5,7 @@ module Cuttle
     # What --threads auto means: one thread, and others as they help, up to a limit. Code that wants a number takes it
     # for the Range that it is.
     #
-    #   cores   that the process may keep busy; where it does, no thread is added
+    #   cores   that all workers together may keep busy; where a process uses its share of them, no thread is added
     #   room?   whether there is memory for another thread now
     class Auto < Range
       # The limit where nothing says less.

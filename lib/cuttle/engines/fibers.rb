@@ -9,6 +9,7 @@ module Cuttle
       autoload :Pool, "cuttle/engines/fibers/pool"
       autoload :Scheduler, "cuttle/engines/fibers/scheduler"
       autoload :Strand, "cuttle/engines/fibers/strand"
+      autoload :Strands, "cuttle/engines/fibers/strands"
       autoload :Timers, "cuttle/engines/fibers/timers"
 
       TRAITS = Traits.new(evented: true, fibers: true)
@@ -37,8 +38,9 @@ module Cuttle
         return Thread.new { run }.value if Fiber.scheduler || !Fiber.current.blocking?
 
         use_up_warning
-        Fiber.set_scheduler(@scheduler = Scheduler.new(@source))
-        @pool = Pool.new(@scheduler, &method(:serve))
+        @strands = Strands.new(@source)
+        Fiber.set_scheduler(@scheduler = Scheduler.new(@source, @strands))
+        @pool = Pool.new(@strands, &method(:serve))
         work
       ensure
         Fiber.set_scheduler(nil) if @scheduler && Fiber.scheduler.equal?(@scheduler)
@@ -67,13 +69,13 @@ module Cuttle
       # New requests and due timers take turns. Otherwise all fibers that slept would run before new requests. After the
       # stop, the loop continues until every exchange is over, whatever keeps it open.
       def work
-        until (found = @source.next(@scheduler.patience, @max - @fibers)).nil?
+        until (found = @source.next(@strands.patience, @max - @fibers)).nil?
           case found
           when false then nil
           when Scheduler::Wait then @scheduler.ready(found)
           else start(found)
           end
-          @scheduler.turn(found ? 1 : nil)
+          @strands.turn(found ? 1 : nil)
         end
       end
 

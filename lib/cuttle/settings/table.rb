@@ -85,8 +85,8 @@ module Cuttle
           help: "load the bundle again at USR1",
           readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], default: 3, engine: true,
-          joined: lambda { |given, settings, _|
-            given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.share(settings.workers)) : given
+          joined: lambda { |given, _, _|
+            given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.count) : given
           },
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS", unheard: Kinds.method(:rails_threads),

@@ -4,7 +4,7 @@ module Cuttle
   module Engines
     class Fibers
       # The fibers that run the app. A fiber serves one request after the other, because a new fiber for each would cost
-      # more than most requests. The pool doesn't hold a fiber that waits in the app; the scheduler continues it.
+      # more than most requests. The pool doesn't hold a fiber that waits in the app; Strands continues it.
       #
       # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
       # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. To end the fiber would be simpler, but Ruby
@@ -18,8 +18,8 @@ module Cuttle
         STORAGE = Fiber.method_defined?(:storage)
 
         # The block serves an exchange. Made in the loop's fiber.
-        def initialize(scheduler, &work)
-          @scheduler = scheduler
+        def initialize(strands, &work)
+          @strands = strands
           @work = work
           @loop = Fiber.current
           @idle = []
@@ -35,7 +35,7 @@ module Cuttle
           trim if (@runs += 1) >= ROUND
           fiber = idle_fiber
           @handed = exchange
-          @scheduler.go(fiber)
+          @strands.go(fiber)
         ensure
           @handed = nil
         end
@@ -85,7 +85,7 @@ module Cuttle
             next unless fiber.alive?
 
             @handed = false
-            @scheduler.go(fiber)
+            @strands.go(fiber)
           end
           @runs = 0
           @surplus = @idle.length

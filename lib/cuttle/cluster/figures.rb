@@ -1,0 +1,82 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Cluster
+    # The figures of a cluster, for who controls and observes it (Control::Commands). Any thread may call these methods,
+    # which return at once. Worker::Figures has the same for a process without workers.
+    class Figures
+      # Seconds for which workers tell their figures more often after somebody has asked for them: more than a collector
+      # of metrics waits between two questions.
+      WATCH = 90
+
+      def initialize(membership, workers, moulds)
+        @scoreboard = membership.scoreboard
+        @workers = workers
+        @tally = workers.tally
+        @moulds = moulds
+        @started_at = Time.now
+      end
+
+      # What Control tells.
+      def stats
+        slots = watched
+        { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
+          booted_workers: slots.count(&:ready?),
+          old_workers: slots.count { |slot| old?(slot) },
+          worker_status: slots.map { |slot| status(slot) }, ledger: Ledger.summary(@scoreboard.ledger) }
+      end
+
+      # What metrics are made from: see Telemetry::Metrics.
+      def measures
+        slots = watched
+        { started_at: @started_at, workers: workers(slots), totals: @tally.totals,
+          processes: slots.map { |slot| process(slot) }, ledger: @scoreboard.ledger }
+      end
+
+      # Which processes memory is counted for (see Telemetry::Metrics). Elders have no index.
+      def owners
+        workers = @workers.to_a.group_by { |slot| owner(slot) }.transform_values { |slots| slots.filter_map(&:pid) }
+        { { process: "supervisor" } => [Process.pid], { process: "mould" } => @moulds.pids, **workers }
+      end
+
+      # The ledger of each process that serves, by its pid.
+      def ledgers
+        slots = @workers.to_a.select { |slot| slot.index && slot.pid }
+        slots.to_h { |slot| [slot.pid, @scoreboard.ledger(slot.place)] }
+      end
+
+      private
+
+      # The workers, which tell more often from now on.
+      def watched
+        @scoreboard.watch(WATCH)
+        @workers.to_a
+      end
+
+      def owner(slot)
+        slot.index ? { process: "worker", worker: slot.index.to_s } : { process: "elder" }
+      end
+
+      # With the ledger of the worker's place, and of those that had it before; without it for an elder.
+      def status(slot)
+        ledger = slot.place && Ledger.summary(@scoreboard.ledger(slot.place))
+        { **slot.status, restarts: @tally.restarts(slot.index), ledger: ledger }
+      end
+
+      # Of the workers that stay, those of before a restart are old too.
+      def workers(slots)
+        { known: slots.length, ready: slots.count(&:ready?), old: slots.count { |slot| old?(slot) },
+          started: @tally.started.values.sum, died: @tally.died }
+      end
+
+      def old?(slot)
+        slot.retiring? || slot.mould != @moulds.current
+      end
+
+      def process(slot)
+        { index: slot.index, pid: slot.pid, started_at: slot.started_at, stats: slot.stats,
+          requests: @tally.requests[slot.index], restarts: @tally.restarts(slot.index) }
+      end
+    end
+  end
+end

@@ -1,0 +1,132 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Engines
+    class Fibers
+      # Decides which strand runs. A fiber that waits pauses its strand, and the engine's loop continues it: at once
+      # (#go), or at its next turn, once somebody has asked for that (#go_on) or its time is over. What fibers wait for
+      # is the Scheduler's business.
+      #
+      # A fiber that waits transfers control to the loop, which transfers it back. To yield would return to the fiber
+      # that resumed it, and that may be one of the app's (see Strand). It passes the loop's fiber, as a sign that the
+      # control doesn't come from a fiber that has ended.
+      #
+      # Everything runs on the engine's thread. Only #go_on is called from other threads.
+      class Strands
+        # Made in the loop's fiber.
+        def initialize(poller)
+          @poller = poller
+          @thread = Thread.current
+          @loop = Fiber.current
+          @timers = Timers.new
+          @paused = {}.compare_by_identity # fiber => whether it waits for #go_on
+          @nested = {}.compare_by_identity # paused fiber that isn't its strand's first => its Strand
+          @strand = nil # that runs
+          @unblocked = Thread::Queue.new
+        end
+
+        # The loop's side
+
+        # Seconds until the loop must run timers or fibers; nil without a timer.
+        def patience
+          return 0 unless @unblocked.empty?
+
+          at = @timers.earliest
+          at && [at - now, 0].max
+        end
+
+        # Continues the fibers for which #go_on was called, and those whose time has come: of these at most +limit+, nil
+        # for all. Skips a fiber for which #go_on was called, but which has already continued as its time was over.
+        def turn(limit = nil)
+          continue_unblocked unless @unblocked.empty?
+          return unless @timers.earliest
+
+          @timers.fire(now, limit) do |fiber, exception|
+            go(exception ? innermost(fiber) : fiber, false, exception)
+          end
+        end
+
+        # Continues a fiber: its wait returns +value+, or raises +exception+ (an argument of Fiber#raise, or several).
+        # Returns when its strand waits, rests or has ended.
+        #
+        # An exception that ends a fiber comes out here, unless the app has resumed that fiber. It is never that of a
+        # request, because its fiber handles exceptions itself. As with a thread, it ends only that fiber.
+        def go(fiber, value = nil, exception = nil)
+          @strand = @nested[fiber] || fiber
+          came = exception ? fiber.raise(*exception) : fiber.transfer(value)
+          came = @strand.transfer(came) until came.equal?(@loop) || settled?
+        rescue Exception => error # rubocop:disable Lint/RescueException -- an engine outlives whatever an app raises
+          raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
+          return go(@strand, nil, error) unless exception || settled?
+
+          Cuttle.report("a fiber of the app's terminated with exception: #{error.full_message(highlight: false).chomp}")
+        ensure
+          @strand = nil
+        end
+
+        # Whether the fiber waits.
+        def paused?(fiber) = @paused.key?(fiber)
+
+        # The fibers' side
+
+        # Suspends the fiber until it continues, and begins the Strand +other+ meanwhile, if given. Returns false if the
+        # time (seconds) is over first. +unblockable+: #go_on continues it too. @paused keeps a reference to the waiting
+        # fiber, because Ruby's queues and locks don't mark the fibers that wait for them.
+        def pause(seconds = nil, unblockable = false, other = nil)
+          fiber = Fiber.current
+          @nested[fiber] = @strand unless fiber.equal?(@strand)
+          @paused[fiber] = unblockable
+          timer = @timers.add(now + seconds, fiber) if seconds
+          other ? (@strand = other).transfer : @loop.transfer(@loop)
+        ensure
+          timer&.cancel
+          @nested.delete(fiber) unless @nested.empty?
+          @paused.delete(fiber)
+        end
+
+        # Continues the fiber at the loop's next turn, which comes at once, as #go does. Without an +exception+ only if
+        # it waits for that (see #pause). Any thread may call it.
+        def go_on(fiber, value, exception = nil)
+          @unblocked << [fiber, value, exception]
+          @poller.wake unless Thread.current.equal?(@thread)
+        end
+
+        # In so many seconds, raises +exception+ where the strand that runs now waits then. Returns the timer, which can
+        # be cancelled.
+        def raise_in(seconds, exception)
+          @timers.add(now + seconds, @strand, exception)
+        end
+
+        # Forgets the fibers that wait.
+        def close
+          @paused.clear
+        end
+
+        private
+
+        def continue_unblocked
+          @unblocked.length.times do
+            fiber, value, exception = @unblocked.pop
+            fiber = innermost(fiber) if exception
+            go(fiber, value, exception) if @paused[fiber] || (exception && @paused.key?(fiber))
+          end
+        end
+
+        # The fiber of a strand that waits, if one does: an exception for any of its fibers is raised there.
+        def innermost(strand)
+          @nested.key(strand) || strand
+        end
+
+        # Whether the strand that ran waits or has ended. It does neither if it had transferred control to another fiber
+        # of the app, which ended. That one's value, or exception, is for the strand.
+        def settled?
+          !@strand.alive? || @paused.key?(innermost(@strand))
+        end
+
+        def now
+          Process.clock_gettime(Process::CLOCK_MONOTONIC)
+        end
+      end
+    end
+  end
+end

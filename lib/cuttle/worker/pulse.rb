@@ -1,0 +1,48 @@
+# frozen_string_literal: true
+
+module Cuttle
+  class Worker
+    # The signs of life of a process that serves: a worker's with its figures, for the supervisor; the only process's
+    # for systemd. Each is also the moment to look whether certificates have changed.
+    class Pulse
+      # The most seconds between two signs of life, and between two looks at certificates.
+      BEAT = 5
+
+      # The same while somebody looks at the figures.
+      WATCHED = 1
+
+      # Of a worker: +tell+, which takes an event and facts for the supervisor, and +watched+, which says whether
+      # somebody looks at these. Of the only process: nil.
+      def initialize(server, tell, watched)
+        @server = server
+        @tell = tell
+        @watched = watched
+        @timeout = server.settings.worker_timeout
+        @heartbeat = Notify::Heartbeat.new unless tell
+      end
+
+      # The process accepts connections.
+      def ready
+        @tell ? @tell.call(:ready, **figures) : Notify.ready("serving")
+      end
+
+      # Gives a sign of life.
+      def beat
+        @server.refresh
+        @tell ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
+      end
+
+      # Seconds until the next one; nil if nobody waits for one.
+      def interval
+        return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @tell
+
+        [@timeout && (@timeout / 3.0), @watched.call ? WATCHED : BEAT].compact.min
+      end
+
+      private
+
+      # A limit that there isn't is left out.
+      def figures = Stats.of(@server).compact
+    end
+  end
+end
