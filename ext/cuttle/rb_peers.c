@@ -1,11 +1,13 @@
 /* Texts of peers' addresses. A connection keeps its peer's octets only; the texts belong to the source, which keeps a
  * number of them, whatever number of connections is open: each peer has one place, and takes it from the peer before.
  *
- * Clients that a PROXY header named are not kept: behind one proxy there are too many, and they would drive out the
- * peers of other listeners. */
+ * Clients that a PROXY header named have places of their own, behind those of sockets' peers: there are many of them
+ * behind one proxy, and they must not drive out the peers of other listeners. */
 #include "rb_exchange.h"
 
 #include <stdlib.h>
+
+#define PLACES (2 * CUTTLE_PEERS_KEPT)
 
 static VALUE loopback;
 
@@ -16,7 +18,7 @@ static size_t place_of(const struct cuttle_peer *peer)
 	memcpy(words, peer, sizeof words);
 	mixed = words[0] ^ words[1] ^ words[2];
 	mixed = (mixed ^ mixed >> 32) * UINT64_C(0x9e3779b97f4a7c15);
-	return (size_t)(mixed >> 32) % CUTTLE_PEERS_KEPT;
+	return (size_t)(mixed >> 32) % CUTTLE_PEERS_KEPT + (peer->kind == CUTTLE_PEER_NAMED ? CUTTLE_PEERS_KEPT : 0);
 }
 
 static VALUE text_of(const struct cuttle_peer *peer)
@@ -31,11 +33,11 @@ static VALUE text_of(const struct cuttle_peer *peer)
 /* Makes the places, all free. Raises NoMemoryError. */
 static void make_places(struct cuttle_source *source)
 {
-	VALUE texts = rb_ary_new_capa(CUTTLE_PEERS_KEPT);
+	VALUE texts = rb_ary_new_capa(PLACES);
 
-	rb_ary_store(texts, CUTTLE_PEERS_KEPT - 1, Qnil);
+	rb_ary_store(texts, PLACES - 1, Qnil);
 	RB_OBJ_WRITE(source->self, &source->texts, texts);
-	source->peers = calloc(CUTTLE_PEERS_KEPT, sizeof *source->peers);
+	source->peers = calloc(PLACES, sizeof *source->peers);
 	if (!source->peers)
 		rb_memerror();
 }
@@ -62,6 +64,7 @@ VALUE cuttle_source_address(struct cuttle_source *source, const struct cuttle_pe
 	switch (peer->kind) {
 	case CUTTLE_PEER_V4:
 	case CUTTLE_PEER_V6:
+	case CUTTLE_PEER_NAMED:
 		return kept_text(source, peer);
 	default:
 		return text_of(peer);
@@ -76,7 +79,7 @@ void cuttle_source_free(struct cuttle_source *source)
 
 size_t cuttle_source_size(const struct cuttle_source *source)
 {
-	return source->peers ? CUTTLE_PEERS_KEPT * sizeof *source->peers : 0;
+	return source->peers ? PLACES * sizeof *source->peers : 0;
 }
 
 void Init_cuttle_peers(void)

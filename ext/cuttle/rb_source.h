@@ -5,7 +5,8 @@
 #include "loop.h"
 #include "rb_cuttle.h"
 
-#define CUTTLE_PEERS_KEPT 1024 /* peers whose addresses a source keeps as text */
+/* Peers of sockets whose addresses a source keeps as text, and as many clients that PROXY headers named. */
+#define CUTTLE_PEERS_KEPT 1024
 
 struct cuttle_source {
 	struct cuttle_core *core;
@@ -18,7 +19,7 @@ struct cuttle_source {
 	VALUE address;                /* the address that env holds */
 	struct cuttle_peer peer;      /* whose that is */
 	struct cuttle_peer *peers;    /* those whose addresses are in texts, each at the same place; NULL: none */
-	VALUE texts;                  /* Array of CUTTLE_PEERS_KEPT Strings (rb_peers.c); nil while peers is NULL */
+	VALUE texts;                  /* Array of Strings (rb_peers.c); nil while peers is NULL */
 	VALUE local_name, local_port; /* used if a request names no authority */
 	uint64_t gave_way;            /* when a thread last gave way to others */
 };

@@ -30,7 +30,7 @@ struct flow {
 };
 
 struct tunnel {
-	struct cuttle_link all, work;
+	struct cuttle_link all, work, timed;
 	struct cuttle_transport transport;
 	int inner;           /* our end of the pair */
 	struct flow in, out; /* to the app, and to the client */
@@ -56,13 +56,14 @@ static struct {
 	struct cuttle_backend *backend; /* NULL: there is no pump */
 	struct slot *slots;
 	uint32_t room, next, generation, count;
-	struct cuttle_link all, work; /* work: tunnels to step */
-	bool closing;                 /* the tunnels are to end, because the process exits */
+	struct cuttle_link all, work, timed; /* work: tunnels to step; timed: those with a deadline, which are few */
+	bool closing;                        /* the tunnels are to end, because the process exits */
 } pump = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
 	.fewer = PTHREAD_COND_INITIALIZER,
 	.all = {&pump.all, &pump.all},
 	.work = {&pump.work, &pump.work},
+	.timed = {&pump.timed, &pump.timed},
 };
 
 static uint64_t token(const struct tunnel *tunnel, enum side side)
@@ -74,6 +75,15 @@ static void set_to_work(struct tunnel *tunnel)
 {
 	if (cuttle_list_empty(&tunnel->work))
 		cuttle_list_append(&pump.work, &tunnel->work);
+}
+
+/* 0: none. */
+static void set_deadline(struct tunnel *tunnel, uint64_t deadline)
+{
+	tunnel->deadline = deadline;
+	cuttle_list_remove(&tunnel->timed);
+	if (deadline)
+		cuttle_list_append(&pump.timed, &tunnel->timed);
 }
 
 /* Flows */
@@ -215,7 +225,7 @@ static void part(struct tunnel *tunnel)
 	}
 	type->finish(&tunnel->transport);
 	tunnel->out.passed_on = true;
-	tunnel->deadline = 0;
+	set_deadline(tunnel, 0);
 }
 
 /* Returns octets sent to the client. */
@@ -256,6 +266,7 @@ static void end(struct tunnel *tunnel)
 	pump.slots[tunnel->number].tunnel = NULL;
 	cuttle_list_remove(&tunnel->all);
 	cuttle_list_remove(&tunnel->work);
+	cuttle_list_remove(&tunnel->timed);
 	free(tunnel);
 	pump.count--;
 	pthread_cond_broadcast(&pump.fewer);
@@ -285,7 +296,7 @@ static void step(struct tunnel *tunnel, uint64_t now)
 		return;
 	}
 	if (tunnel->left && (!tunnel->deadline || out > 0))
-		tunnel->deadline = now + (tunnel->out.passed_on ? LINGER : PATIENCE);
+		set_deadline(tunnel, now + (tunnel->out.passed_on ? LINGER : PATIENCE));
 	if (in >= TURN || out >= TURN)
 		set_to_work(tunnel);
 	else
@@ -308,16 +319,14 @@ static void step_all(uint64_t now)
 /* Ends tunnels that an app has left and whose time is up. Returns nanoseconds until the next one, -1: there is none. */
 static int64_t expire(uint64_t now)
 {
-	struct cuttle_link *link = pump.all.next, *next;
+	struct cuttle_link *link = pump.timed.next, *next;
 	int64_t nearest = -1;
 
-	for (; link != &pump.all; link = next) {
-		struct tunnel *tunnel = CUTTLE_CONTAINER(link, struct tunnel, all);
+	for (; link != &pump.timed; link = next) {
+		struct tunnel *tunnel = CUTTLE_CONTAINER(link, struct tunnel, timed);
 		int64_t left = (int64_t)(tunnel->deadline - now);
 
 		next = link->next;
-		if (!tunnel->deadline)
-			continue;
 		if (left <= 0)
 			end(tunnel);
 		else if (nearest < 0 || left < nearest)
@@ -463,6 +472,7 @@ int cuttle_tunnel_open(struct cuttle_transport *transport)
 	tunnel->write_wants = CUTTLE_WRITE;
 	cuttle_list_reset(&tunnel->all);
 	cuttle_list_reset(&tunnel->work);
+	cuttle_list_reset(&tunnel->timed);
 	pthread_mutex_lock(&pump.lock);
 	entered = enter(tunnel);
 	error = errno;
@@ -512,6 +522,7 @@ static void disinherit(void)
 	pump.closing = false;
 	cuttle_list_reset(&pump.all);
 	cuttle_list_reset(&pump.work);
+	cuttle_list_reset(&pump.timed);
 	pthread_cond_init(&pump.fewer, NULL); /* nobody waits here */
 }
 

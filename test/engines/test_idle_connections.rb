@@ -120,8 +120,8 @@ class TestIdleConnections < Minitest::Test
         kept.rotate(i).first(2).each { |other, client| assert_equal other, ask(client) } if (i % 10).zero?
       end
       assert_equal size, ObjectSpace.memsize_of(@source)
-      assert_equal KEPT, texts.size
       assert_operator texts.compact.size, :>, KEPT / 2
+      assert_empty texts_of_named
       compact
       kept.shuffle.each { |address, client| 2.times { assert_equal address, ask(client) } }
     end
@@ -142,7 +142,7 @@ class TestIdleConnections < Minitest::Test
     end
   end
 
-  # What a proxy names counts for its connection only, and drives out no peer.
+  # What a proxy names counts for its connection only, is made into text once, and drives out no peer.
   def test_clients_that_proxies_name
     listener = TCPServer.new(ipv6? ? "::" : "127.0.0.1", 0)
     serve("reactor", listeners: [listener], trust: ["127.0.0.1"], proxy_protocol: true) do
@@ -153,9 +153,25 @@ class TestIdleConnections < Minitest::Test
         [address.delete_prefix("::ffff:"), connect.tap { |client| client.write(v1(address)) }]
       end
       3.times { named.shuffle.each { |address, client| assert_equal address, ask(client) } }
+      assert_equal named.map(&:first).uniq.sort, texts_of_named.sort
       assert_equal stranger, ask(@clients.first)
       assert_equal stranger, ask(connect("127.0.0.2"))
       assert_equal [stranger], texts.compact
+    end
+  end
+
+  # As behind a proxy of many clients: each place has had several.
+  def test_more_clients_that_proxies_name_than_texts_are_kept
+    serve("reactor", trust: ["127.0.0.1"], proxy_protocol: true) do
+      kept = Array.new(10) { |i| ["192.0.2.#{i + 1}", connect.tap { |client| client.write(v1("192.0.2.#{i + 1}")) }] }
+      (KEPT * 2).times do |i|
+        address = "198.51.#{i / 250}.#{i % 250 + 1}"
+        assert_equal address, ask(connect.tap { |client| client.write(v1(address)) })
+        @clients.pop.close
+        kept.rotate(i).first(2).each { |other, client| assert_equal other, ask(client) } if (i % 10).zero?
+      end
+      assert_operator texts_of_named.size, :>, KEPT / 2
+      assert_empty texts.compact
     end
   end
 
@@ -291,9 +307,14 @@ class TestIdleConnections < Minitest::Test
     kinds
   end
 
-  # The source's texts of addresses.
-  def texts
-    references.grep(Array).find { |list| list.size == KEPT } || []
+  # The source's texts of addresses: of peers of sockets, with nil for free places.
+  def texts = all_texts.first(KEPT)
+
+  # And of clients that proxies named.
+  def texts_of_named = all_texts.drop(KEPT).compact
+
+  def all_texts
+    references.grep(Array).find { |list| list.size == 2 * KEPT } || []
   end
 
   # Connections of this source.

@@ -1,33 +1,15 @@
 # frozen_string_literal: true
 
 require "fileutils"
-require "rbconfig"
 require "tmpdir"
+require_relative "preload"
 
 # A directory for a server's temporary files, on a disk that does what a test says (disk/disk.c): #hold, #fail, #obey.
 class Disk
   SOURCE = File.expand_path("disk/disk.c", __dir__)
-  LOCK = Mutex.new
 
-  class << self
-    # The preloaded library, compiled once; nil where there is no Linux or no compiler.
-    def library
-      LOCK.synchronize { @library ||= compile }
-    end
-
-    def possible? = !library.nil?
-
-    private
-
-    def compile
-      return unless RUBY_PLATFORM.include?("linux")
-
-      directory = Dir.mktmpdir("cuttle-disk")
-      Minitest.after_run { FileUtils.remove_entry(directory) }
-      path = "#{directory}/disk.so"
-      path if system(RbConfig::CONFIG["CC"].split.first, "-shared", "-fPIC", "-O1", "-o", path, SOURCE, "-ldl")
-    end
-  end
+  # False where there is no Linux or no compiler.
+  def self.possible? = !Preload.library(SOURCE).nil?
 
   attr_reader :path
 
@@ -38,9 +20,7 @@ class Disk
   end
 
   # What a server's environment needs.
-  def env
-    { "CUTTLE_DISK" => @path, "LD_PRELOAD" => [ENV["LD_PRELOAD"], Disk.library].compact.join(" ") }
-  end
+  def env = { "CUTTLE_DISK" => @path, **Preload.env(SOURCE) }
 
   # Writes wait until another word is said.
   def hold = say("hold")

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "minitest/mock"
 require_relative "tls_case"
 
 # Which certificate a client gets, which clients are let in, and what happens when files change or are wrong.
@@ -150,6 +151,24 @@ class TestTlsCertificates < TlsCase
       tls.refresh(103)
       assert_equal 2, loads.call
       look_twice(tls)
+      assert_equal 2, loads.call
+    end
+  end
+
+  # A process without descriptors reads them once it has some, though no file changes then. It says so once.
+  def test_files_that_could_not_be_read_for_a_moment
+    Dir.mktmpdir("cuttle") do |directory|
+      identity = TlsFiles.own_identity(directory)
+      tls, loads = counting(identity)
+      TlsFiles.own_identity(directory)
+      _, err = capture_io do
+        File.stub(:binread, ->(path) { raise Errno::EMFILE, path }) { [100, 105, 110].each { |now| tls.refresh(now) } }
+      end
+      assert_match(/\Acuttle: can't listen on .*Too many open files.*; the certificates of before stay in use\n\z/, err)
+      assert_equal 1, loads.call
+      tls.refresh(115)
+      assert_equal 2, loads.call
+      tls.refresh(120)
       assert_equal 2, loads.call
     end
   end

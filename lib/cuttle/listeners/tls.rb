@@ -12,6 +12,11 @@ module Cuttle
 
       OPTIONS = %w[cert key ca verify_mode min_version ssl_cipher_filter ssl_ciphersuites no_tlsv1 no_tlsv1_1].freeze
 
+      # Why a file can't be read until it, its directory or its permissions change. After any other error, of a process
+      # without descriptors for instance, it is read again at the next look.
+      LASTING = { Errno::ENOENT => "there is no such file", Errno::ENOTDIR => "there is no such file",
+                  Errno::EACCES => "this user may not read it", Errno::EISDIR => "it is a directory" }.freeze
+
       # Where this URI is to listen, for messages.
       attr_reader :bind
 
@@ -56,15 +61,17 @@ module Cuttle
 
         seen = signature
         @seen, @since = seen, now if seen != @seen
-        reload if seen != @read && now - @since >= SETTLED
+        reload(@told) if seen != @read && now - @since >= SETTLED
       end
 
       # Reads the files again. New connections get what is in them. A file that can't be used is reported in one line,
-      # and new connections get what they got before. Raises nothing.
-      def reload
+      # unless that is +told+ already, and new connections get what they got before. Raises nothing.
+      def reload(told = nil)
         load(@native) if @native
+        @told = nil
       rescue Error => error
-        Cuttle.report("#{error.message}; the certificates of before stay in use")
+        @told = error.message
+        Cuttle.report("#{@told}; the certificates of before stay in use") unless @told == told
       end
 
       private
@@ -93,16 +100,8 @@ module Cuttle
       def read(path)
         File.binread(path)
       rescue SystemCallError => error
-        raise Error, "can't listen on #{@bind}: #{path}: #{reason(error)}"
-      end
-
-      def reason(error)
-        case error
-        when Errno::ENOENT, Errno::ENOTDIR then "there is no such file"
-        when Errno::EACCES then "this user may not read it"
-        when Errno::EISDIR then "it is a directory"
-        else error.message
-        end
+        @read = nil unless LASTING.key?(error.class)
+        raise Error, "can't listen on #{@bind}: #{path}: #{LASTING.fetch(error.class, error.message)}"
       end
 
       # What is wrong: a file, or an option.

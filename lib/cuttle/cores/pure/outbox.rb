@@ -86,6 +86,8 @@ module Cuttle
             advance(@pieces.first, count)
           end
           :done
+        rescue Errno::EINTR
+          retry
         rescue SystemCallError, IOError
           :broken
         end
