@@ -14,14 +14,16 @@
 #define NAME_ROOM 256   /* longest field name that is looked up; a longer one gets a new String */
 #define KNOWN_SLOTS 256 /* of the table of known names; slot_of gives as many */
 
-/* Entries that each request sets, in the order of an env. Those that the source's env often has right come last. */
+/* Entries that each request sets, in the order of an env. Lists of callbacks come first, because they are looked at
+ * again; those that the source's env often has right come last. */
 enum own {
-	PATH,
+	FINISHED,
+	AFTER_REPLY,
+	LISTS,
+	PATH = LISTS,
 	URI,
 	HIJACK,
 	HINTS,
-	FINISHED,
-	AFTER_REPLY,
 	QUEUE_TIME,
 	LEDGER,
 	QUERY,
@@ -491,17 +493,39 @@ static bool is_usual(struct cuttle_source *source, const struct cuttle_exchange 
 	return !NIL_P(source->usual_env);
 }
 
-/* Whether the list has entries; the app may have put a list of its own there. */
-static bool has_entries(VALUE env, enum own key)
+/* Whether there are callbacks. The app may have put a list of its own there. */
+static bool has_entries(VALUE list)
 {
-	VALUE list = rb_hash_lookup2(env, own_keys[key], Qnil);
-
 	return RB_TYPE_P(list, T_ARRAY) ? RARRAY_LEN(list) > 0 : RTEST(list);
 }
 
+struct callbacks {
+	int at; /* the next list */
+	bool any;
+};
+
+static int look_at_list(st_data_t key, st_data_t value, st_data_t data)
+{
+	struct callbacks *callbacks = (struct callbacks *)data;
+
+	if ((VALUE)key != own_keys[callbacks->at])
+		return ST_STOP;
+	callbacks->any = callbacks->any || has_entries((VALUE)value);
+	return ++callbacks->at == LISTS ? ST_STOP : ST_CONTINUE;
+}
+
+/* The lists are the first entries, unless the app has removed one. */
 bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 {
-	return !NIL_P(held->env) && (has_entries(held->env, FINISHED) || has_entries(held->env, AFTER_REPLY));
+	struct callbacks callbacks = {0};
+
+	if (NIL_P(held->env))
+		return false;
+	st_foreach(RHASH_TBL(held->env), look_at_list, (st_data_t)&callbacks);
+	for (; callbacks.at < LISTS; callbacks.at++)
+		callbacks.any = callbacks.any ||
+				has_entries(rb_hash_lookup2(held->env, own_keys[callbacks.at], Qnil));
+	return callbacks.any;
 }
 
 VALUE cuttle_env_model(VALUE env)
