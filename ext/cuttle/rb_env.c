@@ -9,6 +9,7 @@
 #include "request_start.h"
 #include "syntax.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_ROOM 256   /* longest field name that is looked up; a longer one gets a new String */
@@ -342,6 +343,23 @@ static VALUE spooled_input(struct cuttle_extras *extras, struct cuttle_body *bod
 	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
 }
 
+/* Returns a body in memory as a binary IO. */
+static VALUE input_from(const struct cuttle_body *body)
+{
+	VALUE octets = rb_str_new(body->memory, (long)body->length);
+	VALUE input = rb_class_new_instance(1, &octets, string_io);
+
+	rb_funcall(input, rb_intern("binmode"), 0); /* it has the default encodings, if there is an internal one */
+	return input;
+}
+
+static VALUE decimal(uint64_t number)
+{
+	char text[24];
+
+	return rb_usascii_str_new(text, snprintf(text, sizeof text, "%llu", (unsigned long long)number));
+}
+
 /* Adds rack.input: the file that the body was spooled to, or the body itself. The source's env has the entry for
  * requests without a body. */
 static void add_input(VALUE env, struct cuttle_held *held)
@@ -356,15 +374,10 @@ static void add_input(VALUE env, struct cuttle_held *held)
 		return;
 	}
 	extras = cuttle_held_extras(held);
-	if (body->stream) {
-		input = spooled_input(extras, body);
-	} else {
-		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
-		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
-	}
+	input = body->stream ? spooled_input(extras, body) : input_from(body);
 	RB_OBJ_WRITE(held->self, &extras->input, input);
 	rb_hash_aset(env, input_key, input);
-	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
+	rb_hash_aset(env, content_length, decimal(body->total));
 }
 
 /* The first entries of an env while they are replaced. Qundef keeps an entry. */
