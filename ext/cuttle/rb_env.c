@@ -2,25 +2,29 @@
  *
  * Keys are interned once. Each env starts as a copy of its source's env, which describes the most common request, so
  * what is the same (protocol, authority, address) is not entered again. The entries that each request sets come first
- * in it and are replaced in one pass: looking up each would cost more than everything else. Values that recur are
+ * in it and are replaced in one pass: looking up each would cost more than everything else. A request with the fields
+ * that most requests have (usual.h) starts as a copy of another env, where those come next. Values that recur are
  * frozen and shared; the app owns the others. All are binary and have every octet as it was sent. */
 #include "rb_exchange.h"
 #include "request_start.h"
 #include "syntax.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAME_ROOM 256   /* longest field name that is looked up; a longer one gets a new String */
-#define KNOWN_SLOTS 256 /* of the table of known names; must be a power of 2 */
+#define KNOWN_SLOTS 256 /* of the table of known names; slot_of gives as many */
 
-/* Entries that each request sets, in the order of an env. Those that the source's env often has right come last. */
+/* Entries that each request sets, in the order of an env. Lists of callbacks come first, because they are looked at
+ * again; those that the source's env often has right come last. */
 enum own {
-	PATH,
+	FINISHED,
+	AFTER_REPLY,
+	LISTS,
+	PATH = LISTS,
 	URI,
 	HIJACK,
 	HINTS,
-	FINISHED,
-	AFTER_REPLY,
 	QUEUE_TIME,
 	LEDGER,
 	QUERY,
@@ -83,13 +87,13 @@ static const char *const field_names[] = {
 };
 /* clang-format on */
 
+/* The length and three octets tell known names apart almost always. */
 static uint32_t slot_of(const char *name, size_t length)
 {
-	uint32_t hash = 2166136261u;
+	uint32_t some = (uint32_t)(length << 24) | (uint32_t)(uint8_t)name[0] << 16 |
+			(uint32_t)(uint8_t)name[length / 2] << 8 | (uint8_t)name[length - 1];
 
-	for (size_t index = 0; index < length; index++)
-		hash = (hash ^ (uint8_t)name[index]) * 16777619u;
-	return (hash ^ hash >> 15) & (KNOWN_SLOTS - 1);
+	return some * UINT32_C(2654435761) >> 24;
 }
 
 static struct known *find(const char *name, size_t length)
@@ -136,52 +140,53 @@ static VALUE key_of(const char *name, size_t length)
 	return entry->name ? entry->key : rb_enc_interned_str(text, (long)length + 5, rb_usascii_encoding());
 }
 
-/* Handles fields that have a variable of their own or none, because they frame the message or would pass for the
- * server's. */
-static bool is_special(VALUE env, const char *name, struct cuttle_slice at, VALUE (*value)(void *), void *context)
+/* Returns the key of a field's entry. nil for fields that have none, because they frame the message, have been read
+ * (Host), or would pass for the server's. */
+static VALUE entry_of(const char *name, size_t length)
 {
-	switch (at.length) {
+	bool none = false;
+
+	switch (length) {
+	case 4:
+		none = cuttle_same(name, 4, "host");
+		break;
 	case 7:
-		return cuttle_same(name, 7, "version");
+		none = cuttle_same(name, 7, "version");
+		break;
 	case 12:
-		if (!cuttle_same(name, 12, "content-type"))
-			return false;
-		rb_hash_aset(env, content_type, value(context));
-		return true;
+		if (cuttle_same(name, 12, "content-type"))
+			return content_type;
+		break;
 	case 14:
-		return cuttle_same(name, 14, "content-length");
+		none = cuttle_same(name, 14, "content-length");
+		break;
 	case 17:
-		return cuttle_same(name, 17, "transfer-encoding");
-	default:
-		return false;
+		none = cuttle_same(name, 17, "transfer-encoding");
+		break;
 	}
+	return none ? Qnil : key_of(name, length);
 }
 
-struct field_value {
-	const char *at;
-	size_t length;
-};
-
-static VALUE make_value(void *context)
+static VALUE value_of(const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
-	struct field_value *field = context;
-
-	return field->length ? rb_str_new(field->at, (long)field->length) : rb_str_dup(empty);
+	return field->value.length ? rb_str_new(cuttle_exchange_at(exchange, field->value), field->value.length)
+				   : rb_str_dup(empty);
 }
 
-/* RFC 9110, 5.3: fields of one name form one list. Cookies are joined as in RFC 6265, 5.4. */
-static void add_field(VALUE env, VALUE key, struct field_value *field)
+/* RFC 9110, 5.3: fields of one name form one list, but there is one Content-Type. Cookies are joined as in RFC 6265,
+ * 5.4. */
+static void add_field(VALUE env, VALUE key, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
 	VALUE before = rb_hash_lookup2(env, key, Qundef), joined;
 
-	if (before == Qundef) {
-		rb_hash_aset(env, key, make_value(field));
+	if (before == Qundef || key == content_type) {
+		rb_hash_aset(env, key, value_of(exchange, field));
 		return;
 	}
 	joined = rb_str_dup(before);
 	rb_str_cat_cstr(joined,
 			RSTRING_LEN(key) == 11 && memcmp(RSTRING_PTR(key), "HTTP_COOKIE", 11) == 0 ? "; " : ", ");
-	rb_str_cat(joined, field->at, (long)field->length);
+	rb_str_cat(joined, cuttle_exchange_at(exchange, field->value), field->value.length);
 	rb_hash_aset(env, key, joined);
 }
 
@@ -193,16 +198,16 @@ static bool has_underscore(const struct cuttle_exchange *exchange, const struct 
 static void add_underscored(VALUE fields, const struct cuttle_exchange *exchange, const struct cuttle_field *field)
 {
 	const char *name = cuttle_exchange_at(exchange, field->name);
-	struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
 	char dashed[NAME_ROOM];
+	VALUE key;
 
 	if (field->name.length > NAME_ROOM || cuttle_client_hides(exchange, name, field->name.length))
 		return;
 	for (uint32_t at = 0; at < field->name.length; at++)
 		dashed[at] = name[at] == '_' ? '-' : name[at];
-	if (!cuttle_same(dashed, field->name.length, "content-type") &&
-	    !is_special(fields, dashed, field->name, make_value, &value))
-		add_field(fields, key_of(name, field->name.length), &value);
+	key = entry_of(dashed, field->name.length);
+	if (!NIL_P(key) && key != content_type)
+		add_field(fields, key, exchange, field);
 }
 
 static int add_unless_there(VALUE key, VALUE value, VALUE env)
@@ -237,20 +242,20 @@ static struct cuttle_slice add_fields(VALUE env, const struct cuttle_exchange *e
 	for (uint32_t index = 0; index < head->field_count; index++) {
 		const struct cuttle_field *field = &head->fields[index];
 		const char *name = cuttle_exchange_at(exchange, field->name);
-		struct field_value value = {cuttle_exchange_at(exchange, field->value), field->value.length};
+		VALUE key;
 
-		if (has_underscore(exchange, field))
+		if (has_underscore(exchange, field)) {
 			underscores = true;
-		else if (trust && cuttle_client_hides(exchange, name, field->name.length))
 			continue;
-		else if (!is_special(env, name, field->name, make_value, &value) &&
-			 !(field->name.length == 4 && cuttle_same(name, 4, "host"))) {
-			VALUE key = key_of(name, field->name.length);
-
-			if (key == request_start && !start.length)
-				start = field->value;
-			add_field(env, key, &value);
 		}
+		if (trust && cuttle_client_hides(exchange, name, field->name.length))
+			continue;
+		key = entry_of(name, field->name.length);
+		if (NIL_P(key))
+			continue;
+		if (key == request_start && !start.length)
+			start = field->value;
+		add_field(env, key, exchange, field);
 	}
 	if (underscores && keep_underscores)
 		add_all_underscored(env, exchange);
@@ -289,6 +294,14 @@ static bool same_authority(const struct cuttle_source *source, const struct cutt
 	       same_octets(source->sent_port, exchange, head->port);
 }
 
+/* Sets an entry that most requests have in common. */
+static void set_for_all(struct cuttle_source *source, VALUE key, VALUE value)
+{
+	rb_hash_aset(source->env, key, value);
+	if (!NIL_P(source->usual_env))
+		rb_hash_aset(source->usual_env, key, value);
+}
+
 /* Puts the authority into the source's env, since most requests have the same. */
 static void learn_authority(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
@@ -300,9 +313,9 @@ static void learn_authority(struct cuttle_source *source, const struct cuttle_ex
 		host = rb_str_freeze(rb_str_append(rb_str_cat_cstr(rb_str_dup(name), ":"), port));
 	RB_OBJ_WRITE(source->self, &source->server_name, name);
 	RB_OBJ_WRITE(source->self, &source->sent_port, port);
-	rb_hash_aset(source->env, http_host, host);
-	rb_hash_aset(source->env, server_name, name);
-	rb_hash_aset(source->env, server_port, RSTRING_LEN(port) > 0 ? port : port_80);
+	set_for_all(source, http_host, host);
+	set_for_all(source, server_name, name);
+	set_for_all(source, server_port, RSTRING_LEN(port) > 0 ? port : port_80);
 }
 
 /* A request without an authority (HTTP/1.0) gets the listener's. */
@@ -330,6 +343,23 @@ static VALUE spooled_input(struct cuttle_extras *extras, struct cuttle_body *bod
 	return rb_funcall(rb_cFile, rb_intern("for_fd"), 2, INT2NUM(file), rb_str_new_lit("r+b"));
 }
 
+/* Returns a body in memory as a binary IO. */
+static VALUE input_from(const struct cuttle_body *body)
+{
+	VALUE octets = rb_str_new(body->memory, (long)body->length);
+	VALUE input = rb_class_new_instance(1, &octets, string_io);
+
+	rb_funcall(input, rb_intern("binmode"), 0); /* it has the default encodings, if there is an internal one */
+	return input;
+}
+
+static VALUE decimal(uint64_t number)
+{
+	char text[24];
+
+	return rb_usascii_str_new(text, snprintf(text, sizeof text, "%llu", (unsigned long long)number));
+}
+
 /* Adds rack.input: the file that the body was spooled to, or the body itself. The source's env has the entry for
  * requests without a body. */
 static void add_input(VALUE env, struct cuttle_held *held)
@@ -344,20 +374,15 @@ static void add_input(VALUE env, struct cuttle_held *held)
 		return;
 	}
 	extras = cuttle_held_extras(held);
-	if (body->stream) {
-		input = spooled_input(extras, body);
-	} else {
-		input = rb_funcall(string_io, rb_intern("new"), 1, rb_str_new(body->memory, (long)body->length));
-		rb_funcall(input, rb_intern("set_encoding"), 1, rb_enc_from_encoding(rb_ascii8bit_encoding()));
-	}
+	input = body->stream ? spooled_input(extras, body) : input_from(body);
 	RB_OBJ_WRITE(held->self, &extras->input, input);
 	rb_hash_aset(env, input_key, input);
-	rb_hash_aset(env, content_length, rb_obj_as_string(ULL2NUM(body->total)));
+	rb_hash_aset(env, content_length, decimal(body->total));
 }
 
 /* The first entries of an env while they are replaced. Qundef keeps an entry. */
 struct replacement {
-	VALUE values[OWN];
+	VALUE values[OWN + CUTTLE_USUAL_FIELDS];
 	int at, end; /* the next entry, and the end of those to replace */
 };
 
@@ -403,14 +428,22 @@ static bool same_address(const struct cuttle_source *source, const struct cuttle
 }
 
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
- * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. */
-static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source)
+ * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. usual: the env has entries for its fields. */
+static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source, bool usual)
 {
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	VALUE method = method_of(exchange);
-	struct replacement own = {.end = OWN};
+	struct cuttle_slice start = {0};
+	struct replacement own;
 
+	own.at = 0;
+	own.end = OWN;
+	for (uint32_t index = 0; usual && index < head->field_count; index++)
+		if (source->usual_entries >> index & 1)
+			own.values[own.end++] = value_of(exchange, &head->fields[index]);
+	if (usual && source->usual_start >= 0)
+		start = head->fields[source->usual_start].value;
 	own.values[METHOD] = method == methods[0] ? Qundef : method;
 	own.values[PATH] = head->path.length ? binary(exchange, head->path) : rb_str_dup(slash);
 	own.values[QUERY] = head->query.length ? binary(exchange, head->query) : Qundef;
@@ -420,23 +453,92 @@ static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_s
 	own.values[HIJACK] = own.values[HINTS] = own.values[LEDGER] = held->self;
 	own.values[FINISHED] = rb_ary_new();
 	own.values[AFTER_REPLY] = rb_ary_new();
-	own.values[QUEUE_TIME] = time_in_queue(exchange, (struct cuttle_slice){0});
+	own.values[QUEUE_TIME] = time_in_queue(exchange, start);
 	while (own.values[own.end - 1] == Qundef)
 		own.end--;
 	st_foreach_with_replace(RHASH_TBL(env), next_own, replace_own, (st_data_t)&own);
 }
 
-/* Whether the list has entries; the app may have put a list of its own there. */
-static bool has_entries(VALUE env, enum own key)
+/* Makes the env that requests with the fields of this one start as. There is none where a field may be joined with
+ * another. It runs no Ruby code, so that no other thread changes what it reads. */
+static void learn_fields(struct cuttle_source *source, const struct cuttle_exchange *exchange)
 {
-	VALUE list = rb_hash_lookup2(env, own_keys[key], Qnil);
+	const struct cuttle_head *head = cuttle_exchange_head(exchange);
+	VALUE env = rb_hash_new();
+	uint32_t entries = 0;
+	int start = -1;
 
+	source->usual.fresh = false;
+	source->usual_env = Qnil;
+	for (int index = 0; index < OWN; index++)
+		rb_hash_aset(env, own_keys[index], rb_hash_lookup(source->env, own_keys[index]));
+	for (uint32_t index = 0; index < head->field_count; index++) {
+		const char *name = cuttle_exchange_at(exchange, head->fields[index].name);
+		uint32_t length = head->fields[index].name.length;
+		VALUE key = memchr(name, '_', length) ? Qundef : entry_of(name, length);
+
+		if (key == Qundef && source->core->limits.underscores)
+			return;
+		if (key == Qundef || NIL_P(key) || cuttle_client_hides(exchange, name, length))
+			continue;
+		if (rb_hash_lookup2(env, key, Qundef) != Qundef || rb_hash_lookup2(source->env, key, Qundef) != Qundef)
+			return;
+		rb_hash_aset(env, key, empty);
+		entries |= UINT32_C(1) << index;
+		if (key == request_start)
+			start = (int)index;
+	}
+	rb_hash_foreach(source->env, add_unless_there, env);
+	source->usual_entries = entries;
+	source->usual_start = start;
+	RB_OBJ_WRITE(source->self, &source->usual_env, env);
+}
+
+/* Whether the request's env starts as the source's usual one. */
+static bool is_usual(struct cuttle_source *source, const struct cuttle_exchange *exchange)
+{
+	const char *octets = cuttle_exchange_at(exchange, (struct cuttle_slice){0});
+
+	if (!cuttle_usual_vote(&source->usual, cuttle_exchange_head(exchange), octets, exchange->connection->trusted))
+		return false;
+	if (source->usual.fresh)
+		learn_fields(source, exchange);
+	return !NIL_P(source->usual_env);
+}
+
+/* Whether there are callbacks. The app may have put a list of its own there. */
+static bool has_entries(VALUE list)
+{
 	return RB_TYPE_P(list, T_ARRAY) ? RARRAY_LEN(list) > 0 : RTEST(list);
 }
 
+struct callbacks {
+	int at; /* the next list */
+	bool any;
+};
+
+static int look_at_list(st_data_t key, st_data_t value, st_data_t data)
+{
+	struct callbacks *callbacks = (struct callbacks *)data;
+
+	if ((VALUE)key != own_keys[callbacks->at])
+		return ST_STOP;
+	callbacks->any = callbacks->any || has_entries((VALUE)value);
+	return ++callbacks->at == LISTS ? ST_STOP : ST_CONTINUE;
+}
+
+/* The lists are the first entries, unless the app has removed one. */
 bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 {
-	return !NIL_P(held->env) && (has_entries(held->env, FINISHED) || has_entries(held->env, AFTER_REPLY));
+	struct callbacks callbacks = {0};
+
+	if (NIL_P(held->env))
+		return false;
+	st_foreach(RHASH_TBL(held->env), look_at_list, (st_data_t)&callbacks);
+	for (; callbacks.at < LISTS; callbacks.at++)
+		callbacks.any = callbacks.any ||
+				has_entries(rb_hash_lookup2(held->env, own_keys[callbacks.at], Qnil));
+	return callbacks.any;
 }
 
 VALUE cuttle_env_model(VALUE env)
@@ -465,7 +567,7 @@ static void learn_address(struct cuttle_source *source, const struct cuttle_conn
 	address = cuttle_source_address(source, peer);
 	RB_OBJ_WRITE(source->self, &source->address, address);
 	source->peer = *peer;
-	rb_hash_aset(source->env, own_keys[ADDRESS], address);
+	set_for_all(source, own_keys[ADDRESS], address);
 }
 
 /* Returns a fact of the connection's transport as a frozen String, nil if there is none. */
@@ -530,19 +632,23 @@ VALUE cuttle_env(struct cuttle_held *held)
 	const struct cuttle_head *head = cuttle_exchange_head(held->live);
 	bool authority = head->has_host && head->host.length > 0;
 	struct cuttle_slice start;
+	bool usual;
 	VALUE env;
 
 	if (authority && !same_authority(source, held->live))
 		learn_authority(source, held->live);
 	if (held->live->connection->served == 2)
 		learn_address(source, held->live->connection);
-	env = rb_hash_dup(source->env);
-	introduce(env, held, source);
+	usual = is_usual(source, held->live);
+	env = rb_hash_dup(usual ? source->usual_env : source->env);
+	introduce(env, held, source, usual);
 	if (!authority)
 		use_local_authority(env, source);
-	start = add_fields(env, held->live, source->core->limits.underscores);
-	if (start.length)
-		rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
+	if (!usual) {
+		start = add_fields(env, held->live, source->core->limits.underscores);
+		if (start.length)
+			rb_hash_aset(env, own_keys[QUEUE_TIME], time_in_queue(held->live, start));
+	}
 	if (held->live->connection->secured)
 		add_facts(env, held);
 	if ((source->core->trust || held->live->connection->secured) && cuttle_client_secure(held->live))

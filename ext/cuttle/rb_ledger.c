@@ -4,6 +4,7 @@
 
 #include <ruby/debug.h>
 #include <ruby/thread.h>
+#include <ruby/version.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,17 @@ struct cuttle_clocks {
 	unsigned turn;
 	struct cuttle_clocks *next; /* of those that no thread has */
 };
+
+/* Before Ruby 3.4, any hook for collections makes each allocation of the process slow. So there is one only where the
+ * times of each request are asked for (--server-timing); else the total of all threads is read, in milliseconds. */
+#if RUBY_API_VERSION_CODE >= 30400
+#define HOOK_IS_CHEAP true
+#else
+#define HOOK_IS_CHEAP false
+#endif
+
+/* Whether each thread's clocks count its own collections. */
+static atomic_bool collections_hooked;
 
 /* Threads that move between native threads can't be told apart by the native one's clock. */
 static bool native_threads_move;
@@ -194,13 +206,19 @@ static void watch_collections(void)
 	rb_tracepoint_enable(point);
 }
 
-void cuttle_clocks_start(bool ractors)
+/* Nanoseconds that all threads have collected. */
+static uint64_t collected(void)
 {
-	static atomic_bool threads, collections;
+	return rb_gc_stat(ID2SYM(rb_intern("time"))) * CUTTLE_MILLISECOND;
+}
+
+void cuttle_clocks_start(bool ractors, bool exactly)
+{
+	static atomic_bool threads;
 
 	if (!atomic_exchange(&threads, true))
 		watch_threads();
-	if (!ractors && !atomic_exchange(&collections, true))
+	if (!ractors && (exactly || HOOK_IS_CHEAP) && !atomic_exchange(&collections_hooked, true))
 		watch_collections();
 }
 
@@ -237,7 +255,7 @@ static bool worth_reading(struct cuttle_clocks *clocks, const struct cuttle_core
 static void read_clocks(const struct cuttle_clocks *clocks, uint8_t reads, struct cuttle_spent *spent)
 {
 	spent->gvl = atomic_load_explicit(&clocks->gvl, memory_order_relaxed);
-	spent->gc = clocks->gc;
+	spent->gc = atomic_load_explicit(&collections_hooked, memory_order_relaxed) ? clocks->gc : collected();
 	spent->cpu = reads & bit(CUTTLE_PHASE_CPU) ? cpu_time() : 0;
 }
 
@@ -271,7 +289,9 @@ void cuttle_effort_read(struct cuttle_exchange *exchange, uint64_t now)
 	effort->known = effort->reads;
 	effort->spent.cpu = spent.cpu - effort->began.cpu;
 	effort->spent.gvl = spent.gvl - effort->began.gvl;
-	effort->spent.gc = spent.gc - effort->began.gc;
+	effort->spent.gc = cuttle_between(effort->began.gc, spent.gc); /* earlier, if they have been hooked meanwhile */
+	if (effort->spent.gc > clocks->app)
+		effort->spent.gc = clocks->app;
 }
 
 void cuttle_source_keep_books(struct cuttle_source *source, VALUE options)
@@ -291,7 +311,7 @@ void cuttle_source_keep_books(struct cuttle_source *source, VALUE options)
 					  NIL_P(lane) ? 0 : NUM2UINT(lane));
 	if (!ledger)
 		return;
-	cuttle_clocks_start(source->loop && source->loop->followers.steady);
+	cuttle_clocks_start(source->loop && source->loop->followers.steady, source->core->limits.server_timing);
 	source->core->books = books;
 	source->core->ledger = ledger;
 	books->owners++;

@@ -17,8 +17,8 @@ enum cuttle_sharing {
 	CUTTLE_RACTORS, /* other threads may have the same native thread: only the wait for the GVL is known */
 };
 
-/* Begins to keep clocks in this process, if nobody has. */
-void cuttle_clocks_start(bool ractors);
+/* Begins to keep clocks in this process, if nobody has. exactly: those of collections by thread, whatever they cost. */
+void cuttle_clocks_start(bool ractors, bool exactly);
 /* Whether this Ruby, on this system, can tell a phase. */
 bool cuttle_clocks_tell(enum cuttle_phase phase);
 /* Returns the calling thread's clocks. Call it before a request is taken: it may raise NoMemoryError. */

@@ -265,7 +265,7 @@ static void remember_local_address(struct cuttle_source *source)
 void cuttle_source_reset(struct cuttle_source *source, VALUE self)
 {
 	source->self = self;
-	source->listeners = source->env = source->parser = source->address = source->texts = Qnil;
+	source->listeners = source->env = source->usual_env = source->parser = source->address = source->texts = Qnil;
 	source->peer.kind = CUTTLE_PEER_NOBODY;
 	source->server_name = source->sent_port = source->local_name = source->local_port = Qnil;
 }
@@ -298,6 +298,7 @@ void cuttle_source_mark(const struct cuttle_source *source)
 {
 	rb_gc_mark(source->listeners);
 	rb_gc_mark(source->env);
+	rb_gc_mark(source->usual_env);
 	rb_gc_mark(source->parser);
 	rb_gc_mark(source->address);
 	rb_gc_mark(source->texts);

@@ -4,6 +4,7 @@
 
 #include "loop.h"
 #include "rb_cuttle.h"
+#include "usual.h"
 
 /* Peers of sockets whose addresses a source keeps as text, and as many clients that PROXY headers named. */
 #define CUTTLE_PEERS_KEPT 1024
@@ -14,6 +15,10 @@ struct cuttle_source {
 	VALUE self;                   /* the object that contains this; not marked */
 	VALUE listeners;              /* Array of sockets */
 	VALUE env;                    /* the Hash that each request's env starts as */
+	struct cuttle_usual usual;    /* the names of the fields that most requests have */
+	VALUE usual_env;              /* what the env of such a request starts as; nil: like any other */
+	uint32_t usual_entries;       /* which of those fields have an entry in it, by bit */
+	int usual_start;              /* which of them is X-Request-Start; -1: none */
 	VALUE parser;                 /* a Ruby parser's class, nil for the native one */
 	VALUE server_name, sent_port; /* the last authority seen, kept because it seldom changes */
 	VALUE address;                /* the address that env holds */

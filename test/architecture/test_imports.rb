@@ -141,7 +141,7 @@ class TestImports < Minitest::Test
 
   # Parsers are fuzzed and read without Ruby.
   def test_parser_sources_know_nothing_of_ruby
-    %w[parser chunked].each do |name|
+    %w[parser chunked usual].each do |name|
       included = included_by("#{EXT}/cuttle/#{name}.c")
       assert_empty included.grep(/ruby/), name
       assert_includes included, "parser.h"

@@ -65,6 +65,20 @@ class TestTrustedPeers < Minitest::Test
     end
   end
 
+  # With the same names from both, often enough for what is remembered of names (usual.h).
+  def test_peers_that_are_trusted_and_others_by_turns
+    app = ->(env) { [200, {}, [env.values_at("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR").inspect]] }
+    each_way(app, trust: ["127.0.0.1"]) do |server|
+      [20, 20, 1, 1, 2, 2].each do |times|
+        { nil => %w[192.0.2.7 192.0.2.7], "127.0.0.2" => ["127.0.0.2", nil] }.each do |from, seen|
+          WireClient.open(server.port, from: from) do |client|
+            times.times { assert_equal seen.inspect, client.ask(REQUEST).body }
+          end
+        end
+      end
+    end
+  end
+
   def test_the_log_names_the_client
     log = told_of do
       each_way(trust: ["127.0.0.1", "10.0.0.1"], proxy_protocol: true, log_requests: true) do |server|
@@ -90,8 +104,8 @@ class TestTrustedPeers < Minitest::Test
 
   private
 
-  def each_way(**options, &block)
-    HttpCase::WAYS.each { |core, engine| serving(APP, core: core, engine: engine, **options, &block) }
+  def each_way(app = APP, **options, &block)
+    HttpCase::WAYS.each { |core, engine| serving(app, core: core, engine: engine, **options, &block) }
   end
 
   def with_socket(**options)

@@ -17,6 +17,16 @@ class TestQueueTime < HttpCase
     end
   end
 
+  # With the same names in each, of which one env is made for all (usual.h).
+  def test_many_requests_of_one_router
+    open_client do |client|
+      [1, 3, 2, 5, 4].each do |times|
+        field = format("X-Request-Start: t=%.3f", Time.now.to_f - (times * AGO))
+        assert_in_delta times * AGO, waited(client, "Accept: a", field), AGO / 2
+      end
+    end
+  end
+
   # nginx: t=${msec}; Heroku: milliseconds; Apache: t=%t; and whatever lies between.
   def test_what_routers_say
     start = Time.now.to_r - AGO

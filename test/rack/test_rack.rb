@@ -124,6 +124,19 @@ class TestRackRequest < HttpCase
     end
   end
 
+  # As Rails sets it. A StringIO takes both defaults where they are the same.
+  def test_the_input_is_binary_whatever_the_default_encodings
+    verbose, $VERBOSE = $VERBOSE, nil
+    internal, Encoding.default_internal = Encoding.default_internal, Encoding.default_external
+    seen = nil
+    app { |env| (seen = [env["rack.input"].external_encoding, env["rack.input"].read]) && [200, {}, []] }
+    open_client { |client| client.ask(request("POST / HTTP/1.1", "Content-Length: 2", body: "\xC3\xA4")) }
+    assert_equal [Encoding::BINARY, "\xC3\xA4".b], seen
+  ensure
+    Encoding.default_internal = internal
+    $VERBOSE = verbose
+  end
+
   def test_no_body_is_an_empty_input
     with_input("", fields: []) do |input|
       next if input.nil? && RACK3
