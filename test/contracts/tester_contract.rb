@@ -13,6 +13,7 @@ module TesterContract
   REQUESTS = 60
   BODY = "x" * 20_000
   WAIT = 0.05 # seconds
+  PAUSE = 0.002 # seconds of each request: a load that only knows a time leaves the processor to other tests
   RESOLUTION = 0.0051 # seconds: of the coarsest but Siege, which counts ticks of 10 ms, and one may have begun
   TICK = 0.0101
 
@@ -147,6 +148,7 @@ seed: 1).run
   def app
     lambda do |env|
       @asked << env.slice("HTTP_CONNECTION", "SERVER_PROTOCOL", "PATH_INFO", "QUERY_STRING")
+      sleep PAUSE
       yield
     end
   end

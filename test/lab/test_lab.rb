@@ -9,8 +9,9 @@ require "tmpdir"
 # `cuttle lab` from its beginning to its end: real servers, in very little time.
 class TestLab < Minitest::Test
   ROOT = File.expand_path("../..", __dir__)
+  # It waits, so that loads leave the processor to other tests.
   APP = <<~RUBY
-    run ->(_env) { [200, { "content-type" => "text/plain" }, ["Hello, lab!"]] }
+    run ->(_env) { sleep(0.002); [200, { "content-type" => "text/plain" }, ["Hello, lab!"]] }
   RUBY
   QUICK = %w[--engines single,hybrid --workers 0 --threads 2 --rounds 2 --duration 100ms --warmup 0 --concurrency 1,3
              --seed 7].freeze

@@ -9,14 +9,15 @@ module Eventually
   module_function
 
   # The block's first true value. Raises after +within+ seconds, naming +what+: a String, or what is called for one.
-  def eventually(what = "the condition", within: PATIENCE)
+  # +every+: seconds from one look to the next; more for looks that cost.
+  def eventually(what = "the condition", within: PATIENCE, every: 0.005)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + within
     until (result = yield)
       if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
         raise "#{what.respond_to?(:call) ? what.call : what}: not within #{within} s"
       end
 
-      sleep 0.005
+      sleep every
     end
     result
   end

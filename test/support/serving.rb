@@ -93,6 +93,7 @@ module Serving
     # to start; +gems+ loads it, for apps that ask for it. +under+ is a command that runs this one.
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false, under: [])
       @directory = Dir.mktmpdir("cuttle")
+      @group = Process.getpgrp
       options = [*("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
       @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env), *under, *RUBY, *options, *command,
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
@@ -169,12 +170,23 @@ module Serving
 
     private
 
+    # A process stays in the group of the one that forked it, and to ask for a group costs much less than to read a
+    # title.
     def titled(form)
-      Dir["/proc/[0-9]*/cmdline"].filter_map do |path|
-        path[/\d+/].to_i if File.read(path).match?(form)
+      group = group()
+      Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select do |pid|
+        Process.getpgid(pid) == group && File.read("/proc/#{pid}/cmdline").match?(form)
       rescue Errno::ENOENT, Errno::ESRCH
-        nil # it has just ended
+        false # it has just ended
       end
+    end
+
+    # The server's process group; when it has ended, that which it was last seen in. (+under+ may have changed it.)
+    def group
+      @group = Process.getpgid(@pid) unless @status
+      @group
+    rescue Errno::ESRCH
+      @group
     end
 
     def file(name)

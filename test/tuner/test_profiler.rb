@@ -70,7 +70,7 @@ class TestProfiler < Minitest::Test
   end
 
   def test_an_app_that_wants_a_login_is_warned_of
-    app = file("login.ru", 'run ->(_env) { [302, { "location" => "/login" }, []] }')
+    app = file("login.ru", 'run ->(_env) { sleep(0.01); [302, { "location" => "/login" }, []] }')
     profile = profile_of(app, engines: %w[hybrid], budget: 40)
     assert_match(%r{every request is redirected \(to /login\)}, profile.notes.join)
     assert_match(/login/, @out.string)
@@ -84,7 +84,7 @@ class TestProfiler < Minitest::Test
 
   # What was measured by then is a profile.
   def test_an_interrupted_profile_is_what_was_measured
-    profiler = profiler_of(app("200"), budget: 300)
+    profiler = profiler_of(app("200"), budget: 100)
     interrupt = Thread.new do
       sleep 0.01 until @out.string.include?("one after the other")
       Process.kill("INT", Process.pid)
@@ -131,8 +131,9 @@ class TestProfiler < Minitest::Test
     profiler_of(app, **options).run
   end
 
+  # It waits, so that loads leave the processor to other tests.
   def app(status)
-    file("app.ru", "run ->(_env) { [#{status}, { \"content-type\" => \"text/plain\" }, [\"hello\"]] }")
+    file("app.ru", "run ->(_env) { sleep(0.01); [#{status}, { \"content-type\" => \"text/plain\" }, [\"hello\"]] }")
   end
 
   def mix_of(*paths)

@@ -5,9 +5,12 @@ require "open3"
 require "rbconfig"
 require "stringio"
 require "tmpdir"
+require_relative "support/kept_runs"
 
 # `cuttle tune` that measures: real servers, in very little time, so no figure means much.
 class TestTuneMeasured < Minitest::Test
+  include KeptRuns
+
   Tuner = Cuttle::Tuner
 
   def setup

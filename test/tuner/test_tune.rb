@@ -3,10 +3,12 @@
 require "test_helper"
 require "stringio"
 require "tmpdir"
+require_relative "support/kept_runs"
 require_relative "support/made_up"
 
 # `cuttle tune` as a user calls it, without measuring: kept profiles, wrong usage, files.
 class TestTune < Minitest::Test
+  include KeptRuns
   include MadeUp
 
   def setup

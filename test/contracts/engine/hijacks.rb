@@ -8,6 +8,10 @@ module EngineContract
                "Sec-WebSocket-Version: 13"].freeze
     GOING_AWAY = "\x88\x02\x03\xE9".b
     NORMAL = "\x88\x02\x03\xE8".b
+
+    # Seconds between two looks at the metrics. Workers write theirs now and then.
+    LOOK = 0.1
+
     SAID = /\A(cuttle: WebSockets that the app had left open: \d+ closed with 1001 \(going away\)\n)+\z/
 
     # More of them than threads and fibers.
@@ -18,9 +22,9 @@ module EngineContract
         sockets = Array.new(capacity_of_threads + 2) { |number| websocket(number.even?) }
         others = Array.new(2) { connect.tap { |client| client.write(get("/websocket")).response } }
         3.times { assert_serves }
-        eventually("#{sockets.size + 2} hijacked sockets") { metrics.call == sockets.size + 2 }
+        eventually("#{sockets.size + 2} hijacked sockets", every: LOOK) { metrics.call == sockets.size + 2 }
         (sockets + others).each(&:close)
-        eventually("no hijacked socket") { metrics.call.zero? }
+        eventually("no hijacked socket", every: LOOK) { metrics.call.zero? }
       end
     end
 

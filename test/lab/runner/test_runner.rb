@@ -10,7 +10,7 @@ class TestLabRunner < Minitest::Test
   VALID = 0.5
 
   def setup
-    @native = Cuttle::Load::TestServers::Known.new(:null)
+    @native = Cuttle::Load::TestServers::Known.new(:null, delays: [0.001]) # loads leave the processor to other tests
     @store = LabFakes::Store.new
     @out = StringIO.new
     @interruption = Cuttle::Lab::Runner::Interruption.new

@@ -161,7 +161,21 @@ class TestLabProcessTree < Minitest::Test
     end
   end
 
+  # Each of them has a connection: the kernel lists what listens before all connections.
+  def test_sockets_that_listen_are_found_among_connections
+    servers = ["127.0.0.1", *("::1" if ipv6?)].product([0] * 5).map { |address| TCPServer.new(*address) }
+    clients = servers.map { |server| TCPSocket.new(server.addr[3], server.addr[1]) }
+    inodes = servers.map { |server| File.readlink("/proc/self/fd/#{server.fileno}") }
+    listening = Cuttle::Lab::Servers::ProcessTree.listening
+    assert_empty inodes - listening
+    assert_empty clients.map { |client| File.readlink("/proc/self/fd/#{client.fileno}") } & listening
+  ensure
+    [*clients, *servers].each(&:close)
+  end
+
   private
+
+  def ipv6? = Socket.ip_address_list.any?(&:ipv6_loopback?)
 
   # In kilobytes, of all processes.
   def pss(tree)

@@ -34,11 +34,17 @@ module Cuttle
         # Listening TCP sockets on +port+, or on any port: each as its descriptors name it, "socket:[INODE]".
         def self.listening(port = nil)
           tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
-          lines = tables.flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
-          found = lines.select { |fields| fields[SOCKET_STATE] == LISTENING }
+          found = tables.flat_map { |path| listening_in(path) }
           found = found.select { |fields| fields[SOCKET_ADDRESS].end_with?(format(":%04X", port)) } if port
           found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
         end
+
+        # The kernel lists sockets that listen first. What follows may be thousands of connections, ended ones as well.
+        def self.listening_in(table)
+          lines = File.foreach(table).lazy.drop(1).map(&:split)
+          lines.take_while { |fields| fields[SOCKET_STATE] == LISTENING }.to_a
+        end
+        private_class_method :listening_in
 
         # Whether that process has one of these sockets open.
         def self.open?(pid, sockets)
