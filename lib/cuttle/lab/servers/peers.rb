@@ -30,6 +30,8 @@ module Cuttle
           "jruby" => ["Jruby", "this one on JRuby, under its engines: threads without a GVL"],
           "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
           "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
+          "puma-7" => ["Puma7", "the last Puma 7"],
+          "puma-6" => ["Puma6", "the last Puma 6"],
           "puma-3" => ["Puma3", "the last Puma 3, of 2020"],
           "thin-1.6" => ["Thin16", "the last Thin 1.6, of 2015"],
           "unicorn-4" => ["Unicorn4", "the last Unicorn 4, of 2015"],
