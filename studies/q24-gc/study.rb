@@ -4,7 +4,8 @@ title "Garbage collections between requests, and tails"
 source "A question of our own: the publications had Unicorn, whose out-of-band collections were the advice then"
 question "Does it shorten the tail if major collections happen between requests, one worker at a time?"
 design "An app that computes for 5 ms and allocates 2 MB; two workers of five threads on one core; an open loop of 60
-        requests a second, a third of what they can serve; --oob-gc, which needs Ruby 3.4 or later, and without."
+        requests a second, less than half of what they can serve; --oob-gc, which needs Ruby 3.4 or later, and without.
+        At full length only: a scale does not shorten what is allocated."
 
 cores 1
 warmup 2

@@ -8,7 +8,7 @@ module Cuttle
         # The last of the series that was current from 2016 to 2019.
         class Puma3 < Puma56
           def gems = %w[puma:3.12.6 rack:<3]
-          def thread_name = /\Apuma threadpoo\z|\Apuma 00/
+          def thread_name = /\Apuma \d+\z/
         end
       end
     end
