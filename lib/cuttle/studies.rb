@@ -11,6 +11,7 @@ module Cuttle
     class Failure < Error; end
 
     autoload :Archive, "cuttle/studies/archive"
+    autoload :Beliefs, "cuttle/studies/beliefs"
     autoload :Claim, "cuttle/studies/claim"
     autoload :Condition, "cuttle/studies/condition"
     autoload :Declaration, "cuttle/studies/declaration"

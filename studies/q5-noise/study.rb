@@ -7,7 +7,7 @@ design "Two copies of one configuration, each started anew in each of ten blocks
         (50 ms of computing, 250 of waiting; and one that answers at once), the same load. How far the larger is from
         the smaller: of the two copies in one block, and of one copy in a block and the next one, which is later."
 
-cores 2
+cores 1
 rounds 10
 
 { "app" => 300, "hello" => 100_000 }.each do |kind, requests|

@@ -14,7 +14,6 @@ flaw "wrk and the server were on one machine, and what else they shared is not k
 
 app "hello-rails"
 rounds 3 # a start of Rails takes seconds
-cores :all
 warmup 1
 charts = { "s3.1" => 1, "s3.3" => 2, "s3.4" => 6 }
 

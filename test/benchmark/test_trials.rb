@@ -9,7 +9,7 @@ class TestBenchmarkTrials < Minitest::Test
   ENVIRONMENT = Bench::Work.environment("0:2", 1000)
   # A trial takes almost the 10 s after which slow clients are ended.
   PATIENT = %w[--header-timeout 120 --min-rate 0].freeze
-  Testbed = Struct.new(:options) do
+  Testbed = Struct.new(:services_cpu, :database_connections) do
     def load_options(_configuration, load, _cores)
       { connections: load.connections, keep_alive: true, timeout: 5 }
     end
@@ -59,7 +59,7 @@ class TestBenchmarkTrials < Minitest::Test
     generate = ->(url, **options) { Cuttle::Load.run(url, **options.except(:tester)) }
     run = Bench.serve(peer, cores.server, app: Bench.app(app), env: ENVIRONMENT, keep_alive: true) do |server|
       trial = Bench::Trial.new("small", kind, arguments)
-      trial.call(server: server, load: load, testbed: Testbed.new, plan: plan, cores: cores, generator: generate,
+      trial.call(server: server, load: load, testbed: Testbed.new(0.0), plan: plan, cores: cores, generator: generate,
                  speed: Cuttle::Lab::Machine::CoreSpeed.new(cores, look: ->(_core) {}))
            .run(nil, Cuttle::Lab::Network::Routes::Route.new(server.url))
     end

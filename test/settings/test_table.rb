@@ -45,7 +45,7 @@ class TestTable < Minitest::Test
   def test_readmes_table_tells_every_preset
     lines = Cuttle::Settings::Readme.presets.lines.map(&:chomp)
     assert_includes lines, "| puma | hybrid | | 1:5 | on |"
-    assert_includes lines, "| unicorn, pitchfork | single | 1 | | off |"
+    assert_includes lines, "| unicorn, pitchfork, serverengine | single | 1 | | off |"
     assert_includes lines, "| webrick | threads | | one per connection | on, 30 s |"
     names = lines.drop(2).flat_map { |line| line[/[^|]+/].strip.split(", ") }
     assert_equal Cuttle::Settings::LIKES.keys.sort, names.sort

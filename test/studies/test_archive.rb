@@ -69,6 +69,24 @@ class TestStudyKept < Minitest::Test
                  Studies::Report::Readme.render(findings))
   end
 
+  def test_results_by_another_ruby_are_kept_beside_the_first
+    first = Studies::Archive.take(measured_by("3.1"), @root)
+    again = Studies::Archive.take(measured_by("4.0"), @root)
+    assert_equal %W[#{@root}/s0-ab/results.jsonl #{@root}/s0-ab/ruby-4.0/results.jsonl], [first, again]
+    assert_equal first, Studies::Archive.take(measured_by("3.1"), @root), "the first in its place"
+    assert_equal [1, ["4.0"]], [Studies::Archive.all(@root).length,
+                                Studies::Archive.again(@root).map { |each| Studies::Archive.series(each.results) }]
+    said = Studies::Documents.of(Studies::Archive.all(@root), @root)
+    assert_includes said["#{@root}/s0-ab/README.md"], "## On Ruby 4.0\n"
+    assert_match(/^\| \[s0\.8\].* \| (confirmed|not decided|refuted) \(Ruby 4\.0\) \| /, said.values.last)
+  end
+
+  def test_what_the_load_took_of_its_core_is_kept
+    full = lab("s0-ab", run: { "load_cpu" => 0.0412 }).write("#{@directory}/full")
+    findings = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root)
+    assert_equal [0.0412], findings.results.runs.map(&:load_cpu).uniq
+  end
+
   def test_a_part_of_a_study_is_refused
     part = StudiedLab.new(study("s0-ab").only(%w[s0.10])) { |*run| served(*run) }.write("#{@directory}/part")
     error = assert_raises(Studies::Failure) { Studies::Archive.take(part, @root) }
@@ -92,6 +110,14 @@ class TestStudyKept < Minitest::Test
   end
 
   private
+
+  # A directory of results of s0-ab.
+  def measured_by(series)
+    directory = lab("s0-ab").write("#{@directory}/by/#{series}")
+    path = "#{directory}/results.jsonl"
+    File.write(path, File.read(path).sub('"environment":{', "\"environment\":{\"ruby\":\"ruby #{series}.5\","))
+    directory
+  end
 
   def lines(name)
     File.readlines("#{@root}/#{name}/results.jsonl").map { |line| JSON.parse(line) }

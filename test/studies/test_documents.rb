@@ -71,6 +71,51 @@ class TestStudyDocuments < Minitest::Test
     assert_operator overview.index("## The claims"), :<, overview.index("## The questions that were left open")
   end
 
+  # Each rests on a verdict; where that is another one, the sentence is not said.
+  def test_the_overview_opens_with_what_to_believe
+    File.write("#{@root}/beliefs.csv", "claim,verdict,sentence\nq1.1,refuted in part,More threads, more served.\n" \
+                                       "q1.1,confirmed,Not said.\nq9.9,confirmed,Of nothing.\n")
+    all = keep("q1-threads")
+    overview = document("../docs/studies.md", *all)
+    assert_match(%r{^1\. More threads, more served\. \(\[q1\.1\]\(../studies/q1-threads/README\.md\): 8 threads by 1: },
+                 overview)
+    refute_match(/Not said|Of nothing/, overview)
+    page = Studies::Report::Page.render(all, beliefs: Studies::Beliefs.read(@root))
+    assert_match(/<section id="beliefs".*<section id="threats".*<section id="q1-threads"/m, page)
+    assert_includes page, "<p>More threads, more served.</p>"
+  end
+
+  def test_the_beliefs_there_are_name_claims_and_verdicts
+    claims = Studies.all.flat_map { |each| each.claims.map(&:id) }
+    sentences = Studies::Beliefs.read
+    assert_operator sentences.length, :>=, Studies::Beliefs::MOST
+    assert_empty sentences.map(&:claim) - claims
+    assert_empty sentences.map(&:verdict) - Studies::Findings::WORDS.values
+  end
+
+  def test_threats_to_validity_are_told_from_the_results
+    overview = document("../docs/studies.md", *keep("s0-ab", "q1-threads", scale: 0.1))
+    threats = overview[/^## Threats to validity\n\n(.*?)\n\n/m, 1]
+    assert_includes threats, "- 2 studies of 2 ran with shorter or fewer requests (down to 0.1 times)"
+    assert_includes threats, "- 3 rounds are few."
+    assert_includes threats, "- An A/A control was measured in 2 of 2 studies"
+    assert_operator overview.index("## Threats"), :<, overview.index("## The claims")
+  end
+
+  def test_a_claim_for_more_cores_names_its_command
+    overview = document("../docs/studies.md", *keep("s0-ab"))
+    assert_includes overview, "and there were 2. On a machine of 5 cores or more: `cuttle study s0.10`"
+  end
+
+  def test_runs_and_loads_that_say_little_are_told
+    short = lab("s0-ab", run: { "rate" => 5000.0, "load_cpu" => 0.05 })
+    troubles = Studies::Report::Conditions.troubles(short.findings).join("\n")
+    assert_match(/^\d+ runs of \d+ took less than 0\.4 s, the shortest 0\.2 s/, troubles)
+    refute_match(/shared/, troubles)
+    environment = { "server_cores" => [0, 1], "load_cores" => [1] }
+    assert_equal [1], Studies::Report::Conditions.shared(environment)
+  end
+
   def test_what_comes_from_outside_stays_in_its_cell
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0,
                 "reason" => "a | b\n# <script>" }

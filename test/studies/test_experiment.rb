@@ -29,6 +29,40 @@ class TestStudyExperiment < Minitest::Test
     assert_equal study.conditions.length + 1, plan.pairs.sum { |_, loads| loads.length }
   end
 
+  # A p99 needs a thousand responses, at any scale; so does the copy of its condition. What no claim is about has as
+  # many as it was declared with.
+  def test_a_run_has_as_many_requests_as_claimed_percentiles_need
+    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    requests = [0.05, 1].map do |factor|
+      scale = Cuttle::Studies::Scale.new(factor)
+      study.conditions.to_h { |condition| [condition, study.load(condition, scale)["requests"]] }
+    end
+    assert_equal requests.first, requests.last
+    tail = %w[s0.9 s0.10].flat_map { |id| study.entries_of(id) }.flat_map(&:conditions)
+    assert_equal [1000], requests.first.values_at(*tail).uniq
+    assert_equal [500], requests.first.except(*tail).values.uniq
+    one, copy = study.control
+    assert_equal(*[one, copy].map { |condition| study.load(condition, Cuttle::Studies::Scale.new(1)) })
+  end
+
+  def test_results_with_fewer_requests_are_still_found
+    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    older = study.with(claims: [])
+    results = StudiedLab.new(older) { [10, { "p50" => 3.0 }] }.results
+    findings = Cuttle::Studies::Findings.new(study, Cuttle::Studies::Scale.new(1), results)
+    assert(study.conditions.all? { |condition| findings.planned?(condition) })
+  end
+
+  def test_what_a_library_that_is_not_here_would_do_is_left_out
+    study = Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
+    entries = study.entries.first(2).zip(["/none.so", __FILE__]).map do |entry, library|
+      preloaded = entry.conditions.map { |condition| condition.with(environment: { "LD_PRELOAD" => library }) }
+      Cuttle::Studies::Study::Entry.new(entry.row, preloaded)
+    end
+    plan = experiment(study.with(entries: entries, claims: [])).plan
+    assert_equal [__FILE__], plan.configurations.map { |each| each.environment["LD_PRELOAD"] }.uniq
+  end
+
   # Rounds that scatter by 1% give every ratio within 5%, those that scatter by half don't.
   def test_rounds_are_made_until_the_ratios_are_precise_enough
     assert_equal [true, false], [0.01, 0.5].map { |scatter| enough?(scatter, { "precision" => 0.05 }) }

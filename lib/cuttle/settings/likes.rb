@@ -26,6 +26,12 @@ module Cuttle
       "webrick" => { engine: "threads", threads: 0..0, keep_alive: true, idle_timeout: 30 },
       # A thread per connection, which ends after one request.
       "mongrel" => { engine: "threads", threads: 0..0, keep_alive: false },
+      # A framework for workers of any protocol, one by default; its documentation's example takes one connection at a
+      # time and closes it.
+      "serverengine" => { engine: "single", workers: 1, keep_alive: false },
+      # An evented router that reads requests and hands each to a process with one request at a time; it closes every
+      # connection.
+      "swiftiply" => { engine: "reactor", workers: 1, keep_alive: false },
       # A process per CPU, a fiber per request, keep-alive.
       "falcon" => { engine: "fibers", workers: "auto", keep_alive: true },
       # One process, a fiber per request on EventMachine, keep-alive.

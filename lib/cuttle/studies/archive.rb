@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fileutils"
 require "json"
 
 module Cuttle
@@ -8,8 +9,12 @@ module Cuttle
     # the findings need (Excerpt). The study's README, docs/studies.md and the page are about these results.
     #
     # Rule: only a whole study is archived, measured to its end, and as it is declared now.
+    #
+    # A study that was measured again by another series of Ruby keeps both: the second in studies/NAME/ruby-SERIES.
     module Archive
       autoload :Excerpt, "cuttle/studies/archive/excerpt"
+
+      FILE = Lab::Results::Store::FILE
 
       module_function
 
@@ -17,7 +22,30 @@ module Cuttle
       def take(directory, root = ROOT)
         findings = check(directory, root)
         lines = Excerpt.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
-        Documents.replace("#{root}/#{findings.study.name}/#{Lab::Results::Store::FILE}", lines.join)
+        home = home(findings, root)
+        FileUtils.mkdir_p(home)
+        Documents.replace("#{home}/#{FILE}", lines.join)
+      end
+
+      # The directory for findings: their study's, unless that has results by another series of Ruby.
+      def home(findings, root = ROOT)
+        first = "#{root}/#{findings.study.name}"
+        own = series(findings.results)
+        return first unless File.file?("#{first}/#{FILE}") && series(Lab::Results.read(first)) != own
+
+        "#{first}/ruby-#{own}"
+      end
+
+      # "4.0", of the Ruby that measured.
+      def series(results)
+        results.environment["ruby"].to_s[/\d+\.\d+/]
+      end
+
+      # Further Findings of archived studies, by other series of Ruby. Raises Failure.
+      def again(root = ROOT)
+        studies = ordered(root)
+        studies.flat_map { |study| Dir["#{root}/#{study.name}/ruby-*/#{FILE}"] }
+               .map { |path| findings(File.dirname(path), root, studies) }
       end
 
       # The Findings, if they may be archived. Raises Failure.
@@ -32,14 +60,14 @@ module Cuttle
       # The Findings of each study with archived results, published studies first. Raises Failure.
       def all(root = ROOT)
         studies = ordered(root)
-        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{Lab::Results::Store::FILE}") }
+        there = studies.select { |study| File.file?("#{root}/#{study.name}/#{FILE}") }
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
       # The same for a directory that `cuttle study` filled: the newest results of each study.
       def newest(directory, root = ROOT)
         studies = ordered(root)
-        paths = Dir["#{directory}/*/*/#{Lab::Results::Store::FILE}"]
+        paths = Dir["#{directory}/*/*/#{FILE}"]
         all = paths.map { |path| findings(File.dirname(path), root, studies) }.group_by { |each| each.study.name }
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end

@@ -10,6 +10,11 @@ module Cuttle
 
       # A metric ("rate", "p90") of the published rows with this id and these columns.
       Figure = Struct.new(:metric, :id, :columns) do
+        # 50 of a p50; nil if the metric is no percentile.
+        def percentile
+          Metric.fetch(metric).percentile
+        end
+
         def to_s
           "#{metric} of #{id}#{columns.map { |name, value| " #{name} #{value}" }.join(",")}"
         end
@@ -89,7 +94,9 @@ module Cuttle
 
       # Why it can't be tested with that many server cores, or nil.
       def reason(cores)
-        @reason || ("it takes #{@cores} cores for the servers, and there were #{cores}" if short?(cores))
+        return @reason unless short?(cores)
+
+        "it takes #{@cores} cores for the servers, and there #{cores == 1 ? "was" : "were"} #{cores}"
       end
 
       # Whether that many server cores are too few, and nothing else is in the way.

@@ -12,8 +12,18 @@ module Cuttle
       # { path => text }. all: Findings of archived results.
       def of(all, root = ROOT)
         missing = Studies.all(root).reject { |study| all.any? { |findings| findings.study.name == study.name } }
-        readmes = all.to_h { |findings| ["#{root}/#{findings.study.name}/README.md", Report::Readme.render(findings)] }
-        readmes.merge(File.join(File.dirname(root), OVERVIEW) => Report::Overview.render(all, missing: missing))
+        again = Archive.again(root)
+        overview = Report::Overview.render(all, missing: missing, again: again, beliefs: Beliefs.read(root))
+        readmes(all, again, root).merge(File.join(File.dirname(root), OVERVIEW) => overview)
+      end
+
+      # { path => text }. again: further Findings, by other Rubies.
+      def readmes(all, again, root)
+        others = again.group_by { |findings| findings.study.name }
+        all.to_h do |findings|
+          name = findings.study.name
+          ["#{root}/#{name}/README.md", Report::Readme.render(findings, again: others.fetch(name, []))]
+        end
       end
 
       # Returns the paths. Raises Failure.

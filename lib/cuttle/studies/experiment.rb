@@ -67,7 +67,7 @@ module Cuttle
 
       # The Lab::Plan: configurations and loads of the conditions, and which belong together.
       def plan
-        pairs = conditions.map { |condition| [configuration(condition), condition.load(@scale)] }
+        pairs = conditions.map { |condition| [configuration(condition), @study.load(condition, @scale)] }
         Lab::Plan::Declared.new(pairs, peers: @peers).plan(seed: options.seed, rounds: @rounds, duration: 1,
                                                            warmup: @study.warmup)
       end
@@ -87,8 +87,11 @@ module Cuttle
         { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision }.compact
       end
 
-      # Why the load tester of a condition is missing, or nil.
+      # Why the load tester of a condition, or a library that is to be loaded, is missing; or nil.
       def absent(condition)
+        library = condition.environment&.fetch("LD_PRELOAD", nil)
+        return "#{library} is not here" if library && !File.exist?(library)
+
         condition.tester && @testers.find(condition.tester).unavailable
       end
 

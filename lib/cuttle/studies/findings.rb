@@ -70,6 +70,7 @@ module Cuttle
         @study = study
         @scale = scale
         @results = results
+        @ids_of = {}
         @ids = { configurations: index(results.configurations), loads: index(results.loads) }
       end
 
@@ -157,8 +158,12 @@ module Cuttle
 
       private
 
+      # Of results from before loads had as many responses as percentiles need, the load as it is declared.
       def ids_of(condition)
-        [@ids[:configurations][key(condition.configuration)], @ids[:loads][key(condition.load(scale))]]
+        @ids_of[condition] ||= begin
+          loads = [study.load(condition, scale), condition.load(scale)].map { |load| @ids[:loads][key(load)] }
+          [@ids[:configurations][key(condition.configuration)], loads.compact.first]
+        end
       end
 
       # The ids of records by the keys that identify them.
@@ -170,8 +175,10 @@ module Cuttle
         hash.slice(*KEY).compact
       end
 
+      # Nothing that is measured is below 0.
       def interval(values)
-        Lab::Statistics.median_interval(values) if values.any?
+        found = Lab::Statistics.median_interval(values) if values.any?
+        found&.low&.negative? ? Lab::Statistics::Estimate.new(found.value, 0.0, found.high, found.count) : found
       end
 
       def lengthened(estimate, factor)

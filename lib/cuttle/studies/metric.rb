@@ -20,22 +20,11 @@ module Cuttle
           ALL.keys
         end
 
-        # If a run has too few responses for a percentile, this takes what there is; the rounds show the uncertainty.
-        def time(run, name)
-          run.time(name) || of_few(run.histogram, fetch(name).percentile)
-        end
-
         # The busiest worker's CPU time divided by an equal share: 1 if all had the same. A supervisor beside the
         # workers uses little.
         def spread(run, workers)
           seconds = run.server["cpu_by_process"]&.max(workers)
           seconds.max * workers / seconds.sum if seconds&.length == workers && seconds.sum.positive?
-        end
-
-        private
-
-        def of_few(histogram, percentile)
-          histogram.value_at(percentile) / 1e6 if percentile && histogram&.count&.positive?
         end
       end
 
@@ -61,7 +50,7 @@ module Cuttle
 
       ALL = [
         new("rate", "requests/s", :rate, ->(run, _) { run.rate }),
-        *%w[mean p50 p90 p99].map { |each| new(each, each, :time, ->(run, _) { time(run, each) }) },
+        *%w[mean p50 p90 p99].map { |each| new(each, each, :time, ->(run, _) { run.time(each) }) },
         new("memory", "memory, MB", :plain, ->(run, _) { run.server["pss_total"] / 1e6 }),
         new("cpu", "CPU time, us", :plain, ->(run, _) { run.server["cpu_us"] }),
         new("errors", "errors", :plain, ->(run, _) { [run.failures.fdiv([run.sent.to_i, 1].max), LEAST].max }),

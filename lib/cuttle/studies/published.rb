@@ -61,18 +61,19 @@ module Cuttle
       end
 
       # Reads a file without quotes: only the last column may have commas. Returns { column => text, nil if empty } for
-      # each line.
-      def records(file, root)
-        header, *lines = File.readlines("#{root}/published/#{file}", chomp: true, encoding: "UTF-8")
+      # each line. below: its directory in root.
+      def records(file, root, below: "published")
+        file = [below, file].compact.join("/")
+        header, *lines = File.readlines("#{root}/#{file}", chomp: true, encoding: "UTF-8")
         columns = header.to_s.split(",")
         lines.map.with_index(2) do |line, number|
           fields = line.split(",", columns.length)
-          raise Failure, "published/#{file}, line #{number}: too few fields" if fields.length < columns.length
+          raise Failure, "#{file}, line #{number}: too few fields" if fields.length < columns.length
 
           columns.zip(fields.map { |field| field unless field.empty? }).to_h
         end
       rescue SystemCallError => error
-        raise Failure, "published/#{file}: #{error.message}"
+        raise Failure, "#{file}: #{error.message}"
       end
     end
   end

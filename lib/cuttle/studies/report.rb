@@ -28,6 +28,7 @@ module Cuttle
       autoload :Section, "cuttle/studies/report/section"
       autoload :Summary, "cuttle/studies/report/summary"
       autoload :Text, "cuttle/studies/report/text"
+      autoload :Threats, "cuttle/studies/report/threats"
     end
   end
 end

@@ -16,6 +16,7 @@ module Cuttle
       ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
       CONTROL = "control" # the copy of a condition
+      BEYOND = 10 # responses beyond a percentile
 
       # A published Row, and the Conditions that measure it: ours first, then the original server. reason: why there are
       # none, or nil.
@@ -65,6 +66,12 @@ module Cuttle
         [twice, twice.with(copy: CONTROL)]
       end
 
+      # The lab's load of a condition: with as many responses in each run as the percentiles need that claims are about.
+      def load(condition, scale)
+        load = condition.load(scale)
+        load.merge("requests" => [load["requests"], least(condition)].max)
+      end
+
       # [claim, figure] of each claim about rows that aren't measured; it would stay undecided forever.
       def unmeasured
         pairs = claims.flat_map { |claim| claim.statements.flat_map(&:figures).map { |figure| [claim, figure] } }
@@ -79,6 +86,16 @@ module Cuttle
       end
 
       private
+
+      # Responses that the percentiles need which claims say of a condition; 0 if they say none.
+      def least(condition)
+        own = condition.copy == CONTROL ? condition.with(copy: nil) : condition
+        figures = claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.select(&:percentile)
+        told = figures.uniq.select do |figure|
+          entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.include?(own) }
+        end
+        told.map { |figure| (BEYOND * 100.0 / (100 - figure.percentile)).ceil }.max.to_i
+      end
 
       def whole?(word)
         word == name || name.start_with?("#{word}-")

@@ -27,6 +27,19 @@ class TestPostgres < Minitest::Test
     assert_equal "", @postgres.run("SHOW listen_addresses").strip
   end
 
+  # The app's, and not the one that asks.
+  def test_open_connections_are_counted
+    other = Postgres.start(connections: 5)
+    assert_equal 0, other.open_connections
+    psql = IO.popen(["#{Postgres.programs}/psql", "-Xq", other.url("postgres")], "r+")
+    psql.puts "SELECT 'there';"
+    nil until psql.gets.include?("there")
+    assert_equal 1, other.open_connections
+  ensure
+    psql&.close
+    other&.stop
+  end
+
   def test_wrong_sql_is_told_in_one_line
     error = assert_raises(Cuttle::Lab::Failure) { @postgres.run("SELECT nothing FROM nowhere") }
     assert_match(/\Apostgres: .*nowhere.*\z/, error.message)

@@ -74,6 +74,20 @@ class TestStage < Minitest::Test
     end
   end
 
+  # A service's processes are the app's, and no strangers; so is what they have started.
+  def test_what_the_services_cost_is_known
+    service = Struct.new(:pid, :stop).new(Process.spawn("sh", "-c", "(yes >/dev/null) & wait", pgroup: true))
+    testbed("hybrid") do |testbed, _|
+      assert_equal 0, testbed.services_cpu
+      testbed.services["busy"] = service
+      assert eventually { testbed.services_cpu > 0.05 }
+      testbed.services.clear
+    end
+  ensure
+    Process.kill("KILL", -service.pid)
+    Process.wait(service.pid)
+  end
+
   def test_relays_end_with_the_server
     relay = nil
     testbed("hybrid") do |testbed, configuration|

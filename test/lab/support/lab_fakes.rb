@@ -140,6 +140,14 @@ module LabFakes
       server&.stop
     end
 
+    def services_cpu
+      0.0
+    end
+
+    def database_connections
+      nil
+    end
+
     def load_options(configuration, load, _cores)
       { connections: load.connections, threads: 1, keep_alive: configuration.keep_alive, timeout: 5 }
     end

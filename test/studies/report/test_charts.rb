@@ -20,7 +20,7 @@ class TestStudiesCharts < Minitest::Test
   RUBY
 
   def test_add_a_chart
-    assert_equal "lines published toy values\na toy of rate, 0 curves and 0 rows\n",
+    assert_equal "shape lines published toy values\na toy of rate, 0 curves and 0 rows\n",
                  with_file("cuttle/studies/report/charts/toy.rb", CHART, FIGURES)
   end
 end

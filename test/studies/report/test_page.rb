@@ -12,8 +12,8 @@ class TestStudiesPage < Minitest::Test
 
   def test_a_section_for_each_study_after_what_became_of_the_claims
     page = render("s0-ab", "s0-sweeps", "q1-threads")
-    assert_equal %w[claims s0-ab s0-sweeps q1-threads], page.scan(/<section id="([^"]+)"/).flatten
-    %w[claims q1-threads s0-ab s0-sweeps].each { |anchor| assert_includes page, %(<a href="##{anchor}">) }
+    assert_equal %w[threats claims s0-ab s0-sweeps q1-threads], page.scan(/<section id="([^"]+)"/).flatten
+    %w[threats claims q1-threads s0-ab s0-sweeps].each { |anchor| assert_includes page, %(<a href="##{anchor}">) }
     [study("s0-ab").question, *study("s0-ab").flaws, "cuttle study s0-ab --rounds 3 --seed 1"]
       .each { |text| assert_includes page, Cuttle::Report::Markup.escape(text) }
   end
@@ -46,6 +46,13 @@ class TestStudiesPage < Minitest::Test
     forest = render("s0-ab")[%r{<svg[^>]*aria-label="requests/s, ours by the published.*?</svg>}m]
     published = study("s0-ab").entries.select { |entry| entry.row.file }
     assert_equal published.sum { |entry| entry.conditions.length }, forest.scan('class="marker').length
+  end
+
+  # One figure for each publication, in which only the shape counts.
+  def test_the_shape_of_what_was_published_against_ours
+    shapes = render("s0-ab", "s0-sweeps", "q1-threads").scan(%r{<svg[^>]*aria-label="requests/s: the shape.*?</svg>}m)
+    assert_equal 2, shapes.length
+    shapes.each { |shape| assert_operator shape.scan('class="marker').length, :>=, 20 }
   end
 
   def test_questions_are_drawn_alone

@@ -47,7 +47,7 @@ module StudiesCase
 
   # Declarations alone, whatever is kept of them.
   def copy(name)
-    files = Dir.children("#{Studies::ROOT}/#{name}") - %w[README.md results.jsonl]
+    files = Dir.children("#{Studies::ROOT}/#{name}").grep_v(/\A(README\.md|results\.jsonl|ruby-.*)\z/)
     FileUtils.mkdir_p("#{@root}/#{name}")
     files.each { |file| FileUtils.cp_r("#{Studies::ROOT}/#{name}/#{file}", "#{@root}/#{name}/#{file}") }
   end

@@ -32,7 +32,9 @@ module Cuttle
 
           say(Studies::Documents.write(all, @root)) unless directory
           page = output || File.join(directory || @root, PAGE)
-          say([Studies::Documents.replace(page, Studies::Report::Page.render(all))])
+          again = directory ? [] : Studies::Archive.again(@root)
+          say([Studies::Documents.replace(page, Studies::Report::Page.render(all, again: again,
+                                                                             beliefs: Studies::Beliefs.read(@root)))])
           0
         end
 

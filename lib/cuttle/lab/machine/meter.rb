@@ -7,10 +7,11 @@ module Cuttle
       # afterwards.
       class Meter
         # server: the part of the results line about the server. others, steal: seconds per second and core that other
-        # processes and other machines used. lost: both together, on the server's cores only. If the load shares these
-        # cores, lost counts other machines only, because an app's services run there too. speed: relative speed of the
-        # servers' cores afterwards (see CoreSpeed). network: how busy a slow network's relay was, 0 to 1, alone or with
-        # the load on the cores that they share; 0 without a relay.
+        # processes (not the server's, the load's or the app's services) and other machines used. lost: both together,
+        # on the server's cores only. If the load shares these cores, lost counts other machines only, because an app's
+        # services run there too. speed: relative speed of the servers' cores afterwards (see CoreSpeed). network: how
+        # busy a slow network's relay was, 0 to 1, alone or with the load on the cores that they share; 0 without a
+        # relay.
         Figures = Struct.new(:server, :others, :steal, :lost, :speed, :network, keyword_init: true) do
           # The share of the servers' computing power that was not available.
           def withheld
@@ -25,7 +26,9 @@ module Cuttle
         MOST_LOST = 0.1
 
         # tree: the server's ProcessTree. speed: CoreSpeed. route: the Network::Routes::Route that the load takes.
-        def initialize(tree, cores, speed, route)
+        # services: returns the CPU seconds that the app's services have used so far.
+        def initialize(tree, cores, speed, route, services: -> { 0.0 })
+          @services = services
           @tree = tree
           @cores = cores
           @speed = speed
@@ -45,7 +48,8 @@ module Cuttle
 
         def sample
           { wall: clock(Process::CLOCK_MONOTONIC), own: clock(Process::CLOCK_PROCESS_CPUTIME_ID) + Machine.children_cpu,
-            network: @route.cpu_seconds, cpu: @tree.cpu_seconds, switches: @tree.voluntary_switches, **@cores.times,
+            network: @route.cpu_seconds, services: @services.call, cpu: @tree.cpu_seconds,
+            switches: @tree.voluntary_switches, **@cores.times,
             **@cores.times(@cores.server).transform_keys { |name| :"server_#{name}" } }
         end
 
@@ -61,9 +65,14 @@ module Cuttle
         def figures(result, used, processes)
           wall = used[:wall] * (@cores.server | @cores.load).length
           server = { **server(result, used), "cpu_by_process" => processes }
-          others = used[:busy] - used[:cpu] - used[:own] - used[:network]
+          others = used[:busy] - used.values_at(:cpu, :own, :network, :services).sum
           Figures.new(server: server, steal: used[:steal] / wall, others: [others / wall, 0.0].max, lost: lost(used),
                       speed: @speed.now, network: network(used))
+        end
+
+        # What a response cost the app's services, if there are any.
+        def services(used, responses)
+          used[:services].positive? ? { "services_us" => used[:services] * 1e6 / responses } : {}
         end
 
         def network(used)
@@ -82,7 +91,8 @@ module Cuttle
           sizes = @tree.pss
           sizes = sizes.values if sizes.is_a?(Hash)
           { "cpu_us" => used[:cpu] * 1e6 / responses, "switches" => used[:switches].fdiv(responses), "pss" => sizes,
-            "pss_total" => sizes.sum, "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length) }
+            "pss_total" => sizes.sum, "cpu_share" => used[:cpu] / (used[:wall] * @cores.server.length),
+            **services(used, responses) }
         end
       end
     end

@@ -46,6 +46,18 @@ module Cuttle
           @services.each_value(&:stop)
         end
 
+        # Connections that are open at the app's database; nil without one, or if it doesn't answer.
+        def database_connections
+          @services["postgres"]&.open_connections
+        rescue Failure
+          nil
+        end
+
+        # CPU seconds that the app's services have used so far, with their descendants.
+        def services_cpu
+          @services.each_value.sum { |service| Servers::ProcessTree.new(service.pid, orphans: false).cpu_seconds }
+        end
+
         # The peers as they serve this app. Call it after #prepare.
         def peers
           @peers ||= @app.gemfile ? Servers::Bundled::All.new(@app, "#{@directory}/peers") : Servers::Peers

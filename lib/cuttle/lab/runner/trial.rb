@@ -62,7 +62,7 @@ module Cuttle
 
         # [result, Machine::Meter::Figures] of a load. options: of Cuttle::Load, beside those of the run.
         def measure(**options)
-          Machine::Meter.new(@server.tree, @cores, @speed, @route).measure do
+          Machine::Meter.new(@server.tree, @cores, @speed, @route, services: @testbed.method(:services_cpu)).measure do
             @generator.call(@url, tester: @load.tester, **@options, **length, **options)
           end
         end
@@ -92,12 +92,16 @@ module Cuttle
             "proof" => proof.map { |each| plain(each) }, "steady" => steady, **counts(result), "ms" => times(result),
             "server" => figures.server, "load_cpu" => load_cpu, "marks" => marks(result),
             "windows" => windows(result), "histogram" => result.distribution, "warnings" => warnings.map(&:to_h),
-            "lost" => figures.lost, "speed" => figures.speed&.round(3) }
+            "lost" => figures.lost, "speed" => figures.speed&.round(3), **database }
         end
 
         def counts(result)
           { "rate" => result.rate, "responses" => result.responses, "sent" => result.sent, "octets" => result.octets,
             "elapsed" => result.elapsed, "errors" => result.errors.transform_keys(&:to_s) }
+        end
+
+        def database
+          { "database_connections" => @testbed.database_connections }.compact
         end
 
         def plain(proof)

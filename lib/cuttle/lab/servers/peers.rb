@@ -9,6 +9,7 @@ module Cuttle
         extend Catalogue
 
         autoload :Peer, "cuttle/lab/servers/peers/peer"
+        autoload :Adapted, "cuttle/lab/servers/peers/adapted"
 
         list "server", "cuttle/lab/servers/peers", {
           "cuttle" => ["Cuttle", "this one, under each of its engines"],
@@ -29,6 +30,15 @@ module Cuttle
           "jruby" => ["Jruby", "this one on JRuby, under its engines: threads without a GVL"],
           "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
           "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
+          "puma-7" => ["Puma7", "the last Puma 7"],
+          "puma-6" => ["Puma6", "the last Puma 6"],
+          "puma-3" => ["Puma3", "the last Puma 3, of 2020"],
+          "thin-1.6" => ["Thin16", "the last Thin 1.6, of 2015"],
+          "unicorn-4" => ["Unicorn4", "the last Unicorn 4, of 2015"],
+          "unicorn-5" => ["Unicorn5", "the last Unicorn 5, of 2020"],
+          "webrick-1.4" => ["Webrick14", "WEBrick as it came with Ruby 2.5, of 2017"],
+          "serverengine" => ["Serverengine", "a framework that forks workers, with one connection at a time in each"],
+          "swiftiply" => ["Swiftiply", "an evented router, and processes that serve one request at a time"],
           "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
           "uwsgi" => ["Uwsgi", "a server in C, the app in forked processes"],
           "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
@@ -41,8 +51,8 @@ module Cuttle
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
             "webrick" => "1.9.2", "rainbows" => "5.2.1", "yahns" => "1.18.0", "goliath" => "1.0.7",
             "iodine" => "0.7.60", "agoo" => "2.15.15", "itsi-server" => "0.2.27", "rhebok" => "0.9.3",
-            "jruby-jars" => "9.4.15.0", "logger" => "1.7.0", "rack" => "3.2.8", "rack:<3" => "2.2.25",
-            "rack:<2" => "1.6.13", "rackup" => "2.3.1"
+            "serverengine" => "2.4.0", "jruby-jars" => "9.4.15.0", "logger" => "1.7.0", "rack" => "3.2.8",
+            "rack:<3" => "2.2.25", "rack:<2" => "1.6.13", "rackup" => "2.3.1"
           }.freeze,
           "4.0" => {
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.57.0", "thin" => "2.0.1",

@@ -56,8 +56,10 @@ module Cuttle
         end
 
         # leader: pid of a process that leads its own process group, and is the only unreaped child of this process.
-        def initialize(leader)
+        # orphans: whether processes that this process has inherited since count as well.
+        def initialize(leader, orphans: true)
           @leader = leader
+          @orphans = orphans
           @start = kin(leader)&.start
           @strangers = []
         end
@@ -170,7 +172,7 @@ module Cuttle
 
         def ours?(process)
           process.pid == leader || process.group == leader ||
-            (process.parent == Process.pid && !@start.nil? && process.start >= @start)
+            (@orphans && process.parent == Process.pid && !@start.nil? && process.start >= @start)
         end
 
         def reaped_cpu(pid)

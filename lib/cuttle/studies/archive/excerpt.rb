@@ -8,7 +8,7 @@ module Cuttle
       # only if a percentile is reported for which its run had too few responses; then only the part that can hold that
       # percentile.
       class Excerpt
-        DROPPED = %w[order at boot proof octets elapsed load_cpu speed repeated marks windows histogram].freeze
+        DROPPED = %w[order at boot proof octets elapsed speed repeated marks windows histogram].freeze
         HEADER = %w[fairness cut].freeze # dropped as well
         SERVER = %w[pss switches cpu_share].freeze # dropped as well
         TIMES = Metric::ALL.values.select { |metric| metric.kind == :time }.map(&:name).freeze

@@ -8,6 +8,9 @@ module Cuttle
       # The conditions of a study, in sentences: the machine, the scale, what went wrong, and the command that repeats
       # it.
       module Conditions
+        LEAST = 0.4 # seconds; a shorter run says little about a rate
+        LITTLE = 0.03 # of a core that the load shares with the servers
+
         module_function
 
         # "Measured 2026-11-21 on …; ….", and what was shorter than in the original.
@@ -16,7 +19,13 @@ module Cuttle
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
                       "#{Units.plural(findings.rounds, "block")}, seed #{results.seed}"].join("; ")
           ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." },
-           *agreement(findings.control)].join(" ")
+           *agreement(findings.control), *connections(results)].join(" ")
+        end
+
+        # How many connections there were at the database, in a sentence; nil if that was not recorded.
+        def connections(results)
+          counts = results.runs.filter_map { |run| run["database_connections"] }
+          "Up to #{Units.plural(counts.max, "connection")} were open at the database." if counts.any?
         end
 
         # What the A/A control says for the study, a sentence; nil if it doesn't.
@@ -68,7 +77,8 @@ module Cuttle
           results = findings.results
           [*("It did not come to its end." if results.interrupted?), *doubt(findings.control),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
-           *too_few(findings), *failed(results), *invalid(results), *unsteady(results),
+           *too_few(findings), *failed(results), *invalid(results), *unsteady(results), *short(results),
+           *sharing(results),
            *results.warnings.map { |warning| "#{capital(warning.text)}." }]
         end
 
@@ -109,6 +119,33 @@ module Cuttle
 
           "#{Units.plural(runs.length, "run")} of #{results.runs.length} did not become steady in the warm-up: " \
             "#{places.join("; ")}."
+        end
+
+        # Runs that were too short, in a sentence; or nil.
+        def short(results)
+          runs = results.runs.select { |run| run.valid? && run.rate.to_f.positive? }
+          lengths = runs.map { |run| run.responses / run.rate }.select { |seconds| seconds < LEAST }
+          return if lengths.empty?
+
+          "#{Units.plural(lengths.length, "run")} of #{results.runs.length} took less than #{LEAST} s, the shortest " \
+            "#{format("%.2g", lengths.min)} s: they say little about rates."
+        end
+
+        # What the load took of a core that it shared with the servers, in a sentence; or nil.
+        def sharing(results)
+          cores = shared(results.environment)
+          return if cores.empty?
+
+          most = results.runs.filter_map(&:load_cpu).max
+          return "The load shared core #{cores.join(", ")} with the servers; what it took was not kept." unless most
+
+          "The load shared core #{cores.join(", ")} with the servers, and took up to #{format("%.2g", most * 100)}% " \
+            "of it#{": rates there are too low by about as much" if most > LITTLE}."
+        end
+
+        # The cores that load and servers shared.
+        def shared(environment)
+          environment.values_at("server_cores", "load_cores").map(&:to_a).reduce(:&)
         end
 
         def where(results, configuration, load)

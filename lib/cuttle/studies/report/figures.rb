@@ -14,6 +14,7 @@ module Cuttle
                   "cpu" => ->(value) { Numbers.tick_time(value / 1e3) },
                   "errors" => ->(value) { "#{Numbers.short(value * 100)}%" } }.freeze
         TICK_TIME = ->(value) { Numbers.tick_time(value) }
+        TOO_LITTLE = "too little was measured"
         FORECAST = "Forecast by the model of `cuttle tune`, not measured"
 
         module_function
@@ -39,10 +40,11 @@ module Cuttle
 
         # The same for a ratio. What never happened has an upper bound only.
         def ratio(found)
-          return "at most #{Numbers.ratio(found.high)}" if found&.value&.zero?
+          return TOO_LITTLE unless found
+          return "at most #{Numbers.ratio(found.high)}" if found.value&.zero?
 
           interval = Numbers.interval(found, :ratio)
-          "#{Numbers.ratio(found&.value)}#{" (#{interval})" if interval}"
+          "#{Numbers.ratio(found.value)}#{" (#{interval})" if interval}"
         end
 
         # What a statement's ratio is, and what it was to be.
@@ -50,9 +52,15 @@ module Cuttle
           "#{statement.text}: #{ratio(found)}, to be #{statement.bounds}"
         end
 
-        # Why a claim could not be tested, and the model's forecast if there is one.
+        # Why a claim could not be tested, what tests it, and the model's forecast if there is one.
         def reason(verdict)
-          [verdict.reason, *forecast(verdict)].join(". ")
+          [verdict.reason, *elsewhere(verdict), *forecast(verdict)].join(". ")
+        end
+
+        # The command for a machine that has the cores which are missing here; nil if something else is missing.
+        def elsewhere(verdict)
+          claim = verdict.claim
+          "On a machine of #{claim.cores + 1} cores or more: `cuttle study #{claim.id}`" if verdict.forecast
         end
 
         # "A forecast by `cuttle tune`'s model: 2 processes by one: 1.96, to be 1.8 to 2.2"; nil without one.

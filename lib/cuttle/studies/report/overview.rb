@@ -21,21 +21,34 @@ module Cuttle
 
         module_function
 
-        # all: Findings of one study each. missing: Studies without results.
-        def render(all, missing: [])
-          summary = Summary.new(all)
-          [MADE, "# What the field believed, and what we found", LEAD, *claims(summary), *questions(all, summary),
+        # all: Findings of one study each. missing: Studies without results. again: further Findings, by other Rubies.
+        # beliefs: Beliefs::Sentences.
+        def render(all, missing: [], again: [], beliefs: [])
+          summary = Summary.new(all, again: again)
+          [MADE, "# What the field believed, and what we found", LEAD, *believed(summary.beliefs(beliefs)),
+           "## #{Threats::TITLE}", Markdown.list(Threats.of(all)), *claims(summary), *questions(all, summary),
            "## The studies", *all.map { |findings| paragraph(findings) }, *not_yet(missing)].join("\n\n") << "\n"
+        end
+
+        def believed(pairs)
+          return [] if pairs.empty?
+
+          sentences = pairs.map.with_index(1) do |(sentence, line), number|
+            "#{number}. #{sentence.text} (#{link(line.study, line.claim.id)}: #{Markdown.inline(line.evidence)})"
+          end
+          ["## What to believe now", sentences.join("\n")]
         end
 
         def claims(summary)
           return [] if summary.published.empty?
 
+          again = ["on another Ruby"] if summary.again?
           rows = summary.published.map do |line|
-            [link(line.study, line.claim.id), line.claim.text, *verdicts(line), line.evidence]
+            [link(line.study, line.claim.id), line.claim.text, *verdicts(line), *(line.elsewhere.join(", ") if again),
+             line.evidence]
           end
-          ["## The claims", summary.sentence,
-           Markdown.table(["", "what was published", "on our core", "on the server of then", "evidence"], rows)]
+          header = ["", "what was published", "on our core", "on the server of then", *again, "evidence"]
+          ["## The claims", summary.sentence, Markdown.table(header, rows)]
         end
 
         # The verdicts on our core, and on other servers.
@@ -65,7 +78,13 @@ module Cuttle
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
            "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.rounds} blocks: ",
            Units.plural(study.entries.length, "row"), ", ",
-           Units.plural(study.conditions.length, "measurement"), " in each block."].join
+           Units.plural(study.conditions.length, "measurement"), " in each block; #{control(findings)}."].join
+        end
+
+        # The A/A control in words.
+        def control(findings)
+          found = findings.control
+          found ? "A/A control #{Figures.ratio(found)}" : "without an A/A control"
         end
 
         def not_yet(missing)

@@ -11,24 +11,44 @@ module Cuttle
         MAKER = "cuttle study"
         STYLE = File.expand_path("style.css", __dir__)
         CLAIMS = "Published claims"
+        BELIEFS = "What to believe now"
+        FIRST = [BELIEFS, Threats::TITLE, CLAIMS].freeze
 
         module_function
 
-        # all: Findings of one study each. A String.
-        def render(all)
-          sections = sections(all)
+        # all: Findings of one study each. again: further Findings, by other Rubies. beliefs: Beliefs::Sentences.
+        # Returns a String.
+        def render(all, again: [], beliefs: [])
+          sections = sections(all, Summary.new(all, again: again), beliefs)
           Sheet.render(TITLE, MAKER, tag(:header, heading(all), contents(sections)), Sheet.main(sections),
                        Sheet.footer(MAKER), styles: [STYLE])
         end
 
         # { anchor => [heading, content] }
-        def sections(all)
-          claims = claims(Summary.new(all))
+        def sections(all, summary, beliefs)
+          first = { "beliefs" => [BELIEFS, believed(summary.beliefs(beliefs))],
+                    "threats" => [Threats::TITLE, tag(:ul, items(Threats.of(all)), class: "flaws")],
+                    "claims" => [CLAIMS, claims(summary)] }
           studies = all.to_h do |findings|
             study = findings.study
             [study.name, ["#{study.name}: #{study.title}", Section.content(findings)]]
           end
-          claims ? { "claims" => [CLAIMS, claims], **studies } : studies
+          first.select { |_, (_, content)| content }.merge(studies)
+        end
+
+        def items(texts)
+          texts.map { |text| tag(:li, text) }
+        end
+
+        # Each sentence, with the verdict and the evidence that it rests on.
+        def believed(pairs)
+          return if pairs.empty?
+
+          sentences = pairs.map do |sentence, line|
+            tag(:li, tag(:p, sentence.text), Section.word(line.main),
+                " ", tag(:a, line.claim.id, href: "##{line.study.name}"), tag(:small, line.evidence))
+          end
+          tag(:ol, sentences, class: "beliefs")
         end
 
         def heading(all)
@@ -39,7 +59,7 @@ module Cuttle
 
         # Only the names, because titles are long.
         def contents(sections)
-          short = sections.to_h { |anchor, (heading, _)| [anchor, [heading == CLAIMS ? heading : anchor]] }
+          short = sections.to_h { |anchor, (heading, _)| [anchor, [FIRST.include?(heading) ? heading : anchor]] }
           Sheet.contents(short)
         end
 
@@ -53,11 +73,12 @@ module Cuttle
                Sheet.table(CLAIMS, ["", "what was published", "verdict", "evidence"], rows))
         end
 
-        # The verdict on our core, and below it those on other servers.
+        # The verdict on our core, and below it those on other servers and by other Rubies.
         def words(line)
           main = line.main
           [Section.word(main), *(tag(:small, "on #{main.by}") if main.by),
-           (line.verdicts - [main]).map { |each| tag(:small, [each.word, each.by].compact.join(" on ")) }]
+           (line.verdicts - [main]).map { |each| tag(:small, [each.word, each.by].compact.join(" on ")) },
+           line.elsewhere.map { |each| tag(:small, each) }]
         end
       end
     end

@@ -9,11 +9,16 @@ module Cuttle
 
         module_function
 
-        # A String.
-        def render(findings)
+        # again: further Findings of the study, by other Rubies. Returns a String.
+        def render(findings, again: [])
           parts = [MADE, *heading(findings.study), "## Result", Markdown.render(findings).chomp,
-                   "## Conditions", *conditions(findings)]
+                   "## Conditions", *conditions(findings), *again.flat_map { |each| elsewhere(each) }]
           parts.join("\n\n") << "\n"
+        end
+
+        def elsewhere(findings)
+          ["## On #{Threats.ruby(findings.results.environment)}", *Markdown.claims(findings.verdicts),
+           *conditions(findings)]
         end
 
         def heading(study)

@@ -7,8 +7,8 @@ module Cuttle
       class Summary
         OURS = "our core"
 
-        # A claim and its verdicts.
-        Line = Struct.new(:study, :claim, :verdicts) do
+        # A claim and its verdicts. again: [[name of another Ruby, its verdicts there], …]
+        Line = Struct.new(:study, :claim, :verdicts, :again) do
           # The verdict on our core, or the one that is about no server; or nil.
           def ours
             verdicts.find { |each| each.by.nil? || each.by.include?(OURS) }
@@ -16,6 +16,11 @@ module Cuttle
 
           def others
             verdicts - [ours]
+          end
+
+          # "confirmed (Ruby 4.0 with YJIT)"
+          def elsewhere
+            again.map { |ruby, verdicts| "#{verdicts.find { |each| !each.model }.word} (#{ruby})" }
           end
 
           # "refuted", with the servers, unless it is our core alone.
@@ -46,9 +51,20 @@ module Cuttle
           end
         end
 
-        # all: Findings of one study each.
-        def initialize(all)
+        # all: Findings of one study each. again: further Findings of these studies, by other Rubies.
+        def initialize(all, again: [])
           @all = all
+          @again = again.group_by { |findings| findings.study.name }
+        end
+
+        # Whether anything was measured by another Ruby as well.
+        def again?
+          @again.any?
+        end
+
+        # [[Beliefs::Sentence, Line], …]: those of the sentences that hold.
+        def beliefs(sentences)
+          Beliefs.held(sentences, lines)
         end
 
         # Lines of the published claims.
@@ -76,7 +92,15 @@ module Cuttle
 
         def lines
           @lines ||= @all.flat_map do |findings|
-            findings.verdicts.group_by(&:claim).map { |claim, verdicts| Line.new(findings.study, claim, verdicts) }
+            findings.verdicts.group_by(&:claim).map do |claim, verdicts|
+              Line.new(findings.study, claim, verdicts, again(findings.study, claim))
+            end
+          end
+        end
+
+        def again(study, claim)
+          @again.fetch(study.name, []).map do |findings|
+            [Threats.ruby(findings.results.environment), findings.verdicts.select { |each| each.claim.id == claim.id }]
           end
         end
       end

@@ -72,6 +72,15 @@ module Cuttle
             status.success? ? output : raise(Failure, "postgres: #{output.lines.first.to_s.strip}")
           end
 
+          OPEN = "SELECT count(*) FROM pg_stat_activity " \
+                 "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
+          private_constant :OPEN
+
+          # Number of connections that are open, without this one. Raises Lab::Failure.
+          def open_connections
+            Integer(run(OPEN))
+          end
+
           def make_work_table
             run("CREATE DATABASE work")
             run(WorkApp::Database::TABLE, database: "work")

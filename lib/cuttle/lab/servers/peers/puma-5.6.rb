@@ -9,13 +9,18 @@ module Cuttle
         class Puma56 < Puma
           def gems = %w[puma:5.6.9 rack:<3]
           def bundled? = false
-          def workers = (0..0)
           def keeps_alive = [true]
           def thread_name = /\Apuma threadpoo\z|\Apuma srv tp/
 
           def arguments(setup)
             ["puma", "-C", "-", "-q", "-e", "production", "-b", "tcp://#{address(setup)}?backlog=#{setup.backlog}",
-             "-t", "#{setup.threads}:#{setup.threads}", setup.app]
+             "-t", "#{setup.threads}:#{setup.threads}", *workers_of(setup), setup.app]
+          end
+
+          private
+
+          def workers_of(setup)
+            ["-w", setup.workers.to_s, "--preload"] if setup.workers.positive?
           end
         end
       end

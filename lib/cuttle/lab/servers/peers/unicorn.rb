@@ -13,7 +13,7 @@ module Cuttle
           def backlog(setup) = setup.backlog
 
           def arguments(setup)
-            [name, *flags, "-E", "production", "-c", setup.file("rb", configuration(setup).join("\n")), setup.app]
+            [program, *flags, "-E", "production", "-c", setup.file("rb", configuration(setup).join("\n")), setup.app]
           end
 
           private

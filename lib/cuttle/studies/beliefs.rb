@@ -1,0 +1,31 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    # What a practitioner should believe, in sentences: studies/beliefs.csv. A sentence rests on one claim, and holds
+    # only while that claim has the verdict for which it was written: a new measurement withdraws what it contradicts.
+    module Beliefs
+      MOST = 10 # a reader is told the first ones that hold
+
+      # claim: its id. verdict: in words, as Findings::WORDS has them.
+      Sentence = Struct.new(:claim, :verdict, :text)
+
+      module_function
+
+      # All Sentences, in the order of the file; none without a file. Raises Failure.
+      def read(root = ROOT)
+        return [] unless File.file?("#{root}/beliefs.csv")
+
+        Published.records("beliefs.csv", root, below: nil).map do |record|
+          Sentence.new(*record.values_at("claim", "verdict", "sentence"))
+        end
+      end
+
+      # [[Sentence, Report::Summary::Line], …]: the first ones that hold by these findings.
+      def held(sentences, lines)
+        pairs = sentences.map { |each| [each, lines.find { |line| line.claim.id == each.claim }] }
+        pairs.select { |sentence, line| line&.main&.word == sentence.verdict }.first(MOST)
+      end
+    end
+  end
+end

@@ -1,0 +1,87 @@
+# frozen_string_literal: true
+
+module Cuttle
+  module Studies
+    module Report
+      # Threats to validity: what could make the findings wrong. Numbers come from the results.
+      module Threats
+        TITLE = "Threats to validity"
+        LOOPBACK = "Load and servers are on one machine and meet on its loopback: no network loses or delays " \
+                   "anything, unless a study says so."
+        SERVERS = "The servers are today's releases, unless a name has a version. They are not those that were " \
+                  "measured then; which of these can still be had is in docs/study.md."
+        SOURCES = "Ranges come from the claim's own words where it has numbers (\"over 8 times\": above 8). " \
+                  "\"Alike\" is 0.9 to 1.1, \"better\" is above or below 1."
+        FIXED = "They were committed with the declarations, before the kept runs began (11d6358, 6b4357e, 8e1741b, " \
+                "9cc7d29; later ones 741f233, c472647, 1bdbe5c, 6fdc875, 765ca2e, bdad526), but for the pair of " \
+                "s3.6, which was chosen from these runs because it differs."
+
+        module_function
+
+        # Sentences. all: Findings of one study each; at least one.
+        def of(all)
+          [cores(all), *pinning(all), LOOPBACK, rubies(all), SERVERS, *scales(all), rounds(all), controls(all),
+           "#{SOURCES} #{FIXED}"]
+        end
+
+        def cores(all)
+          machines = all.map { |each| machine(each.results.environment) }.uniq
+          "Everything ran on #{machines.join(" and ")}. What needs more cores is not tested, and neighbours on the " \
+            "same silicon can't be seen."
+        end
+
+        def machine(environment)
+          [environment["cores"] && Units.plural(environment["cores"], "core"), environment["cpu"]].compact.join(" of ")
+        end
+
+        # Servers and load are pinned; where cores are too few, they share one.
+        def pinning(all)
+          shared = all.count { |each| Conditions.shared(each.results.environment).any? }
+          return if shared.zero?
+
+          "Servers and load are pinned to cores. In #{shared} of #{studies(all.length)} the " \
+            "load shared a core with the servers; each study's conditions say what it took."
+        end
+
+        def rubies(all)
+          tally = all.map { |each| ruby(each.results.environment) }.tally
+          "Rubies: #{tally.map { |name, count| "#{name} in #{studies(count)}" }.join(", ")}. " \
+            "The publications had 1.9 to 2.6."
+        end
+
+        # "2 studies"
+        def studies(count)
+          "#{count} #{count == 1 ? "study" : "studies"}"
+        end
+
+        # "Ruby 4.0 with YJIT"
+        def ruby(environment)
+          "Ruby #{environment["ruby"].to_s[/\d+\.\d+/]}#{" with YJIT" if environment["yjit"]}"
+        end
+
+        def scales(all)
+          shorter = all.reject { |each| each.scale.full? }
+          return if shorter.empty?
+
+          least = shorter.map { |each| each.scale.factor }.min
+          "#{studies(shorter.length)} of #{all.length} ran with shorter or fewer requests " \
+            "(down to #{format("%g", least)} times): what a server costs weighs more there, and what depends on " \
+            "Ruby's 100 ms quantum doesn't show."
+        end
+
+        def rounds(all)
+          least, most = all.map(&:rounds).minmax
+          "#{[least, most].uniq.join(" to ")} rounds are few. Intervals assume that logarithms of ratios are normal, " \
+            "which so few can't show; how much they vary is learned from the whole study."
+        end
+
+        def controls(all)
+          found = all.filter_map(&:control)
+          agreed = found.count { |control| Conditions.agrees?(control) }
+          "An A/A control was measured in #{found.length} of #{studies(all.length)}, and agreed in " \
+            "#{agreed}. Without it, only the spread between rounds tells noise from a difference."
+        end
+      end
+    end
+  end
+end

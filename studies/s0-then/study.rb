@@ -1,0 +1,46 @@
+# frozen_string_literal: true
+
+title "Ten people at the servers of then"
+source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
+question "Are the claims about Thin, Unicorn and Puma claims about their models, or about these servers as they were?"
+design "The app of s0-ab, under the last releases of the series that were current then and can still be had (Thin 1.6,
+        Unicorn 4, Puma 3; no Puma 2 compiles any more), beside today's. 10 connections, each request on one of its
+        own."
+flaw "Ruby is today's oldest, 3.1, and not 1.9.3: only the servers are of then."
+flaw "The app spins by the clock on the wall: see s0-ab."
+
+cores :all
+fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
+
+# What is asked => by time: a server as the lab knows it, with its numbers.
+servers = {
+  "thin evented" => { "then" => ["thin-1.6:evented", {}], "today" => ["thin:evented", {}] },
+  "thin threaded" => { "then" => ["thin-1.6:threaded", { threads: 20 }],
+                       "today" => ["thin:threaded", { threads: 20 }] },
+  "4 processes" => { "then" => ["unicorn-4", { workers: 4 }], "today" => ["unicorn", { workers: 4 }] },
+  "16 threads" => { "then" => ["puma-3", { threads: 16 }], "today" => ["puma", { threads: 16 }] },
+  "3x16 threads" => { "then" => ["puma-3", { workers: 3, threads: 16 }],
+                      "today" => ["puma", { workers: 3, threads: 16 }] }
+}
+
+servers.each do |setting, times|
+  times.each do |time, (server, numbers)|
+    trial "s0.then", server: setting, of: time do
+      other server, **numbers
+      ask work(fake_work), connections: 10, requests: 1000
+    end
+  end
+end
+
+of = ->(metric, server, time = "then") { send(metric, "s0.then", server: server, of: time) }
+expect "s0.then.4", "an evented Thin of then with a blocking app is very even", on: :originals,
+       "p90 by p50" => [of[:p90, "thin evented"], of[:p50, "thin evented"], ..1.1]
+expect "s0.then.5", "the threaded mode of Thin of then has a terrible tail", on: :originals,
+       "p90 by p50" => [of[:p90, "thin threaded"], of[:p50, "thin threaded"], 8..]
+expect "s0.then.8", "one threaded process of Puma of then beats four of Unicorn of then", on: :originals,
+       "1x16 threads by 4 processes" => [of[:rate, "16 threads"], of[:rate, "4 processes"], 1..]
+expect "s0.then.9", "three processes of threads of Puma of then beat one; the tail is still long", on: :originals,
+       "3x16 by 1x16" => [of[:rate, "3x16 threads"], of[:rate, "16 threads"], 1..],
+       "p99 by p50" => [of[:p99, "3x16 threads"], of[:p50, "3x16 threads"], 2..]
+expect "s0.then.same", "the servers of then serve what today's serve", on: :originals,
+       **servers.keys.to_h { |name| ["#{name}: then by today", [of[:rate, name], of[:rate, name, "today"], 0.9..1.1]] }
