@@ -89,7 +89,7 @@ module Cuttle
 
       # Why it can't be tested with that many server cores, or nil.
       def reason(cores)
-        @reason || ("it takes #{@cores} cores for the servers, and there were #{cores}" if short?(cores))
+        @reason || ("it needs #{@cores} server cores; the servers had #{cores}" if short?(cores))
       end
 
       # Whether that many server cores are too few, and nothing else is in the way.
