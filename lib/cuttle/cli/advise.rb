@@ -15,14 +15,14 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
-      # Database connections, where they are limited. They can't be seen; a thread of Active Record holds one at most, of
-      # one database.
+      # Database connections, where they are limited. They can't be seen; a thread of Active Record holds at most one of
+      # each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
-        Watches a running server for a minute, and answers how many workers and how many threads its requests need. It
-        makes no load, so it knows less than cuttle tune: it can't judge other engines, and lists what else it can't
-        see. It needs a server with --control-url, on this machine.
+        Watches a running server for a minute, and answers how many workers and how many threads its requests need.
+        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and lists what else it
+        can't see. It needs a server with --control-url, on this machine.
       TEXT
 
       def initialize(out:, err:)
