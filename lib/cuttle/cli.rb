@@ -60,7 +60,7 @@ module Cuttle
     # Adds --version, with its +short+ spellings, and --help to the OptionParser of a command. Each ends the command.
     def self.tell_version_and_help(parser, short: %w[-V -v])
       parser.on(*short, "--version", "print the version") { throw :version }
-      parser.on("-h", "--help", "print this help") { throw :help, parser.help }
+      parser.on("-h", "--help", "show this help") { throw :help, parser.help }
     end
 
     # What +parser+ leaves of the arguments. Raises UsageError.

@@ -2,12 +2,11 @@
 
 title "A cache before the app"
 source 'Left open by N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019), where Passenger was far ahead: it
-        keeps responses that say that they may be kept, unless it is told not to'
-question "How much of a lead is a cache that nobody asked for, and is it the server's merit?"
-design "Responses that anybody may keep for a minute, at once or after 2 ms of computing; Passenger with its cache and
-        without, ours behind HAProxy with a cache and without, and ours alone; 2 processes of 1 slot, 8 connections that
-        are kept alive, one core for the server. All ask for the same page,
-            which is the best that can happen to a cache."
+        caches responses that allow it, unless it is told not to'
+question "How large a lead does a cache give that is on by default, and is it the server's merit?"
+design "Responses that may be cached for a minute, sent at once or after 2 ms of computing; Passenger with and without
+        its cache, ours behind HAProxy with and without a cache, and ours alone; 2 processes of 1 slot, 8 keep-alive
+        connections, one core for the server. All requests are for the same page, the best case for a cache."
 
 app "cacheable.ru"
 rounds 4
@@ -30,16 +29,16 @@ servers.each do |name, server|
   end
 end
 
-expect "q8.1", "Passenger's cache is a lead that has nothing to do with how it serves",
+expect "q8.1", "Passenger's lead comes from its cache, not from how it runs apps",
        "a page that is there at once: with the cache by without" =>
          [rate("q8", server: "passenger, caching", page: "at once"), rate("q8", server: "passenger", page: "at once"),
           1.5..],
        "a page of 2 ms: with the cache by without" =>
          [rate("q8", server: "passenger, caching", page: "2 ms"), rate("q8", server: "passenger", page: "2 ms"), 5..]
-expect "q8.2", "without it, what computes is the app, whoever serves",
+expect "q8.2", "without the cache, the app limits the rate, whichever server runs it",
        "a page of 2 ms: Passenger by ours" => [rate("q8", server: "passenger", page: "2 ms"),
                                                rate("q8", server: "alone", page: "2 ms"), 0.8..1.05]
-expect "q8.3", "any server has the same lead behind a router that caches",
+expect "q8.3", "any server gets the same lead from a router that caches",
        "a page of 2 ms: HAProxy with a cache by without" =>
          [rate("q8", server: "behind haproxy, caching", page: "2 ms"),
           rate("q8", server: "behind haproxy", page: "2 ms"), 5..],

@@ -37,6 +37,17 @@ class TestAdvise < Minitest::Test
       advice = JSON.parse(out)
       assert_equal({ "engine" => "hybrid", "workers" => 2, "threads" => 1 }, advice.dig("present", "setting"))
       assert_equal 4e9, advice.dig("limits", "memory").to_f
+      assert_nil advice.dig("choice", "connections")
+    end
+  end
+
+  # How many connections threads hold can't be seen, so each is assumed to hold one.
+  def test_limits_of_connections_and_of_waiting_for_a_thread
+    served("-w", "1", "-t", "3:3", arguments: %w[--json --db-connections 3 --queue-p99 2s]) do |out, _, _|
+      advice = JSON.parse(out)
+      assert_equal [3, 2.0], advice["limits"].values_at("connections", "queue_p99")
+      assert_equal 3, advice.dig("present", "connections")
+      assert_operator advice.dig("choice", "connections"), :<=, 3
     end
   end
 
@@ -54,7 +65,8 @@ class TestAdvise < Minitest::Test
   end
 
   def test_wrong_usage
-    [%w[--for soon], %w[--cores x], %w[app.ru], %w[-S x --engine none]].each do |arguments|
+    [%w[--for soon], %w[--cores x], %w[--db-connections x], %w[--queue-p99 x], %w[app.ru],
+     %w[-S x --engine none]].each do |arguments|
       assert_equal 2, advise(*arguments).last, arguments.join(" ")
     end
   end

@@ -131,7 +131,7 @@ class TestStudyFindings < Minitest::Test
     made = StudiedLab.new(sweeps, cores: 1) { [10, {}] }
     found = made.findings.verdicts.find { |each| each.claim.id == "s0.12" }
     assert_equal :untestable, found.verdict
-    assert_match(/takes 2 cores for the servers, and there was 1/, found.reason)
+    assert_match(/needs 2 server cores; the servers had 1/, found.reason)
   end
 
   # A server's numbers are known by its columns; a claim is tried on the servers that it is about.

@@ -33,12 +33,20 @@ class TestProduction < Minitest::Test
 
   def test_what_it_can_not_see_is_said
     plain = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, gvl: [0] * 200, cpu_seconds: 0.9).notes
-    assert_equal 3, plain.length
+    assert_equal 4, plain.length
+    assert_match(/database connections are not counted/, plain.join)
     sampled = profile_of(cpu: [0.004] * 100, app: [0.005] * 200, gvl: [0] * 200, cpu_seconds: 0.9).notes
     assert_match(/50 % of the requests/, (sampled - plain).join)
     old = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, cpu_seconds: 0.9, workers: 0).notes
     assert_match(/Ruby before 3\.2.*does not fork/m, (old - plain).join("\n"))
     assert_match(/beside the app/, profile_of(cpu: [0.004] * 200, app: [0.005] * 200).notes.join)
+  end
+
+  def test_database_connections_of_threads_are_assumed_and_that_is_said
+    profile = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, connections: { "process" => 0, "thread" => 1 })
+    assert_equal 6, Tuner::Footprint.new(profile).connections(Tuner::Setting.new(workers: 2, threads: 3))
+    assert_match(/each thread is assumed to hold one database connection/, profile.notes.join)
+    refute_match(/not counted/, profile.notes.join)
   end
 
   def test_too_little_is_named_in_one_line
@@ -51,9 +59,10 @@ class TestProduction < Minitest::Test
   private
 
   # phases: seconds of each request.
-  def profile_of(engine: "hybrid", workers: 2, memory: nil, cpu_seconds: nil, **phases)
+  def profile_of(engine: "hybrid", workers: 2, memory: nil, cpu_seconds: nil, connections: nil, **phases)
     ledger = phases.transform_values { |times| histogram(times) }
-    Tuner::Profile.from_ledger(ledger, engine: engine, workers: workers, memory: memory, cpu: cpu_seconds)
+    Tuner::Profile.from_ledger(ledger, engine: engine, workers: workers, memory: memory, cpu: cpu_seconds,
+                                       connections: connections)
   end
 
   def histogram(times)

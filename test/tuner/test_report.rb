@@ -48,7 +48,7 @@ class TestTuneReport < Minitest::Test
     text = text()
     assert_match(/^  3 -> 4 threads: .* capacity, .*2 more database connections$/, text)
     assert_match(/^  with 2 cores: hybrid/, text)
-    assert_match(/^  2 -> no workers: -40% capacity, no more keeps up, -30.0 MB/, text)
+    assert_match(/^  2 -> no workers: -40% capacity, no longer keeps up, -30.0 MB/, text)
     assert_includes text, "cuttle tune --app a\\ b"
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
   end

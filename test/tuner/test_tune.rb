@@ -156,7 +156,7 @@ class TestTune < Minitest::Test
 
   def test_more_cores_than_there_are_is_an_extrapolation
     out, = predict("--cores", "64")
-    assert_match(/^! the server has \d+ cores? here: all that is said of 64 is extrapolated/, out)
+    assert_match(/^! the server has \d+ cores? here: results for 64 are extrapolated/, out)
     assert_match(/\(extrapolated\)/, out)
   end
 

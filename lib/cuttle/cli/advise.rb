@@ -15,11 +15,14 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
+      # Database connections, where they are limited. They can't be seen; a thread of Active Record holds at most one of
+      # each database.
+      HELD = { "process" => 0, "thread" => 1 }.freeze
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
-        Watches a running server for a minute, and answers how many workers and how many threads its requests ask for.
-        It makes no load, so it knows less than cuttle tune: nothing of other engines, for one; it says what. It needs
-        a server with --control-url, on this machine.
+        Watches a running server for a minute, and answers how many workers and how many threads its requests need.
+        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and lists what else it
+        can't see. It needs a server with --control-url, on this machine.
       TEXT
 
       def initialize(out:, err:)
@@ -92,6 +95,7 @@ module Cuttle
         Tuner::Profile.from_ledger(Ledger.merge(rows.map(&:ledger)), engine: @engine, workers: workers, memory: memory,
                                                                      cpu: cpu, command: @command,
                                                                      app: { "name" => PLACE },
+                                                                     connections: (HELD if @limits[:connections]),
                                                                      environment: environment)
       end
 
@@ -139,11 +143,17 @@ module Cuttle
           @limits[:memory] = units.octets(text, "--memory")
         end
         parser.on("--cores N", OptionParser::DecimalInteger, "that the server may use") { |n| @limits[:cores] = n }
-        parser.on("--rate R", "requests per second that shall be served (what was seen)") do |text|
+        parser.on("--db-connections N", OptionParser::DecimalInteger, "to the database, one for each thread") do |n|
+          @limits[:connections] = n
+        end
+        parser.on("--rate R", "target requests per second (the observed rate)") do |text|
           @limits[:rate] = units.rate(text, "--rate")
         end
         parser.on("--p99 TIME", "response time of 99 of 100 requests at that rate") do |text|
           @limits[:p99] = units.seconds(text, "--p99")
+        end
+        parser.on("--queue-p99 TIME", "the same of the time that requests wait for a thread") do |text|
+          @limits[:queue_p99] = units.seconds(text, "--queue-p99")
         end
       end
     end

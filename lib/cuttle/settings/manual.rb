@@ -84,7 +84,7 @@ module Cuttle
         rows = TABLE.reject { |row| row.flags.empty? }.chunk_while { |one, other| one.group == other.group }
         [*section("OPTIONS OF CUTTLE SERVE"), *paragraphs(OPTIONS),
          *rows.flat_map { |group| [".SS #{escape(group.first.group)}", *list(group.to_h { |row| option(row) })] },
-         ".SS Questions", *list("-h, --help" => "print the options", "-V, --version" => "print the version")]
+         ".SS Questions", *list("-h, --help" => "show the options", "-V, --version" => "print the version")]
       end
 
       def option(row)

@@ -76,23 +76,23 @@ module Cuttle
                   "[memory](docs/memory.md#garbage-collection-between-requests)" },
         { name: :malloc_arenas, kind: [:optional, :count, "arenas"], flags: ["--malloc-arenas N"],
           # Ruby code of one ractor never runs on two threads at once; one more for native threads.
-          default: ->(settings) { settings.ractors + 1 }, tells: "2; with ractors one more than these",
+          default: ->(settings) { settings.ractors + 1 }, tells: "2; with --ractors N: N + 1",
           variables: %w[MALLOC_ARENA_MAX],
           help: "arenas of glibc's malloc",
           readme: "arenas of glibc's malloc: with few of them memory grows less; see " \
                   "[memory](docs/memory.md#the-allocator)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
-          help: "load the bundle again at USR1",
-          readme: "a phased restart (USR1) loads the bundle as `Gemfile.lock` then has it" },
+          help: "load the bundle again at a phased restart (USR1)",
+          readme: "load the bundle again at a phased restart (USR1), by the `Gemfile.lock` of that moment" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], default: 3, engine: true,
           joined: lambda { |given, _, _|
             given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.count) : given
           },
           fixed: ->(settings) { 1..1 unless settings.traits.pooled? },
           variables: %w[RAILS_MAX_THREADS], minimum: "RAILS_MIN_THREADS", unheard: Kinds.method(:rails_threads),
-          help: "threads in each process; auto: as many as help; 0: one per connection",
-          readme: "threads that run the app in each process; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): as " \
-                  "they help (engine hybrid); 0: one per connection (engine threads)" },
+          help: "threads in each process; auto: grow on demand; 0: one per connection",
+          readme: "threads per process that run the app; `MIN:MAX`; [`auto`](docs/engines.md#threads-auto): grow on " \
+                  "demand (engine hybrid); 0: one per connection (engine threads)" },
         { name: :max_threads, kind: [:whole, 1..10_000, "a number of threads above 0"], flags: ["--max-threads N"],
           default: lambda { |settings|
             Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
@@ -107,8 +107,8 @@ module Cuttle
           help: "requests at once in a process of engine fibers" },
         { name: :core, kind: [:name, "core", -> { Cores.names }], flags: ["--core NAME"], variables: %w[CUTTLE_CORE],
           default: ->(_settings) { Cores.default }, tells: "native; else pure",
-          help: "what moves octets: native (C) or pure (Ruby, slow)",
-          readme: "what moves octets: `native` (C), or `pure` (Ruby, slow: for JRuby)" },
+          help: "the I/O core: native (C) or pure (Ruby, slow)",
+          readme: "the I/O core: `native` (C), or `pure` (Ruby, slow: for JRuby)" },
         { name: :parser, kind: [:name, "parser", -> { Http::Parsers.names }], flags: ["--parser NAME"],
           default: ->(settings) { settings.core }, tells: "native; pure for core pure",
           help: "the HTTP parser: one of the parsers below", readme: "the HTTP parser" },
@@ -149,11 +149,10 @@ module Cuttle
           follows: :request_timeout,
           help: "seconds for a whole body to arrive" },
         { name: :request_timeout, kind: %i[optional seconds], flags: ["--request-timeout S"],
-          help: "sets each of these two timeouts that is not given" },
+          help: "the default of the two timeouts above" },
         { name: :min_rate, kind: %i[optional size], flags: ["--min-rate N"], default: 500, source: true,
-          help: "octets per second that a client must send or take, after 10 s of grace",
-          readme: "octets per second that a body must arrive at, or a streamed response be taken at, after 10 s of " \
-                  "grace" },
+          help: "minimum octets per second of a client, after 10 s of grace",
+          readme: "minimum octets per second, for a body received or a streamed response sent, after 10 s" },
         { name: :idle_timeout, kind: %i[optional seconds], flags: ["--idle-timeout S"], default: 65, source: true,
           words: %w[idle_timeout persistent_timeout],
           help: "seconds for the next request on a connection" },
@@ -163,8 +162,8 @@ module Cuttle
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
           tells: "5, at most half of --shutdown-timeout",
-          help: "seconds of kept connections at a stop",
-          readme: "seconds that kept connections have for one more request after a stop signal" },
+          help: "seconds of keep-alive after a stop",
+          readme: "seconds in which keep-alive connections may still send a request after a stop signal" },
         # Below the 30 seconds that Kubernetes and Heroku wait before they kill.
         { name: :shutdown_timeout, kind: :seconds, flags: ["--shutdown-timeout S"], default: 25,
           words: %w[shutdown_timeout worker_shutdown_timeout],
@@ -182,8 +181,8 @@ module Cuttle
           help: "seconds that a request may wait for a thread before 503" },
         { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
           help: "seconds for the app to begin a response, before 503",
-          readme: "seconds for the app to begin a response; then the request is answered with 503, where the app is " \
-                  "stuck is logged, and the worker replaced" }
+          readme: "seconds for the app to begin a response; after that, Cuttle answers 503, logs where the app is " \
+                  "stuck, and replaces the worker" }
       ],
 
       "Limits" => [
@@ -216,8 +215,9 @@ module Cuttle
           help: "requests after which a worker is replaced" },
         { name: :refork_after, kind: [:counts, "requests"], flags: ["--refork-after N[,N...]"], default: "none",
           help: "requests after which a worker becomes the mould",
-          readme: "requests after which a warm worker becomes the process that workers are forked from; several: one " \
-                  "for each time, the last for all that follow; see [memory](docs/memory.md#refork)" },
+          readme: "requests after which a warm worker becomes the process that workers are forked from; with " \
+                  "several numbers, each applies to one refork, and the last repeats; see " \
+                  "[memory](docs/memory.md#refork)" },
         { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
           source: true,
           help: "whether to answer a client that closed its sending side" },
@@ -236,8 +236,8 @@ module Cuttle
           check: lambda { |token|
             raise ArgumentError, "give printable characters without spaces" unless token.match?(/\A[\x21-\x7e]+\z/)
           },
-          help: "what a command has to bring; for TCP, one is made if none is given",
-          readme: "what a command has to bring; for TCP, one is made if none is given, and written to the state file" },
+          help: "the secret that commands must present; for TCP, made if none is given",
+          readme: "the secret that commands must present; for TCP, made if none is given; the state file has it" },
         { name: :pidfile, kind: :file, flags: ["--pidfile FILE"],
           help: "write the process id to FILE; only one server at a time holds it" },
         { name: :state_path, kind: :file, flags: ["-S", "--state FILE"],

@@ -96,7 +96,7 @@ module Cuttle
       def reason(cores)
         return @reason unless short?(cores)
 
-        "it takes #{@cores} cores for the servers, and there #{cores == 1 ? "was" : "were"} #{cores}"
+        "it needs #{@cores} server cores; the servers had #{cores}"
       end
 
       # Whether that many server cores are too few, and nothing else is in the way.

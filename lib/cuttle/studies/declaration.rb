@@ -11,7 +11,7 @@ module Cuttle
     #     ask work(cpu_ms: 50, iowait_ms: 250), connections: row.number("concurrency"), requests: 500
     #   end
     #   claim "s0.8", "more than four processes" => [rate("s0.8"), rate("s0.7"), 1..]
-    #   untestable "s1.6", "it takes 8 cores"
+    #   untestable "s1.6", "it needs 8 cores"
     #
     # and what nobody published:
     #

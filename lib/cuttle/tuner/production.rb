@@ -89,17 +89,24 @@ module Cuttle
       end
 
       def notes
-        [*always, ("the CPU time of #{percent} of the requests was measured, rather the slow ones" if sampled?),
-         ("waiting for the GVL counts as waiting here (Ruby before 3.2)" unless @ledger[:gvl]),
-         ("what the server needs beside the app isn't known, and taken for nothing" unless overheads),
-         ("one process that does not fork: how much workers would share isn't known" if @workers.zero?)].compact
+        [*always, ("the CPU time was measured of #{percent} of the requests, mostly slow ones" if sampled?),
+         ("waiting for the GVL counts as waiting (Ruby before 3.2)" unless @ledger[:gvl]),
+         ("the CPU time that the server needs beside the app is unknown and assumed to be 0" unless overheads),
+         ("one process that does not fork: how much memory workers would share is unknown" if @workers.zero?)].compact
       end
 
       def always
         ["all requests are one kind, and how often each waits isn't known: once is assumed",
-         "how threads and processes slow each other down isn't known, nor what a thread needs of memory and " \
-         "connections: both are taken for nothing",
+         "how threads and processes slow each other down is unknown, and so is the memory of a further thread: both " \
+         "are assumed to be 0",
+         connections,
          "time that other programs took from the server counts as waiting"]
+      end
+
+      def connections
+        return "database connections are not counted" unless @facts[:connections]
+
+        "each thread is assumed to hold one database connection"
       end
 
       def sampled?

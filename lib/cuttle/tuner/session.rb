@@ -69,8 +69,8 @@ module Cuttle
         @here = [@cores, server].min
         return if @cores <= @here
 
-        warn_of("the server has #{Load::Units.plural(@here, "core")} here: all that is said of #{@cores} is " \
-                "extrapolated by the model")
+        warn_of("the server has #{Load::Units.plural(@here, "core")} here: results for #{@cores} are extrapolated by " \
+                "the model")
       end
 
       def search(profile, cores, limits = @options.limits)

@@ -135,7 +135,9 @@ module Cuttle
         def loads(parser)
           numbers(parser, :concurrency, "--concurrency N,…", "connections in a closed loop")
           parser.on("--rate R,…", "requests per second in an open loop; 60%: of what the control serves",
-                    "(without either of both: 20 connections, and 60% at random times)") { |text| rates(text) }
+                    "(without --concurrency and --rate: 20 connections, then 60% at random times)") do |text|
+            rates(text)
+          end
           parser.on("--poisson", "send at random times; --rate is the mean") { @lab[:poisson] = true }
           time(parser, :timeout, "--timeout TIME", "limit for a response (10s)")
           time(parser, :delay, "--delay TIME", "delay of a slow network, each way (none)")

@@ -12,7 +12,7 @@ module Cuttle
           Prints the table of the lab in DIR and writes DIR/report.html again. The page is one file.
 
                   --json         print the report as JSON, with the raw data, and write nothing
-              -h, --help     print this help
+              -h, --help     show this help
         TEXT
 
         PAGE = "report.html"

@@ -14,7 +14,7 @@ module Cuttle
 
                   --json         print the answer as JSON
                   --write        write the answer into config/cuttle.rb
-              -h, --help     print this help
+              -h, --help     show this help
         TEXT
         FLAGS = %w[--json --write].freeze
 

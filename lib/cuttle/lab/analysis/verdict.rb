@@ -151,7 +151,7 @@ module Cuttle
           def fault(row)
             share = row.error_share
             "#{row.configuration.name} failed #{share < 0.995 ? percent(share) : "all"} of its requests: " \
-              "its figures are no praise"
+              "its figures don't count"
           end
 
           def disagreement(control)

@@ -17,7 +17,7 @@ module Cuttle
         def measured(findings)
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
-                      "#{Units.plural(findings.rounds, "block")}, seed #{results.seed}"].join("; ")
+                      "#{Units.plural(findings.rounds, "round")}, seed #{results.seed}"].join("; ")
           ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." },
            *agreement(findings.control), *connections(results)].join(" ")
         end
@@ -69,7 +69,7 @@ module Cuttle
           return if scale.full?
 
           "waits, computing and numbers of requests are #{format("%g", scale.factor)} times the original's; " \
-            "rates and times of shortened requests are told as at full length"
+            "rates and times of shortened requests are converted to full length"
         end
 
         # What went wrong, a sentence each.

@@ -76,9 +76,9 @@ module Cuttle
           study = findings.study
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
-           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.rounds} blocks: ",
+           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.rounds} rounds: ",
            Units.plural(study.entries.length, "row"), ", ",
-           Units.plural(study.conditions.length, "measurement"), " in each block; #{control(findings)}."].join
+           Units.plural(study.conditions.length, "measurement"), " in each round; #{control(findings)}."].join
         end
 
         # The A/A control in words.

@@ -124,7 +124,8 @@ module Cuttle
           return more if more > CHANCE * error(reading)
 
           least = solo&.overhead or return
-          @warn.call("#{engine}: the app's own variation hides its overhead; taken for that of #{@runs.solo.engine}")
+          @warn.call("#{engine}: the app's own variation hides its overhead; using that of " \
+                     "#{@runs.solo.engine} instead")
           least * warmth_beside
         end
 

@@ -147,7 +147,7 @@ module Cuttle
         def tail(from, to)
           before, after = [from, to].map { |outcome| outcome.p99&.value }
           return unless before && after
-          return "no more keeps up" if before.finite? && after.infinite?
+          return "no longer keeps up" if before.finite? && after.infinite?
           return before.infinite? && after.finite? ? "keeps up" : nil if [before, after].any?(&:infinite?)
 
           moved = after - before
