@@ -145,15 +145,83 @@ class TestRactors < Minitest::Test
     end
   end
 
+  # Files of forms are Tempfiles, which are removed when they are garbage.
+  def test_multipart_forms_in_ractors
+    needs_ractors
+    app = <<~RUBY
+      class App
+        def self.call(env)
+          params = Rack::Request.new(env).params
+          file = params["file"][:tempfile]
+          GC.start
+          [200, {}, [[params["note"], file.class, File.exist?(file.path), file.read.sum].inspect]]
+        end
+      end
+      run App
+    RUBY
+    octets = "x" * 200_000
+    Dir.mktmpdir do |directory|
+      serve(app, env: { "TMPDIR" => directory }) do |server|
+        10.times { assert_equal ["a note", Tempfile, true, octets.sum].inspect, upload(server, octets).body }
+        assert_operator Dir.children(directory).size, :<, 10
+        assert_equal 0, server.stop.exitstatus
+        assert_empty server.err
+      end
+      assert_empty Dir.children(directory)
+    end
+  end
+
+  def test_a_page_of_racks_for_exceptions
+    needs_ractors
+    app = <<~RUBY
+      class App
+        def self.call(_env) = raise("of the app's")
+      end
+      use Rack::ShowExceptions
+      run App
+    RUBY
+    serve(app) do |server|
+      page = request(server, "GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n\r\n")
+      assert_equal 500, page.status
+      assert_match(/<h1>RuntimeError at/, page.body)
+    end
+  end
+
+  # Prints what modules of Rack have in constants, private ones too, and variables that can't be shared once an app is.
+  UNSHAREABLE = <<~'RUBY'
+    require "cuttle"
+    Cuttle::Rack::Sharing.call(Ractor.shareable_lambda { |_env| [200, {}, []] })
+    sources = Dir["#{File.dirname(Rack.method(:release).source_location.first)}/**/*.rb"]
+    hidden = sources.flat_map { |path| File.read(path).scan(/^ *private_constant (.+)/) }.join.scan(/:(\w+)/).flatten
+    rooms = [Rack]
+    rooms.each do |room|
+      names = room.constants(false) + hidden.select { |name| room.const_defined?(name, false) }
+      found = names.reject { |name| room.autoload?(name) }.to_h { |name| ["#{room}::#{name}", room.const_get(name)] }
+      found.update(room.instance_variables.to_h { |name| ["#{room}.#{name}", room.instance_variable_get(name)] })
+      modules, values = found.partition { |_, value| value.is_a?(Module) }
+      rooms.concat(modules.map(&:last).select { |value| value.name.to_s.start_with?("Rack::") } - rooms)
+      puts values.reject { |_, value| Ractor.shareable?(value) }.map(&:first)
+    end
+  RUBY
+
+  # docs/engines.md lists them.
+  def test_what_of_rack_cannot_be_shared
+    needs_ractors
+    listed = File.read("#{ROOT}/docs/engines.md")[/^- \*\*It can't share\*\*.*?^$/m].scan(/`(Rack::[\w:]+)`/)
+    found, status = Open3.capture2(RbConfig.ruby, "-I#{ROOT}/lib", "-e", UNSHAREABLE)
+    assert_predicate status, :success?
+    assert_equal listed.flatten.sort, found.split.sort
+  end
+
   private
 
   def needs_ractors
     why = Cuttle::Engines.unavailable("ractors") and skip "engine ractors #{why}"
   end
 
-  def serve(app, *flags, &block)
+  def serve(app, *flags, **options, &block)
     in_rackup(app) do |path|
-      serving_process(path, "--engine", "ractors", "--ractors", "2", "-t", "2", *flags, &block)
+      serving_process(path, "--engine", "ractors", "--ractors", "2", "-t", "2", *flags, **options, &block)
     end
   end
 
@@ -172,6 +240,14 @@ class TestRactors < Minitest::Test
       assert_equal 2, status.exitstatus, said
       assert_match line, said.lines.first
     end
+  end
+
+  # A form with a note and a file.
+  def upload(server, octets)
+    part = "--edge\r\nContent-Disposition: form-data; name="
+    form = "#{part}\"note\"\r\n\r\na note\r\n#{part}\"file\"; filename=\"x\"\r\n\r\n#{octets}\r\n--edge--\r\n"
+    request(server, "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: #{form.bytesize}\r\n" \
+                    "Content-Type: multipart/form-data; boundary=edge\r\n\r\n#{form}")
   end
 
   # nil if the connection ended without an answer.
