@@ -58,6 +58,47 @@ class TestRactors < Minitest::Test
     }.each { |app, line| assert_refused(line, app) }
   end
 
+  # The rehearsal does with a body what a server does: it closes it, and gives a callable one a stream.
+  def test_a_body_that_ractors_cannot_run_is_refused
+    needs_ractors
+    assert_refused(/class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:5/, <<~RUBY)
+      class Q
+        @@n = 1
+        def self.call(env) = [200, {}, new]
+        def each = yield("a part")
+        def close = @@n
+      end
+      run Q
+    RUBY
+    assert_refused(/class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:7/, <<~RUBY)
+      class Q
+        @@n = 1
+        def self.call(env) = [200, {}, method(:send_all)]
+        def self.send_all(stream)
+          stream.write("a", "b") == 2 && stream.read == "" && (stream << "c").flush
+          stream.close
+          @@n if stream.closed?
+        end
+      end
+      run Q
+    RUBY
+  end
+
+  def test_bodies_without_an_end_and_with_a_close_that_fails_are_served
+    needs_ractors
+    app = <<~RUBY
+      class Q
+        def self.call(env) = [200, {}, env["PATH_INFO"] == "/" ? method(:feed) : new]
+        def self.feed(stream) = loop { stream.write("more") && sleep(0.01) }
+        def each = yield("a part")
+        def close = raise("of the app's")
+      end
+      run Q
+    RUBY
+    serve(app) { |server| assert_equal "a part", answer(server, "/part").body }
+    serve(app.sub("/", "/feed")) { |server| assert_equal "a part", answer(server, "/").body }
+  end
+
   def test_what_is_in_the_way_later_is_named_too
     needs_ractors
     serve(APP) do |server|
@@ -235,10 +276,11 @@ class TestRactors < Minitest::Test
 
   def assert_refused(line, app, *flags)
     in_rackup(app) do |path|
-      command = [RbConfig.ruby, "#{ROOT}/exe/cuttle", "serve", path, "-b", "tcp://127.0.0.1:0", "--engine", "ractors"]
-      _, said, status = Open3.capture3(*command, *flags)
-      assert_equal 2, status.exitstatus, said
-      assert_match line, said.lines.first
+      serving_process(path, "--engine", "ractors", *flags) do |server|
+        refute_predicate server, :running?
+        assert_equal 2, server.status.exitstatus, server.err
+        assert_match line, server.err.lines.first
+      end
     end
   end
 

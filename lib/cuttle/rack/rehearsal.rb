@@ -5,6 +5,9 @@ module Cuttle
     # One request to an app, in a ractor that serves nothing else: what Ruby forbids in ractors shows before clients see
     # it. Whatever else the app does with that request is its own affair.
     class Rehearsal
+      # Seconds for it: a stream may have no end. What an app runs into later, it runs into while it serves.
+      LIMIT = 3
+
       CLASS_VARIABLE = /class variables from non-main Ractors \((?<what>@@\w+) from (?<owner>[\w:]+)\)/
       MODULE_VARIABLE = /variables of classes.modules from non-main Ractors \((?<what>@\w+) from (?<owner>[\w:]+)\)/
       CONSTANT = /non-shareable objects in constant (?<owner>[\w:]+)::(?<what>\w+)/
@@ -44,22 +47,40 @@ module Cuttle
       end
       private_class_method :what
 
+      # The exchange of a Stream that nobody reads.
+      class Nobody
+        def write(_octets) = nil
+        def finish = @finished = true
+        def finished? = @finished
+        alias abort finish
+      end
+
       def initialize(app)
         @app = app
       end
 
       # Returns what is in the way, or nil.
       def run
-        _, _, body = @app.call(env)
-        body.each(&:itself) if body.respond_to?(:each)
-        nil
-      rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
-        Rehearsal.explain(error)
-      ensure
-        body.close if body.respond_to?(:close)
+        Thread.new { attempt }.join(LIMIT)&.value
       end
 
       private
+
+      def attempt
+        _, _, body = @app.call(env)
+        use(body)
+        nil
+      rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
+        Rehearsal.explain(error)
+      end
+
+      def use(body)
+        if body.respond_to?(:each) then body.each(&:itself)
+        elsif body.respond_to?(:call) then body.call(Stream.new(Nobody.new, Input::NONE))
+        end
+      ensure
+        body.close if body.respond_to?(:close)
+      end
 
       def env
         Rack.env(multithread: true, multiprocess: false).merge(
