@@ -13,12 +13,14 @@ class TestRactors < Minitest::Test
         case env["PATH_INFO"]
         when "/end" then Thread.main.kill
         when "/count" then count
+        when "/block" then block
         end
         [200, { "content-type" => "text/plain" }, ["\#{Ractor.current.object_id}"]]
       end
 
       def self.count = @@count
       @@count = 0
+      define_singleton_method(:block) { nil }
     end
     run App
   RUBY
@@ -99,13 +101,35 @@ class TestRactors < Minitest::Test
     serve(app.sub("/", "/feed")) { |server| assert_equal "a part", answer(server, "/").body }
   end
 
-  def test_what_is_in_the_way_later_is_named_too
+  def test_what_is_in_the_way_later_is_named_once
     needs_ractors
+    lines = [/^cuttle: .*: class variable @@count of App \(.*\), used at .*config\.ru:11$/,
+             /^cuttle: .*: a method that define_method made of a block, used at .*config\.ru:6$/]
     serve(APP) do |server|
-      assert_equal 500, answer(server, "/count").status
-      eventually("the line") { server.err.match?(/class variable @@count of App \(.*\), used at .*config\.ru:10\n/) }
+      statuses = Array.new(4) { Thread.new { Array.new(5) { answer(server, "/count").status } } }.flat_map(&:value)
+      assert_equal [500] * 20, statuses
+      assert_equal 500, answer(server, "/block").status
+      eventually("the lines") { lines.all? { |line| server.err.match?(line) } }
       assert_equal 200, answer(server, "/").status
+      assert_equal 0, server.stop.exitstatus
+      assert_equal [1, 1], lines.map { |line| server.err.scan(line).size }, server.err
     end
+  end
+
+  # A line that names an object by its address is new each time.
+  def test_so_many_lines_are_remembered
+    known = Cuttle::Rack::Obstacles::Known.new
+    assert known.add?("a")
+    refute known.add?("a")
+    lines = Array.new(known.class::MOST, &:to_s)
+    assert_equal [true], lines.map { |line| known.add?(line) }.uniq
+    assert_equal [false], lines.map { |line| known.add?(line) }.uniq
+    assert known.add?("a")
+  end
+
+  # An app under another engine may use ractors itself.
+  def test_errors_of_the_main_ractor_are_the_apps
+    assert_nil Cuttle::Rack::Rehearsal.explain(Ractor::RemoteError.new("of the app's"))
   end
 
   def test_a_ractor_that_ends_is_replaced
@@ -158,7 +182,7 @@ class TestRactors < Minitest::Test
       clients = paths.each_slice(21).map { |some| Thread.new { some.map { |path| [path, status(server, path)] } } }
       clients.flat_map(&:value).each { |path, status| assert_includes WAYS[path], status, path }
       assert_equal [200] * 20, Array.new(20) { status(server, "/") }
-      assert_match(/fork/i, server.err)
+      eventually("the line of fork") { server.err.match?(/fork/i) }
       assert_equal 0, server.stop.exitstatus
     end
   end

@@ -11,6 +11,7 @@ module Cuttle
       CLASS_VARIABLE = /class variables from non-main Ractors \((?<what>@@\w+) from (?<owner>[\w:]+)\)/
       MODULE_VARIABLE = /variables of classes.modules from non-main Ractors \((?<what>@\w+) from (?<owner>[\w:]+)\)/
       CONSTANT = /non-shareable objects in constant (?<owner>[\w:]+)::(?<what>\w+)/
+      BLOCK = /\Adefined with an un-shareable Proc/
       KINDS = { CLASS_VARIABLE => "class variable", MODULE_VARIABLE => "variable", CONSTANT => "constant" }.freeze
 
       # Raises UsageError if +app+, which is shareable, runs into what ractors may not do.
@@ -29,15 +30,18 @@ module Cuttle
       end
       private_class_method :first_ractor
 
-      # What is in the way, in one line; nil if +error+ has nothing to do with ractors.
+      # What is in the way, in one line; nil if +error+ has nothing to do with that, as in the main ractor.
       def self.explain(error)
-        return unless defined?(::Ractor) && error.is_a?(::Ractor::Error)
+        return if !defined?(::Ractor.main?) || ::Ractor.main?
+        return unless error.is_a?(::Ractor::Error) || (error.instance_of?(RuntimeError) && BLOCK.match?(error.message))
 
         used = error.backtrace&.find { |place| !place.start_with?(ROOT, "<internal:") }
         "this app can't be run in ractors: #{what(error.message)}#{", used at #{used[/\A.+?:\d+/]}" if used}"
       end
 
       def self.what(message)
+        return "a method that define_method made of a block" if BLOCK.match?(message)
+
         pattern, kind = KINDS.find { |each, _| each.match?(message) }
         return message unless pattern
 
