@@ -12,6 +12,7 @@ module Cuttle
     autoload :Handler, "cuttle/rack/handler"
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"
+    autoload :Obstacles, "cuttle/rack/obstacles"
     autoload :Rehearsal, "cuttle/rack/rehearsal"
     autoload :Reply, "cuttle/rack/reply"
     autoload :Sharing, "cuttle/rack/sharing"

@@ -23,6 +23,7 @@ module Cuttle
         shared = dup
         shared.app = Rack::Sharing.call(app)
         Rack::Rehearsal.call(shared.app)
+        Rack::Obstacles.listen
         Ractor.make_shareable(shared)
       end
 

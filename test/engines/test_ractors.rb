@@ -13,12 +13,14 @@ class TestRactors < Minitest::Test
         case env["PATH_INFO"]
         when "/end" then Thread.main.kill
         when "/count" then count
+        when "/block" then block
         end
         [200, { "content-type" => "text/plain" }, ["\#{Ractor.current.object_id}"]]
       end
 
       def self.count = @@count
       @@count = 0
+      define_singleton_method(:block) { nil }
     end
     run App
   RUBY
@@ -58,13 +60,76 @@ class TestRactors < Minitest::Test
     }.each { |app, line| assert_refused(line, app) }
   end
 
-  def test_what_is_in_the_way_later_is_named_too
+  # The rehearsal does with a body what a server does: it closes it, and gives a callable one a stream.
+  def test_a_body_that_ractors_cannot_run_is_refused
     needs_ractors
+    assert_refused(/class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:5/, <<~RUBY)
+      class Q
+        @@n = 1
+        def self.call(env) = [200, {}, new]
+        def each = yield("a part")
+        def close = @@n
+      end
+      run Q
+    RUBY
+    assert_refused(/class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:7/, <<~RUBY)
+      class Q
+        @@n = 1
+        def self.call(env) = [200, {}, method(:send_all)]
+        def self.send_all(stream)
+          stream.write("a", "b") == 2 && stream.read == "" && (stream << "c").flush
+          stream.close
+          @@n if stream.closed?
+        end
+      end
+      run Q
+    RUBY
+  end
+
+  def test_bodies_without_an_end_and_with_a_close_that_fails_are_served
+    needs_ractors
+    app = <<~RUBY
+      class Q
+        def self.call(env) = [200, {}, env["PATH_INFO"] == "/" ? method(:feed) : new]
+        def self.feed(stream) = loop { stream.write("more") && sleep(0.01) }
+        def each = yield("a part")
+        def close = raise("of the app's")
+      end
+      run Q
+    RUBY
+    serve(app) { |server| assert_equal "a part", answer(server, "/part").body }
+    serve(app.sub("/", "/feed")) { |server| assert_equal "a part", answer(server, "/").body }
+  end
+
+  def test_what_is_in_the_way_later_is_named_once
+    needs_ractors
+    lines = [/^cuttle: .*: class variable @@count of App \(.*\), used at .*config\.ru:11$/,
+             /^cuttle: .*: a method that define_method made of a block, used at .*config\.ru:6$/]
     serve(APP) do |server|
-      assert_equal 500, answer(server, "/count").status
-      eventually("the line") { server.err.match?(/class variable @@count of App \(.*\), used at .*config\.ru:10\n/) }
+      statuses = Array.new(4) { Thread.new { Array.new(5) { answer(server, "/count").status } } }.flat_map(&:value)
+      assert_equal [500] * 20, statuses
+      assert_equal 500, answer(server, "/block").status
+      eventually("the lines") { lines.all? { |line| server.err.match?(line) } }
       assert_equal 200, answer(server, "/").status
+      assert_equal 0, server.stop.exitstatus
+      assert_equal [1, 1], lines.map { |line| server.err.scan(line).size }, server.err
     end
+  end
+
+  # A line that names an object by its address is new each time.
+  def test_so_many_lines_are_remembered
+    known = Cuttle::Rack::Obstacles::Known.new
+    assert known.add?("a")
+    refute known.add?("a")
+    lines = Array.new(known.class::MOST, &:to_s)
+    assert_equal [true], lines.map { |line| known.add?(line) }.uniq
+    assert_equal [false], lines.map { |line| known.add?(line) }.uniq
+    assert known.add?("a")
+  end
+
+  # An app under another engine may use ractors itself.
+  def test_errors_of_the_main_ractor_are_the_apps
+    assert_nil Cuttle::Rack::Rehearsal.explain(Ractor::RemoteError.new("of the app's"))
   end
 
   def test_a_ractor_that_ends_is_replaced
@@ -117,7 +182,7 @@ class TestRactors < Minitest::Test
       clients = paths.each_slice(21).map { |some| Thread.new { some.map { |path| [path, status(server, path)] } } }
       clients.flat_map(&:value).each { |path, status| assert_includes WAYS[path], status, path }
       assert_equal [200] * 20, Array.new(20) { status(server, "/") }
-      assert_match(/fork/i, server.err)
+      eventually("the line of fork") { server.err.match?(/fork/i) }
       assert_equal 0, server.stop.exitstatus
     end
   end
@@ -145,15 +210,83 @@ class TestRactors < Minitest::Test
     end
   end
 
+  # Files of forms are Tempfiles, which are removed when they are garbage.
+  def test_multipart_forms_in_ractors
+    needs_ractors
+    app = <<~RUBY
+      class App
+        def self.call(env)
+          params = Rack::Request.new(env).params
+          file = params["file"][:tempfile]
+          GC.start
+          [200, {}, [[params["note"], file.class, File.exist?(file.path), file.read.sum].inspect]]
+        end
+      end
+      run App
+    RUBY
+    octets = "x" * 200_000
+    Dir.mktmpdir do |directory|
+      serve(app, env: { "TMPDIR" => directory }) do |server|
+        10.times { assert_equal ["a note", Tempfile, true, octets.sum].inspect, upload(server, octets).body }
+        assert_operator Dir.children(directory).size, :<, 10
+        assert_equal 0, server.stop.exitstatus
+        assert_empty server.err
+      end
+      assert_empty Dir.children(directory)
+    end
+  end
+
+  def test_a_page_of_racks_for_exceptions
+    needs_ractors
+    app = <<~RUBY
+      class App
+        def self.call(_env) = raise("of the app's")
+      end
+      use Rack::ShowExceptions
+      run App
+    RUBY
+    serve(app) do |server|
+      page = request(server, "GET / HTTP/1.1\r\nHost: a\r\nAccept: text/html\r\nConnection: close\r\n\r\n")
+      assert_equal 500, page.status
+      assert_match(/<h1>RuntimeError at/, page.body)
+    end
+  end
+
+  # Prints what modules of Rack have in constants, private ones too, and variables that can't be shared once an app is.
+  UNSHAREABLE = <<~'RUBY'
+    require "cuttle"
+    Cuttle::Rack::Sharing.call(Ractor.shareable_lambda { |_env| [200, {}, []] })
+    sources = Dir["#{File.dirname(Rack.method(:release).source_location.first)}/**/*.rb"]
+    hidden = sources.flat_map { |path| File.read(path).scan(/^ *private_constant (.+)/) }.join.scan(/:(\w+)/).flatten
+    rooms = [Rack]
+    rooms.each do |room|
+      names = room.constants(false) + hidden.select { |name| room.const_defined?(name, false) }
+      found = names.reject { |name| room.autoload?(name) }.to_h { |name| ["#{room}::#{name}", room.const_get(name)] }
+      found.update(room.instance_variables.to_h { |name| ["#{room}.#{name}", room.instance_variable_get(name)] })
+      modules, values = found.partition { |_, value| value.is_a?(Module) }
+      rooms.concat(modules.map(&:last).select { |value| value.name.to_s.start_with?("Rack::") } - rooms)
+      puts values.reject { |_, value| Ractor.shareable?(value) }.map(&:first)
+    end
+  RUBY
+
+  # docs/engines.md lists them.
+  def test_what_of_rack_cannot_be_shared
+    needs_ractors
+    listed = File.read("#{ROOT}/docs/engines.md")[/^- \*\*It can't share\*\*.*?^$/m].scan(/`(Rack::[\w:]+)`/)
+    found, status = Open3.capture2(RbConfig.ruby, "-I#{ROOT}/lib", "-e", UNSHAREABLE)
+    assert_predicate status, :success?
+    assert_equal listed.flatten.sort, found.split.sort
+  end
+
   private
 
   def needs_ractors
     why = Cuttle::Engines.unavailable("ractors") and skip "engine ractors #{why}"
   end
 
-  def serve(app, *flags, &block)
+  def serve(app, *flags, **options, &block)
     in_rackup(app) do |path|
-      serving_process(path, "--engine", "ractors", "--ractors", "2", "-t", "2", *flags, &block)
+      serving_process(path, "--engine", "ractors", "--ractors", "2", "-t", "2", *flags, **options, &block)
     end
   end
 
@@ -167,11 +300,20 @@ class TestRactors < Minitest::Test
 
   def assert_refused(line, app, *flags)
     in_rackup(app) do |path|
-      command = [RbConfig.ruby, "#{ROOT}/exe/cuttle", "serve", path, "-b", "tcp://127.0.0.1:0", "--engine", "ractors"]
-      _, said, status = Open3.capture3(*command, *flags)
-      assert_equal 2, status.exitstatus, said
-      assert_match line, said.lines.first
+      serving_process(path, "--engine", "ractors", *flags) do |server|
+        refute_predicate server, :running?
+        assert_equal 2, server.status.exitstatus, server.err
+        assert_match line, server.err.lines.first
+      end
     end
+  end
+
+  # A form with a note and a file.
+  def upload(server, octets)
+    part = "--edge\r\nContent-Disposition: form-data; name="
+    form = "#{part}\"note\"\r\n\r\na note\r\n#{part}\"file\"; filename=\"x\"\r\n\r\n#{octets}\r\n--edge--\r\n"
+    request(server, "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: #{form.bytesize}\r\n" \
+                    "Content-Type: multipart/form-data; boundary=edge\r\n\r\n#{form}")
   end
 
   # nil if the connection ended without an answer.

@@ -355,6 +355,8 @@ class TestSettings < Minitest::Test
     { threads: "auto", engine: "threads" } => "engine threads: --threads auto goes with --engine hybrid",
     { threads: "auto", engine: "reactor" } => "engine reactor runs the app on one thread: leave out --threads",
     { threads: "auto", core: "pure" } => "--threads auto goes with --core native, which knows when threads wait",
+    { malloc_arenas: 4, core: "pure" } =>
+      "--malloc-arenas goes with --core native: set MALLOC_ARENA_MAX=4 instead",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
       "parser recognizer is for study only: it does not serve in production"

@@ -12,7 +12,7 @@ module Cuttle
     # The app is frozen with all that it refers to, and ractors share it. A stop closes the listeners of the main ractor
     # first, so that whoever closes the last one has emptied its backlog; then the other ractors, which watch a pipe,
     # learn of it by its end. If they are to leave the backlog, each finds an octet in it first. Until a ractor has read
-    # that, the scoreboard tells it to end connections. Nothing else crosses from one to another while they serve.
+    # that, the scoreboard tells it to end connections. The engine passes nothing else on while they serve.
     class Ractors
       autoload :Cell, "cuttle/engines/ractors/cell"
 

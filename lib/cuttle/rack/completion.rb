@@ -34,13 +34,16 @@ module Cuttle
           attempt(exchange, env) { body.close if body.respond_to?(:close) }
         end
 
-        # Writes the app's exception to rack.errors. A client that disconnected is no error of the app.
+        # Writes the app's exception to rack.errors, or says what ractors may not do. A client that disconnected is no
+        # error of the app.
         def report(env, error)
           return if error.is_a?(Disconnected)
 
-          text = Rehearsal.explain(error) || error.full_message(highlight: false, order: :top).chomp
+          line = Rehearsal.explain(error)
+          return Obstacles.tell(line) if line
+
           stream = env && env["rack.errors"] || $stderr
-          stream.write("#{text}\n")
+          stream.write("#{error.full_message(highlight: false, order: :top).chomp}\n")
           stream.flush
         rescue Exception # rubocop:disable Lint/RescueException -- the error's and the stream's code may be the app's
           nil # there is no other place to report to

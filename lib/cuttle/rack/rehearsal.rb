@@ -5,9 +5,13 @@ module Cuttle
     # One request to an app, in a ractor that serves nothing else: what Ruby forbids in ractors shows before clients see
     # it. Whatever else the app does with that request is its own affair.
     class Rehearsal
+      # Seconds for it: a stream may have no end. What an app runs into later, it runs into while it serves.
+      LIMIT = 3
+
       CLASS_VARIABLE = /class variables from non-main Ractors \((?<what>@@\w+) from (?<owner>[\w:]+)\)/
       MODULE_VARIABLE = /variables of classes.modules from non-main Ractors \((?<what>@\w+) from (?<owner>[\w:]+)\)/
       CONSTANT = /non-shareable objects in constant (?<owner>[\w:]+)::(?<what>\w+)/
+      BLOCK = /\Adefined with an un-shareable Proc/
       KINDS = { CLASS_VARIABLE => "class variable", MODULE_VARIABLE => "variable", CONSTANT => "constant" }.freeze
 
       # Raises UsageError if +app+, which is shareable, runs into what ractors may not do.
@@ -26,15 +30,18 @@ module Cuttle
       end
       private_class_method :first_ractor
 
-      # What is in the way, in one line; nil if +error+ has nothing to do with ractors.
+      # What is in the way, in one line; nil if +error+ has nothing to do with that, as in the main ractor.
       def self.explain(error)
-        return unless defined?(::Ractor) && error.is_a?(::Ractor::Error)
+        return if !defined?(::Ractor.main?) || ::Ractor.main?
+        return unless error.is_a?(::Ractor::Error) || (error.instance_of?(RuntimeError) && BLOCK.match?(error.message))
 
         used = error.backtrace&.find { |place| !place.start_with?(ROOT, "<internal:") }
         "this app can't be run in ractors: #{what(error.message)}#{", used at #{used[/\A.+?:\d+/]}" if used}"
       end
 
       def self.what(message)
+        return "a method that define_method made of a block" if BLOCK.match?(message)
+
         pattern, kind = KINDS.find { |each, _| each.match?(message) }
         return message unless pattern
 
@@ -44,22 +51,40 @@ module Cuttle
       end
       private_class_method :what
 
+      # The exchange of a Stream that nobody reads.
+      class Nobody
+        def write(_octets) = nil
+        def finish = @finished = true
+        def finished? = @finished
+        alias abort finish
+      end
+
       def initialize(app)
         @app = app
       end
 
       # Returns what is in the way, or nil.
       def run
-        _, _, body = @app.call(env)
-        body.each(&:itself) if body.respond_to?(:each)
-        nil
-      rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
-        Rehearsal.explain(error)
-      ensure
-        body.close if body.respond_to?(:close)
+        Thread.new { attempt }.join(LIMIT)&.value
       end
 
       private
+
+      def attempt
+        _, _, body = @app.call(env)
+        use(body)
+        nil
+      rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
+        Rehearsal.explain(error)
+      end
+
+      def use(body)
+        if body.respond_to?(:each) then body.each(&:itself)
+        elsif body.respond_to?(:call) then body.call(Stream.new(Nobody.new, Input::NONE))
+        end
+      ensure
+        body.close if body.respond_to?(:close)
+      end
 
       def env
         Rack.env(multithread: true, multiprocess: false).merge(

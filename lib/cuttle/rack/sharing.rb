@@ -1,20 +1,26 @@
 # frozen_string_literal: true
 
+require "erb"
 require "set"
+require "tempfile"
 
 module Cuttle
   module Rack
     # Makes an app, and what Rack keeps in constants, fit for ractors: frozen with all that it refers to. An app for
-    # which that is impossible is refused in one line, which names what is in the way.
+    # which that is impossible is refused in one line, which names what is in the way. docs/engines.md names the
+    # constants of Rack's for which it is impossible.
     module Sharing
       # Rack's own, which nothing changes once an app has been loaded.
-      VALUES = [Array, Hash, Proc, Regexp, Set, String, Struct, ::Rack::QueryParser].freeze
+      VALUES = [Array, ERB, Hash, Proc, Regexp, Set, String, Struct, ::Rack::QueryParser].freeze
+
+      # Names of methods that take one value.
+      OPERATOR = /[^\w?!]|=\z/
 
       class << self
         # Returns the app, shareable. Raises UsageError.
         def call(app)
-          load_all(::Rack)
           share_constants(::Rack, {}.compare_by_identity)
+          share_tempfiles
           Ractor.make_shareable(app)
         rescue Ractor::Error => error
           raise UsageError, "this app can't be run in ractors: #{reason(error)}"
@@ -24,15 +30,18 @@ module Cuttle
 
         # Rack loads its files when their constants are first used, which would be in a ractor.
         def load_all(room)
-          room.constants(false).each { |name| room.const_get(name) if room.autoload?(name) }
-        rescue LoadError, NameError
-          nil # an optional part of Rack's
+          room.constants(false).each do |name|
+            room.const_get(name) if room.autoload?(name)
+          rescue LoadError, NameError
+            nil # an optional part of Rack's
+          end
         end
 
         def share_constants(room, seen)
           return if seen[room]
 
           seen[room] = true
+          load_all(room)
           values(room).each do |value|
             case value
             when Module then share_constants(value, seen) if value.name.to_s.start_with?("Rack::")
@@ -61,6 +70,17 @@ module Cuttle
           Ractor.make_shareable(value)
         rescue Ractor::Error
           nil # a request that needs it says so
+        end
+
+        # Rack puts a form's files into them. Operators and setters of Ruby's own (delegate.rb) are blocks, which only
+        # the main ractor can call.
+        def share_tempfiles
+          delegates = Tempfile.superclass
+          delegates.public_instance_methods.grep(OPERATOR).each do |name|
+            next if !delegates.method_defined?(name, false) || Tempfile.method_defined?(name, false)
+
+            Tempfile.define_method(name, &Ractor.shareable_lambda { |value| __getobj__.__send__(name, value) })
+          end
         end
 
         def reason(error)

@@ -14,6 +14,7 @@ module Cuttle
           workers(settings)
           ractors(settings)
           refork(settings)
+          arenas(settings)
           collector(settings)
           thread_per_connection(settings)
           one_thread(settings)
@@ -90,6 +91,14 @@ module Cuttle
           return if settings.refork_after.empty? || settings.core == "native"
 
           raise UsageError, "--refork-after goes with --core native: only its supervisor adopts workers of a worker"
+        end
+
+        # A configuration file may be for several Rubies. The variable is glibc's own.
+        def arenas(settings)
+          count = settings.malloc_arenas or return
+          return if settings.core == "native" || settings.origin(:malloc_arenas) != :flag
+
+          raise UsageError, "--malloc-arenas goes with --core native: set MALLOC_ARENA_MAX=#{count} instead"
         end
 
         def collector(settings)

@@ -148,6 +148,21 @@ class TestLabPlan < Minitest::Test
     assert_raises(Cuttle::UsageError) { names.call("passenger:cached") }
   end
 
+  # Of our own engines: ractors and hybrid-auto are in "all", but not in what is measured by default.
+  def test_all_engines_that_there_are
+    configurations = lambda do |engines|
+      options = Cuttle::Lab::Options.new(engines: engines, servers: [], workers: [2], seed: 1)
+      plan = Cuttle::Lab::Plan.build(options)
+      plan.configurations.reject(&:control_of).to_h { |each| [each.model, plan.missing[each.id]] }
+    end
+    variants = %w[ractors hybrid-auto]
+    all = configurations.call(%w[all])
+    assert_equal [*Cuttle::Engines.names, "hybrid-auto"].sort, all.keys.sort
+    assert_equal all.keys - variants, configurations.call(nil).keys
+    why = Cuttle::Engines.unavailable("ractors")
+    assert_equal({ "ractors" => ("engine ractors #{why}" if why) }.compact, all.compact)
+  end
+
   def test_unknown_names
     assert_raises(Cuttle::UsageError) { plan(engines: %w[warp]) }
     assert_raises(Cuttle::UsageError) { plan(servers: %w[apache]) }

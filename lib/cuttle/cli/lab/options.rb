@@ -119,7 +119,8 @@ module Cuttle
         end
 
         def configurations(parser)
-          names(parser, :engines, "--engines NAMES", "Cuttle's engines, none, or all (all but ractors, hybrid-auto)")
+          names(parser, :engines, "--engines NAMES", "Cuttle's engines; none; or all, with ractors and hybrid-auto",
+                "(all without these two)")
           names(parser, :servers, "--servers NAMES", "other servers (see cuttle lab peers), or all (none)")
           numbers(parser, :workers, "--workers N,…", "worker processes; 0: one process that does not fork (0,2)")
           numbers(parser, :threads, "--threads N,…", "threads in each process, if the model has threads (5)")
