@@ -536,8 +536,7 @@ bool cuttle_env_has_callbacks(const struct cuttle_held *held)
 		return false;
 	st_foreach(RHASH_TBL(held->env), look_at_list, (st_data_t)&callbacks);
 	for (; callbacks.at < LISTS; callbacks.at++)
-		callbacks.any = callbacks.any ||
-				has_entries(rb_hash_lookup2(held->env, own_keys[callbacks.at], Qnil));
+		callbacks.any = callbacks.any || has_entries(rb_hash_lookup2(held->env, own_keys[callbacks.at], Qnil));
 	return callbacks.any;
 }
 
