@@ -97,6 +97,11 @@ class TestProfilerCosts < Minitest::Test
     assert_nil costs(**made.transform_values { |each| reading(pss: each.pss, databases: nil) }).connections
   end
 
+  def test_a_process_alone_has_all_pages_that_a_worker_shares
+    made = { solo: reading(pss: 70, rss: 60), one: reading(pss: 90, rss: 80), two: reading(pss: 150) }
+    assert_equal 60, costs(**made).memory["alone"]
+  end
+
   # The run of one worker with several threads had garbage left.
   def test_a_worker_costs_at_least_as_much_memory_as_a_thread
     made = { solo: reading(pss: 70), one: reading(pss: 110), two: reading(pss: 120) }

@@ -160,6 +160,9 @@ class TestModel < Minitest::Test
     forecast = forecast("hybrid", Demand.closed(1), workers: 3, threads: 5, cpu: 0.001, **facts)
     assert_equal [152_000_000, 18], forecast.to_h.values_at(:memory, :connections)
     assert_equal [nil, nil], forecast("single", Demand.closed(1), cpu: 0.001).to_h.values_at(:memory, :connections)
+    facts[:memory]["alone"] = 40_000_000
+    assert_equal 44_000_000, forecast("hybrid", Demand.closed(1), threads: 5, cpu: 0.001, **facts).memory
+    assert_equal 152_000_000, forecast("hybrid", Demand.closed(1), workers: 3, threads: 5, cpu: 0.001, **facts).memory
   end
 
   # A fiber has a connection only while its request is in the app.

@@ -115,8 +115,9 @@ class TestProfiler < Minitest::Test
     profile.overheads.each_value { |seconds| assert_includes 1e-6..0.002, seconds }
     assert_includes 0.0..0.001, profile.contention
     assert_equal [1, 1.0], profile.scaling.first
-    assert_equal %w[base thread worker], profile.memory.keys.sort
+    assert_equal %w[alone base thread worker], profile.memory.keys.sort
     assert_operator profile.memory["worker"], :>, 1_000_000
+    assert_operator profile.memory["alone"], :>, 10_000_000
     assert_operator profile.boot, :>, 0
     assert_nil profile.connections
     assert_equal "work", profile.app["name"]

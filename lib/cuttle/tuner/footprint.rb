@@ -14,8 +14,10 @@ module Cuttle
       def memory(setting)
         return unless @memory && @memory["worker"]
 
-        process = @memory["worker"] + ((threads(setting) - 1) * @memory["thread"].to_f)
-        @memory["base"].to_f + (setting.processes * process)
+        more = (threads(setting) - 1) * @memory["thread"].to_f
+        return @memory["alone"] + more if @memory["alone"] && setting.workers.zero?
+
+        @memory["base"].to_f + (setting.processes * (@memory["worker"] + more))
       end
 
       # Connections to the database, of all processes.

@@ -15,8 +15,8 @@ module Cuttle
     #   overheads    engine => seconds of CPU time that a request costs beside the app
     #   scaling      [[processes that compute at once, speed of each, 1.0 alone], …]
     #   contention   seconds of CPU time that each further busy thread of a process adds to a request (the GVL's price)
-    #   memory       { "base", "worker", "thread" }: PSS of supervisor and mould; of each worker with one thread; of
-    #                each further thread
+    #   memory       { "base", "worker", "thread", "alone" }: PSS of supervisor and mould; of each worker with one
+    #                thread; of each further thread; octets of a process with one thread that does not fork
     #   boot         seconds from the start to the first answer
     #   connections  { "process", "thread" }: database connections that each process, and each thread, holds; or nil
     #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found; the forecast

@@ -117,6 +117,11 @@ module Cuttle
               .transform_values { |text| text[/^Pss:\s*(\d+)/, 1].to_i * 1024 }
         end
 
+        # Resident set size in octets of the process that has most.
+        def largest
+          each_file("smaps_rollup").map { |text| text[/^Rss:\s*(\d+)/, 1].to_i * 1024 }.max
+        end
+
         # The anonymous part of it in kilobytes. Other users of the same libraries don't change it.
         def anonymous
           each_file("smaps_rollup").sum { |text| text.scan(/^Pss_(?:Anon|Shmem):\s*(\d+)/).sum { |(size)| size.to_i } }

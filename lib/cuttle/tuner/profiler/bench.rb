@@ -14,9 +14,10 @@ module Cuttle
       #   rate, responses
       #   cores       that the server used, as a number
       #   pss         octets of all processes, afterwards
+      #   rss         octets of the largest process, shared or not
       #   databases   connections to databases that its processes hold, or nil
       #   load_cpu    share of its cores that the load generator used
-      Reading = Struct.new(:cpu, :app_cpu, :app, :rate, :responses, :cores, :pss, :databases, :load_cpu,
+      Reading = Struct.new(:cpu, :app_cpu, :app, :rate, :responses, :cores, :pss, :rss, :databases, :load_cpu,
                            keyword_init: true) do
         # Requests in the app at once, on average (Little's law); nil if that isn't known.
         def busy
@@ -191,7 +192,8 @@ module Cuttle
           Reading.new(cpu: figures.server["cpu_us"] / 1e6, app: phases[:app], rate: result.rate,
                       app_cpu: (phases[:cpu] + phases[:gc].to_f if phases[:cpu]), responses: result.responses,
                       cores: result.responses * figures.server["cpu_us"] / 1e6 / result.elapsed,
-                      pss: figures.server["pss_total"], databases: @databases.count, load_cpu: result.client_cpu)
+                      pss: figures.server["pss_total"], rss: server.tree.largest,
+                      databases: @databases.count, load_cpu: result.client_cpu)
         end
       end
     end

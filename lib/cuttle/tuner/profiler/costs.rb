@@ -55,14 +55,16 @@ module Cuttle
 
         # From three totals: one worker with one thread, one with several, two with several. What garbage one of these
         # runs has left is in its total too. A worker with one thread costs more than a further thread, so what the
-        # totals make less is taken for that: otherwise any number of workers would cost nothing.
+        # totals make less is taken for that: otherwise any number of workers would cost nothing. A process that does
+        # not fork shares no page, so it takes what the worker alone has of them, shared ones included.
         def memory
           one, many, two = totals(&:pss)
           return unless one && many
 
           thread = [(many - one) / (@runs.threads - 1), 0].max
           worker = two && [two - many - (@runs.threads - 1) * thread, thread].max
-          { "base" => worker && [one - worker, 0].max, "worker" => worker, "thread" => thread }.compact
+          { "base" => worker && [one - worker, 0].max, "worker" => worker, "thread" => thread,
+            "alone" => solo.rss }.compact
         end
 
         # Database connections, from the same three.
