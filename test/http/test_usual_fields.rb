@@ -26,7 +26,7 @@ module UsualFields
     random = Random.new(Minitest.seed)
     clients = Array.new(3) { WireClient.new(port) }
     sequence(random).each do |host, list|
-      sent = list.map { |name| [name, name == "Connection" ? "keep-alive" : "#{random.rand(3)}#{"x" * random.rand(50)}"] }
+      sent = list.map { |name| [name, name == "Connection" ? "keep-alive" : value(random)] }
       assert_equal 200, clients.sample(random: random).ask(bytes(host, sent)).status
       assert_equal expected(host, sent), seen
     end
@@ -35,6 +35,8 @@ module UsualFields
   end
 
   private
+
+  def value(random) = "#{random.rand(3)}#{"x" * random.rand(50)}"
 
   # Hosts and lists, many times the same in a row.
   def sequence(random)
