@@ -104,7 +104,7 @@ class TestStudyDocuments < Minitest::Test
 
   def test_a_claim_for_more_cores_names_its_command
     overview = document("../docs/studies.md", *keep("s0-ab"))
-    assert_includes overview, "and there were 2. On a machine of 5 cores or more: `cuttle study s0.10`"
+    assert_includes overview, "the servers had 2. On a machine of 5 cores or more: `cuttle study s0.10`"
   end
 
   def test_runs_and_loads_that_say_little_are_told
