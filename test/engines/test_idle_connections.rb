@@ -77,7 +77,7 @@ class TestIdleConnections < Minitest::Test
   # Also where it ends otherwise.
   def test_a_connection_that_ends_refers_to_nothing
     serve("hybrid", parser: PARSERS.fetch("pure"), app_timeout: 0.05) do
-      assert_equal "127.0.0.1", ask(connect)
+      2.times { assert_equal "127.0.0.1", ask(connect) } # then the source keeps an env for the usual fields
       rested = at_rest
       connect.write(REQUEST.byteslice(0, 10))
       eventually("a parser") { references.grep(PARSERS.fetch("pure")).size == 1 }
