@@ -7,7 +7,7 @@ module Cuttle
       module Peers
         # The last of series 6.
         class Puma6 < Puma
-          def gems = %w[puma:~>6.0 rack rackup]
+          def gems = %w[puma:6.6.1 rack rackup]
         end
       end
     end

@@ -7,7 +7,7 @@ module Cuttle
       module Peers
         # The last of series 7.
         class Puma7 < Puma
-          def gems = %w[puma:~>7.0 rack rackup]
+          def gems = %w[puma:7.2.1 rack rackup]
         end
       end
     end
