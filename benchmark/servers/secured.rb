@@ -34,6 +34,7 @@ module Bench
         super
         uri = URI(@url)
         @url = "https://#{uri.host}:#{Secured.port(uri.port)}#{uri.request_uri}"
+        @options = { **@options, insecure: true } # cuttle load, which warms up, checks certificates; wrk does not
       end
     end
 

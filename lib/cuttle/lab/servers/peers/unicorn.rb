@@ -7,7 +7,8 @@ module Cuttle
         # Unicorn, and what its descendants (Pitchfork, Rainbows) share with it: a master that never serves, and a
         # configuration file.
         class Unicorn < Peer
-          def gems = %w[unicorn rack]
+          # It requires logger, which is no default gem of Ruby 4.
+          def gems = %w[unicorn rack logger]
           def workers = ANY
           def keeps_alive = [false]
           def backlog(setup) = setup.backlog
