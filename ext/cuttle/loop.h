@@ -150,7 +150,7 @@ bool cuttle_loop_has_backlog(const struct cuttle_loop *loop);
 /* Takes the listeners out of the back end without closing them. */
 void cuttle_loop_remove_listeners(struct cuttle_loop *loop);
 /* Puts them back. Does nothing while aside_until is set, because cuttle_loop_come_back does it then: the back end would
- * report listeners that nobody may accept from again and again. */
+ * report listeners again and again from which no thread may accept. */
 void cuttle_loop_restore_listeners(struct cuttle_loop *loop);
 
 /* Puts the listeners back if they were left to other workers long enough, if no other worker is free any more, or if

@@ -235,7 +235,7 @@ void cuttle_loop_resume(struct cuttle_loop *loop)
 
 /* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
  * to wake up. Returns whether it did. After stop it never does: the other workers may stop too, and when the last one
- * closes its listeners, the kernel resets the connections that nobody has accepted. */
+ * closes its listeners, the kernel resets the connections that were not accepted. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	if (atomic_load(&loop->core.stopping) || !another(loop, any, now)) {

@@ -17,7 +17,7 @@ enum cuttle_sharing {
 	CUTTLE_RACTORS, /* other threads may have the same native thread: only the wait for the GVL is known */
 };
 
-/* Begins to keep clocks in this process, if nobody has. exactly: those of collections by thread, whatever they cost. */
+/* Starts the clocks of this process, once. exactly: also those of garbage collections by thread, at any cost. */
 void cuttle_clocks_start(bool ractors, bool exactly);
 /* Whether this Ruby, on this system, can tell a phase. */
 bool cuttle_clocks_tell(enum cuttle_phase phase);

@@ -65,7 +65,7 @@ static void interrupt_call(void *data)
  * Waits until another thread would help: requests wait, every thread is in the app, these wait for something else than
  * the GVL, and the process uses less than its share of the cores (growth.h). Doesn't look within the first pause
  * seconds. cores: what this process and the other workers of its scoreboard may keep busy. One thread of a shared
- * poller may call it, and whoever has it starts a thread. Raises a pending interrupt of the calling thread. */
+ * poller may call it, and the caller starts a thread. Raises a pending interrupt of the calling thread. */
 VALUE cuttle_poller_await_shortage(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;

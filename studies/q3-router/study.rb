@@ -37,7 +37,7 @@ shapes.each do |shape, numbers|
   end
 end
 
-expect "q3.1", "requests that are given out at random wait longer than those that are sent to whoever has fewest",
+expect "q3.1", "requests wait longer if the router picks a server at random than if it picks the least connected one",
        **shapes.keys.to_h { |shape|
          ["#{shape}: p99 at random by p99 by fewest connections",
           [p99("q3", servers: shape, balance: "random", loop: "open"),

@@ -11,6 +11,7 @@ module Cuttle
       autoload :Strand, "cuttle/engines/fibers/strand"
       autoload :Strands, "cuttle/engines/fibers/strands"
       autoload :Timers, "cuttle/engines/fibers/timers"
+      autoload :Watches, "cuttle/engines/fibers/watches"
 
       TRAITS = Traits.new(evented: true, fibers: true)
 
@@ -39,7 +40,8 @@ module Cuttle
 
         use_up_warning
         @strands = Strands.new(@source)
-        Fiber.set_scheduler(@scheduler = Scheduler.new(@source, @strands))
+        @watches = Watches.new(@source, @strands)
+        Fiber.set_scheduler(@scheduler = Scheduler.new(@source, @strands, @watches))
         @pool = Pool.new(@strands, &method(:serve))
         work
       ensure
@@ -72,7 +74,7 @@ module Cuttle
         until (found = @source.next(@strands.patience, @max - @fibers)).nil?
           case found
           when false then nil
-          when Scheduler::Wait then @scheduler.ready(found)
+          when Watches::Wait then @watches.ready(found)
           else start(found)
           end
           @strands.turn(found ? 1 : nil)

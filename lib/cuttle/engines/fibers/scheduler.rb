@@ -4,34 +4,17 @@ module Cuttle
   module Engines
     class Fibers
       # Ruby's fiber scheduler interface (Fiber::Scheduler; Ruby's documentation describes each hook) on the engine's
-      # poller. It knows what a fiber waits for: a fiber that would block watches a descriptor, sets a timer or starts a
-      # thread, and pauses. Strands decides which one runs then. The hooks run in the fibers, on the engine's thread.
-      # Only #unblock and #fiber_interrupt are called from other threads.
+      # poller. It knows what a fiber waits for: a fiber that would block watches a descriptor (Watches), sets a timer
+      # or starts a thread, and pauses. Strands decides which one runs then. The hooks run in the fibers, on the
+      # engine's thread. Only #unblock and #fiber_interrupt are called from other threads.
       #
       # A child that the app forks has no loop. There the first hook removes the scheduler, and everything blocks.
       class Scheduler
-        # Fibers that wait for one descriptor: [fiber, events] each.
-        Wait = Struct.new(:fileno, :fibers)
-
-        def initialize(poller, strands)
+        def initialize(poller, strands, watches)
           @poller = poller
           @strands = strands
-          @waits = {}
+          @watches = watches
         end
-
-        # The poller reported the descriptor of +wait+. Continues the fibers whose events came, and to watch for the
-        # others. If the poller saw no event, the app has closed the descriptor without Ruby's knowledge, and its
-        # number may belong to another file. Then all fibers continue and find out themselves.
-        def ready(wait)
-          seen = @poller.unwatch(wait.fileno)
-          done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
-          wait.fibers.empty? ? @waits.delete(wait.fileno) : done.concat(renew(wait))
-          done.each do |fiber, events|
-            @strands.go(fiber, seen.zero? ? events : events & seen) if @strands.paused?(fiber)
-          end
-        end
-
-        # The hooks
 
         # The fiber begins at once. When it waits or has ended, the caller continues at the loop's next turn.
         def fiber(&block)
@@ -44,14 +27,7 @@ module Cuttle
         end
 
         def io_wait(io, events, timeout = nil)
-          return select(io, events, timeout) if left_behind?
-
-          fileno = io.fileno
-          wait = @waits[fileno] ||= Wait.new(fileno, [])
-          wait.fibers += [entry = [Fiber.current, events]]
-          watch(wait) ? @strands.pause(timeout) : events
-        ensure
-          forget(wait, entry) if entry
+          left_behind? ? select(io, events, timeout) : @watches.wait(io.fileno, events, timeout)
         end
 
         # IO.select, which knows more than the poller: buffers, tied IOs, exceptional conditions. A blocking fiber asks
@@ -100,8 +76,7 @@ module Cuttle
 
         # The engine ends when its connections have ended. Fibers that the app left behind end with the thread.
         def close
-          @waits.each_key { |fileno| @poller.unwatch(fileno) } unless @poller.forked?
-          @waits.clear
+          @watches.close
           @strands.close
         end
 
@@ -128,37 +103,6 @@ module Cuttle
           thread.value
         ensure
           thread&.kill
-        end
-
-        # Returns false for descriptors that epoll rejects. These are regular files, which are always ready.
-        def watch(wait)
-          @poller.watch(wait.fileno, wait.fibers.inject(0) { |events, (_, wanted)| events | wanted }, wait)
-          true
-        rescue Errno::EPERM
-          false
-        end
-
-        # Continues to watch for the fibers that still wait. Returns those for which that is impossible.
-        def renew(wait)
-          return [] if !wait.fibers.empty? && watch(wait)
-
-          drop(wait)
-        rescue SystemCallError
-          drop(wait)
-        end
-
-        def drop(wait)
-          @waits.delete(wait.fileno)
-          left, wait.fibers = wait.fibers, []
-          left
-        end
-
-        # The fiber no longer waits, for whatever reason.
-        def forget(wait, entry)
-          return unless wait.fibers.reject! { |other| other.equal?(entry) }
-
-          @poller.unwatch(wait.fileno) if wait.fibers.empty?
-          renew(wait).each { |fiber, events| @strands.go_on(fiber, events) }
         end
       end
     end
