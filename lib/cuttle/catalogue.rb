@@ -11,7 +11,7 @@ module Cuttle
 
     # One line on when to use that implementation. Raises UsageError for an unknown name.
     def describe(name)
-      entry(name).last
+      entry(name)[1]
     end
 
     # The class of that name. Raises UsageError for an unknown name.
@@ -21,12 +21,12 @@ module Cuttle
 
     private
 
-    # +entries+: name => [constant, one line on when to use it]. +kind+ is the word for one of them in errors.
-    # +directory+ has one file for each name.
+    # +entries+: name => [constant, one line on when to use it, the file if several share one]. +kind+ is the word for
+    # one of them in errors. +directory+ has the files, otherwise one for each name.
     def list(kind, directory, entries)
       @kind = kind
       @entries = entries.freeze
-      entries.each { |name, (constant, _)| autoload constant, "#{directory}/#{name}" }
+      entries.each { |name, (constant, _, file)| autoload constant, "#{directory}/#{file || name}" }
     end
 
     def entry(name)
