@@ -105,10 +105,12 @@ static void note_others(struct cuttle_loop *loop, struct cuttle_found *found, ui
 struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
 					 uint64_t now)
 {
+	bool watch = loop->watch_next && !cuttle_list_empty(&loop->fired); /* its request began before others */
 	struct cuttle_exchange *exchange;
 
 	loop->vacancies = room;
-	exchange = take(loop, room == 0, now);
+	exchange = watch ? NULL : take(loop, room == 0, now);
+	loop->watch_next = exchange != NULL;
 	if (!exchange) {
 		note_others(loop, found, now);
 		return NULL;

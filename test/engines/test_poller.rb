@@ -69,7 +69,39 @@ class TestPoller < Minitest::Test
     limited.stop
   end
 
+  # A fiber that waited for a descriptor had no turn as long as there was always another request.
+  %w[Native Pure].each do |core|
+    define_method("test_a_watched_descriptor_has_its_turn_among_requests_under_the_core_#{core}") do
+      poller = Cuttle::Cores.const_get(core)::Poller.new([@listener], env: {})
+      connect.write(ASK * 30)
+      answer(poller.next(5))
+      ready(poller) do |token|
+        turns = Array.new(4) do
+          found = poller.next(5)
+          answer(found) unless found == token
+          found == token ? :watch : :request
+        end
+        assert_equal %i[request watch], turns.uniq.sort
+      end
+    ensure
+      poller&.stop
+    end
+  end
+
   private
+
+  # Yields the token of a watched descriptor that is ready. The core in Ruby has a thread that must have seen it.
+  def ready(poller)
+    reader, writer = IO.pipe
+    poller.watch(reader.fileno, IO::READABLE, :token)
+    writer.write("x")
+    watches = poller.instance_variable_get(:@watches)
+    eventually("the descriptor seen") { watches.nil? || watches.fired? }
+    yield :token
+  ensure
+    poller.unwatch(reader.fileno)
+    [reader, writer].each(&:close)
+  end
 
   def connect = WireClient.new(@listener.local_address.ip_port).tap { |client| @clients << client }
   def answer(exchange) = exchange.respond(200, {}, ["x"])

@@ -153,8 +153,10 @@ module Cuttle
           end
         end
 
+        # Requests and watched descriptors take turns.
         def look(now, room)
-          exchange = take(now) unless room&.zero?
+          exchange = take(now) unless room&.zero? || (@watch_next && @watches.fired?)
+          @watch_next = !exchange.nil?
           return exchange if exchange
           return @watches.shift if @watches.fired?
           return if over?
