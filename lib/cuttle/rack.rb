@@ -18,11 +18,11 @@ module Cuttle
     autoload :Sharing, "cuttle/rack/sharing"
     autoload :Stream, "cuttle/rack/stream"
 
-    # Every request's env starts as a copy of this. +multithread+ and +multiprocess+: whether the app may be called, in
-    # this process or in another, while it still answers a request.
+    # Every request's env starts as a copy of this; all share its values. +multithread+ and +multiprocess+: whether the
+    # app may be called, in this process or in another, while it still answers a request.
     def self.env(multithread:, multiprocess:, errors: $stderr)
       {
-        "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => "cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
+        "SCRIPT_NAME" => "", "SERVER_SOFTWARE" => -"cuttle/#{VERSION}", "GATEWAY_INTERFACE" => "CGI/1.1",
         "rack.version" => [1, 3].freeze, # Rack 2.2 requires it
         "rack.input" => Input::NONE, "rack.errors" => errors, "rack.url_scheme" => "http",
         "rack.hijack?" => true, "rack.run_once" => false,

@@ -15,6 +15,8 @@ class TestRackRequest < HttpCase
 
   def seen_for(bytes) = assert_served(bytes).first
 
+  def texts(seen) = seen.env.select { |_, value| value.is_a?(String) }
+
   def test_the_request_line_and_fields
     seen = seen_for(request("PUT /a%20b/%2F?x=%20y&z HTTP/1.1", "X-Foo: bar", "Content-Type: text/plain",
                             "Content-Length: 2", body: "hi"))
@@ -42,10 +44,20 @@ class TestRackRequest < HttpCase
   def test_no_env_is_another_requests
     first = seen_for(request("GET / HTTP/1.1", "X-Foo: bar"))
     first.env["test.mark"] = "left behind"
-    first["SERVER_NAME"] << "changed" unless first["SERVER_NAME"].frozen?
+    texts(first).each { |_, value| value << "changed" unless value.frozen? }
     second = seen_for(request)
     refute_same first.env, second.env
     assert_equal [nil, nil, "example.test"], [second["HTTP_X_FOO"], second["test.mark"], second["SERVER_NAME"]]
+    assert_empty(texts(second).select { |_, value| value.include?("changed") })
+  end
+
+  # An app that changes one changes no other.
+  def test_the_values_of_an_env_are_apart
+    ["GET / HTTP/1.1", "OPTIONS * HTTP/1.1", "GET http://example.test HTTP/1.1"].each do |start|
+      values = texts(seen_for(request(start))).values.reject(&:frozen?)
+      assert_operator values.length, :>, 1
+      assert_equal values.length, values.uniq(&:object_id).length, start
+    end
   end
 
   # Each is what a browser would show for the request.

@@ -76,7 +76,7 @@ module Cuttle
 
           env["SERVER_NAME"] = head.host
           env["SERVER_PORT"] = head.port.empty? ? (secure ? "443" : "80") : head.port
-          env["HTTP_HOST"] = head.port.empty? ? head.host : "#{head.host}:#{head.port}"
+          env["HTTP_HOST"] = head.port.empty? ? head.host.dup : "#{head.host}:#{head.port}"
         end
 
         # RFC 9110, 5.3: fields of one name form one list. Cookies are joined as in RFC 6265, 5.4.

@@ -17,7 +17,7 @@ module Cuttle
             def parse(method, target)
               raise ParseError.new("no tunnels", status: 501) if method == "CONNECT"
               return split(target) if target.start_with?("/")
-              return [target] if target == "*" && method == "OPTIONS"
+              return [target.dup] if target == "*" && method == "OPTIONS"
 
               host_and_port, rest = target.match(ABSOLUTE)&.captures
               host, port = authority(host_and_port) if host_and_port
