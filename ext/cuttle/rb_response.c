@@ -371,11 +371,11 @@ static VALUE exchange_answer(VALUE self, VALUE status, VALUE headers, VALUE body
 	if (cuttle_held_stuck(held))
 		cuttle_held_live(self); /* raises */
 	if (!RB_TYPE_P(body, T_ARRAY) || RBASIC_CLASS(body) != rb_cArray || status == INT2FIX(101) || !held->live ||
-	    cuttle_held_core(held)->forked || cuttle_env_has_callbacks(held))
+	    cuttle_held_core(held)->forked)
 		return Qfalse;
 	code = cuttle_status(status);
 	cuttle_fields_gather(&fields, headers);
-	if (fields.hijack)
+	if (fields.hijack || cuttle_env_has_callbacks(held))
 		return Qfalse;
 	held = cuttle_response_unanswered(self);
 	length = total_length(body);

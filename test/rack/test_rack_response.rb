@@ -354,6 +354,18 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # The lists were looked at before the fields' to_s ran.
+  def test_a_callback_of_a_field_that_is_rendered
+    calls = Queue.new
+    app do |env|
+      field = Object.new
+      field.define_singleton_method(:to_s) { (env["rack.after_reply"] << -> { calls << :called }) && "value" }
+      [200, { "x-field" => field }, ["hello"]]
+    end
+    assert_equal "hello", answer.body
+    eventually("the call") { !calls.empty? }
+  end
+
   # The app speaks that coding itself. It was dropped, so that the client read the chunks' sizes as content.
   def test_partial_hijack_keeps_the_apps_transfer_encoding
     hijack = lambda do |io|

@@ -28,11 +28,11 @@ module Cuttle
         def answer(status, headers, body)
           live if @wire && finished?
           return false unless body.instance_of?(Array) && !body.respond_to?(:close) && status != 101
-          return false if !@wire || forked? || callbacks?
+          return false if !@wire || forked?
 
           status = ResponseHead.status(status)
           pairs, hijack = ResponseHead.gather(headers)
-          return false if hijack
+          return false if hijack || callbacks?
 
           unanswered
           send_whole(status, pairs, body)
