@@ -88,6 +88,19 @@ class TestRackResponse < HttpCase
                  [response.all("content-type"), response.all("content-length"), response.body, response.close?]
   end
 
+  # With another body than an Array of Strings it was a 500.
+  def test_rack_2_headers_that_yield_pairs
+    pairs = [%w[x-foo bar], %w[Content-Length 5]]
+    [["hello"], Bodies::Parts.new("hel", "lo")].product([pairs, pairs.each]) do |body, headers|
+      app { [200, headers, body] }
+      response = answer
+      assert_equal [200, "bar", %w[5], "hello"],
+                   [response.status, response["x-foo"], response.all("content-length"), response.body]
+    end
+    app { [200, [["rack.hijack", ->(io) { io.write("hello") && io.close }]], Bodies::Parts.new("ignored")] }
+    assert_equal "hello", answer.body
+  end
+
   def test_rack_2_newlines_are_several_fields
     app { [200, { "set-cookie" => "a=1\nb=2\nc=3" }, ["hello"]] }
     assert_equal %w[a=1 b=2 c=3], answer.all("set-cookie")

@@ -37,7 +37,7 @@ module Cuttle
       private
 
       def send_body
-        if (hijack = @headers["rack.hijack"]) then give_socket(hijack)
+        if (hijack = field("rack.hijack")) then give_socket(hijack)
         elsif bodiless? then @exchange.respond(@status, @headers, [])
         elsif @body.respond_to?(:to_path) && (file = open_file) then send_file(file)
         elsif (parts = whole_body) then @exchange.respond(@status, @headers, parts)
@@ -57,7 +57,15 @@ module Cuttle
       end
 
       def length_announced
-        @headers["content-length"] || @headers["Content-Length"]
+        field("content-length") || field("Content-Length")
+      end
+
+      # The value of a field that the app names so. Rack 2 takes any headers that yield pairs.
+      def field(name)
+        return @headers[name] if @headers.respond_to?(:to_hash)
+
+        @headers.each { |key, value| return value if key == name } if @headers.respond_to?(:each)
+        nil
       end
 
       def bodiless?
