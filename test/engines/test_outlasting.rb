@@ -35,11 +35,16 @@ class TestOutlasting < Minitest::Test
     "close" => ->(_, bad) { [200, PLAIN.dup, Body.new(->(part) { part.call("some") }, bad)] },
     "finished" => ->(env, bad) { (env["rack.response_finished"] << ->(*) { bad.call }) && [200, PLAIN.dup, ["some"]] },
     "after_reply" => ->(env, bad) { (env["rack.after_reply"] << bad) && [200, PLAIN.dup, ["some"]] },
+    "list" => ->(env, bad) { list(env, bad) && [200, PLAIN.dup, ["some"]] },
+    "list_of_an_error" => ->(env, bad) { list(env, bad) && bad.call },
     "hijack" => ->(_, bad) { [200, PLAIN.merge("rack.hijack" => ->(_) { bad.call }), []] },
     "upgrade" => ->(_, bad) { [101, { "upgrade" => "x", "connection" => "upgrade" }, ->(_) { bad.call }] },
     "stream" => ->(_, bad) { [200, PLAIN.dup, ->(stream) { stream.write("some") && bad.call }] },
     "closed_stream" => ->(_, bad) { [200, PLAIN.dup, ->(stream) { stream.close || bad.call }] }
   }.freeze
+
+  # Callbacks that the app made, and that can't be enumerated.
+  def self.list(env, bad) = env["rack.after_reply"] = with(Object.new, :each, bad)
 
   # +object+, with a method of that name.
   def self.with(object, name, method) = object.tap { object.define_singleton_method(name, &method) }

@@ -354,6 +354,21 @@ class TestRackResponse < HttpCase
     assert_alive
   end
 
+  # Rails' executor ends in a callback what a body's close may still need. The callback came first.
+  def test_callbacks_come_after_the_bodys_close
+    bodies = [Bodies::Parts.new("hello"), Bodies::Parts.new("hello", error: "late"),
+              Bodies::Streaming.new { |stream| stream.write("hello") && stream.close },
+              Bodies::Streaming.new { |stream| Thread.new { stream.write("hello") && stream.close } },
+              Bodies::Streaming.new { raise "early" }]
+    bodies.product([200, 0], %w[rack.response_finished rack.after_reply]) do |body, status, name|
+      order = Queue.new
+      body.define_singleton_method(:close) { order << :closed }
+      app { |env| (env[name] << ->(*) { order << :called }) && [status, PLAIN.dup, body] }
+      open_client { |client| client.write(request("GET / HTTP/1.1", "Connection: close")).rest }
+      assert_equal %i[closed called], Array.new(2) { order.pop }
+    end
+  end
+
   # Nobody called what was in another rack.after_reply than the one that the app was given.
   def test_lists_of_callbacks_that_the_app_made
     ways = [->(env, name, call) { env[name] += [call] }, ->(env, name, call) { env[name] = [call] },

@@ -44,8 +44,7 @@ module Cuttle
       rescue Exception => error # rubocop:disable Lint/RescueException
         raise if Adapter.pass?(exchange, error)
 
-        fail_with(exchange, env, error)
-        Completion.close(exchange, env, body) unless reply # which closes it itself
+        fail_with(exchange, env, error, (body unless reply)) # which closes it itself
         answered = true
       ensure
         exchange.abort unless answered # the thread was killed: the client must not wait for it
@@ -61,10 +60,11 @@ module Cuttle
         exit
       end
 
-      def fail_with(exchange, env, error)
+      def fail_with(exchange, env, error, body)
         Completion.report(env, error) unless env.nil? && Adapter.too_late?(exchange, error)
         status, headers, = response = failure(exchange, env, error)
         Completion.fail(exchange, response)
+        Completion.close(exchange, env, body)
         Completion.run(exchange, env, status, headers, error) if env
         exchange.dispose
       end

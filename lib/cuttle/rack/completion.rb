@@ -9,10 +9,10 @@ module Cuttle
         # rack.after_reply (Puma's), which takes no arguments. A callback that fails stops neither the others nor the
         # engine.
         def run(exchange, env, status, headers, error)
-          each(env["rack.response_finished"], :reverse_each) do |callback|
-            attempt(exchange, env) { callback.call(env, status, headers, error) }
+          each(exchange, env, "rack.response_finished", :reverse_each) do |callback|
+            callback.call(env, status, headers, error)
           end
-          each(env["rack.after_reply"], :each) { |callback| attempt(exchange, env) { callback.call } }
+          each(exchange, env, "rack.after_reply", :each, &:call)
         end
 
         # Sends +response+ and returns true, or aborts the connection if a response has begun. The request may have been
@@ -51,8 +51,14 @@ module Cuttle
 
         private
 
-        def each(callbacks, order, &block)
-          callbacks.public_send(order, &block) if callbacks.respond_to?(order)
+        # Yields the callbacks of a list. One that the app has made may fail too.
+        def each(exchange, env, name, order)
+          attempt(exchange, env) do
+            callbacks = env[name]
+            next unless callbacks.respond_to?(order)
+
+            callbacks.public_send(order) { |callback| attempt(exchange, env) { yield callback } }
+          end
         end
 
         def attempt(exchange, env)

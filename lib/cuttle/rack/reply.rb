@@ -3,7 +3,8 @@
 module Cuttle
   module Rack
     # A response whose body is more than an Array of Strings. It is sent piece by piece, from a file, or by the app
-    # itself through a stream; or the app gets the socket. The body is closed once, whatever happens.
+    # itself through a stream; or the app gets the socket. The body is closed once, whatever happens, and then come the
+    # callbacks, as under Puma and Falcon: Rails ends there what the body's close may still need.
     class Reply
       # +ended+ is called at the end of a stream.
       def initialize(exchange, env, status, headers, body, ended = nil)
@@ -14,6 +15,7 @@ module Cuttle
         @body = body
         @ended = ended
         @completing = Mutex.new
+        @over = [] # :body, and of a stream :stream
       end
 
       # Whether the app has, or had, a stream for this response.
@@ -24,14 +26,15 @@ module Cuttle
       # Sends the response. Returns when it is complete, except for a stream that the app keeps and closes later.
       def deliver
         send_body unless @exchange.finished? # the app has taken the socket
-        complete(nil) unless @streaming
+        delivered = true
       rescue Exception => error # rubocop:disable Lint/RescueException -- whatever it is, it is reported and raised again
         raise if Adapter.pass?(@exchange, error)
 
         fail_with(error)
+        delivered = true
       ensure
         Completion.close(@exchange, @env, @body) # which may read the request's input
-        @exchange.dispose if !@streaming || second_end?
+        over(:body) if delivered && !@exchange.forked?
       end
 
       private
@@ -108,7 +111,7 @@ module Cuttle
         @exchange.start(@status, @headers)
         @streaming = true
         closed = Thread::Queue.new
-        @body.call(Stream.new(@exchange, @env["rack.input"]) { |error| complete(error) && closed.close })
+        @body.call(Stream.new(@exchange, @env["rack.input"]) { |error| over(:stream, error) && closed.close })
         closed.pop unless @exchange.evented? # the connection's thread must wait for the end of the stream
       end
 
@@ -123,37 +126,27 @@ module Cuttle
       def fail_with(error)
         Completion.report(@env, error)
         @status, @headers = Adapter::FAILURE if Completion.fail(@exchange, Adapter::FAILURE)
-        complete(error)
+        over(:stream, error)
       end
 
-      # Runs once: an error of the app may follow the end of a stream, which may come in another thread.
-      def complete(error)
-        return true unless first_to_complete?
+      # Notes the end of a +part+, with the app's +error+ if that ended it. Both ends may come in different threads, and
+      # an error may follow the end of a stream.
+      def over(part, error = nil)
+        last = @completing.synchronize do
+          @error ||= error
+          next if @over.include?(part)
 
-        Completion.run(@exchange, @env, @status, @headers, error)
-        return true unless @streaming
-
-        @exchange.dispose if second_end?
-        @ended&.call
+          @over << part
+          @over.include?(:body) && (!@streaming || @over.include?(:stream))
+        end
+        complete if last
         true
       end
 
-      # Whether the other end of a stream came before this one: it is complete, and its body is closed. Two threads may
-      # do that.
-      def second_end?
-        @completing.synchronize do
-          second = @one_end
-          @one_end = true
-          second
-        end
-      end
-
-      def first_to_complete?
-        @completing.synchronize do
-          first = !@completed
-          @completed = true
-          first
-        end
+      def complete
+        Completion.run(@exchange, @env, @status, @headers, @error)
+        @exchange.dispose
+        @ended&.call if @streaming
       end
     end
   end
