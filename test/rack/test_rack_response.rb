@@ -259,6 +259,24 @@ class TestRackResponse < HttpCase
       end
     end
 
+    # Where threads wait for connections, one waited for the end of the stream for ever.
+    def test_a_stream_whose_client_has_gone_and_that_the_app_does_not_close
+      errors = Queue.new
+      writes = lambda do |stream|
+        loop { stream.write("x" * 10_000) }
+      rescue Cuttle::Disconnected
+        nil
+      end
+      app do |env|
+        env["rack.response_finished"] << ->(*args) { errors << args.last }
+        [200, PLAIN.dup, Bodies::Streaming.new { |stream| Thread.new { writes.call(stream) } }]
+      end
+      open_client { |client| client.write(request).line && client.reset }
+      eventually("the response's end") { !errors.empty? }
+      assert_kind_of Cuttle::Disconnected, errors.pop
+      assert_alive
+    end
+
     def test_a_stream_that_raises_is_cut_off
       app { [200, PLAIN.dup, Bodies::Streaming.new { |stream| stream.write("hello") && raise("halfway") }] }
       bytes = open_client { |client| client.write(request).rest }

@@ -11,8 +11,12 @@ module Cuttle
         @closed = closed
       end
 
+      # Raises Disconnected when the client has gone. The response is over then, whether the app closes it or not.
       def write(*strings)
         strings.sum { |string| @exchange.write(string.to_s); string.to_s.bytesize }
+      rescue Disconnected => error
+        close(error)
+        raise
       end
 
       def <<(string)
@@ -25,7 +29,7 @@ module Cuttle
       end
 
       def flush
-        @exchange.write("")
+        write("")
         self
       end
 
