@@ -69,6 +69,19 @@ class TestAccessLog < Minitest::Test
     assert_equal "- - -\n", record({}, answered(bytes_sent: 0), format: "%b %I %{X-None}i")
   end
 
+  # Rails forces an encoding upon fields, and a middleware may change one in place.
+  def test_an_app_that_changes_strings_of_its_env
+    %w[combined json %I].each do |format|
+      output = StringIO.new
+      log = Cuttle::Telemetry::AccessLog.new(output, format: format, ids: true)
+      env = ENVIRONMENT.merge("HTTP_REFERER" => +"http://a.test/", "HTTP_USER_AGENT" => +"agent")
+      request = log.request(env)
+      env.each_value { |value| value.replace("changed") unless value.frozen? }
+      log.record(request, env, answered)
+      refute_includes output.string, "changed"
+    end
+  end
+
   def test_json
     line = record({ "PATH_INFO" => "/\xff\e\u00e9\x7f\"", "REMOTE_USER" => "a b" }, format: "json")
     assert line.match?(/\A[ -~]+\n\z/), line

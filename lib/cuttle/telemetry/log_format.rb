@@ -33,11 +33,12 @@ module Cuttle
 
       UNSAFE = /[^\x20-\x21\x23-\x5b\x5d-\x7e]/n
 
-      # What a line needs of the env before the app gets it, which may change it. (Expressions, as in LATE.)
+      # What a line needs of the env before the app gets it, which may change it and its Strings: of fields, which are
+      # not here, a copy. (Expressions, as in LATE.)
       EARLY = {
         "r" => "request_line(env)",
         "m" => 'env["REQUEST_METHOD"]', "U" => "path(env)", "q" => "query(env)", "H" => 'env["SERVER_PROTOCOL"]',
-        "I" => 'env["HTTP_X_REQUEST_ID"]'
+        "I" => 'env["HTTP_X_REQUEST_ID"].dup'
       }.freeze
 
       # Read when the exchange is over. The peer is that of the socket, not the address that a field claims; that of a
@@ -99,7 +100,7 @@ module Cuttle
       def compile(parts, early)
         values = parts.map { |part| part.is_a?(String) ? value(part, early.index(part)) : part.first.dump[1..-2] }
         text = @names ? "json([#{values.join(", ")}], limit)" : "\"#{values.join}\""
-        before = early.map { |part| EARLY.fetch(part) { "env[#{key(part).dump}]" } }.join(", ")
+        before = early.map { |part| EARLY.fetch(part) { "env[#{key(part).dump}].dup" } }.join(", ")
         # def request(env) = [request_line(env)]
         # def render(early, env, exchange, limit) = "#{text(exchange.remote_address, limit)} - …"
         instance_eval(<<~RUBY, __FILE__, __LINE__ + 1) # rubocop:disable Style/DocumentDynamicEvalDefinition
