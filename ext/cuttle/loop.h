@@ -61,7 +61,7 @@ struct cuttle_loop {
 	int64_t vacancies;      /* requests that the engine can take now; -1: as many as threads are free */
 	uint32_t round;         /* ready connections to hand out before the next look */
 	uint32_t batch;         /* ready connections that the last look found */
-	bool watch_next;        /* a request was handed out last: next comes a watched descriptor, if one is ready */
+	bool others_next;       /* a request was handed out last: next comes what else there is */
 	bool backlogged;        /* connections may have waited in the backlog for a while */
 	bool complain;          /* a shortage of descriptors or memory began and has not been reported */
 	uint64_t aside_until;   /* when the listeners come back; 0: they are not away for that */
@@ -89,8 +89,8 @@ void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts);
 /* Call all of the following under the lock, unless stated otherwise. */
 
 /* Takes the next exchange with a complete request for the calling thread, which has the GVL. Returns NULL if there is
- * none, or if it is the turn of a watched descriptor, and sets *found to what else there is. room: how many requests
- * the engine can take; -1: as many as it has threads. */
+ * none, or if it is the turn of something else, and sets *found to what else there is. room: how many requests the
+ * engine can take; -1: as many as it has threads. */
 struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
 					 uint64_t now);
 

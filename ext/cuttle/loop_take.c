@@ -102,15 +102,21 @@ static void note_others(struct cuttle_loop *loop, struct cuttle_found *found, ui
 		cuttle_followers_pass_on(loop);
 }
 
+/* Whether something waits that must not wait until there is no request, which may take long: a fiber, whose request
+ * began before those that are new, or a report for the operator. Requests and these take turns. */
+static bool others_turn(const struct cuttle_loop *loop)
+{
+	return loop->others_next && (!cuttle_list_empty(&loop->fired) || loop->complain);
+}
+
 struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
 					 uint64_t now)
 {
-	bool watch = loop->watch_next && !cuttle_list_empty(&loop->fired); /* its request began before others */
 	struct cuttle_exchange *exchange;
 
 	loop->vacancies = room;
-	exchange = watch ? NULL : take(loop, room == 0, now);
-	loop->watch_next = exchange != NULL;
+	exchange = others_turn(loop) ? NULL : take(loop, room == 0, now);
+	loop->others_next = exchange != NULL;
 	if (!exchange) {
 		note_others(loop, found, now);
 		return NULL;

@@ -2,6 +2,7 @@
 
 require "test_helper"
 require "socket"
+require "stringio"
 
 # Threads that ask one poller for work.
 class TestPoller < Minitest::Test
@@ -88,7 +89,28 @@ class TestPoller < Minitest::Test
     end
   end
 
+  # The report waited until there was no request for a moment.
+  def test_a_shortage_is_reported_while_requests_come
+    connect.write(ASK * 30)
+    answer(@poller.next(5))
+    connect
+    said = without_descriptors { 4.times { answer(@poller.next(5)) } }
+    assert_match(/no connection can be accepted/, said)
+  end
+
   private
+
+  # What is written to $stderr while the process can open nothing.
+  def without_descriptors
+    limits, errors = Process.getrlimit(:NOFILE), $stderr
+    $stderr = StringIO.new
+    Process.setrlimit(:NOFILE, 0, limits.last)
+    yield
+    $stderr.string
+  ensure
+    Process.setrlimit(:NOFILE, *limits)
+    $stderr = errors
+  end
 
   # Yields the token of a watched descriptor that is ready. The core in Ruby has a thread that must have seen it.
   def ready(poller)
