@@ -42,7 +42,7 @@ module Cuttle
           def item(row, name)
             ours = row.value(@metric).ours
             figure = Figures.estimate(@metric, ours)
-            Item.new(name: name, figure: figure, value: ours, slot: row.cell.server == Findings::OURS ? 0 : 1,
+            Item.new(name: name, figure: figure, value: ours, slot: row.condition.server == Findings::OURS ? 0 : 1,
                      text: "#{name}: #{figure}")
           end
 
