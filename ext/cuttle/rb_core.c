@@ -31,6 +31,7 @@ RUBY_FUNC_EXPORTED void Init_core(void)
 	Init_cuttle_env();
 	Init_cuttle_descriptors();
 	Init_cuttle_exchange();
+	Init_cuttle_exchange_hijack();
 	Init_cuttle_ledger();
 	Init_cuttle_response();
 	Init_cuttle_response_file();

@@ -21,6 +21,7 @@ void Init_cuttle_poller(void);
 void Init_cuttle_acceptor(void);
 void Init_cuttle_connection(void);
 void Init_cuttle_exchange(void);
+void Init_cuttle_exchange_hijack(void);
 void Init_cuttle_ledger(void);
 void Init_cuttle_response(void);
 void Init_cuttle_response_file(void);

@@ -62,6 +62,9 @@ static inline bool cuttle_held_unsent(const struct cuttle_held *held)
 void cuttle_held_leave(struct cuttle_held *held, bool complete);
 /* Closes the request's input once the exchange is over. */
 void cuttle_held_dispose(struct cuttle_held *held);
+/* Ends the exchange and gives its socket away: returns the descriptor, which is the caller's then; -1 without
+ * descriptors or memory. websocket: whether a WebSocket is spoken there from now on. */
+int cuttle_held_release(struct cuttle_held *held, bool websocket);
 
 /* The core of a live exchange. */
 static inline struct cuttle_core *cuttle_held_core(const struct cuttle_held *held)

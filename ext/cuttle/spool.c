@@ -1,14 +1,11 @@
-/* The spooler: the account, the temporary files and the thread that writes them; see spool.h. */
+/* The spooler: the account, and the thread that writes to the files; see spool.h. */
 #include "clock.h"
 #include "spool_parts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define QUIET (60 * CUTTLE_SECOND) /* between two complaints about the limit */
@@ -197,40 +194,6 @@ void *cuttle_spool_reported(struct cuttle_spool *spool)
 
 /* Files */
 
-static int named_temporary_file(const char *directory)
-{
-	size_t room = strlen(directory) + sizeof "/cuttle-XXXXXX";
-	char *path = malloc(room);
-	int file;
-
-	if (!path)
-		return -1;
-	snprintf(path, room, "%s/cuttle-XXXXXX", directory);
-#ifdef __linux__
-	file = mkostemp(path, O_CLOEXEC);
-#else
-	file = mkstemp(path);
-	if (file >= 0)
-		fcntl(file, F_SETFD, FD_CLOEXEC);
-#endif
-	if (file >= 0)
-		unlink(path);
-	free(path);
-	return file;
-}
-
-/* Makes a file without a name, which only this user may read. */
-static int temporary_file(const char *directory)
-{
-#ifdef O_TMPFILE
-	int file = open(directory, O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-
-	if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
-		return file;
-#endif
-	return named_temporary_file(directory);
-}
-
 /* Called without the lock. */
 static struct cuttle_spool_file *open_file(struct cuttle_spool *spool)
 {
@@ -239,7 +202,7 @@ static struct cuttle_spool_file *open_file(struct cuttle_spool *spool)
 	if (!file)
 		return NULL;
 	cuttle_list_reset(&file->all);
-	file->fd = temporary_file(spool->directory);
+	file->fd = cuttle_temporary_file(spool->directory);
 	if (file->fd >= 0)
 		return file;
 	free(file);

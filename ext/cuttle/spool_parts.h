@@ -1,5 +1,5 @@
-/* Declarations that the two parts of the spooler share: the account, the files and the thread (spool.c), and the
- * streams with their blocks (spool_stream.c). spool.h has the diagram. */
+/* Declarations that the parts of the spooler share: the account and the thread (spool.c), files without a name
+ * (temporary_file.c), and the streams with their blocks (spool_stream.c). spool.h has the diagram. */
 #ifndef CUTTLE_SPOOL_PARTS_H
 #define CUTTLE_SPOOL_PARTS_H
 
@@ -72,6 +72,10 @@ static inline struct cuttle_block *cuttle_block_at(struct cuttle_link *link)
 {
 	return CUTTLE_CONTAINER(link, struct cuttle_block, link);
 }
+
+/* temporary_file.c: makes a file without a name, which only this user may read. Returns its descriptor, or -1 with
+ * errno. Takes as long as the disk. */
+int cuttle_temporary_file(const char *directory);
 
 /* The following functions are called under the spool's lock. */
 

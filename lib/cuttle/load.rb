@@ -15,7 +15,7 @@ module Cuttle
     autoload :Agent, "cuttle/load/agent"
     autoload :Agents, "cuttle/load/agents"
     autoload :Assertions, "cuttle/load/assertions"
-    autoload :Comparison, "cuttle/load/comparison"
+    autoload :Changes, "cuttle/load/changes"
     autoload :Environment, "cuttle/load/environment"
     autoload :Generator, "cuttle/load/generator"
     autoload :Har, "cuttle/load/har"
@@ -40,7 +40,7 @@ module Cuttle
     # The formats of a Result. A report is a module with render(result) → String.
     module Reports
       autoload :Ab, "cuttle/load/reports/ab"
-      autoload :Comparison, "cuttle/load/reports/comparison"
+      autoload :Changes, "cuttle/load/reports/changes"
       autoload :Csv, "cuttle/load/reports/csv"
       autoload :Hgrm, "cuttle/load/reports/hgrm"
       autoload :Html, "cuttle/load/reports/html"

@@ -13,7 +13,7 @@ module Cuttle
     autoload :Input, "cuttle/rack/input"
     autoload :Loader, "cuttle/rack/loader"
     autoload :Obstacles, "cuttle/rack/obstacles"
-    autoload :Rehearsal, "cuttle/rack/rehearsal"
+    autoload :RactorCheck, "cuttle/rack/ractor_check"
     autoload :Reply, "cuttle/rack/reply"
     autoload :Sharing, "cuttle/rack/sharing"
     autoload :Stream, "cuttle/rack/stream"

@@ -1,17 +1,18 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What reports share: numbers with units, text in columns, markup, the HTML page, charts, and the registry of a
-  # report's parts.
+  # What reports share: numbers with units, text in columns, markup, the HTML page, charts, and the registries of a
+  # page's sections and a report's parts.
   #
-  # Law: this room turns figures into text. It measures nothing, starts nothing and names no other room. Load, Lab and
-  # Studies use it; what only one of them reports stands in that room.
+  # Law: this room turns figures into text. It measures nothing, starts nothing and names no other room. Load, Lab,
+  # Tuner and Studies use it; what only one of them reports stands in that room.
   module Report
     autoload :Charts, "cuttle/report/charts"
     autoload :Columns, "cuttle/report/columns"
     autoload :Markup, "cuttle/report/markup"
     autoload :Numbers, "cuttle/report/numbers"
     autoload :Parts, "cuttle/report/parts"
+    autoload :Sections, "cuttle/report/sections"
     autoload :Sheet, "cuttle/report/sheet"
     autoload :Units, "cuttle/report/units"
   end

@@ -22,7 +22,7 @@ module Cuttle
       def share
         shared = dup
         shared.app = Rack::Sharing.call(app)
-        Rack::Rehearsal.call(shared.app)
+        Rack::RactorCheck.call(shared.app)
         Rack::Obstacles.listen
         Ractor.make_shareable(shared)
       end

@@ -60,7 +60,7 @@ class TestRactors < Minitest::Test
     }.each { |app, line| assert_refused(line, app) }
   end
 
-  # The rehearsal does with a body what a server does: it closes it, and gives a callable one a stream.
+  # The check does with a body what a server does: it closes it, and gives a callable one a stream.
   def test_a_body_that_ractors_cannot_run_is_refused
     needs_ractors
     assert_refused(/class variable @@n of Q \(.*config\.ru:1\), used at .*config\.ru:5/, <<~RUBY)
@@ -129,7 +129,7 @@ class TestRactors < Minitest::Test
 
   # An app under another engine may use ractors itself.
   def test_errors_of_the_main_ractor_are_the_apps
-    assert_nil Cuttle::Rack::Rehearsal.explain(Ractor::RemoteError.new("of the app's"))
+    assert_nil Cuttle::Rack::RactorCheck.explain(Ractor::RemoteError.new("of the app's"))
   end
 
   def test_a_ractor_that_ends_is_replaced

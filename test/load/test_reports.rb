@@ -185,29 +185,29 @@ class TestLoadReports < Minitest::Test
 
   def test_a_run_is_like_itself
     other = result(Array.new(8) { |second| exponential(2000, 1_000_000, 100 + second) })
-    rows = Load::Comparison.new(quiet, other).rows
+    rows = Load::Changes.new(quiet, other).rows
 
     assert_equal %w[rate p50 p90 p99 p99.9], rows.map(&:name)
     assert(rows.none?(&:difference?), rows.inspect)
-    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, other)), "no measurable difference"
+    assert_includes Reports::Changes.render(Load::Changes.new(quiet, other)), "no measurable difference"
   end
 
   def test_a_difference_is_seen
     slower = result(Array.new(8) { |second| exponential(1500, 1_300_000, 200 + second) })
-    rows = Load::Comparison.new(quiet, slower).rows.to_h { |row| [row.name, row] }
+    rows = Load::Changes.new(quiet, slower).rows.to_h { |row| [row.name, row] }
 
     assert_in_delta 0.75, rows["rate"].ratio, 0.001
     assert_in_delta 1.3, rows["p50"].ratio, 0.06
     assert rows["p50"].difference?
     assert_operator rows["p50"].low, :<, rows["p50"].ratio
     assert_operator rows["p50"].high, :>, rows["p50"].ratio
-    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet, slower)), "lower by 25%"
+    assert_includes Reports::Changes.render(Load::Changes.new(quiet, slower)), "lower by 25%"
   end
 
   # Two times five seconds say no more than Student's t does; the plain percentile bootstrap promises more.
   def test_few_seconds_have_honest_intervals
     seconds = [800, 900, 1000, 1100, 1200].map { |count| [1_000_000] * count }
-    rate = Load::Comparison.new(result(seconds), result(seconds.rotate(2))).rows.first
+    rate = Load::Changes.new(result(seconds), result(seconds.rotate(2))).rows.first
     reach = Load::Statistics::Student.critical(0.05, 8) * Load::Statistics.deviation([8, 9, 10, 11, 12]) / 10 *
             Math.sqrt(2 / 5.0)
 
@@ -217,17 +217,15 @@ class TestLoadReports < Minitest::Test
   end
 
   def test_too_few_seconds_are_said
-    text = Reports::Comparison.render(Load::Comparison.new(quiet, result([[1_000_000] * 2000] * 3)))
+    text = Reports::Changes.render(Load::Changes.new(quiet, result([[1_000_000] * 2000] * 3)))
 
     assert_includes text, "too few seconds to tell"
     refute_includes text, "no measurable"
   end
 
   def test_other_settings_are_said
-    assert_includes Reports::Comparison.render(Load::Comparison.new(quiet,
-                                                                    result([[1_000_000] * 2000] * 8,
-                                                                           settings: { "connections" => 9 }))),
-                    "the runs differ in connections: 4 and 9"
+    other = result([[1_000_000] * 2000] * 8, settings: { "connections" => 9 })
+    assert_includes Reports::Changes.render(Load::Changes.new(quiet, other)), "the runs differ in connections: 4 and 9"
   end
 
   # --- layouts ---
@@ -310,7 +308,7 @@ class TestLoadReports < Minitest::Test
     other = result(Array.new(8) { |second| exponential(2000, 1_000_000, second) }, errors: { status_5xx: 1000 },
                                                                               entries: [entry("GET /", [2000] * 99)])
     one = result(Array.new(8) { |second| exponential(2000, 1_000_000, second) }, entries: [entry("GET /", [1000] * 99)])
-    text = Reports::Comparison.render(Load::Comparison.new(one, other))
+    text = Reports::Changes.render(Load::Changes.new(one, other))
 
     assert_match(/^good rate .* 0\.938 /, text)
     assert_match(%r{^GET / p50 +1\.00 us +2\.00 us +2\.000$}, text)

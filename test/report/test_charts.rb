@@ -93,6 +93,33 @@ class TestReportCharts < Minitest::Test
     assert_includes svg, "<title>five &amp; more</title>"
   end
 
+  def test_percentiles_mark_and_describe_the_ones_that_people_know
+    line = Charts::Percentiles.line("a & b", { 0 => 500_000, 45 => 900_000, 50 => 1_000_000, 99 => 20_000_000 })
+    figure = Charts::Percentiles.new([line]).described("Caption", "Title", [line])
+
+    assert_equal ["a &amp; b: p50 1.00 ms", "a &amp; b: p99 20.0 ms"], figure.scan(%r{<path[^>]*><title>([^<]+)}).flatten
+    assert_includes figure, "<desc>a &amp; b: p50 1.00 ms, p99 20.0 ms.</desc>"
+    assert_equal %w[least p50 p90 p99], figure.scan(/class="tick middle"[^>]*>([^<]+)/).flatten
+  end
+
+  def test_a_timeline_begins_at_zero_and_has_no_marks
+    lines = [Charts::Lines::Line.new("rate", [Point.new(0.5, 10), Point.new(1.5, 20), Point.new(7.5, 30)])]
+    figure = Charts::Timeline.new(lines, unit: "second", log: false) { |value| "#{value.to_i}/s" }
+                             .panel("Rate", "Rate over time", "It grows.", lines)
+
+    assert_equal %w[0 2 4 6 8], figure.scan(/class="tick middle"[^>]*>([^<]+)/).flatten
+    refute_includes figure[/<svg viewBox="0 0 360.*/m], "marker"
+  end
+
+  def test_rows_of_estimates_need_no_class_of_their_own
+    estimate = Struct.new(:value, :low, :high).new(20.0, 15.0, 25.0)
+    item = Charts::Rows::Item.new(name: "one", figure: "20", value: estimate, slot: 0, text: "one: 20")
+    figure = Charts::Rows.new("Heading", "unit", [item]) { |tick| "#{tick.to_i} u" }.to_html("Title")
+
+    assert_equal ["0 u", "10 u", "20 u", "30 u"], figure.scan(/class="tick middle"[^>]*>([^<]+)/).flatten
+    assert_nil Charts::Rows.new("Heading", "unit", []).to_html("Title")
+  end
+
   def test_series_differ_in_more_than_colour
     shapes = (0..4).map { |slot| Charts::Marker.at(0, 0, slot)[/d="([^"]+)"/, 1] }
     assert_equal shapes.uniq, shapes

@@ -94,4 +94,17 @@ class TestTunePageInChromium < Minitest::Test
     assert_equal "hybrid", browser.evaluate("#{data}.choice.setting.engine")
     assert_empty browser.complaints
   end
+
+  # Where the map has no head, each cell says its column.
+  def test_cells_of_the_map_have_their_threads_on_a_telephone
+    browser.visit(@path, width: 420, scheme: "light")
+    columns, *rows = browser.evaluate(<<~JS)
+      Array.from(document.querySelectorAll(".heat tr")).map((row, index) => index === 0
+        ? Array.from(row.cells).slice(1).map(cell => cell.textContent)
+        : Array.from(row.querySelectorAll("td")).map(cell => JSON.parse(getComputedStyle(cell, "::before").content)))
+    JS
+    refute_empty columns
+    refute_empty rows
+    rows.each { |labels| assert_equal columns, labels }
+  end
 end

@@ -5,7 +5,7 @@ require "optparse"
 require "tmpdir"
 require "cuttle/cli/tune"
 require "cuttle/cli/top"
-require "cuttle/cli/which"
+require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
@@ -28,7 +28,7 @@ module Cuttle
       def initialize(out:, err:)
         @out = out
         @err = err
-        @which = Which.new
+        @running = RunningServer.new
         @watch = WATCH
         @limits = {}
         @engine = "hybrid"
@@ -64,7 +64,7 @@ module Cuttle
       end
 
       def look
-        server = @which.find or raise Error, @which.missing
+        server = @running.find or raise Error, @running.missing
         raise Error, "advise needs a control listener: serve with --control-url" unless server.is_a?(Control::Client)
 
         Top::Sample.new(JSON.parse(server.call("top")))
@@ -124,7 +124,7 @@ module Cuttle
       def options
         OptionParser.new do |parser|
           parser.banner = BANNER
-          @which.add(parser)
+          @running.add(parser)
           parser.separator "\nLimits (the answer keeps them):"
           limits_of(parser)
           parser.separator "\nOther:"

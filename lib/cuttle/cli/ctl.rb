@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 require "optparse"
-require "cuttle/cli/which"
+require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
@@ -36,7 +36,7 @@ module Cuttle
       def initialize(out:, err:)
         @out = out
         @err = err
-        @which = Which.new
+        @running = RunningServer.new
       end
 
       # Returns the exit status. Raises UsageError and Error.
@@ -44,7 +44,7 @@ module Cuttle
         word = parse(arguments)
         return start if word == "start"
 
-        server = @which.find
+        server = @running.find
         server ? tell(server, word) : complain(word)
       end
 
@@ -74,14 +74,14 @@ module Cuttle
 
       # That a server doesn't run answers a question for its status. Otherwise it is an error.
       def complain(word)
-        raise Error, @which.missing unless word == "status"
+        raise Error, @running.missing unless word == "status"
 
-        @out.puts "cuttle is #{@which.missing}" unless @quiet
+        @out.puts "cuttle is #{@running.missing}" unless @quiet
         1
       end
 
       def start
-        arguments = SERVE.filter_map { |name, flag| [flag, @which.given[name]] if @which.given[name] }.flatten
+        arguments = SERVE.filter_map { |name, flag| [flag, @running.given[name]] if @running.given[name] }.flatten
         CLI.command("serve").new(out: @out, err: @err).run(arguments)
       end
 
@@ -91,7 +91,7 @@ module Cuttle
           options.separator "\nCommands:"
           WORDS.each { |word, meaning| options.separator "    #{word.ljust(18)} #{meaning}" }
           options.separator "Also #{ALIASES.map { |other, word| "#{other} (#{word})" }.join(", ")}."
-          @which.add(options)
+          @running.add(options)
           others(options)
         end
       end

@@ -2,7 +2,7 @@
 
 require "json"
 require "optparse"
-require "cuttle/cli/which"
+require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
@@ -16,7 +16,7 @@ module Cuttle
       def initialize(out:, err:)
         @out = out
         @err = err
-        @which = Which.new
+        @running = RunningServer.new
         @interval = INTERVAL
       end
 
@@ -38,7 +38,7 @@ module Cuttle
 
       # What the server says now. The server is found each time, because a restart may change its listener.
       def look
-        server = @which.find or raise Error, @which.missing
+        server = @running.find or raise Error, @running.missing
         unless server.is_a?(Control::Client)
           raise Error, "top needs a control listener: serve with --control-url" # a process has signals only
         end
@@ -101,7 +101,7 @@ module Cuttle
           options.banner = "Usage: cuttle top [OPTION …]"
           options.separator "A running server, live; q or Ctrl-C quits. It needs a server with --control-url."
           options.separator "Where the output is no terminal, it prints a line a second."
-          @which.add(options)
+          @running.add(options)
           options.separator "\nOther:"
           options.on("--interval S", Float, "seconds between two looks (#{INTERVAL})") { |s| @interval = interval(s) }
           options.on("--once", "look for one interval, print, and end") { @once = true }

@@ -39,7 +39,7 @@ module Cuttle
         def report(env, error)
           return if error.is_a?(Disconnected)
 
-          line = Rehearsal.explain(error)
+          line = RactorCheck.explain(error)
           return Obstacles.tell(line) if line
 
           stream = env && env["rack.errors"] || $stderr

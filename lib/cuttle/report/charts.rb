@@ -10,10 +10,12 @@ module Cuttle
       autoload :Frame, "cuttle/report/charts/frame"
       autoload :Lines, "cuttle/report/charts/lines"
       autoload :Marker, "cuttle/report/charts/marker"
+      autoload :Percentiles, "cuttle/report/charts/percentiles"
       autoload :Ratios, "cuttle/report/charts/ratios"
       autoload :Rows, "cuttle/report/charts/rows"
       autoload :Scales, "cuttle/report/charts/scales"
       autoload :Series, "cuttle/report/charts/series"
+      autoload :Timeline, "cuttle/report/charts/timeline"
 
       WIDTH = 360
 

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "json"
+
 module Cuttle
   module Report
     # An HTML page as one file. Its style and its drawings are in it, its policy forbids it to load anything, and it
@@ -40,6 +42,13 @@ module Cuttle
       def contents(sections)
         links = sections.map { |anchor, (heading, _)| tag(:li, tag(:a, heading, href: "##{anchor}")) }
         tag(:nav, tag(:ul, links), aria_label: "Contents")
+      end
+
+      # What the page shows, as JSON in an element of this id. "<" is written as an escape, which JSON reads back, so no
+      # text can end the element.
+      def data(id, document)
+        json = JSON.generate(document).gsub("<", '\u003c')
+        tag(:script, Markup::Safe.new(json), type: "application/json", id: id)
       end
 
       def footer(maker)

@@ -19,7 +19,7 @@ module Cuttle
         def run(arguments)
           paths = CLI.two(arguments, USAGE, "compare takes two files")
           results = paths.map { |path| Cuttle::Load::Reports::Json.read(path) }
-          @out.print Cuttle::Load::Reports::Comparison.render(Cuttle::Load::Comparison.new(*results))
+          @out.print Cuttle::Load::Reports::Changes.render(Cuttle::Load::Changes.new(*results))
           0
         end
       end

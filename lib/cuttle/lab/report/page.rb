@@ -1,7 +1,5 @@
 # frozen_string_literal: true
 
-require "json"
-
 module Cuttle
   module Lab
     module Report
@@ -16,7 +14,7 @@ module Cuttle
         def render(view)
           sections = Sections.of(view)
           Sheet.render(title(view), "cuttle lab", tag(:header, heading(view), Sheet.contents(sections)),
-                       Sheet.main(sections), Sheet.footer("cuttle lab"), data(view))
+                       Sheet.main(sections), Sheet.footer("cuttle lab"), Sheet.data(DATA, Document.of(view)))
         end
 
         def title(view)
@@ -31,12 +29,6 @@ module Cuttle
         # "2026-11-21 10:55:00 UTC"
         def started(view)
           view.results.started_at.to_s.sub("T", " ").sub(/(\.\d+)?Z\z/, " UTC")
-        end
-
-        # "<" is written as an escape, which JSON reads back, so no text can end the element.
-        def data(view)
-          json = JSON.generate(Document.of(view)).gsub("<", '\u003c')
-          tag(:script, Markup::Safe.new(json), type: "application/json", id: DATA)
         end
       end
     end

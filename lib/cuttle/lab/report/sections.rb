@@ -3,34 +3,14 @@
 module Cuttle
   module Lab
     module Report
-      # The sections of the page. A section registers itself in a file below sections/, with its heading and its
-      # position; a new section is one new file.
-      #
-      #   register "memory", "Memory", at: 90, lead: "How to read the charts." do |view|
-      #     grid(view) { |load| Memory.new(view, load).to_html(load.name) }
-      #   end
+      # The sections of the page, which register themselves in files below sections/. They show a View.
       module Sections
-        # content: called with the View; returns markup, or nothing if there is nothing to show.
-        Section = Struct.new(:heading, :lead, :content)
         PARTS = Cuttle::Report::Parts.new("#{__dir__}/sections")
 
+        extend Cuttle::Report::Sections
         extend Markup
 
         module_function
-
-        # Registers a section. anchor: its name in the page's links. at: its position. lead: the paragraph before the
-        # content, or nil.
-        def register(anchor, heading, at:, lead: nil, &content)
-          PARTS.add(anchor, Section.new(heading, lead, content), at: at)
-        end
-
-        # { anchor => [heading, markup] } of the sections that have something to show, in order.
-        def of(view)
-          PARTS.to_h.filter_map do |anchor, section|
-            content = [*section.content.call(view)]
-            [anchor, [section.heading, safe((Sheet.lead(section.lead) if section.lead), content)]] if content.any?
-          end.to_h
-        end
 
         # One chart of each load, side by side; nil if there is none.
         def grid(view, &chart)

@@ -3,11 +3,12 @@
 module Cuttle
   module Load
     module Reports
-      # The report as one HTML page, which needs no network and no script: the lab's style and charts.
+      # The report as one HTML page, which needs no network and no script: the lab's style and charts. Its sections are
+      # in files below html/.
       module Html
-        autoload :Graphs, "cuttle/load/reports/html/graphs"
-        autoload :Tables, "cuttle/load/reports/html/tables"
+        PARTS = Report::Parts.new("#{__dir__}/html")
 
+        extend Report::Sections
         extend Report::Markup
 
         MAKER = "cuttle load"
@@ -16,27 +17,11 @@ module Cuttle
         module_function
 
         def render(result)
-          sections = sections(result).select { |_, (_, content)| content }
+          sections = of(result)
           header = tag(:header, heading(result), verdict(result), Report::Sheet.contents(sections))
           Report::Sheet.render("#{result.settings["url"]}: #{MAKER}", MAKER, header, Report::Sheet.main(sections),
                                Report::Sheet.footer(MAKER), styles: [STYLE])
         end
-
-        # { anchor => [heading, markup, or nil if there is nothing to show] }
-        def sections(result)
-          {
-            "validity" => ["Validity", marks(result)],
-            "over-time" => ["Over time", Graphs.over_time(result)],
-            "percentiles" => ["Percentiles", Graphs.percentiles(result)],
-            "times" => ["Times", safe(Report::Sheet.lead(TIMES_LEAD), Tables.times(result))],
-            "requests" => ["By request", Tables.entries(result)],
-            "answers" => ["Statuses and errors", Tables.answers(result)],
-            "settings" => ["Settings and machine", Tables.settings(result)]
-          }
-        end
-
-        TIMES_LEAD = "Response times run from the time that a request was meant for, service times from its sending. " \
-                     "A percentile is left out where fewer than ten values lie beyond it."
 
         def heading(result)
           settings = result.settings
@@ -65,12 +50,6 @@ module Cuttle
 
           failed = "#{Units.plural(result.failures, "request")} failed"
           tag(:span, "#{failed}; #{Units.count(result.good_rate, 1)} responses/s were good.", class: "bad")
-        end
-
-        def marks(result)
-          return tag(:p, "There are no marks against these figures.") if result.marks.empty?
-
-          tag(:ul, result.marks.map { |mark| tag(:li, mark.text) }, class: "warnings")
         end
       end
     end

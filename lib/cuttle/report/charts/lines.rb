@@ -25,25 +25,36 @@ module Cuttle
 
         # A figure of some of the lines. behind: lines that are drawn in grey behind them, or nil.
         def panel(caption, title, description, lines, behind: nil)
-          series = lines.map.with_index { |line, slot| frame.series(line.points, slot).to_svg }
+          series = lines.map.with_index { |line, slot| draw(line, slot) }
           frame.figure(caption, title, description, lines.map(&:name),
                        (frame.background(behind.map(&:points)) if behind), *series)
         end
 
         private
 
+        def draw(line, slot)
+          frame.series(line.points, slot).to_svg
+        end
+
         def frame
           @frame ||= begin
             ends = @points.flat_map { |point| [point.low, point.high] }.compact
             Frame.new(x: across, y: Scales.around(values, ends, Frame::UP, log: @log), unit: @unit,
-                      x_ticks: amounts.map { |amount| [amount, Numbers.tick_count(amount)] }, &@label)
+                      x_ticks: ticks, &@label)
           end
         end
 
         def across
-          low, high = amounts.minmax
-          wide = high > 4 * low && low.positive?
-          (wide && !@even ? Scales::Log : Scales::Linear).new(low, high, Frame::ACROSS)
+          @across ||= begin
+            low, high = amounts.minmax
+            wide = high > 4 * low && low.positive?
+            (wide && !@even ? Scales::Log : Scales::Linear).new(low, high, Frame::ACROSS)
+          end
+        end
+
+        # [[amount, label]] of the horizontal axis.
+        def ticks
+          amounts.map { |amount| [amount, Numbers.tick_count(amount)] }
         end
 
         def amounts

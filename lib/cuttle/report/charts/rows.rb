@@ -4,7 +4,7 @@ module Cuttle
   module Report
     module Charts
       # Rows above one axis. A row has a name, a figure at the right, and a drawing below them: an estimate with its
-      # interval, unless a subclass draws something else. A subclass has a scale and the label of a tick.
+      # interval, unless a subclass draws something else.
       class Rows
         include Markup
 
@@ -24,12 +24,14 @@ module Cuttle
           name.length > room ? "#{name[0, [room - 1, 1].max]}…" : name
         end
 
-        # heading: for readers who can't see the drawing. unit: of the axis. items: Item each. radius: of the marks.
-        def initialize(heading, unit, items, radius: 3.8)
+        # heading: for readers who can't see the drawing. unit: of the axis. items: Item each. radius: of the marks. The
+        # block makes the label of a tick.
+        def initialize(heading, unit, items, radius: 3.8, &label)
           @heading = heading
           @unit = unit
           @items = items
           @radius = radius
+          @label = label
         end
 
         # A figure, or nil if there is no item.
@@ -52,6 +54,15 @@ module Cuttle
 
         def ticks
           scale.ticks
+        end
+
+        # From zero.
+        def scale
+          @scale ||= Scales.around(values, ends, ACROSS, log: false)
+        end
+
+        def label(tick)
+          @label.call(tick)
         end
 
         # The whole name shows on hover.

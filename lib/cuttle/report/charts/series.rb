@@ -33,6 +33,10 @@ module Cuttle
           path("line s#{@slot + 1}")
         end
 
+        def markers
+          @points.select(&:y).map { |point| Marker.at(*place(point), @slot, point.text) }
+        end
+
         private
 
         def path(style)
@@ -59,10 +63,6 @@ module Cuttle
           left = Charts.at(x - CAP)
           low, high = [point.low, point.high].map { |value| Charts.at(@y.within(value)) }
           "M#{left} #{low}h#{2 * CAP}M#{Charts.at(x)} #{low}V#{high}M#{left} #{high}h#{2 * CAP}"
-        end
-
-        def markers
-          @points.select(&:y).map { |point| Marker.at(*place(point), @slot, point.text) }
         end
       end
     end

@@ -25,7 +25,7 @@ module Cuttle
         def of(table)
           curves = Curves.of(table).select(&:long?)
           drawn = curves.flat_map { |curve| curve.points.map { |_, row| row.object_id } }
-          others = table.rows.select { |row| row.cell && !drawn.include?(row.object_id) }
+          others = table.rows.select { |row| row.condition && !drawn.include?(row.object_id) }
           PARTS.to_h.values.flat_map { |figures| figures.call(table, curves, others) }.compact
         end
 

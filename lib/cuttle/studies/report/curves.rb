@@ -8,13 +8,13 @@ module Cuttle
       module Curves
         LONG = 4 # a line needs at least so many levels
         COLUMNS = 5 # a table has room for so many levels
-        # Columns that tell published rows of one id apart. The others are numbers, or are in the cell.
+        # Columns that tell published rows of one id apart. The others are numbers, or are in the condition.
         NAMING = %w[run].freeze
         AMOUNTS = %i[connections rate requests].freeze
 
-        # id: of the rows. name: what else tells them from other rows of that id, or "". cell: one of their cells.
-        # points: [level, Row] each, in the order of levels.
-        Curve = Struct.new(:id, :name, :cell, :points) do
+        # id: of the rows. name: what else tells them from other rows of that id, or "". condition: of one
+        # of them. points: [level, Row] each, in the order of levels.
+        Curve = Struct.new(:id, :name, :condition, :points) do
           def levels
             points.map(&:first)
           end
@@ -28,9 +28,9 @@ module Cuttle
             levels.uniq.length >= LONG
           end
 
-          # All that its cells have in common.
+          # All that its conditions have in common.
           def kind
-            Curves.kind(cell)
+            Curves.kind(condition)
           end
         end
 
@@ -38,32 +38,32 @@ module Cuttle
 
         # The curves of a Rows::Table, in the order of its rows.
         def of(table)
-          by_id = table.rows.select(&:cell).group_by(&:id)
+          by_id = table.rows.select(&:condition).group_by(&:id)
           by_id.flat_map do |id, rows|
             columns = naming(rows)
-            rows.group_by { |row| [name(row, columns), kind(row.cell)] }.map do |(name, _), alike|
-              points = alike.map { |row| [level(row.cell), row] }
-              Curve.new(id, name, alike.first.cell, points.uniq(&:first).sort_by(&:first))
+            rows.group_by { |row| [name(row, columns), kind(row.condition)] }.map do |(name, _), alike|
+              points = alike.map { |row| [level(row.condition), row] }
+              Curve.new(id, name, alike.first.condition, points.uniq(&:first).sort_by(&:first))
             end
           end
         end
 
         # Connections, or requests per second.
-        def level(cell)
-          cell.rate || cell.connections
+        def level(condition)
+          condition.rate || condition.connections
         end
 
-        def unit(cell)
-          cell.rate ? "requests/s offered" : "connections"
+        def unit(condition)
+          condition.rate ? "requests/s offered" : "connections"
         end
 
         # "10 at once", "17/s"
-        def amount(level, cell)
-          cell.rate ? "#{level}/s" : "#{level} at once"
+        def amount(level, condition)
+          condition.rate ? "#{level}/s" : "#{level} at once"
         end
 
-        def kind(cell)
-          (Condition::SERVING + Condition::ASKING - AMOUNTS).map { |name| cell.public_send(name) }
+        def kind(condition)
+          (Condition::SERVING + Condition::ASKING - AMOUNTS).map { |name| condition.public_send(name) }
         end
 
         # Columns that tell rows of one id apart. For trials these are all columns except the level.
@@ -71,11 +71,11 @@ module Cuttle
           return NAMING if rows.first.entry.row.file
 
           columns = rows.flat_map { |row| row.entry.row.columns.keys }.uniq - ["id"]
-          columns.reject { |name| rows.all? { |row| level?(row.entry.row[name], row.cell) } }
+          columns.reject { |name| rows.all? { |row| level?(row.entry.row[name], row.condition) } }
         end
 
-        def level?(text, cell)
-          Float(text.to_s, exception: false) == level(cell)
+        def level?(text, condition)
+          Float(text.to_s, exception: false) == level(condition)
         end
 
         def name(row, columns)

@@ -61,10 +61,12 @@ module Cuttle
 
         def compact_table(curves, levels, metric)
           rows = curves.map do |curve|
-            [[curve.id, curve.name].reject(&:empty?).join(" "), asked_for(curve.cell.request), curve.cell.name,
+            condition = curve.condition
+            [[curve.id, curve.name].reject(&:empty?).join(" "), asked_for(condition.request), condition.name,
              *levels.map { |level| cell(curve.row(level)&.value(metric)) }]
           end
-          table(["id", "asked for", "server", *levels.map { |level| Curves.amount(level, curves.first.cell) }], rows)
+          amounts = levels.map { |level| Curves.amount(level, curves.first.condition) }
+          table(["id", "asked for", "server", *amounts], rows)
         end
 
         # The time that a request takes, or its path.

@@ -16,8 +16,9 @@ module Cuttle
           end
         end
 
-        # cell: nil if the row isn't measured. values: Reproduction each; published is nil if there is no such number.
-        Row = Struct.new(:entry, :cell, :values) do
+        # condition: nil if the row isn't measured. values: Reproduction each; published is nil if there is no such
+        # number.
+        Row = Struct.new(:entry, :condition, :values) do
           def id
             entry.row.id
           end
@@ -28,11 +29,11 @@ module Cuttle
           end
 
           def server
-            cell.name
+            condition.name
           end
 
           def load
-            cell.load_name
+            condition.load_name
           end
 
           # Why the row isn't measured, or nil.
@@ -57,8 +58,8 @@ module Cuttle
         def of_entry(entry, metrics, findings)
           return [Row.new(entry, nil, [])] if entry.conditions.empty?
 
-          entry.conditions.map do |cell|
-            Row.new(entry, cell, metrics.map { |metric| value(entry, cell, metric, findings) })
+          entry.conditions.map do |condition|
+            Row.new(entry, condition, metrics.map { |metric| value(entry, condition, metric, findings) })
           end
         end
 
@@ -83,9 +84,9 @@ module Cuttle
           metrics
         end
 
-        def value(entry, cell, metric, findings)
-          Reproduction.new(entry: entry, condition: cell, metric: metric, published: entry.row.values[metric],
-                           ours: findings.estimate(cell, metric))
+        def value(entry, condition, metric, findings)
+          Reproduction.new(entry: entry, condition: condition, metric: metric, published: entry.row.values[metric],
+                           ours: findings.estimate(condition, metric))
         end
       end
     end

@@ -24,15 +24,16 @@ module Cuttle
           most = map.rows.flatten.compact.max
           cells = map.threads.zip(capacities).map do |threads, value|
             setting = Setting.new(engine: map.engine, workers: workers, threads: threads)
-            cell(value, most, chosen.key(setting))
+            cell(value, most, chosen.key(setting), "-t #{threads}")
           end
           tag(:tr, tag(:th, "-w #{workers}", scope: "row"), cells)
         end
 
-        def cell(value, most, mark)
+        # label: of the column, which a narrow screen shows in each cell.
+        def cell(value, most, mark, label)
           share = value && most.positive? ? (DEEPEST * value / most).round : 0
-          tag(:td, Numbers.rate(value), (tag(:small, mark) if mark), style: "--share:#{share}%",
-                                                                     class: ("chosen" if mark))
+          tag(:td, Numbers.rate(value), (tag(:small, mark) if mark),
+              style: "--share:#{share}%", class: ("chosen" if mark), data_label: label)
         end
       end
     end

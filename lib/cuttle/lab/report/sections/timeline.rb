@@ -13,37 +13,42 @@ module Cuttle
             @view = view
             @load = load
             @runs = view.originals.to_h { |each| [each, view.runs(each, load).select(&:valid?)] }
+            @lines = drawn.to_h { |each| [each, LINES.map { |name, words| line(words, curves(each, name)) }] }
           end
 
           # Markup, or nil if there is nothing to draw.
           def to_html
-            Charts.grid(drawn.map { |configuration| panel(configuration) }) if drawn.any?
+            Charts.grid(@lines.keys.map { |configuration| panel(configuration) }) if @lines.any?
           end
 
           private
 
           # A line needs two points, and a short run may have too few responses for any.
           def drawn
-            @drawn ||= @runs.keys.select do |each|
+            @runs.keys.select do |each|
               curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 }
             end
           end
 
           def panel(configuration)
-            lines = LINES.keys.map.with_index do |name, slot|
-              curves(configuration, name).map { |curve| line(frame.series(points(curve), slot)) }
+            chart.panel(configuration.name, "Response times over time, #{@load.name}: #{configuration.name}",
+                        description(configuration), @lines[configuration])
+          end
+
+          # All panels have one scale.
+          def chart
+            @chart ||= (seconds? ? Charts::Timeline : Charts::Lines)
+                       .new(@lines.values.flatten, unit: unit, log: true, even: true, &Numbers.method(:tick_time))
+          end
+
+          # The curves of all runs, with a gap after each.
+          def line(name, curves)
+            points = curves.reject(&:empty?).flat_map do |curve|
+              [*curve, [curve.last.first, nil]].map do |at, time|
+                Charts::Series::Point.new(at, time, nil, nil, time && Numbers.milliseconds(time))
+              end
             end
-            frame.figure(configuration.name, "Response times over time, #{@load.name}: #{configuration.name}",
-                         description(configuration), LINES.values, *lines)
-          end
-
-          # Seconds lie close together, so they have no marks.
-          def line(series)
-            seconds? ? series.line : series.to_svg
-          end
-
-          def points(curve)
-            curve.map { |at, time| Charts::Series::Point.new(at, time, nil, nil, time && Numbers.milliseconds(time)) }
+            Charts::Lines::Line.new(name, points)
           end
 
           def description(configuration)
@@ -82,22 +87,6 @@ module Cuttle
 
           def positive(time)
             time if time&.positive?
-          end
-
-          def frame
-            ticks = x.ticks.select { |tick| seconds? || tick == tick.to_i } # rounds are whole
-            @frame ||= Charts::Frame.new(x: x, y: Charts::Scales::Log.around(all.filter_map(&:last), Charts::Frame::UP),
-                                         unit: unit, x_ticks: ticks.map { |tick| [tick, Numbers.short(tick)] },
-                                         &Numbers.method(:tick_time))
-          end
-
-          def x
-            @x ||= Charts::Scales::Linear.new(seconds? ? 0 : 1, all.map(&:first).max.ceil, Charts::Frame::ACROSS)
-          end
-
-          # The points of all panels.
-          def all
-            @all ||= drawn.product(LINES.keys).flat_map { |each, name| curves(each, name).flatten(1) }
           end
         end
 

@@ -61,6 +61,22 @@ module Cuttle
             Report::Sheet.table(caption, header, rows)
           end
         end
+
+        register "validity", "Validity", at: 10 do |result|
+          next tag(:p, "There are no marks against these figures.") if result.marks.empty?
+
+          tag(:ul, result.marks.map { |mark| tag(:li, mark.text) }, class: "warnings")
+        end
+
+        register("times", "Times", at: 40,
+                 lead: "Response times run from the time that a request was meant for, service times from its " \
+                       "sending. A percentile is left out where fewer than ten values lie beyond it.") do |result|
+          Tables.times(result)
+        end
+
+        register("requests", "By request", at: 50) { |result| Tables.entries(result) }
+        register("answers", "Statuses and errors", at: 60) { |result| Tables.answers(result) }
+        register("settings", "Settings and machine", at: 70) { |result| Tables.settings(result) }
       end
     end
   end

@@ -20,7 +20,7 @@ module Cuttle
             groups = curves.group_by { |curve| [curve.id, Curves.kind(curve.points.first.last.entry.conditions.first)] }
             groups.values.product(metrics).map do |members, metric|
               first = members.first
-              figure("#{first.id} #{first.cell.name}", metric, Curves.unit(first.cell),
+              figure("#{first.id} #{first.condition.name}", metric, Curves.unit(first.condition),
                      measured(members, metric) + published(members, metric))
             end
           end
@@ -28,9 +28,9 @@ module Cuttle
           # A line for each server.
           def measured(members, metric)
             members.group_by(&:kind).values.map do |alike|
-              cell = alike.first.cell
+              condition = alike.first.condition
               points = alike.flat_map(&:points).uniq(&:first).sort_by(&:first)
-              ours(cell.server == Findings::OURS ? OURS : cell.server, cell, points, metric)
+              ours(condition.server == Findings::OURS ? OURS : condition.server, condition, points, metric)
             end
           end
 
@@ -38,7 +38,7 @@ module Cuttle
             members.uniq(&:name).map do |curve|
               name = members.map(&:name).uniq.one? ? PUBLISHED : "#{PUBLISHED} #{curve.name}"
               points = curve.points.map { |level, row| [level, middle(row.value(metric)&.published)] }
-              line(name, metric, Curves.unit(curve.cell), points)
+              line(name, metric, Curves.unit(curve.condition), points)
             end
           end
 
@@ -49,10 +49,10 @@ module Cuttle
 
           # Curves of one id share a panel, as many as a reader can tell apart.
           def of_questions(curves, table)
-            groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.cell)] }
+            groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.condition)] }
             groups.flat_map do |(id, unit), members|
               members.each_slice(MOST).to_a.product(table.metrics).map do |some, metric|
-                lines = some.map { |curve| ours(name(curve, members), curve.cell, curve.points, metric) }
+                lines = some.map { |curve| ours(name(curve, members), curve.condition, curve.points, metric) }
                 figure(id, metric, unit, lines)
               end
             end
@@ -61,13 +61,13 @@ module Cuttle
           # What tells a curve from the others.
           def name(curve, members)
             alike = members.select { |each| each.name == curve.name }
-            server = curve.cell.name if alike.length > 1 || curve.name.empty?
+            server = curve.condition.name if alike.length > 1 || curve.name.empty?
             [curve.name, server].compact.reject(&:empty?).join(", ")
           end
 
-          def ours(name, cell, points, metric)
+          def ours(name, condition, points, metric)
             estimates = points.map { |level, row| [level, *row.value(metric)&.ours&.to_a&.first(3)] }
-            line(name, metric, Curves.unit(cell), estimates)
+            line(name, metric, Curves.unit(condition), estimates)
           end
 
           # points: [level, value, low, high] each; all but the level may be nil.

@@ -11,7 +11,8 @@ module Cuttle
             @metric = metric
             rows = rows.select { |row| shown?(row.value(metric)) }
             names = names(rows)
-            super(title, title, rows.zip(names).map { |row, name| item(row, name) })
+            items = rows.zip(names).map { |row, name| item(row, name) }
+            super(title, title, items) { |tick| Figures.tick(metric, tick) }
           end
 
           # A figure, or nil if there is nothing to draw.
@@ -41,12 +42,8 @@ module Cuttle
           def item(row, name)
             ours = row.value(@metric).ours
             figure = Figures.estimate(@metric, ours)
-            Item.new(name: name, figure: figure, value: ours, slot: row.cell.server == Findings::OURS ? 0 : 1,
+            Item.new(name: name, figure: figure, value: ours, slot: row.condition.server == Findings::OURS ? 0 : 1,
                      text: "#{name}: #{figure}")
-          end
-
-          def label(tick)
-            Figures.tick(@metric, tick)
           end
 
           def scale

@@ -2,9 +2,9 @@
 
 module Cuttle
   class CLI
-    # Which running server a command means (ctl, top): the options that say so, and how that server is reached: by its
-    # control listener, or by signals where it has none.
-    class Which
+    # The running server that a command means (advise, ctl, top): the options that say which, and how it is reached: by
+    # its control listener, or by signals where it has none.
+    class RunningServer
       # What was given, by the option's name.
       attr_reader :given
 

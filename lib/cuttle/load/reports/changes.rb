@@ -3,34 +3,34 @@
 module Cuttle
   module Load
     module Reports
-      # The comparison of two runs as text.
-      module Comparison
+      # The changes from one result to another (Load::Changes) as text.
+      module Changes
         HEADER = ["", "A", "B", "B / A", "95% interval", ""].freeze
         WORDS = [0, 5].freeze # columns
 
         module_function
 
-        def render(comparison)
-          parts = [runs(comparison), table(comparison), entries(comparison), notes(comparison)]
+        def render(changes)
+          parts = [runs(changes), table(changes), entries(changes), notes(changes)]
           parts.reject(&:empty?).join("\n\n") << "\n"
         end
 
-        def runs(comparison)
-          { "A" => comparison.one, "B" => comparison.other }.map do |name, result|
+        def runs(changes)
+          { "A" => changes.one, "B" => changes.other }.map do |name, result|
             "#{name}  #{result.settings["url"]}  #{result.settings["load"]}, " \
               "#{Units.duration(result.elapsed)}, #{result.started_at.utc.strftime("%Y-%m-%d %H:%M")} UTC"
           end.join("\n")
         end
 
-        def table(comparison)
-          Report::Columns.align([HEADER, *comparison.rows.map { |row| cells(row) }], left: WORDS)
+        def table(changes)
+          Report::Columns.align([HEADER, *changes.rows.map { |row| cells(row) }], left: WORDS)
         end
 
         # Without intervals.
-        def entries(comparison)
-          return "" if comparison.entries.empty?
+        def entries(changes)
+          return "" if changes.entries.empty?
 
-          rows = comparison.entries.map { |row| cells(row).first(4) }
+          rows = changes.entries.map { |row| cells(row).first(4) }
           Report::Columns.align([["by request", *HEADER[1, 3]], *rows])
         end
 
@@ -55,20 +55,20 @@ module Cuttle
           "#{row.ratio > 1 ? "higher" : "lower"} by #{format(percent < 10 ? "%.1f" : "%.0f", percent)}%"
         end
 
-        def notes(comparison)
-          lines = comparison.different_settings.map { |name| "! the runs differ in #{name}: #{both(comparison, name)}" }
-          enough = Load::Comparison::SECONDS
-          lines << "! an interval needs #{enough} whole seconds in each run" unless comparison.enough_seconds?
-          { "A" => comparison.one, "B" => comparison.other }.each do |name, result|
+        def notes(changes)
+          lines = changes.different_settings.map { |name| "! the runs differ in #{name}: #{both(changes, name)}" }
+          enough = Load::Changes::SECONDS
+          lines << "! an interval needs #{enough} whole seconds in each run" unless changes.enough_seconds?
+          { "A" => changes.one, "B" => changes.other }.each do |name, result|
             lines.concat(result.marks.map { |mark| "! #{name}: #{mark.text}" })
           end
           lines.join("\n")
         end
 
-        def both(comparison, name)
+        def both(changes, name)
           return "other requests" if name == "mix"
 
-          [comparison.one, comparison.other].map { |result| result.settings[name].inspect.delete('"') }.join(" and ")
+          [changes.one, changes.other].map { |result| result.settings[name].inspect.delete('"') }.join(" and ")
         end
       end
     end

@@ -4,7 +4,7 @@ module Cuttle
   module Rack
     # One request to an app, in a ractor that serves nothing else: what Ruby forbids in ractors shows before clients see
     # it. Whatever else the app does with that request is its own affair.
-    class Rehearsal
+    class RactorCheck
       # Seconds for it: a stream may have no end. What an app runs into later, it runs into while it serves.
       LIMIT = 3
 
@@ -16,7 +16,7 @@ module Cuttle
 
       # Raises UsageError if +app+, which is shareable, runs into what ractors may not do.
       def self.call(app)
-        line = first_ractor { Ractor.new(app) { |shared| Rehearsal.new(shared).run } }.value
+        line = first_ractor { Ractor.new(app) { |shared| RactorCheck.new(shared).run } }.value
         raise UsageError, line if line
       end
 
@@ -75,7 +75,7 @@ module Cuttle
         use(body)
         nil
       rescue Exception => error # rubocop:disable Lint/RescueException -- an app may raise whatever it likes
-        Rehearsal.explain(error)
+        RactorCheck.explain(error)
       end
 
       def use(body)

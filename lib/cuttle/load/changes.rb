@@ -2,9 +2,9 @@
 
 module Cuttle
   module Load
-    # Two results side by side: ratios (other / one) of their rates and percentiles, each with a bootstrap interval over
-    # the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
-    class Comparison
+    # The changes from one result to another: ratios (other / one) of their rates and percentiles, each with a bootstrap
+    # interval over the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
+    class Changes
       # unit: :rate or :time. low and high are nil where there are too few seconds to tell.
       Row = Struct.new(:name, :unit, :one, :other, :ratio, :low, :high) do
         def difference?
