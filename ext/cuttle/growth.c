@@ -72,7 +72,6 @@ static void look(struct cuttle_loop *loop, uint64_t now)
 	struct cuttle_growth *growth = &loop->growth;
 	struct rusage usage = {0};
 	uint64_t cpu, since = growth->since;
-	long preempted = growth->preempted;
 	double used;
 
 	getrusage(RUSAGE_SELF, &usage);
@@ -80,10 +79,9 @@ static void look(struct cuttle_loop *loop, uint64_t now)
 	used = (double)(cpu - growth->cpu);
 	growth->since = now;
 	growth->cpu = cpu;
-	growth->preempted = usage.ru_nivcsw;
 	if (!since) {
 		growth->next = now + LEAST;
-	} else if (used >= USED * share(loop) * (double)(now - since) || usage.ru_nivcsw != preempted) {
+	} else if (used >= USED * share(loop) * (double)(now - since)) {
 		weigh(growth, false, now);
 	} else {
 		growth->due = true;
@@ -108,7 +106,7 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 	return growth->next > now ? (int64_t)(growth->next - now) : (int64_t)LEAST;
 }
 
-bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, uint64_t now)
+bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, int running, uint64_t now)
 {
-	return starved(loop) && weigh(&loop->growth, free, now); /* or no request waits any more */
+	return starved(loop) && weigh(&loop->growth, free && running < share(loop), now); /* or no request waits any more */
 }

@@ -7,9 +7,10 @@
  * The share is what the scoreboard says at that moment, because workers come and go.
  *
  *   no request waits, or a thread is free   nothing
- *   called, and the GVL was free            evidence for another thread
- *   the GVL was taken, the cores busy, or   evidence against it: a thread that was preempted computes, and may only
- *   a thread of the process was preempted   seem to wait
+ *   called, and the GVL was free, and       evidence for another thread
+ *   fewer threads run than the share is
+ *   otherwise                               evidence against it. A thread that computes without the GVL and waits for
+ *                                           a core counts as one that runs.
  *
  * Most apps compute and wait, so one look decides nothing: Wald's sequential test (A. Wald, "Sequential Tests of
  * Statistical Hypotheses", 1945) adds the evidence up until it is enough for a thread, or for a pause.
@@ -34,7 +35,6 @@ struct cuttle_growth {
 	uint64_t pause;  /* once the app is found to compute; it doubles each time */
 	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */
 	uint64_t cpu;    /* CPU time of the process */
-	long preempted;  /* times that its threads were preempted, also by each other */
 	double evidence; /* above 0 for another thread, below 0 against it: a logarithm of probabilities */
 };
 
@@ -43,7 +43,8 @@ void cuttle_growth_reset(struct cuttle_growth *growth);
 /* Looks, as the io thread. Returns the nanoseconds after which to look again; -1 if no engine wants it. */
 int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now);
 
-/* Judges a call. free: whether the called thread got the GVL at once. Returns whether to start another thread. */
-bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, uint64_t now);
+/* Judges a call. free: whether the called thread got the GVL at once; running: the process's other threads that run or
+ * are ready to, without the io thread. Returns whether to start another thread. */
+bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, int running, uint64_t now);
 
 #endif

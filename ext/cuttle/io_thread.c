@@ -1,5 +1,6 @@
 /* The native thread that replaces Ruby threads while all of them are in the app; see io_thread.h. */
 #include "io_thread.h"
+#include "running.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -9,6 +10,7 @@
 
 struct cuttle_io_thread {
 	pthread_t thread;
+	long number; /* as cuttle_running takes it; 0 until the thread runs */
 	pthread_cond_t called;
 	bool asleep;    /* until a thread leaves with work */
 	bool on_duty;   /* waits in the kernel in place of Ruby threads */
@@ -91,6 +93,7 @@ static void *watch(void *argument)
 
 	pthread_mutex_lock(&loop->lock);
 	io_thread = loop->io_thread;
+	io_thread->number = cuttle_thread_number();
 	while (!io_thread->quit) {
 		uint64_t polls = loop->polls;
 
@@ -152,6 +155,11 @@ void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline)
 		io_thread->sleeps_until = deadline;
 		loop->type->wake(loop->backend);
 	}
+}
+
+long cuttle_io_thread_number(const struct cuttle_loop *loop)
+{
+	return loop->io_thread ? loop->io_thread->number : 0;
 }
 
 void cuttle_io_thread_relieve(struct cuttle_loop *loop)

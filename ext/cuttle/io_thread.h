@@ -21,6 +21,9 @@ void cuttle_io_thread_alert(struct cuttle_loop *loop);
 /* Does what cuttle_followers_hurry does if only the io thread waits. Called under the lock. */
 void cuttle_io_thread_hurry(struct cuttle_loop *loop, uint64_t deadline);
 
+/* The io thread, as cuttle_running takes it; 0 without one. Called under the lock. */
+long cuttle_io_thread_number(const struct cuttle_loop *loop);
+
 /* Sends the io thread off duty, because a Ruby thread polls again, and puts the listeners back. Called under the
  * lock. */
 void cuttle_io_thread_relieve(struct cuttle_loop *loop);

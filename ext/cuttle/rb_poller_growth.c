@@ -1,5 +1,7 @@
 /* Poller#await_shortage: the Ruby side of growth.h. */
+#include "io_thread.h"
 #include "rb_poller.h"
+#include "running.h"
 
 #include <ruby/thread.h>
 #include <sys/resource.h>
@@ -31,6 +33,7 @@ static bool has_slept(uint64_t before)
 struct call {
 	struct cuttle_loop *loop;
 	bool came, interrupted;
+	long io_thread;
 	uint64_t sleeps; /* before this thread went for the GVL */
 };
 
@@ -44,6 +47,7 @@ static void *await_call(void *data)
 	while (!growth->due && !call->interrupted)
 		pthread_cond_wait(&growth->called, &call->loop->lock);
 	call->came = growth->due;
+	call->io_thread = cuttle_io_thread_number(call->loop);
 	growth->awaited = growth->due = false;
 	pthread_mutex_unlock(&call->loop->lock);
 	call->sleeps = sleeps();
@@ -84,16 +88,18 @@ VALUE cuttle_poller_await_shortage(int argc, VALUE *argv, VALUE self)
 	pthread_mutex_unlock(&loop->lock);
 	while (!short_of_threads) {
 		struct call call = {.loop = loop};
-		bool slept;
+		bool free;
+		int running;
 
 		rb_nogvl(await_call, &call, interrupt_call, &call, RB_NOGVL_INTR_FAIL);
 		rb_thread_schedule(); /* to those that wait for the GVL: it may have been between two of them */
-		slept = has_slept(call.sleeps);
+		free = !has_slept(call.sleeps);
+		running = free ? cuttle_running(call.io_thread) : 0;
 		rb_thread_check_ints();
 		if (!call.came)
 			continue;
 		pthread_mutex_lock(&loop->lock);
-		short_of_threads = cuttle_growth_judge(loop, !slept, cuttle_now());
+		short_of_threads = cuttle_growth_judge(loop, free, running, cuttle_now());
 		pthread_mutex_unlock(&loop->lock);
 	}
 	return Qtrue;
