@@ -10,6 +10,7 @@
 #ifndef CUTTLE_BACKEND_H
 #define CUTTLE_BACKEND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -41,6 +42,7 @@ struct cuttle_backend_type {
 	int (*watch)(struct cuttle_backend *, int fd, uint64_t token, uint32_t wanted);
 	void (*arm)(struct cuttle_backend *, int fd, uint32_t wanted);
 	void (*remove)(struct cuttle_backend *, int fd);
+	bool drops_closed; /* a descriptor that is closed next needs no remove */
 	/* Fills events. Waits at most timeout nanoseconds (0: not at all; < 0: for ever), or until wake. Returns the
 	 * number of events, or -1 when a signal arrived. */
 	int (*wait)(struct cuttle_backend *, struct cuttle_event *events, int room, int64_t timeout);

@@ -151,6 +151,7 @@ const struct cuttle_backend_type cuttle_epoll_backend = {
 	.watch = epoll_backend_watch,
 	.arm = epoll_backend_arm,
 	.remove = epoll_backend_remove,
+	.drops_closed = true, /* at the latest when a child has closed its copy, and no report of that finds an owner */
 	.wait = epoll_backend_wait,
 	.wake = epoll_backend_wake,
 };

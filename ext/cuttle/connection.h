@@ -171,6 +171,7 @@ struct cuttle_connection {
 	bool secured;      /* the transport is */
 	bool parting;      /* all octets are out, but for the transport's farewell */
 	bool timed;        /* the system says how long it waited to be accepted */
+	bool watched;      /* by the loop's back end */
 	atomic_bool stuck; /* TAKEN and answered for the app: its thread can only end it */
 };
 

@@ -99,6 +99,7 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 		return true;
 	if (until)
 		patience = sooner(patience, until > now ? (int64_t)(until - now) : 0);
+	cuttle_loop_watch_all(loop);
 	followers->leader_in_kernel = true;
 	followers->sleeps_until = patience < 0 ? UINT64_MAX : now + (uint64_t)patience;
 	pthread_mutex_unlock(&loop->lock);

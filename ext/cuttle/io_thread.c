@@ -73,6 +73,7 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		int64_t patience = turn(loop);
 		int count;
 
+		cuttle_loop_watch_all(loop);
 		io_thread->in_kernel = true;
 		io_thread->sleeps_until = patience < 0 ? UINT64_MAX : cuttle_now() + (uint64_t)patience;
 		pthread_mutex_unlock(&loop->lock);

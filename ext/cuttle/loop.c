@@ -33,14 +33,19 @@ struct cuttle_registration *cuttle_loop_registration(struct cuttle_loop *loop, i
 	return fd >= 0 && (uint32_t)fd < loop->registration_room ? &loop->registrations[fd] : NULL;
 }
 
+static void clear(struct cuttle_registration *entry)
+{
+	entry->kind = CUTTLE_NOBODY;
+	entry->owner = NULL;
+}
+
 void cuttle_loop_strike(struct cuttle_loop *loop, int fd)
 {
 	struct cuttle_registration *entry = cuttle_loop_registration(loop, fd);
 
 	if (entry && entry->kind != CUTTLE_NOBODY) {
 		loop->type->remove(loop->backend, fd);
-		entry->kind = CUTTLE_NOBODY;
-		entry->owner = NULL;
+		clear(entry);
 	}
 }
 
@@ -116,12 +121,19 @@ static void let_go(struct cuttle_loop *loop, struct cuttle_connection *connectio
 	cuttle_connection_let_go(connection);
 }
 
-/* Prepares for a connection's end. */
-static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection)
+/* Prepares for a connection's end. closes: its descriptor is closed next. In a forked child it is closed already. */
+static void leave(struct cuttle_loop *loop, struct cuttle_connection *connection, bool closes)
 {
+	struct cuttle_registration *entry = cuttle_loop_registration(loop, connection->transport.fd);
+
 	if (connection->state == CUTTLE_TAKEN)
 		let_go(loop, connection);
-	cuttle_loop_strike(loop, connection->transport.fd);
+	if (!connection->watched)
+		loop->unwatched--;
+	else if (entry && !(closes && loop->type->drops_closed))
+		loop->type->remove(loop->backend, connection->transport.fd);
+	if (entry)
+		clear(entry);
 	cuttle_loop_note_room(loop);
 }
 
@@ -129,7 +141,7 @@ int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *conn
 {
 	int fd;
 
-	leave(loop, connection);
+	leave(loop, connection, false);
 	fd = cuttle_connection_release(connection);
 	free(connection);
 	return fd;
@@ -137,7 +149,7 @@ int cuttle_loop_release(struct cuttle_loop *loop, struct cuttle_connection *conn
 
 void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *connection)
 {
-	leave(loop, connection);
+	leave(loop, connection, true);
 	cuttle_connection_close(connection);
 	free(connection);
 }
@@ -162,6 +174,45 @@ static uint32_t wanted(const struct cuttle_connection *connection)
 	return (output ? connection->write_wants : 0) | (input ? connection->read_wants : 0);
 }
 
+/* Has the back end watch a connection. Returns false if it can't. */
+static bool watch(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	int fd = connection->transport.fd;
+	const struct cuttle_registration *entry = cuttle_loop_registration(loop, fd);
+
+	if (!entry || loop->type->add(loop->backend, fd, cuttle_loop_token(fd, entry->generation)) != 0)
+		return false;
+	connection->watched = true;
+	loop->unwatched--;
+	return true;
+}
+
+/* Those that it doesn't watch are among the newest. One that can't be watched now is watched, or closed, when it waits for something. */
+void cuttle_loop_watch_all(struct cuttle_loop *loop)
+{
+	struct cuttle_link *link = loop->core.connections.previous;
+
+	for (; loop->unwatched > 0 && link != &loop->core.connections; link = link->previous) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
+
+		if (!connection->watched && !watch(loop, connection))
+			return;
+	}
+}
+
+/* Has the connection wait for its descriptor. One that can't ends; where a thread has it, by that thread. */
+static void wait_for(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	if (connection->watched)
+		loop->type->arm(loop->backend, connection->transport.fd, wanted(connection));
+	else if (watch(loop, connection))
+		return;
+	else if (connection->state == CUTTLE_TAKEN)
+		connection->broken = true;
+	else
+		cuttle_loop_close(loop, connection);
+}
+
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step)
 {
 	switch (step) {
@@ -178,7 +229,7 @@ void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *conne
 		cuttle_loop_close(loop, connection);
 		break;
 	case CUTTLE_STEP_WAIT:
-		loop->type->arm(loop->backend, connection->transport.fd, wanted(connection));
+		wait_for(loop, connection);
 		break;
 	}
 }

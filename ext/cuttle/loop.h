@@ -50,6 +50,7 @@ struct cuttle_loop {
 	struct cuttle_registration *registrations; /* by descriptor */
 	uint32_t registration_room, generation;
 	struct cuttle_link pending, ready, unparsed, watches, fired;
+	uint32_t unwatched; /* number of connections that the back end does not watch yet */
 	struct cuttle_followers followers;
 	struct cuttle_growth growth;
 	bool listeners_ready;   /* a listener was reported */
@@ -138,6 +139,10 @@ static inline struct cuttle_connection *cuttle_loop_shift(struct cuttle_link *li
 
 	return link ? CUTTLE_CONTAINER(link, struct cuttle_connection, work) : NULL;
 }
+
+/* Has the back end watch all connections. Call it before a thread waits in the kernel: a connection whose first request
+ * comes at once is otherwise watched only when it waits for something, so that one that closes after it never is. */
+void cuttle_loop_watch_all(struct cuttle_loop *loop);
 
 /* Puts a connection where its step says, or closes it. */
 void cuttle_loop_route(struct cuttle_loop *loop, struct cuttle_connection *connection, enum cuttle_step step);

@@ -156,13 +156,12 @@ void cuttle_stop_listening(const int *listeners, int count)
 static void welcome(struct cuttle_loop *loop, const struct cuttle_arrival *arrival, uint64_t now)
 {
 	struct cuttle_connection *connection = cuttle_connection_open(&loop->core, arrival, now);
-	uint64_t token;
 
 	if (!connection)
 		return;
 	connection->suspect = loop->backlogged;
-	token = cuttle_loop_enroll(loop, arrival->fd, CUTTLE_CONNECTION, connection);
-	if (token && loop->type->add(loop->backend, arrival->fd, token) == 0)
+	loop->unwatched++;
+	if (cuttle_loop_enroll(loop, arrival->fd, CUTTLE_CONNECTION, connection))
 		cuttle_list_append(&loop->pending, &connection->work);
 	else
 		cuttle_loop_close(loop, connection);

@@ -14,7 +14,7 @@ static inline uint64_t cuttle_loop_token(int fd, uint32_t generation)
 uint64_t cuttle_loop_enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner);
 /* Returns a descriptor's entry, or NULL if it is outside the table. */
 struct cuttle_registration *cuttle_loop_registration(struct cuttle_loop *loop, int fd);
-/* Removes a descriptor from the back end and from the table. */
+/* Removes a descriptor from the back end and from the table. Not for a connection's. */
 void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 
 /* Notes that a connection ends: if there was no room for another, there is now. */

@@ -180,17 +180,13 @@ static struct cuttle_connection *part(struct cuttle_held *held)
 	return connection;
 }
 
-void cuttle_held_leave(struct cuttle_held *held, bool complete)
+/* Ends the response, under the lock, which it gives back. */
+static void leave(struct cuttle_held *held, bool complete)
 {
+	struct cuttle_core *core = cuttle_held_core(held);
+	uint64_t now = cuttle_now();
 	struct cuttle_connection *connection;
-	struct cuttle_core *core;
-	uint64_t now;
 
-	if (!held->live)
-		return;
-	core = cuttle_held_core(held);
-	now = cuttle_now();
-	cuttle_held_lock(held);
 	if (atomic_load(&held->live->connection->stuck)) { /* its response is complete, whatever the app did */
 		complete = true;
 		held->status = 503;
@@ -206,6 +202,21 @@ void cuttle_held_leave(struct cuttle_held *held, bool complete)
 			cuttle_connection_close(connection);
 	}
 	cuttle_core_disown(core);
+}
+
+void cuttle_held_leave(struct cuttle_held *held, bool complete)
+{
+	if (!held->live)
+		return;
+	cuttle_held_lock(held);
+	leave(held, complete);
+}
+
+void cuttle_held_send_all(struct cuttle_held *held, struct iovec *parts, const uintptr_t *objects, int count)
+{
+	cuttle_held_lock(held);
+	cuttle_exchange_send(held->live, parts, objects, count); /* a failure marks the connection, which ends then */
+	leave(held, true);
 }
 
 void cuttle_held_dispose(struct cuttle_held *held)

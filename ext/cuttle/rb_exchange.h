@@ -60,6 +60,9 @@ static inline bool cuttle_held_unsent(const struct cuttle_held *held)
 
 /* Ends the response. The connection goes on to the next request, or closes if the response is incomplete. */
 void cuttle_held_leave(struct cuttle_held *held, bool complete);
+/* Sends a whole response, which cuttle_held_begin has claimed, and ends it. parts and objects are as for
+ * cuttle_exchange_send. */
+void cuttle_held_send_all(struct cuttle_held *held, struct iovec *parts, const uintptr_t *objects, int count);
 /* Closes the request's input once the exchange is over. */
 void cuttle_held_dispose(struct cuttle_held *held);
 /* Ends the exchange and gives its socket away: returns the descriptor, which is the caller's then; -1 without

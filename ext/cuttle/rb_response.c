@@ -170,19 +170,13 @@ static void leave_to_loop(struct cuttle_held *held)
 	cuttle_loop_route(loop, connection, CUTTLE_STEP_WAIT);
 }
 
-/* objects: the Strings that may be lent (outbox.h), NULL: none. */
-static void lend_parts(struct cuttle_held *held, struct iovec *parts, const uintptr_t *objects, int count)
+void cuttle_response_send(struct cuttle_held *held, struct iovec *parts, int count)
 {
 	cuttle_held_lock(held);
 	if (!atomic_load(&held->live->connection->stuck) && /* which a 103 may find */
-	    cuttle_exchange_send(held->live, parts, objects, count) == 0)
+	    cuttle_exchange_send(held->live, parts, NULL, count) == 0)
 		leave_to_loop(held);
 	cuttle_held_unlock(held);
-}
-
-void cuttle_response_send(struct cuttle_held *held, struct iovec *parts, int count)
-{
-	lend_parts(held, parts, NULL, count);
 }
 
 /* Cuts parts to at most octets altogether. Returns how many parts are left. */
@@ -323,9 +317,8 @@ static void respond(struct cuttle_held *held, int status, const struct cuttle_fi
 	pieces[0] = (struct iovec){.iov_base = head.at, .iov_len = head.length};
 	if (lends)
 		note_objects(parts, objects);
-	lend_parts(held, pieces, lends ? objects : NULL, count);
+	cuttle_held_send_all(held, pieces, lends ? objects : NULL, count);
 	cuttle_response_head_free(&head);
-	cuttle_held_leave(held, true);
 }
 
 /* call-seq: respond(status, headers, parts)

@@ -53,6 +53,25 @@ class TestPoller < Minitest::Test
     assert_equal 2, @poller.stats[:dropped]
   end
 
+  # So one that closes after its first request costs the kernel less.
+  def test_a_connection_is_watched_once_it_waits
+    first = nil
+    watched = watched_by_new_poller { connect.write(ASK) && first = @poller.next(5) }
+    assert_equal 0, watched.call
+    answer(first)
+    assert_equal 1, watched.call
+  end
+
+  # Its client may go, and its request waits for a thread, or its response for the client.
+  def test_a_connection_is_watched_when_a_thread_waits_in_the_kernel
+    first = nil
+    watched = watched_by_new_poller { connect.write(ASK) && first = @poller.next(5) }
+    assert_equal 0, watched.call
+    assert_equal false, @poller.next(0.01)
+    assert_equal 1, watched.call
+    answer(first)
+  end
+
   # A thread that had room for requests again put the listeners back too early, and they were reported without end.
   def test_without_room_for_another_connection_it_waits
     limited = Cuttle::Poller.new([@listener], env: {}, max_connections: 1)
@@ -124,6 +143,21 @@ class TestPoller < Minitest::Test
     poller.unwatch(reader.fileno)
     [reader, writer].each(&:close)
   end
+
+  # Replaces the poller, calls the block, and returns a proc that returns how many connections the kernel watches.
+  def watched_by_new_poller
+    others = epolls
+    @poller = Cuttle::Poller.new([@listener], env: {})
+    epoll = (epolls - others).first
+    skip "no epoll" unless epoll && @poller.backend == "epoll"
+
+    before = descriptors(epoll)
+    yield
+    -> { descriptors(epoll) - before }
+  end
+
+  def epolls = Dir["/proc/self/fd/*"].select { |path| File.readlink(path).include?("eventpoll") rescue false }
+  def descriptors(epoll) = File.read(epoll.sub("/fd/", "/fdinfo/")).scan(/^tfd:/).length
 
   def connect = WireClient.new(@listener.local_address.ip_port).tap { |client| @clients << client }
   def answer(exchange) = exchange.respond(200, {}, ["x"])
