@@ -51,8 +51,8 @@ static uint64_t tick(void)
 #endif
 
 /* How long a connection that was just accepted has waited for that: since its handshake, or since the client last sent
- * something. The system counts in ticks: one tick can't be told from none, and is none. Returns false where it doesn't
- * say. */
+ * something. The system counts in ticks, so one tick can't be distinguished from none, and counts as none. Returns
+ * false if the system doesn't say. */
 static bool time_in_backlog(int fd, uint64_t *nanoseconds)
 {
 #ifdef __linux__

@@ -186,13 +186,13 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 unsigned cuttle_core_generation(void);
 /* Removes one owner. */
 void cuttle_core_disown(struct cuttle_core *core);
-/* Whether to report now that connections were closed for want of a PROXY header. Counts as reported then. */
+/* Whether to report now that connections were closed for want of a PROXY header. If true, they count as reported. */
 bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now);
 /* Sums up what cores with places in the scoreboard have counted in this process. add does that for one of them. */
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,
 		       void (*add)(struct cuttle_core *core, struct cuttle_counts *counts));
 
-/* What was accepted: a descriptor, from the listener of that index, and who is at the other end. */
+/* An accepted connection: its descriptor, the index of its listener, and its peer. */
 struct cuttle_arrival {
 	int fd, listener;
 	struct cuttle_peer peer;

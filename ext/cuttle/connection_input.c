@@ -32,7 +32,7 @@ static struct cuttle_inbox *inbox_with_room(struct cuttle_connection *connection
 	return inbox;
 }
 
-/* More octets are needed. A request that the peer left unfinished never reaches the app. */
+/* More octets are needed. A request that the peer doesn't finish never reaches the app. */
 static enum cuttle_step hungry(struct cuttle_connection *connection, uint64_t now)
 {
 	if (connection->eof)
@@ -197,7 +197,7 @@ static enum cuttle_step begin_head(struct cuttle_connection *connection, uint64_
 	return CUTTLE_STEP_WAIT;
 }
 
-/* The peer's right to speak for a client passes to the client that it names. */
+/* A trusted peer that names a client is replaced by that client, which may be trusted in turn. */
 static void introduce(struct cuttle_connection *connection, const struct cuttle_proxy_header *header)
 {
 	bool named = header->client == CUTTLE_PROXY_NAMED;
@@ -210,7 +210,7 @@ static void introduce(struct cuttle_connection *connection, const struct cuttle_
 			      (named && cuttle_trust_includes(connection->core->trust, &header->address));
 }
 
-/* The handshake begins behind the PROXY header. */
+/* The handshake begins after the PROXY header. */
 static enum cuttle_step begin_security(struct cuttle_connection *connection)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
@@ -303,7 +303,7 @@ enum cuttle_step cuttle_connection_receive(struct cuttle_connection *connection,
 	return cuttle_connection_advance(connection, now);
 }
 
-/* Excuses the waiting time, which was the disk's and not the peer's. */
+/* Excludes the waiting time, because the disk caused it and not the peer. */
 enum cuttle_step cuttle_connection_end_spooling(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;

@@ -24,7 +24,7 @@ static enum cuttle_step linger(struct cuttle_connection *connection, uint64_t no
 	return connection->readable ? CUTTLE_STEP_AGAIN : CUTTLE_STEP_WAIT;
 }
 
-/* Says farewell, where the transport has one. Returns false if it has to wait for that. */
+/* Sends the transport's farewell, if it has one. Returns false if it has to wait for that. */
 static bool part(struct cuttle_connection *connection, uint64_t now)
 {
 	const struct cuttle_transport_type *type = connection->transport.type;
@@ -35,8 +35,8 @@ static bool part(struct cuttle_connection *connection, uint64_t now)
 	return !connection->parting;
 }
 
-/* Whether there is input. It may have come while the app ran, unreported; so this asks the kernel. Under TLS any record
- * counts. */
+/* Whether there is input. It may have arrived unreported while the app ran, so this asks the kernel. Under TLS any
+ * record counts. */
 static bool has_input(struct cuttle_connection *connection)
 {
 	char octet;
@@ -59,8 +59,8 @@ static enum cuttle_step end_connection(struct cuttle_connection *connection, uin
 	return CUTTLE_STEP_CLOSE;
 }
 
-/* The response was sent: begins the next request, or ends the connection. After stop, a connection that was promised
- * to persist may carry one more request, because that may already be on its way. */
+/* The response was sent: begins the next request, or ends the connection. After stop, a connection that the server
+ * promised to keep open may carry one more request, because that may already be on its way. */
 static enum cuttle_step settle(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;
@@ -212,7 +212,7 @@ enum cuttle_step cuttle_connection_decline(struct cuttle_connection *connection,
 	return cuttle_connection_finish(connection, now);
 }
 
-/* Leaves everything as it is that the thread with the request may read. The peer has its response. */
+/* Changes nothing that the thread with the request may read. The peer has its response. */
 enum cuttle_step cuttle_connection_answer_for_app(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_exchange *exchange = connection->exchange;

@@ -10,8 +10,9 @@
 #define MOST (400 * CUTTLE_MILLISECOND)  /* the longest one: the app's next requests may wait */
 #define USED 0.97 /* share of the cores at which no thread is added: what computes without the GVL needs them too */
 
-/* Is the GVL free at 6% of the looks, so that another thread adds as much to the rate, or at 1.5%? Waits of a few
- * percent are found within a second, an app that only waits gets a thread every 15 ms. */
+/* The two hypotheses of the test: the GVL is free at 6% of the looks, so that another thread adds as much to the rate,
+ * or at 1.5%. With these, waits of a few percent are found within a second, and an app that only waits gets a thread
+ * every 15 ms. */
 #define FOR 1.386        /* log(0.06 / 0.015), of a look at which it was free */
 #define AGAINST 0.0468   /* log(0.985 / 0.94), of another one */
 #define ENOUGH 3.86      /* log(0.95 / 0.02): wrong in 2 of 100 cases */
@@ -23,7 +24,7 @@ void cuttle_growth_reset(struct cuttle_growth *growth)
 	pthread_cond_init(&growth->called, NULL);
 }
 
-/* Whether requests wait, or connections that may bring some, or a stop, and no thread is free. */
+/* Whether no thread is free while requests, connections that may bring some, or a stop wait. */
 static bool starved(const struct cuttle_loop *loop)
 {
 	if (cuttle_followers_free(&loop->followers) > 0)
@@ -66,7 +67,8 @@ static double share(const struct cuttle_loop *loop)
 	return scoreboard ? cuttle_scoreboard_share(scoreboard, loop->growth.cores) : loop->growth.cores;
 }
 
-/* Reads what the process has used since the last look, and calls the engine's thread if there was more to use. */
+/* Reads the CPU time that the process has used since the last look, and calls the engine's thread if it could have used
+ * more. */
 static void look(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_growth *growth = &loop->growth;

@@ -1,10 +1,11 @@
-/* When another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is free.
+/* Decides when another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is
+ * free.
  *
  * The io thread looks, every 5 ms while requests wait and every 20 ms while all threads are in the app, so requests pay
- * nothing for it. Where requests wait and the process leaves a part of its share of the cores unused, it calls the
- * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
- * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
- * The share is what the scoreboard says at that moment, because workers come and go.
+ * nothing for it. If requests wait and the process uses less than its share of the cores, it calls the engine's thread
+ * that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the threads in the app
+ * wait for something else. If it has to wait, they compute, and one more thread would only wait with them. The share
+ * comes from the scoreboard at that moment, because workers come and go.
  *
  *   no request waits, or a thread is free   nothing
  *   called, and the GVL was free, and       evidence for another thread

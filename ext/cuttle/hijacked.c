@@ -77,7 +77,7 @@ void cuttle_hijacked_disown(struct cuttle_hijacked *list)
 	free(list);
 }
 
-/* Takes the lock. Returns false in a forked child, where a thread that is not there may hold it. */
+/* Takes the lock. Returns false in a forked child, where a thread that doesn't exist there may hold it. */
 static bool enter(struct cuttle_hijacked *list)
 {
 	if (list->generation != cuttle_core_generation())
@@ -140,7 +140,7 @@ static void prune(struct cuttle_hijacked *list)
 	list->count = kept;
 }
 
-/* Makes room for another socket. Pruning comes to a few looks a socket, as a list that is half full grows. */
+/* Makes room for another socket. Pruning costs a few looks for each socket, because a list that is half full grows. */
 static bool make_room(struct cuttle_hijacked *list)
 {
 	size_t room = list->room ? 2 * list->room : LEAST;
@@ -185,9 +185,9 @@ size_t cuttle_hijacked_count(struct cuttle_hijacked *list)
 
 /* The end */
 
-/* Returns a duplicate of a socket's descriptor, which stays the socket's whatever the app does meanwhile. Returns -1 if
- * there is none to be had, or the app has closed the socket. It looks before too: to close the duplicate of a file
- * would end the locks that the process has on that file. */
+/* Returns a duplicate of a socket's descriptor, which refers to the socket whatever the app does at the same time.
+ * Returns -1 if no descriptor is free, or the app has closed the socket. It also checks before it duplicates, because
+ * closing a duplicate of a file would release the process's locks on that file. */
 static int borrow(const struct socket *socket)
 {
 	int fd = leads_to(socket->fd, socket) ? fcntl(socket->fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -206,7 +206,7 @@ static bool is_over(int fd)
 	return poll(&found, 1, 0) > 0;
 }
 
-/* Returns octets that the client, or a tunnel, has not taken yet; -1: the system doesn't tell. */
+/* Returns the octets that the client, or a tunnel, has not taken yet; -1 if the system doesn't say. */
 static int unsent(int fd)
 {
 #ifdef __linux__

@@ -39,7 +39,7 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
 }
 
-/* The smaller of two times, of which either may be -1: never. */
+/* The smaller of two times, either of which may be -1 (never). */
 static int64_t sooner(int64_t one, int64_t other)
 {
 	return one < 0 || (other >= 0 && other < one) ? other : one;

@@ -68,7 +68,7 @@ uint64_t cuttle_ledger_bound(unsigned bucket)
 	return (uint64_t)(CUTTLE_LEDGER_PARTS + 1 + part) << (power - 4);
 }
 
-/* As there is one writer, a load and a store do, without a lock of the bus. */
+/* There is one writer, so a load and a store are enough, without locking the bus. */
 static void increase(_Atomic uint64_t *number, uint64_t by)
 {
 	atomic_store_explicit(number, atomic_load_explicit(number, memory_order_relaxed) + by, memory_order_relaxed);

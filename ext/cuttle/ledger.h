@@ -86,10 +86,10 @@ static inline uint64_t cuttle_between(uint64_t from, uint64_t to)
 /* The name of a phase. */
 const char *cuttle_phase_name(enum cuttle_phase phase);
 
-/* Adds the parts of the app's time to the phases, which have that time: what was read of the effort, and the rest. */
+/* Splits the app's time, which the phases have, into its parts: the clocks that were read, and the rest as waiting. */
 void cuttle_phases_divide(struct cuttle_phases *phases, const struct cuttle_effort *effort);
 
-/* Renders the value of a Server-Timing field (W3C Server Timing, 3): those phases that are known when a head is made.
+/* Renders the value of a Server-Timing field (W3C Server Timing, 3) with the phases that are known when a head is made.
  * Returns its length; 0 if none is known. */
 #define CUTTLE_TIMING_ROOM 256
 size_t cuttle_phases_render(const struct cuttle_phases *phases, char text[CUTTLE_TIMING_ROOM]);

@@ -1,8 +1,8 @@
-/* Octets of the app's that wait for a client where they are, instead of in a copy. The Ruby side keeps the object that
- * holds them unchanged, and alive for as long as it is lent.
+/* The app's own octets that wait for a client in place, instead of in a copy. The Ruby side keeps the object that holds
+ * them unchanged, and alive for as long as it is lent.
  *
  * An object that many clients wait for counts once. A process lends at most CUTTLE_LENT_MOST octets, so an app that
- * makes each response anew keeps no more than that in memory for clients that don't read.
+ * makes a new object for each response keeps no more than that in memory for clients that don't read.
  *
  * Any thread may call these, with or without the GVL. */
 #ifndef CUTTLE_LENT_H

@@ -19,7 +19,7 @@
 
 enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
 
-/* Who owns a descriptor. A report carries descriptor and generation, so a late one refers to nobody. */
+/* Who owns a descriptor. A report carries descriptor and generation, so a late report matches no owner. */
 struct cuttle_registration {
 	void *owner;
 	uint32_t generation;

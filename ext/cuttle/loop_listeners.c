@@ -40,8 +40,8 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 
-/* There is no room for another connection, so this accepts none for a while, or until one ends. The back end would
- * report a listener that stays readable again and again. */
+/* There is no room for another connection, so the loop accepts none for a while, or until one ends. The listeners leave
+ * the back end, which would report a readable listener again and again. */
 static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->exhausted = true;
@@ -168,9 +168,9 @@ static void welcome(struct cuttle_loop *loop, const struct cuttle_arrival *arriv
 }
 
 /* Whether to leave the listeners to another worker: a free one with fewer connections. With any set (this worker has no
- * thread for what waits), any free worker will do, or one that refuses nothing while this one must. A thread between
- * two requests, or in a garbage collection, is free again in a moment, so the answer only changes to no after no worker
- * was free for MOMENT. */
+ * thread for the waiting requests), any free worker will do, or one that refuses nothing while this one must refuse. A
+ * thread between two requests, or in a garbage collection, is free again in a moment. So the answer changes to no only
+ * after no worker was free for MOMENT. */
 static bool another(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	const struct cuttle_scoreboard *scoreboard = loop->core.scoreboard;
@@ -232,9 +232,9 @@ void cuttle_loop_resume(struct cuttle_loop *loop)
 		loop->type->wake(loop->backend); /* not each back end waits for what is added meanwhile */
 }
 
-/* Takes the listeners away if another worker should accept what waits (see another), for as long as that worker needs
- * to wake up. Returns whether it did. After stop it never does: the other workers may stop too, and when the last one
- * closes its listeners, the kernel resets the connections that were not accepted. */
+/* Takes the listeners away if another worker should accept the waiting connections (see another), for as long as that
+ * worker needs to wake up. Returns whether it did. After stop it never does: the other workers may stop too, and when
+ * the last one closes its listeners, the kernel resets the connections that were not accepted. */
 static bool stand_aside(struct cuttle_loop *loop, bool any, uint64_t now)
 {
 	if (atomic_load(&loop->core.stopping) || !another(loop, any, now)) {
@@ -261,7 +261,8 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 	return false;
 }
 
-/* Accepts one connection from the listener of that index. Returns false if none waits or none can be had. */
+/* Accepts one connection from the listener of that index. Returns false if no connection waits or there is no room for
+ * it. */
 static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 {
 	struct cuttle_arrival arrival = {.listener = listener};

@@ -28,7 +28,8 @@ static inline bool cuttle_loop_tight(const struct cuttle_loop *loop, uint64_t no
 
 /* Notes that a watched descriptor is ready. */
 void cuttle_loop_note_watch(struct cuttle_loop *loop, struct cuttle_watch *watch, uint32_t ready);
-/* Handles a descriptor that the app closed without Ruby's knowledge and whose number was reused: its fiber goes on. */
+/* Handles a descriptor that the app closed without Ruby's knowledge and whose number was reused: its fiber
+ * continues. */
 void cuttle_loop_orphan(struct cuttle_loop *loop, struct cuttle_watch *watch);
 
 #endif

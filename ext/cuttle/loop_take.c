@@ -2,8 +2,8 @@
 #include "io_thread.h"
 
 /* How many connections to accept: one for each free thread, so that other workers get what this one can't serve at
- * once. If more requests wait than threads are free, it is as many as were handed out since the last look, so that
- * neither open connections nor those in the backlog starve. */
+ * once. If more requests wait than threads are free, it is the number of requests handed out since the last look, so
+ * that neither open connections nor those in the backlog starve. */
 static int welcome(const struct cuttle_loop *loop)
 {
 	uint32_t free = cuttle_followers_free(&loop->followers) + 1;

@@ -43,7 +43,7 @@ bool cuttle_peer_is_trusted(const struct cuttle_peer *peer, const struct cuttle_
 	}
 }
 
-/* Appends what getnameinfo does, which may look into the environment: the interface's name, or else its number. */
+/* Appends the interface's name, or else its number, as getnameinfo does. (That function may read the environment.) */
 static void write_scope(char text[CUTTLE_PEER_TEXT], uint32_t scope)
 {
 	char name[IF_NAMESIZE];

@@ -1,5 +1,5 @@
-/* Who is at the other end of a connection, in few octets: connections keep it as long as they are open, and its text is
- * made when somebody asks. No Ruby. */
+/* Who is at the other end of a connection, in few octets. A connection keeps it as long as it is open; its text is made
+ * on demand. No Ruby. */
 #ifndef CUTTLE_PEER_H
 #define CUTTLE_PEER_H
 
@@ -45,8 +45,8 @@ struct cuttle_peer cuttle_peer_of(const struct sockaddr_storage *address);
 /* Whether a peer of a socket is trusted. One that is not known isn't. */
 bool cuttle_peer_is_trusted(const struct cuttle_peer *peer, const struct cuttle_trust *trust);
 
-/* Writes the peer's IP address; 0.0.0.0 for one that is not known. Returns false, with nothing written, if it has none
- * because it is on this machine. */
+/* Writes the peer's IP address; 0.0.0.0 for a peer that is not known. Returns false, with nothing written, if the peer
+ * has none because it is on this machine. */
 bool cuttle_peer_write(const struct cuttle_peer *peer, char text[CUTTLE_PEER_TEXT]);
 
 #endif

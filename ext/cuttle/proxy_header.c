@@ -153,7 +153,7 @@ static bool parse_block(struct cuttle_proxy_header *header, unsigned family, con
 	return parse_records(header, block + address_sizes[family], length - address_sizes[family]);
 }
 
-/* What is known of the fixed part is checked before the rest arrives. */
+/* The octets of the fixed part are checked as they arrive. */
 static int parse_version_2(struct cuttle_proxy_header *header, const char *octets, size_t length)
 {
 	const uint8_t *at = (const uint8_t *)octets;

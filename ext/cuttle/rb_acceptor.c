@@ -10,7 +10,7 @@
 
 #define RECOVERY (100 * CUTTLE_MILLISECOND) /* before the next accept after a shortage */
 
-/* The core, with what a forked child needs to find. */
+/* The core, with the data that a forked child needs. */
 struct blocking_core {
 	struct cuttle_core core;
 	struct cuttle_acceptor *acceptor; /* NULL once it was collected */
@@ -30,7 +30,7 @@ static void acceptor_compact(void *data)
 	cuttle_source_compact(&acceptor->source);
 }
 
-/* Closes what the stop has accepted and nobody has taken. */
+/* Closes the connections that the stop has accepted and no thread has taken. */
 static void close_waiting(struct cuttle_acceptor *acceptor)
 {
 	while (acceptor->waiting_next < acceptor->waiting_count)
@@ -160,7 +160,7 @@ static VALUE acceptor_initialize(int argc, VALUE *argv, VALUE self)
 	return self;
 }
 
-/* Returns false if no connection waits or none can be had. */
+/* Returns false if no connection waits or there is no room for it. */
 static bool accept_any(struct cuttle_acceptor *acceptor, struct cuttle_arrival *arrival)
 {
 	arrival->fd = -1;
@@ -205,7 +205,7 @@ static bool make_room(struct cuttle_acceptor *acceptor)
 	return true;
 }
 
-/* Accepts all who wait, so that clients who come again and again don't hold up the end of a stop. */
+/* Accepts all waiting connections, so that clients that keep connecting don't delay the end of a stop. */
 static void accept_waiting(struct cuttle_acceptor *acceptor)
 {
 	struct cuttle_arrival found;
@@ -297,9 +297,9 @@ static VALUE acceptor_waiting_p(VALUE self)
 
 /* call-seq: stop(leave_backlog: false)
  *
- * Accepts what waits in the backlog and then no more, and lets each open connection end after its request.
- * leave_backlog: other processes go on to accept from the listeners, and get what waits. It only sets flags and writes
- * to a descriptor, so a trap handler may call it. */
+ * Accepts the connections in the backlog and then no more, and lets each open connection end after its request.
+ * leave_backlog: other processes continue to accept from the listeners, and get the backlog. It only sets flags and
+ * writes to a descriptor, so a trap handler may call it. */
 static VALUE acceptor_stop(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_acceptor *acceptor = acceptor_of(self);

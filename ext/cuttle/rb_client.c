@@ -1,5 +1,5 @@
-/* Who sent a request: the peer of the socket, the client that a PROXY header named, or the one that a trusted proxy
- * tells in its fields (peer.h, proxy_header.h, forwarded.h). */
+/* Who sent a request: the peer of the socket, the client that a PROXY header named, or the client that a trusted proxy
+ * names in its fields (peer.h, proxy_header.h, forwarded.h). */
 #include "forwarded.h"
 #include "rb_exchange.h"
 #include "syntax.h"
@@ -20,9 +20,9 @@ static VALUE connection_address(struct cuttle_held *held)
 	return cuttle_source_address(cuttle_held_core(held)->source, &connection->client);
 }
 
-/* Finds the client that X-Forwarded-For tells of. Its fields form one list (RFC 9110, 5.3), in which each proxy has
- * added the address that it got the request from. So what trusted proxies have added counts, from right to left, and
- * everything before that may be the client's invention. Returns false if there is no such field, or no address at its
+/* Finds the client that X-Forwarded-For names. Its fields form one list (RFC 9110, 5.3), to which each proxy has added
+ * the address that it got the request from. So the entries that trusted proxies have added count, from right to left. A
+ * client may have invented everything before them. Returns false if there is no such field, or no address at its
  * end. */
 static bool forwarded_address(const struct cuttle_exchange *exchange, struct cuttle_address *address)
 {

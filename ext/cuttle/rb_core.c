@@ -21,7 +21,7 @@ static void end_tunnels(VALUE unused)
 	rb_thread_call_without_gvl(close_tunnels, NULL, NULL, NULL);
 }
 
-/* What Ruby calls when the extension is loaded. Each source and all that it has belong to one ractor; what ractors
+/* Ruby calls this when the extension is loaded. Each source and all its data belong to one ractor. Data that ractors
  * share is constant, or has a lock of its own. */
 RUBY_FUNC_EXPORTED void Init_core(void)
 {

@@ -21,7 +21,7 @@ static void held_mark(void *data)
 	}
 }
 
-/* Ends the charge for the input's file, which is closed or goes with its object. */
+/* Ends the charge for the input's file, which is closed now or will be when its object is collected. */
 static void discharge(struct cuttle_extras *extras)
 {
 	struct cuttle_spool *spool = extras->spool;
@@ -156,7 +156,7 @@ void cuttle_exchange_hold(VALUE self, struct cuttle_source *source, VALUE owner,
 	exchange->connection->core->owners++;
 }
 
-/* Saves what can be asked about the response once its connection may be at the next request. */
+/* Saves the facts about the response that may be asked for after its connection has gone on to the next request. */
 static void keep_record(struct cuttle_held *held, bool complete, uint64_t now)
 {
 	struct cuttle_exchange *exchange = held->live;

@@ -101,7 +101,7 @@ VALUE cuttle_env(struct cuttle_held *held);
 bool cuttle_env_has_callbacks(const struct cuttle_held *held);
 
 /* Returns the IP address of a live exchange's client, a frozen String: that of the peer, or the one that a trusted
- * proxy tells. 127.0.0.1 on a Unix socket. */
+ * proxy names. 127.0.0.1 on a Unix socket. */
 VALUE cuttle_client_address(struct cuttle_held *held);
 /* Whether a trusted proxy says that the client speaks TLS with it. */
 bool cuttle_client_secure(const struct cuttle_exchange *exchange);
@@ -120,8 +120,8 @@ static inline uint64_t cuttle_held_patience(const struct cuttle_held *held)
 /* Waits without the GVL (or in the fiber scheduler) until the exchange's descriptor is ready for output, at most the
  * given nanoseconds. Returns false on timeout. The exchange may be over afterwards. */
 bool cuttle_wait_writable(const struct cuttle_held *held, uint64_t nanoseconds);
-/* Waits like cuttle_wait_writable until the client reads or, if too much is in memory, octets have moved from it to the
- * disk. */
+/* Waits like cuttle_wait_writable until the client reads or, if too much is in memory, until octets have moved from
+ * memory to the disk. */
 bool cuttle_wait_for_outbox(struct cuttle_held *held, uint64_t nanoseconds);
 
 #endif

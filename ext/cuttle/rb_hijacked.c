@@ -32,7 +32,7 @@ struct cuttle_hijacked *cuttle_hijacked_of(VALUE object)
 
 /* call-seq: count -> Integer
  *
- * How many of the sockets are open. It looks at each: that takes about a third of a microsecond a socket. */
+ * How many of the sockets are open. It checks each one, which takes about a third of a microsecond per socket. */
 static VALUE hijacked_count(VALUE self)
 {
 	return SIZET2NUM(cuttle_hijacked_count(cuttle_hijacked_of(self)));

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After a request that was in the app for as long, in nanoseconds, it is cheap to read the CPU's clock. */
+/* After a request that spent this many nanoseconds in the app, reading the CPU's clock is cheap in comparison. */
 #define LONG_APP UINT64_C(50000)
-/* Otherwise it is read for one of so many requests of a thread, of which the first is one. */
+/* Otherwise the clock is read for one of this many requests of a thread, beginning with the first. */
 #define SAMPLE 64
 
 /* A thread writes its own. Only ready_at may be written by the thread that wakes it. */
@@ -24,8 +24,8 @@ struct cuttle_clocks {
 	struct cuttle_clocks *next; /* of those that no thread has */
 };
 
-/* Before Ruby 3.4, any hook for collections makes each allocation of the process slow. So there is one only where the
- * times of each request are asked for (--server-timing); else the total of all threads is read, in milliseconds. */
+/* Before Ruby 3.4, any hook for collections makes each allocation of the process slow. So there is a hook only if each
+ * request's times are wanted (--server-timing). Otherwise the total of all threads is read, in milliseconds. */
 #if RUBY_API_VERSION_CODE >= 30400
 #define HOOK_IS_CHEAP true
 #else
@@ -35,7 +35,7 @@ struct cuttle_clocks {
 /* Whether each thread's clocks count its own collections. */
 static atomic_bool collections_hooked;
 
-/* Threads that move between native threads can't be told apart by the native one's clock. */
+/* The clock of a native thread does not distinguish Ruby threads that move between native threads. */
 static bool native_threads_move;
 
 #ifdef HAVE_RB_INTERNAL_THREAD_SPECIFIC_GET
@@ -43,8 +43,8 @@ static bool native_threads_move;
 static rb_internal_thread_specific_key_t key;
 static ID clocks_id;
 
-/* Clocks are kept for other threads and never freed: when the process ends, Ruby frees their keepers first and tells of
- * threads and collections after that. */
+/* Clocks are reused for other threads and never freed, because at the end of the process Ruby frees their owners first
+ * and still reports events of threads and collections after that. */
 static struct cuttle_clocks *spare;
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -206,7 +206,7 @@ static void watch_collections(void)
 	rb_tracepoint_enable(point);
 }
 
-/* Nanoseconds that all threads have collected. */
+/* Nanoseconds that all threads have spent in garbage collections. */
 static uint64_t collected(void)
 {
 	return rb_gc_stat(ID2SYM(rb_intern("time"))) * CUTTLE_MILLISECOND;

@@ -1,4 +1,4 @@
-/* Cuttle::Malloc: what glibc's malloc can be asked for, for the whole process. */
+/* Cuttle::Malloc: requests to glibc's malloc, for the whole process. */
 #include "rb_cuttle.h"
 
 #include <ruby/thread.h>

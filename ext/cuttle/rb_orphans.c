@@ -7,8 +7,8 @@
 
 /* call-seq: Orphans.adopt -> true or false
  *
- * Makes this process the parent of each descendant whose own parent ends (prctl(2), PR_SET_CHILD_SUBREAPER). It stays
- * so over exec; children don't inherit it. Returns false where the system can't. */
+ * Makes this process the parent of each descendant whose own parent ends (prctl(2), PR_SET_CHILD_SUBREAPER). This
+ * survives exec; children don't inherit it. Returns false if the system can't do it. */
 static VALUE orphans_adopt(VALUE self)
 {
 #ifdef PR_SET_CHILD_SUBREAPER

@@ -1,8 +1,9 @@
-/* Texts of peers' addresses. A connection keeps its peer's octets only; the texts belong to the source, which keeps a
- * number of them, whatever number of connections is open: each peer has one place, and takes it from the peer before.
+/* Texts of peers' addresses. A connection keeps only its peer's octets. The texts belong to the source, which keeps a
+ * fixed number of them, however many connections are open. Each peer has one possible place, and takes it from the
+ * previous peer there.
  *
- * Clients that a PROXY header named have places of their own, behind those of sockets' peers: there are many of them
- * behind one proxy, and they must not drive out the peers of other listeners. */
+ * Clients named by PROXY headers have places of their own, after those of sockets' peers. There are many of them behind
+ * one proxy, and they must not displace the peers of other listeners. */
 #include "rb_exchange.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Cuttle::Poller: gives complete requests to any thread that asks. This is the Ruby side of loop.h. rb_poller_next.c
- * has next, rb_poller_stuck.c handles requests that are stuck in the app, and rb_poller_growth.c tells when threads are
- * missing. */
+ * has next, rb_poller_stuck.c handles requests that are stuck in the app, and rb_poller_growth.c reports when another
+ * thread would help. */
 #include "rb_poller.h"
 #include "io_thread.h"
 
@@ -176,9 +176,9 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 
 /* call-seq: stop(leave_backlog: false)
  *
- * Accepts what waits in the backlog and then no more, ends idle connections, and lets next return nil when the others
- * have ended. leave_backlog: other processes go on to accept from the listeners, and get what waits. It only sets flags
- * and writes to a descriptor, so a trap handler may call it. */
+ * Accepts the connections in the backlog and then no more, ends idle connections, and lets next return nil when the
+ * others have ended. leave_backlog: other processes continue to accept from the listeners, and get the backlog. It only
+ * sets flags and writes to a descriptor, so a trap handler may call it. */
 static VALUE poller_stop(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_poller *poller = cuttle_poller_of(self);
@@ -261,8 +261,8 @@ static VALUE poller_starved_p(VALUE self)
 
 /* call-seq: rest -> true or false
  *
- * Accepts no more connections until resume, and answers the requests of those that it has. Returns false, and accepts
- * as before, if no other worker is free to accept. Call it again from time to time, for that may change. */
+ * Accepts no more connections until resume, and answers requests on the connections that it has. Returns false, and
+ * accepts as before, if no other worker is free to accept. Call it again from time to time, because that may change. */
 static VALUE poller_rest(VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;

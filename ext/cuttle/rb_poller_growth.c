@@ -6,10 +6,10 @@
 #include <ruby/thread.h>
 #include <sys/resource.h>
 
-/* Without RUSAGE_THREAD, a thread that needed as many nanoseconds for the GVL counts as one that had to wait. */
+/* Without RUSAGE_THREAD, a thread that needed this many nanoseconds to get the GVL counts as one that had to wait. */
 #define AT_ONCE UINT64_C(50000)
 
-/* What tells whether the calling thread has slept between two readings. */
+/* A reading. Two of them show whether the calling thread has slept between them. */
 static uint64_t sleeps(void)
 {
 #ifdef RUSAGE_THREAD

@@ -130,7 +130,8 @@ static VALUE close_masked(RB_BLOCK_CALL_FUNC_ARGLIST(yielded, data))
 	return Qnil;
 }
 
-/* Closing a socket can raise what other threads sent to this one (Thread#kill, Timeout): only after the last one. */
+/* Closing a socket can raise an interrupt that other threads sent to this one (Thread#kill, Timeout), so it is raised
+ * only after the last socket is closed. */
 static VALUE close_listeners(VALUE data)
 {
 	VALUE mask = rb_hash_new();
@@ -172,8 +173,8 @@ static enum cuttle_sharing sharing(const struct cuttle_loop *loop, int64_t room)
 	return room >= 0 ? CUTTLE_FIBERS : CUTTLE_ALONE;
 }
 
-/* Looks for work once and does what needs Ruby. object receives an exchange that is found. A thread that holds an
- * exchange runs no other Ruby code here, since that might end it. Returns whether it found one. */
+/* Looks for work once, and does the part that needs Ruby. object receives an exchange that is found. A thread that
+ * holds an exchange runs no other Ruby code here, since that might end it. Returns whether it found one. */
 static bool attempt(VALUE self, struct cuttle_poller *poller, int64_t room, VALUE object, struct cuttle_found *found,
 		    struct cuttle_clocks *clocks)
 {

@@ -71,10 +71,10 @@ static bool find_stuck(struct cuttle_loop *loop, struct stuck_request *request)
 
 /* call-seq: stuck -> [thread, fiber, seconds, request]
  *
- * Waits until a request has been in the app for longer than app_timeout and was answered for it. Returns the Thread and
- * the Fiber (or nil) that have the request, how long they have had it, and its method and path. Each request is
- * returned once, as soon as the caller has the GVL, unless the app has finished it by then. Raises a pending interrupt
- * of the calling thread. */
+ * Waits until a request has been in the app for longer than app_timeout and was answered on its behalf. Returns the
+ * Thread and the Fiber (or nil) that have the request, how long they have had it, and its method and path. Each request
+ * is returned once, as soon as the caller has the GVL, unless the app has finished it by then. Raises a pending
+ * interrupt of the calling thread. */
 VALUE cuttle_poller_stuck(VALUE self)
 {
 	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;

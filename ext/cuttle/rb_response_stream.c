@@ -34,8 +34,8 @@ static VALUE exchange_start(VALUE self, VALUE status, VALUE headers)
 	return Qnil;
 }
 
-/* Octets that may be queued before a thread waits for the client, 0: any number. A poller sends them meanwhile; a
- * blocking connection has nobody else to send them. */
+/* Octets that may be queued before a thread waits for the client; 0: any number. A poller sends them at the same time;
+ * on a blocking connection no other thread does. */
 static uint64_t most_queued(const struct cuttle_held *held)
 {
 	const struct cuttle_core *core = cuttle_held_core(held);
@@ -126,9 +126,9 @@ static void send_piece(struct cuttle_held *held, const char *octets, size_t leng
 
 /* call-seq: write(string) -> Integer
  *
- * Sends a piece of the body at once. Waits while the client is too far behind the app (write_ahead), or both the client
- * and the disk that octets wait on for it. Octets beyond the
- * announced length are not sent, and end the connection. Raises Cuttle::Disconnected when the client has gone. */
+ * Sends a piece of the body at once. Waits while the client is too far behind the app (write_ahead), or while both the
+ * client and the disk that holds its octets are too slow. Octets beyond the announced length are not sent, and end the
+ * connection. Raises Cuttle::Disconnected when the client has gone. */
 static VALUE exchange_write(VALUE self, VALUE string)
 {
 	struct cuttle_held *held = answering(self);

@@ -87,7 +87,7 @@ static VALUE scoreboard_clear(VALUE self, VALUE number)
 
 /* call-seq: share(cores) -> Float
  *
- * How many of the cores each worker that has a place now may keep busy while the others do too: at least 1. */
+ * How many of the cores each worker with a place may keep busy at the same time as the others: at least 1. */
 static VALUE scoreboard_share(VALUE self, VALUE cores)
 {
 	return DBL2NUM(cuttle_scoreboard_share(cuttle_scoreboard_of(self), NUM2DBL(cores)));
@@ -118,8 +118,8 @@ static VALUE scoreboard_end_turn(VALUE self)
 
 /* call-seq: announce_stop -> self
  *
- * Ends connections with the responses that those who have a place send from now on, because all of them are about to
- * stop. A ractor would learn that only when one of its threads runs. A trap handler may call it. */
+ * Makes each response end its connection from now on, in all processes and ractors with a place, because all of them
+ * are about to stop. A ractor would learn of the stop only when one of its threads runs. A trap handler may call it. */
 static VALUE scoreboard_announce_stop(VALUE self)
 {
 	cuttle_scoreboard_announce_stop(cuttle_scoreboard_of(self));
@@ -128,7 +128,7 @@ static VALUE scoreboard_announce_stop(VALUE self)
 
 /* call-seq: watch(seconds) -> self
  *
- * Notes that somebody looks at the workers' figures, for so long (Integer). The supervisor calls it. */
+ * Notes that the workers' figures are being observed, for that many seconds (Integer). The supervisor calls it. */
 static VALUE scoreboard_watch(VALUE self, VALUE seconds)
 {
 	cuttle_scoreboard_watch(cuttle_scoreboard_of(self), cuttle_now() + (uint64_t)NUM2UINT(seconds) * 1000000000);
@@ -137,7 +137,7 @@ static VALUE scoreboard_watch(VALUE self, VALUE seconds)
 
 /* call-seq: watched? -> true or false
  *
- * Whether somebody looks at the workers' figures: then they tell them more often. */
+ * Whether the workers' figures are being observed. Then workers send them more often. */
 static VALUE scoreboard_watched_p(VALUE self)
 {
 	return RBOOL(cuttle_scoreboard_watched(cuttle_scoreboard_of(self), cuttle_now()));
@@ -145,7 +145,7 @@ static VALUE scoreboard_watched_p(VALUE self)
 
 /* call-seq: stats -> Hash
  *
- * The sums of what Poller#stats says of all pollers of this process with a place here, also of those that are gone;
+ * The sums of Poller#stats over all pollers of this process with a place here, including those that have ended;
  * threads: those that run the app or wait for requests. Any ractor may call it. */
 static VALUE scoreboard_stats(VALUE self)
 {
@@ -187,8 +187,9 @@ static VALUE phase_of(const struct cuttle_scoreboard *scoreboard, uint32_t first
  *
  * Where the requests of a place, or of all places, spent their time (ledger.h): for each phase (accept, read, queue,
  * app, cpu, gvl, gc, wait, write, total) the number of requests of which it is known, the sum of their times in
- * nanoseconds, and how many fell into each bucket (Cuttle::Ledger::BOUNDS). A phase that this Ruby can't tell is
- * missing (gvl before Ruby 3.2). What a place's former workers did counts. Any process and any thread may call it. */
+ * nanoseconds, and how many fell into each bucket (Cuttle::Ledger::BOUNDS). A phase that this Ruby can't measure is
+ * missing (gvl before Ruby 3.2). The requests of a place's former workers count too. Any process and any thread may
+ * call it. */
 static VALUE scoreboard_ledger(int argc, VALUE *argv, VALUE self)
 {
 	const struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);

@@ -366,7 +366,7 @@ void cuttle_source_close_listeners(struct cuttle_source *source)
 		rb_io_close(RARRAY_AREF(listeners, index));
 }
 
-/* By Cuttle.report, which bears a full disk, and writes to the $stderr of the calling ractor. */
+/* Reports with Cuttle.report, which tolerates a full disk, and writes to the $stderr of the calling ractor. */
 static void report(VALUE line)
 {
 	rb_funcall(cuttle_module, rb_intern("report"), 1, line);

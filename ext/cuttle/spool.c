@@ -120,7 +120,7 @@ void cuttle_spool_take_off(struct cuttle_spool *spool, uint64_t octets)
 	spool->used -= octets;
 }
 
-/* Records a complaint about the limit, at most one in a while. Called under the lock. */
+/* Records a complaint about the limit, unless there was one recently. Called under the lock. */
 static void complain_of_limit(struct cuttle_spool *spool)
 {
 	uint64_t now = cuttle_now();

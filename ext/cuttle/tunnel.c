@@ -1,4 +1,4 @@
-/* The pump and its tunnels; see tunnel.h. One lock guards everything here. The pump holds it but while it waits, and
+/* The pump and its tunnels; see tunnel.h. One lock guards everything here. The pump holds it except while it waits, and
  * nothing else holds it for long. It is taken after a loop's lock. */
 #include "tunnel.h"
 #include "backend.h"
@@ -43,7 +43,7 @@ struct tunnel {
 	uint64_t deadline; /* 0: none */
 };
 
-/* A report carries slot and generation, so a late one refers to nobody. */
+/* A report carries slot and generation, so a late report matches no tunnel. */
 struct slot {
 	struct tunnel *tunnel; /* NULL: free */
 	uint32_t generation;

@@ -6,11 +6,11 @@ module Cuttle
   # or a deadline wakes it.
   #
   #   INT, TERM, QUIT    stop: every worker finishes its requests under way. A second INT kills them
-  #   HUP                open the output files again; without such files as INT
-  #   TTIN, TTOU         one worker more, one less
+  #   HUP                open the output files again; without such files: as INT
+  #   TTIN, TTOU         one worker more, one fewer
   #   USR1               phased restart: new code in a new mould, then worker by worker (Renewal)
-  #   USR2               hot restart: this process executes the program as it now is (HotRestart); the workers of
-  #                      before serve until the new ones do
+  #   USR2               hot restart: this process executes the program again (HotRestart); the earlier workers serve
+  #                      until the new ones do
   #   PWR, INFO          every worker prints the backtraces of its threads
   #
   # A worker whose supervisor dies stops by itself as at TERM. A Scoreboard shows each worker how many connections every
@@ -38,7 +38,7 @@ module Cuttle
     autoload :Wire, "cuttle/cluster/wire"
     autoload :Workers, "cuttle/cluster/workers"
 
-    # The number of workers that may be added with a place in the scoreboard. More of them serve without a place.
+    # The number of workers that may be added with a place in the scoreboard. Further workers serve without a place.
     ADDED = 32
 
     SIGNALS = (Signals::STOP + Signals::RESTART + Signals::DUMP + Signals::WORKERS + %w[CHLD]).freeze
@@ -85,7 +85,7 @@ module Cuttle
       @cluster.close
     end
 
-    # Whether as many workers accept connections as are wanted, and go on to. No restart changes that.
+    # Whether the wanted number of workers accepts connections and will continue to. A restart does not change that.
     def ready?
       !@stopping && !@draining && (@complete ? @workers.whole? : @workers.serving.length >= @least)
     end
@@ -156,7 +156,7 @@ module Cuttle
       fit(message.facts[:pid]) if @booted
     end
 
-    # The app is loaded for the first time. With --workers auto, workers for which there is no memory never begin.
+    # The app is loaded for the first time. With --workers auto, a worker for which there is no memory is never started.
     def fit(mould)
       return unless @settings.auto?(:workers) && @settings.preload
 
@@ -169,7 +169,7 @@ module Cuttle
       @cluster.report.call("--workers auto: #{room} instead of #{wanted}, for the loaded app takes #{octets >> 20} MB")
     end
 
-    # What follows from the state as it is.
+    # Does what the present state requires.
     def proceed(now)
       stop_now if @draining && @draining <= now
       return if @stopping || !@moulds.current.loaded?
@@ -193,7 +193,7 @@ module Cuttle
       @cluster.hooks.attempt(:after_booted)
     end
 
-    # The last worker stays. Two of which one is to relieve the other count as one, and both stay.
+    # The last worker stays. A worker and its replacement count as one, and both stay.
     def remove
       reliefs = [@moulds.relief, @wear.relief, @refork.relief].compact
       alone = @workers.staying - reliefs.flat_map(&:pair)
@@ -240,7 +240,7 @@ module Cuttle
       @moulds.renew
     end
 
-    # Tries the program as it now is. RESTART follows if it boots.
+    # Tries the program in its present state. If it boots, RESTART follows.
     def rehearse
       @hot_restart.rehearse { signal("RESTART") } unless @stopping || @draining
     end

@@ -5,9 +5,9 @@ module Cuttle
     # The bundle that this program was started in, with `bundle exec`.
     module Bundle
       class << self
-        # Sets up the bundle as Gemfile and Gemfile.lock now have it. For a mould that has loaded nothing of the app:
-        # gems that have code in memory, such as our own and rack, stay in the versions that they are in. Does nothing
-        # outside of a bundle. Raises Error if the bundle has other versions of those, or lacks gems.
+        # Sets up the bundle from the present Gemfile and Gemfile.lock, in a mould that has loaded nothing of the app.
+        # Gems that are already loaded, such as our own and rack, keep their versions. Does nothing outside of a bundle.
+        # Raises Error if the bundle has other versions of those, or lacks gems.
         def renew
           return unless defined?(::Bundler) && ENV["BUNDLE_GEMFILE"]
 

@@ -2,11 +2,11 @@
 
 module Cuttle
   class Cluster
-    # The figures of a cluster, for who controls and observes it (Control::Commands). Any thread may call these methods,
-    # which return at once. Worker::Figures has the same for a process without workers.
+    # The figures of a cluster, for those that control and observe it (Control::Commands). Any thread may call these
+    # methods, which return at once. Worker::Figures has the same for a process without workers.
     class Figures
-      # Seconds for which workers tell their figures more often after somebody has asked for them: more than a collector
-      # of metrics waits between two questions.
+      # After a request for figures, workers send their figures more often for this many seconds. It is longer than a
+      # collector of metrics waits between two requests.
       WATCH = 90
 
       def initialize(membership, workers, moulds)
@@ -17,7 +17,7 @@ module Cuttle
         @started_at = Time.now
       end
 
-      # What Control tells.
+      # The figures that Control returns.
       def stats
         slots = watched
         { started_at: @started_at, workers: slots.length, phase: @moulds.current&.phase,
@@ -26,14 +26,14 @@ module Cuttle
           worker_status: slots.map { |slot| status(slot) }, ledger: Ledger.summary(@scoreboard.ledger) }
       end
 
-      # What metrics are made from: see Telemetry::Metrics.
+      # The figures that metrics are made from: see Telemetry::Metrics.
       def measures
         slots = watched
         { started_at: @started_at, workers: workers(slots), totals: @tally.totals,
           processes: slots.map { |slot| process(slot) }, ledger: @scoreboard.ledger }
       end
 
-      # Which processes memory is counted for (see Telemetry::Metrics). Elders have no index.
+      # The processes whose memory is counted (see Telemetry::Metrics). Elders have no index.
       def owners
         workers = @workers.to_a.group_by { |slot| owner(slot) }.transform_values { |slots| slots.filter_map(&:pid) }
         { { process: "supervisor" } => [Process.pid], { process: "mould" } => @moulds.pids, **workers }
@@ -47,7 +47,7 @@ module Cuttle
 
       private
 
-      # The workers, which tell more often from now on.
+      # The workers, which send their figures more often from now on.
       def watched
         @scoreboard.watch(WATCH)
         @workers.to_a
@@ -57,7 +57,7 @@ module Cuttle
         slot.index ? { process: "worker", worker: slot.index.to_s } : { process: "elder" }
       end
 
-      # With the ledger of the worker's place, and of those that had it before; without it for an elder.
+      # With the ledger of the worker's place, which includes earlier workers in that place. An elder has none.
       def status(slot)
         ledger = slot.place && Ledger.summary(@scoreboard.ledger(slot.place))
         { **slot.status, restarts: @tally.restarts(slot.index), ledger: ledger }

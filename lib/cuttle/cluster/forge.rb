@@ -4,15 +4,15 @@ module Cuttle
   class Cluster
     # Loads the app and forks workers from this process, the mould. No thread of the app's requests ever runs here.
     #
-    # Between a mould and a worker stands a process that ends at once: so the worker is a child of the supervisor, which
-    # adopts orphans, and outlives its mould. Where the system adopts nobody, the supervisor is the mould.
+    # A mould forks a worker through a process that ends at once. The supervisor adopts orphans, so the worker becomes
+    # its child and outlives the mould. On a system without such adoption, the supervisor is the mould.
     #
     # A worker may become the next mould (Refork), and so may a worker of that one. So a worker returns from #obey
     # instead of running inside of it: otherwise each generation would begin deeper in the stack than the one before.
     #
     #   live:  mould --fork--> (a process that ends) --fork--> worker --asked to--> mould --> …
     class Forge
-      # The exit status of a mould that has said why it is none.
+      # The exit status of a process that could not become a mould and has printed why.
       SAID = 1
 
       # +app+ is called for the Rack app. +membership+ holds what each process of the cluster needs: see Cluster.
@@ -29,8 +29,8 @@ module Cuttle
         warm_up
       end
 
-      # The life of a process that was forked to be a mould, and of the workers that it becomes the parent of. Obeys the
-      # supervisor until it closes the pipe. Does not return.
+      # Runs a process that was forked to be a mould, and the workers forked from it. Obeys the supervisor until the
+      # supervisor closes the pipe. Does not return.
       def live(commands)
         as_mould { load_with_bundle }
         while (ticket = obey_commands(commands))
@@ -53,7 +53,7 @@ module Cuttle
       # The mould
 
       # Makes this process a mould, which leaves all signals to its supervisor. A worker that has no handlers yet has no
-      # requests.
+      # requests to finish.
       def as_mould(&block)
         mould = Process.pid
         @cluster.enter
@@ -64,8 +64,8 @@ module Cuttle
         @cluster.wire.tell(:loaded, pid: mould)
       end
 
-      # What stops a server. A HUP that the supervisor ignores (nohup) stays ignored, and workers find it so. Asked
-      # once, because a worker that is to be the mould ignores all signals by now.
+      # The signals that stop a server. A HUP that the supervisor ignores (nohup) stays ignored in workers. This is
+      # determined once, because a worker that becomes the mould ignores all signals by then.
       def stops
         @stops ||= Signals::STOP - (trap("HUP", "IGNORE") == "IGNORE" ? %w[HUP] : [])
       end
@@ -101,7 +101,7 @@ module Cuttle
         or_say_why { obey(commands) }
       end
 
-      # Obeys until the supervisor closes the pipe; returns nil. In a worker that was forked meanwhile it returns the
+      # Obeys until the supervisor closes the pipe, and returns nil. In a worker that it has forked, it returns the
       # worker's index and place.
       def obey(commands)
         while (line = commands.gets)

@@ -4,9 +4,9 @@ require "socket"
 
 module Cuttle
   class Cluster
-    # How the supervisor gives a worker the pipe of a mould's commands, so that the worker becomes that mould: a pair of
-    # sockets that every process of the cluster has. A message is the pid that it is for, with the pipe's descriptor
-    # (SCM_RIGHTS, unix(7)). After it the supervisor sends that worker a signal (Signals::SUCCEED).
+    # Gives a worker the pipe of a mould's commands, so that the worker becomes that mould. It is a pair of sockets that
+    # every process of the cluster has. A message is the pid that it is for, with the pipe's descriptor (SCM_RIGHTS,
+    # unix(7)). After it the supervisor sends that worker a signal (Signals::SUCCEED).
     class Handover
       # Octets of a message.
       ROOM = 32
@@ -15,7 +15,8 @@ module Cuttle
         @ours, @theirs = UNIXSocket.pair(:DGRAM)
       end
 
-      # Offers +commands+, the end of the pipe to read from, to the worker +pid+. What nobody took before is void.
+      # Offers +commands+, the reading end of the pipe, to the worker +pid+. An earlier offer that no worker took is
+      # void.
       def offer(pid, commands)
         withdraw
         @ours.sendmsg_nonblock(pid.to_s, 0, nil, Socket::AncillaryData.unix_rights(commands))

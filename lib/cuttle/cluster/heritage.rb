@@ -2,14 +2,15 @@
 
 module Cuttle
   class Cluster
-    # What a supervisor leaves to itself over a hot restart, in an environment variable: the pids of its workers and
-    # moulds, which stay its children, which of them accept connections, and the ends of the lifelines that keep these
-    # workers serving.
+    # What a supervisor hands over to its new program at a hot restart, in an environment variable: the pids of its
+    # workers and moulds, which stay its children; which of them accept connections; and the ends of the lifelines that
+    # keep these workers serving.
     class Heritage
       VARIABLE = "CUTTLE_HERITAGE"
 
       class << self
-        # What this process left to itself; removes it from the environment. A copy that a child of the app got is void.
+        # The heritage of this process, which is removed from the environment. A copy that a child of the app inherited
+        # is void.
         def take(environment = ENV)
           parts = environment.delete(VARIABLE).to_s.split(";").map { |part| part.split(",").map(&:to_i) }
           pid, lives, pids, serving = parts
@@ -44,12 +45,12 @@ module Cuttle
         { VARIABLE => [[Process.pid], lives.map(&:fileno), pids, serving].map { |part| part.join(",") }.join(";") }
       end
 
-      # The program was not executed: other programs are not to inherit +life+ either.
+      # The program was not executed. Other programs must not inherit +life+.
       def withhold(life)
         [*@lives, life].each { |each| each.close_on_exec = true }
       end
 
-      # For a process that has no workers any more and serves itself: ends those of before, and reaps them.
+      # For a process that now serves without workers: ends the earlier workers, and reaps them.
       def dissolve
         @pids.each { |pid| dismiss(pid) }
         close

@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # A hot restart of a cluster: the supervisor executes the program as it now is (Restart), and leaves itself its
-    # workers and moulds (Heritage). The workers go on, and end when those of the new program serve.
+    # A hot restart of a cluster: the supervisor executes the program in its present state (Restart), and hands over its
+    # workers and moulds to it (Heritage). The workers continue, and end when those of the new program serve.
     #
     #   idle --#rehearse--> rehearsing --it boots--> #execute --> the new program
     #    ^                      |                       |
@@ -30,8 +30,8 @@ module Cuttle
         @restart&.abandon
       end
 
-      # Becomes the new program. Returns if the system can't execute it, or if the block says, once before_restart has
-      # run, that the server is to stop.
+      # Becomes the new program. Returns if the system can't execute it. It also returns if, after before_restart, the
+      # block says that the server must stop.
       def execute
         @cluster.hooks.attempt(:before_restart)
         return if yield
@@ -44,7 +44,7 @@ module Cuttle
 
       private
 
-      # What before_restart has ended begins again.
+      # Starts again what before_restart has ended.
       def go_on
         @heritage.withhold(@cluster.life)
         Notify.ready

@@ -2,7 +2,7 @@
 
 module Cuttle
   class Cluster
-    # A mould where the system has no subreaper: the supervisor itself loads the app and forks the workers. So there is
+    # The mould on a system without subreapers: the supervisor itself loads the app and forks the workers. So there is
     # no phased restart, and USR1 restarts the whole program.
     class Inline
       def initialize(forge)
@@ -24,7 +24,7 @@ module Cuttle
         @forge.cast_here(slot.index, slot.place)
       end
 
-      # There is no process but the supervisor, which opens its files itself.
+      # Does nothing: the supervisor is the only process, and opens its files itself.
       def reopen; end
     end
   end

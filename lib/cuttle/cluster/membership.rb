@@ -2,7 +2,7 @@
 
 module Cuttle
   class Cluster
-    # What every process of a cluster has: the supervisor makes it, moulds and workers inherit it.
+    # The things that every process of a cluster has: the supervisor makes them, moulds and workers inherit them.
     class Membership
       # Signals that mean nothing to a mould or a worker, but that a terminal or an operator may send to all processes.
       FOREIGN = %w[TTIN TTOU USR1 USR2].freeze
@@ -47,8 +47,8 @@ module Cuttle
         trap("CHLD", "DEFAULT")
       end
 
-      # Calls the block in a mould or a worker, which ends at once if the supervisor dies meanwhile. For what may take
-      # long, or for ever, and leaves nobody to watch the lifeline.
+      # Calls the block in a mould or a worker. If the supervisor dies during the block, the process ends at once. It is
+      # for work that may take long or never end, while no other thread watches the lifeline.
       def with_supervisor
         watch = Thread.new { @lifeline.wait_readable && exit!(1) }
         watch.name = "cuttle lifeline"
@@ -78,7 +78,7 @@ module Cuttle
 
       private
 
-      # In a worker that is asked to become the mould: takes the pipe of commands, and copies the listeners, for the
+      # In a worker that is asked to become the mould: takes the pipe of commands, and copies the listeners, because the
       # engine closes its own when it ends. Returns whether this process was asked.
       def succeed
         @commands = @handover.accept or return false

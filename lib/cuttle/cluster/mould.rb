@@ -3,9 +3,10 @@
 module Cuttle
   class Cluster
     # The supervisor's side of a mould: the process that has loaded the app, from which workers are forked. New code
-    # means a new mould. A mould does what it reads from its pipe, and ends with it, so it ends with its supervisor too.
+    # means a new mould. A mould obeys the commands that it reads from its pipe, and ends when the pipe ends, so it ends
+    # with its supervisor too.
     class Mould
-      # Seconds that one that hangs has to print its backtraces.
+      # Seconds that a mould that hangs has to print its backtraces.
       LAST_WORDS = 1
 
       attr_reader :pid, :phase
@@ -46,7 +47,7 @@ module Cuttle
 
       def loaded? = @loaded
 
-      # When it is killed; nil: not at all.
+      # When it will be killed; nil: not at all.
       attr_reader :deadline
 
       # It must have ended by then.
@@ -55,7 +56,7 @@ module Cuttle
         kill_if_overdue(Cuttle.now)
       end
 
-      # It did not fork a worker that it was told to: asks it where it is, and has it killed a moment later.
+      # The mould did not fork a worker as commanded: requests its backtraces, and has it killed a moment later.
       def hangs(now)
         return if dead? || @deadline
 

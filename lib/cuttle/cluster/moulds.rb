@@ -26,7 +26,7 @@ module Cuttle
         @current = cast
       end
 
-      # The mould with +pid+ has loaded the app, or was a worker that has.
+      # The mould with +pid+ has loaded the app, or was a worker that had loaded it.
       def hear(pid)
         @loadable = true
         return warm_up if @appointed&.pid == pid
@@ -34,7 +34,7 @@ module Cuttle
         all.find { |mould| mould.pid == pid }&.loaded
       end
 
-      # Whether there is a mould of its own, which can be replaced by one with new code.
+      # Whether the mould is a process of its own, which a mould with new code can replace.
       def renewable? = !@current.pid.nil?
 
       # Asks a worker to become the next mould, once it has answered its requests. Returns the Mould. Raises
@@ -46,7 +46,7 @@ module Cuttle
         @appointed
       end
 
-      # The worker that was asked, if there is one, is to end instead.
+      # The worker that was asked to become a mould, if there is one, must end instead.
       def dismiss
         release(@appointed) if @appointed
         @appointed = nil
@@ -99,7 +99,7 @@ module Cuttle
         @renewal = @former = @recast = nil
       end
 
-      # Whether the app could not be loaded, and there is nothing to go on with.
+      # Whether the app could not be loaded, and there is nothing else to serve with.
       def failed? = @failed
 
       # Whether none is left that was told to end.
@@ -114,7 +114,7 @@ module Cuttle
         [@current, @former, @renewal&.mould].compact.uniq
       end
 
-      # Where the system adopts no orphans, workers must be children of this process.
+      # On a system that adopts no orphans, workers must be children of this process.
       def cast
         return Inline.new(@forge) unless Cores.fetch(@cluster.settings.core).adopt_orphans
 
@@ -138,7 +138,7 @@ module Cuttle
         @wanted = true
       end
 
-      # Lets a mould end. One that still loads the app may take long, and is of no use.
+      # Lets a mould end. A mould that still loads the app may take long to notice, and is of no use, so it is killed.
       def retire(mould)
         return if mould.nil? || mould.pid.nil? || mould.dead? || @leaving.include?(mould)
 
@@ -184,7 +184,7 @@ module Cuttle
         @cluster.report.call("#{mould} ended while it loaded the app (#{Workers.cause(status)})")
       end
 
-      # Where workers serve, of this program or of before a hot restart, the app may be mended yet.
+      # If workers still serve, from this program or from before a hot restart, the app can still be repaired.
       def missing(now)
         return @failed = true unless @loadable || @renewal || @workers.elders.any?
 
@@ -192,7 +192,7 @@ module Cuttle
         @recast = now + RECAST
       end
 
-      # Workers that are due are forked from the new one.
+      # Workers that are due are forked from the new mould.
       def recast
         @recast = nil
         return unless @current.dead? # a phased restart may have put another one there
@@ -207,7 +207,7 @@ module Cuttle
 
       def overdue? = @renewal && @patience && !@renewal.mould.loaded?
 
-      # The new code does not come to an end of loading. Where it is, it prints at PWR.
+      # The new code does not finish loading. At PWR it prints where it is.
       def give_up
         @cluster.report.call("phased restart: the app was not loaded after " \
                              "#{@cluster.settings.worker_boot_timeout} s: killed")
@@ -226,7 +226,7 @@ module Cuttle
         renew if @wanted
       end
 
-      # The new mould has proved itself: from now on workers that are added have it.
+      # The new mould has proved itself: from now on, added workers are forked from it.
       def advance
         @recast = nil # this one takes the place of one that died
         @former = @current

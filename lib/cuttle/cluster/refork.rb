@@ -2,22 +2,22 @@
 
 module Cuttle
   class Cluster
-    # Makes a warm worker the next mould (--refork-after), so that new workers share what requests have brought into
-    # memory. One worker at a time is asked, after another has taken its place:
+    # Makes a warm worker the next mould (--refork-after), so that new workers share the memory that requests have
+    # filled. It asks one worker at a time, after another has taken its place:
     #
     #   idle --a worker has served enough--> relieving --the new worker serves--> asked --it is the mould--> idle
     #    ^                                       |                                  |      (Moulds: Renewal)
     #    `---------------------------------------`------------- failed -------------'
     #
-    # What fails leaves the mould and the workers as they are. The limits count generations: the first is for the mould
-    # that has loaded the app, the second for the first worker that became a mould, and so on; the last is for all that
-    # follow. A mould that loads the app newly begins again with the first.
+    # After a failure, the mould and the workers stay as they are. Each limit is for one generation: the first for the
+    # mould that has loaded the app, the second for the first worker that became a mould, and so on; the last limit is
+    # for all later generations. A mould that loads the app again begins with the first limit.
     class Refork
-      # Seconds between two looks, and after a worker that did not become the mould.
+      # Seconds between two checks, and after a worker that did not become the mould.
       EVERY = 5
       PAUSE = 60
 
-      # As many workers of one mould are asked in vain. Then it stays.
+      # After this many failures for one mould, that mould stays.
       MOST = 3
 
       def initialize(settings, workers, moulds, report)
@@ -37,7 +37,8 @@ module Cuttle
       # Whether no worker is about to become a mould.
       def still? = @relief.nil?
 
-      # Goes on with what is under way. If nothing is, it may ask a worker. +still+: no other restart is under way.
+      # Continues a refork that is under way. If there is none, it may ask a worker. +still+: no other restart is under
+      # way.
       def tend(now, still:)
         return unless @next
         return pursue(now) if @relief
@@ -52,7 +53,7 @@ module Cuttle
         [@next - now, 0].max if @next && !@relief
       end
 
-      # A phased restart begins: nobody is to become a mould of the old code.
+      # A phased restart begins: no worker may become a mould of the old code.
       def abandon
         @relief&.abandon
         @moulds.dismiss
@@ -78,7 +79,7 @@ module Cuttle
         @relief = Relief.new(@workers, slot, @moulds.current) { |old| appoint(old) }
       end
 
-      # Its new worker serves already. So if the system lacks descriptors for asking it, it leaves.
+      # The worker's replacement serves already. So if there are no descriptors to ask the worker, the worker leaves.
       def appoint(old)
         @chosen = @moulds.appoint(old)
       rescue SystemCallError => error

@@ -3,7 +3,7 @@
 module Cuttle
   class Cluster
     # Replaces one worker by a new one of the same index, forked from +mould+. The new worker must accept connections
-    # before the old one is told to stop.
+    # before the old one is stopped.
     #
     #   starting --ready--> relieved --the old one ended--> done
     #       `-----> failed
@@ -11,14 +11,14 @@ module Cuttle
       # The old worker, and the new one.
       attr_reader :pair
 
-      # With a block, that tells the old worker, in place of the signal to leave.
+      # A block, if given, notifies the old worker, in place of the signal to leave.
       def initialize(workers, old, mould, &tell)
         @workers = workers
         @tell = tell || workers.method(:retire)
         @pair = [old, workers.add(mould, old.index)]
       end
 
-      # Whether the new worker has accepted connections, and the old one was told to stop.
+      # Whether the new worker has accepted connections, and the old one is stopping.
       def relieved? = @relieved
 
       def done? = relieved? && !@workers.include?(old)
@@ -34,7 +34,7 @@ module Cuttle
         @tell.call(old)
       end
 
-      # The old worker stays, unless it was told to stop already.
+      # The old worker stays, unless it is already stopping.
       def abandon
         @workers.retire(new) if !relieved? && @workers.include?(new)
       end

@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # A phased restart: replaces the workers of one mould by workers of another, one after the other (Relief). What
-    # fails ends the restart, and the old workers stay.
+    # A phased restart: replaces the workers of one mould by workers of another, one after the other (Relief). A failure
+    # ends the restart, and the old workers stay.
     #
     #   loading --loaded--> proving --ready--> relieving … --> done
     #      `-----------------> failed <----------'
@@ -12,7 +12,7 @@ module Cuttle
     class Renewal
       attr_reader :mould
 
-      # +mould+ was told to load the new code, or has been a worker (+warm+).
+      # +mould+ is loading the new code, or has been a worker (+warm+).
       def initialize(workers, mould, warm: false)
         @workers = workers
         @mould = mould
@@ -21,7 +21,7 @@ module Cuttle
 
       def warm? = @warm
 
-      # What reports call it.
+      # Its name in reports.
       def to_s = @warm ? "refork" : "phased restart"
 
       # The Relief whose new worker is not there yet; nil if there is none at the moment.

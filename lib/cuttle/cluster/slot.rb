@@ -9,7 +9,7 @@ module Cuttle
     #
     # A worker that misses a deadline is asked for its backtraces, and killed a moment later.
     class Slot
-      # A worker that dies younger than this (seconds) died at boot, and so did each that never accepted connections.
+      # A worker that dies at an age below this (seconds) died at boot. So did a worker that never accepted connections.
       BOOT = 5
 
       # The first death at boot causes no delay. Then the delay is 0.5 s and doubles up to this.
@@ -18,7 +18,7 @@ module Cuttle
       # Seconds that a worker without a sign of life has to print its backtraces.
       LAST_WORDS = 1
 
-      # What is told of a worker that has not told of itself.
+      # The figures of a worker that has not sent any yet.
       NOTHING = { backlog: 0, running: 0, max_threads: 0, busy_threads: 0, pool_capacity: 0, requests_count: 0 }.freeze
 
       # +index+ is the worker's number for hooks, +place+ its place in the scoreboard, +mould+ what it is forked from.
@@ -80,13 +80,13 @@ module Cuttle
         @due = now + delay
       end
 
-      # The worker exited by itself in order to be replaced. That is no failure, however young it was.
+      # The worker exited by itself in order to be replaced. That is not a failure, however young it was.
       def gave_way(now)
         leave
         @due = now
       end
 
-      # The worker was told to stop, and has until +deadline+.
+      # The worker must stop, and has until +deadline+.
       def retire(deadline)
         @retiring = deadline
       end
@@ -96,19 +96,19 @@ module Cuttle
       def retiring? = !@retiring.nil?
       def failed? = @failures.positive?
 
-      # Whether there was a worker that accepted connections, and is none. (One that is added, or is to relieve another,
-      # is not missed while it boots.) Any thread may call it.
+      # Whether a worker that accepted connections is missing. (A worker that is added, or replaces another, is not
+      # missing while it boots.) Any thread may call it.
       def missed? = @proved && !ready?
 
-      # Whether a worker was ordered that is not known to have ended.
+      # Whether a worker was ordered and is not known to have ended.
       def taken? = !@ordered.nil?
 
       def due?(now)
         !taken? && !retiring? && @due <= now
       end
 
-      # What a missed deadline asks for now, each once: :dump, while the worker may still be able to print where it is,
-      # then :kill. nil: nothing.
+      # What to do about a missed deadline now: first :dump, while the worker may still be able to print where it is,
+      # then :kill, each once; nil: nothing.
       def overdue(now)
         return unless taken? && deadline && deadline <= now
         return (@dying = :kill) if retiring? || @asked || !running?

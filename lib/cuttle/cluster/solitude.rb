@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # Whether a process that was a worker may fork workers: a fork copies only the thread that forks, so what other
-    # threads do would be half done in each worker, and would not go on.
+    # Whether a process that was a worker may fork workers. A fork copies only the thread that forks, so in each worker
+    # the work of other threads would stay half done.
     module Solitude
       # The thread of Ruby's Timeout, which begins again in a forked process.
       TIMEOUT = :"\x00__detached_thread__"
@@ -20,8 +20,8 @@ module Cuttle
 
         private
 
-        # As in Puma, a thread whose variable fork_safe is set says of itself that it survives a fork. Active Record's
-        # reaper does.
+        # As in Puma, a thread declares with the variable fork_safe that it survives a fork. Active Record's reaper
+        # does.
         def strangers
           Thread.list.reject do |thread|
             thread == Thread.current || thread.name.to_s.start_with?("cuttle ") ||

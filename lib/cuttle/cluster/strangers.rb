@@ -2,11 +2,11 @@
 
 module Cuttle
   class Cluster
-    # Children of the supervisor that it did not start: what apps left behind, for it adopts orphans, as process 1 of a
-    # container also without being asked. They are reaped, so that they don't stay in the table of processes. A child
-    # that a plugin started has time to be waited for by the plugin.
+    # Children of the supervisor that it did not start: processes that apps left behind. The supervisor adopts orphans,
+    # and as process 1 of a container it gets them in any case. They are reaped, so that they don't stay in the process
+    # table. A plugin that started a child has some time to wait for it.
     class Strangers
-      # Seconds that a dead child has to be waited for by somebody else.
+      # Seconds that others have to wait for a dead child.
       PATIENCE = 30
 
       # Of /proc/PID/stat: the pid, the state, the parent, and the number of threads.
@@ -28,7 +28,7 @@ module Cuttle
         [@due - now, 0].max if @due
       end
 
-      # Reaps, if it is time for it, those that were dead at the last look already.
+      # If it is time, reaps the children that were already dead at the previous check.
       def tend(now)
         return unless @due && @due <= now
 
@@ -40,8 +40,8 @@ module Cuttle
 
       private
 
-      # Dead children of this process, as Linux tells it. A process whose first thread alone has ended is a zombie too,
-      # with the threads that are left; nobody can wait for it yet.
+      # Dead children of this process, according to Linux. A process whose first thread has ended is a zombie even if
+      # other threads are left; nobody can wait for it yet.
       def zombies
         Dir["/proc/[0-9]*/stat"].filter_map do |path|
           pid, state, parent, threads = File.read(path).match(STAT)&.captures

@@ -2,11 +2,11 @@
 
 module Cuttle
   class Cluster
-    # What the workers of a supervisor have counted since its start, also those that have gone: it adds what each sign
-    # of life counts beyond the one before, so no sum ever goes backwards. The supervisor writes; any thread may read,
-    # because each Hash is replaced and never changed.
+    # The sums of what the workers of a supervisor have counted since its start, including workers that have ended. It
+    # adds the increase from each sign of life to the next, so no sum ever goes backwards. The supervisor writes. Any
+    # thread may read, because each Hash is replaced and never changed.
     class Tally
-      # The figures that are counters; others are what is so at the moment.
+      # The figures that are counters; the others describe the present moment.
       COUNTERS = %i[requests_count accepted dropped refused stuck unproxied].freeze
 
       # {counter => sum}; and by the index of workers: requests, and how many were started.

@@ -5,7 +5,7 @@ module Cuttle
     # Replaces workers that have reached a limit of memory, requests or age, one at a time, each by a worker that
     # accepts connections before the old one stops (Relief). Without such a limit it does nothing.
     class Wear
-      # Seconds between two looks, and after a new worker that died.
+      # Seconds between two checks, and after a new worker that died.
       EVERY = 10
       PAUSE = 60
 
@@ -30,8 +30,8 @@ module Cuttle
       # Whether no replacement is under way.
       def still? = @relief.nil?
 
-      # Goes on with a replacement. If there is none and it is time for a look, it may begin one, from +mould+. +still+:
-      # no other restart is under way.
+      # Continues a replacement that is under way. If there is none and a check is due, it may begin one, from +mould+.
+      # +still+: no other restart is under way.
       def tend(now, mould, still:)
         return unless @next
         return pursue(now) if @relief

@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # What moulds and workers tell the supervisor: lines in a pipe that all of them write to. A line is at most PIPE_BUF
-    # long, so it arrives whole. A sign of life is lost if the pipe is full; other lines wait.
+    # Messages from moulds and workers to the supervisor: lines in a pipe that all of them write to. A line is at most
+    # PIPE_BUF long, so it arrives whole. A sign of life is lost if the pipe is full; other lines wait.
     class Wire
       # +event+ is a Symbol; +facts+ a Hash of Symbols to Integers.
       Message = Struct.new(:event, :facts)
@@ -17,7 +17,7 @@ module Cuttle
       # Readable when there is something to #read.
       attr_reader :reader
 
-      # Tells the supervisor. Any process that was forked since may call it.
+      # Sends a message to the supervisor. Any process that was forked since may call it.
       def tell(event, **facts)
         line = [event, *facts.map { |name, value| "#{name}=#{value}" }].join(" ")
         event == :beat ? @writer.write_nonblock("#{line}\n", exception: false) : @writer.write("#{line}\n")
@@ -35,7 +35,7 @@ module Cuttle
         lines.map { |line| message(line) }
       end
 
-      # For a process that only tells: closes its copy of the other end.
+      # For a process that only sends: closes its copy of the reading end.
       def close_reader
         @reader.close
       end

@@ -2,8 +2,8 @@
 
 module Cuttle
   class Cluster
-    # The workers of a supervisor: has them forked, hears from them, replaces those that die, and ends them. It never
-    # waits. The supervisor calls #tend after each signal, message or deadline.
+    # The workers of a supervisor: has them forked, receives their messages, replaces those that die, and ends them. It
+    # never waits. The supervisor calls #tend after each signal, message or deadline.
     class Workers
       # The supervisor kills a worker that still runs this many seconds after its own shutdown_timeout.
       GRACE = 1
@@ -15,7 +15,7 @@ module Cuttle
         status.signaled? ? "SIG#{Signal.signame(status.termsig)}" : "exit status #{status.exitstatus}"
       end
 
-      # The number of workers that were told to stop and had to be killed.
+      # The number of workers that did not stop in time and had to be killed.
       attr_reader :killed
 
       # What they have counted, a Tally.
@@ -34,7 +34,7 @@ module Cuttle
         Slot.new(index, place: free(@slots.map(&:place)), mould: mould, **limits).tap { |slot| @slots << slot }
       end
 
-      # Takes charge of workers that this process forked before its hot restart. +serving+ accept connections.
+      # Takes charge of workers that this process forked before its hot restart. Those in +serving+ accept connections.
       def adopt(pids, serving)
         @slots.concat(pids.map { |pid| Slot.elder(pid, serving: serving.include?(pid)) })
       end
@@ -44,30 +44,30 @@ module Cuttle
       def include?(slot) = @slots.include?(slot)
       def elders = @slots.select { |slot| slot.index.nil? }
 
-      # Those that are not elders, and stay.
+      # The workers that are not elders, and that stay.
       def staying
         @slots.reject { |slot| slot.index.nil? || slot.retiring? }
       end
 
       def pids = @slots.filter_map(&:pid)
 
-      # Whether all that stay accept connections.
+      # Whether all workers that stay accept connections.
       def ready?
         staying.all?(&:ready?)
       end
 
-      # Those that accept connections and go on to, elders among them.
+      # The workers that accept connections and will continue to, including elders.
       def serving
         @slots.select { |slot| slot.ready? && !slot.retiring? }
       end
 
-      # Whether none of those that stay is missing.
+      # Whether no worker is missing among those that stay.
       def whole?
         staying.none?(&:missed?)
       end
 
-      # Those that have ended, to be given to #bury once their last messages were heard: [[slot, status], …]. Waits only
-      # for the workers: a child of the app is the app's to wait for.
+      # The workers that have ended, as [[slot, status], …]. Pass them to #bury once their last messages have been read.
+      # Waits only for workers: the app waits for its own children.
       def reap
         @unseen = false
         to_a.select(&:running?).filter_map do |slot|
@@ -78,19 +78,19 @@ module Cuttle
         end
       end
 
-      # Takes leave of those that #reap returned.
+      # Removes the workers that #reap returned, and has them replaced.
       def bury(ended, now)
         ended.each { |slot, status| bury_one(slot, status, now) }
       end
 
-      # Kills and has forked what is due at +now+.
+      # Kills the workers whose deadline has passed at +now+, and has the workers forked that are due.
       def tend(now)
         to_a.each { |slot| ended(slot, now) if missing?(slot) }
         to_a.each { |slot| enforce(slot, now) }
         @slots.each { |slot| order(slot, now) if slot.due?(now) && castable?(slot) }
       end
 
-      # Takes what a worker, or its mould, said.
+      # Handles a message from a worker, or from its mould.
       def hear(message, now)
         facts = message.facts
         slot = @slots.find { |each| each.place == facts[:place] && each.taken? }
@@ -102,13 +102,13 @@ module Cuttle
         seen(slot, facts.except(:place, :pid), now) if %i[ready beat].include?(message.event)
       end
 
-      # What was to be forked from the mould +from+ is forked from +to+.
+      # Workers that were to be forked from the mould +from+ are forked from +to+.
       def move(from, to)
         @slots.each { |slot| slot.move(to) if slot.mould.equal?(from) }
       end
 
-      # Lets a worker finish its requests, and replaces it no more. With LEAVE it leaves to the others what waits in the
-      # backlog.
+      # Lets a worker finish its requests, and does not replace it. With LEAVE the worker leaves the backlog to the
+      # others.
       def retire(slot, name = Signals::LEAVE)
         return if slot.retiring?
 
@@ -123,7 +123,7 @@ module Cuttle
         staying.drop(count).each { |slot| retire(slot) }
       end
 
-      # The worker with that pid is a mould now, and none of these any more.
+      # The worker with that pid is a mould now, and no longer a worker.
       def release(pid)
         slot = @slots.find { |each| each.pid == pid } or return
         @slots.delete(slot)
@@ -131,7 +131,7 @@ module Cuttle
         @cluster.scoreboard.clear(slot.place)
       end
 
-      # Retires all. The listeners close with the last of them, so they answer what waits in the backlog.
+      # Retires all workers. The listeners close with the last one, so the workers answer the requests in the backlog.
       def stop
         to_a.each { |slot| retire(slot, "TERM") }
       end
@@ -171,7 +171,7 @@ module Cuttle
         @tally.note(slot.pid, slot.index, figures)
       end
 
-      # A worker that was given up before it was forked has another in its place.
+      # Another worker has the place of a worker that was given up before it was forked.
       def dismiss(message)
         Process.kill("TERM", message.facts[:pid]) if message.event == :forked
       rescue Errno::ESRCH

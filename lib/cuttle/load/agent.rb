@@ -29,7 +29,7 @@ module Cuttle
         @server.local_address.ip_port
       end
 
-      # Serves callers until #stop. The block gets a line of what happens.
+      # Serves callers until #stop. The block gets a line for each event.
       def run(&log)
         until @stopped
           socket = accept or next
@@ -75,7 +75,7 @@ module Cuttle
         socket.close
       end
 
-      # Runs one plan; says what came of it.
+      # Runs one plan, and returns a text about the outcome.
       def load(wire)
         generator = Generator.new(Plan.from_wire(wire.demand.fetch("plan"))).prepare
         wire.put("ready" => true)

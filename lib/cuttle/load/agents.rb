@@ -5,7 +5,7 @@ require "socket"
 module Cuttle
   module Load
     # Several generators as one: `cuttle load URL --agents host:port,…`. Has the shape of Generator. The plan is split,
-    # all start together, windows are merged as they come, and the results in the end, exactly.
+    # and all start together. Windows are merged as they arrive, and the results at the end, exactly.
     class Agents
       CONNECT = 5 # seconds
       SILENCE = 15 # seconds without a word, after which an agent is lost
@@ -22,7 +22,7 @@ module Cuttle
         @interrupted = false
       end
 
-      # As Generator#run. Raises Failure where an agent can't be used, or is lost.
+      # As Generator#run. Raises Failure if an agent can't be used, or is lost.
       def run(on_window: nil, on_tick: nil)
         @wires = []
         @addresses.each { |host, port| @wires << connect(host, port) }
@@ -113,7 +113,7 @@ module Cuttle
         (part[:draining] ? @drained : @windows[index]) << part
       end
 
-      # Seconds that all agents still running have told; at the end what came after the last one.
+      # Passes on the seconds that all running agents have reported; at the end also the windows after the last second.
       def emit(on_window)
         return unless on_window
 

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Load
-    # What --assert says must be true of a result: "p99<50ms, errors=0, rate>1000".
+    # The conditions of --assert for a result: "p99<50ms, errors=0, rate>1000".
     #
     #   METRIC OPERATOR VALUE, …      < <= > >= = !=
     #
@@ -22,10 +22,10 @@ module Cuttle
       # Raises UsageError.
       def initialize(text)
         @assertions = text.split(",").reject { |part| part.strip.empty? }.map { |part| parse(part) }
-        raise UsageError, "--assert: nothing in it" if @assertions.empty?
+        raise UsageError, "--assert: give at least one condition" if @assertions.empty?
       end
 
-      # A line for each that does not hold of +result+.
+      # A line for each condition that does not hold for +result+.
       def failures(result)
         @assertions.filter_map { |assertion| failure(assertion, result) }
       end

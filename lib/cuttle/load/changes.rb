@@ -3,9 +3,9 @@
 module Cuttle
   module Load
     # The changes from one result to another: ratios (other / one) of their rates and percentiles, each with a bootstrap
-    # interval over the runs' seconds. A ratio whose interval holds 1 is no measurable difference.
+    # interval over the runs' seconds. If the interval of a ratio contains 1, there is no measurable difference.
     class Changes
-      # unit: :rate or :time. low and high are nil where there are too few seconds to tell.
+      # unit: :rate or :time. low and high are nil if there are too few seconds.
       Row = Struct.new(:name, :unit, :one, :other, :ratio, :low, :high) do
         def difference?
           low && !(low..high).cover?(1.0)
@@ -34,8 +34,8 @@ module Cuttle
         end
       end
 
-      # Ratios of the percentiles of each name that the requests of both runs have. Without intervals, as the seconds of
-      # a name are not kept.
+      # Ratios of the percentiles for each name that the requests of both runs have. They have no intervals, because the
+      # seconds of a name are not kept.
       def entries
         one.entries.flat_map do |entry|
           twin = other.entries.find { |each| each.name == entry.name } or next []
@@ -43,7 +43,7 @@ module Cuttle
         end
       end
 
-      # Names of settings in which the runs differ: what is compared then is not one thing only.
+      # Names of settings in which the runs differ; if there are several, the comparison is not of one thing only.
       def different_settings
         SETTINGS.reject { |name| one.settings[name] == other.settings[name] }
       end
@@ -54,7 +54,7 @@ module Cuttle
 
       private
 
-      # [name, unit, one's, other's] of what both runs have.
+      # [name, unit, one's, other's] for each figure that both runs have.
       def figures
         @figures ||= rates.map { |title, name| [title, :rate, one.public_send(name), other.public_send(name)] } +
                      percentiles.map do |percentile|

@@ -5,7 +5,7 @@ require "socket"
 
 module Cuttle
   module Load
-    # What a result was measured on, and by what.
+    # The machine and the software that a result was measured with.
     module Environment
       module_function
 

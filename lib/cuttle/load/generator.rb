@@ -29,14 +29,14 @@ module Cuttle
         @core&.close
       end
 
-      # For those who start together with others: after it, #run begins at once.
+      # For a generator that starts together with others: after this, #run begins at once.
       def prepare
         @address ||= plan.target.address
         @core ||= make_core
         self
       end
 
-      # Ends the run with what there is. May be called from a trap handler and from any thread.
+      # Ends the run with the results so far. May be called from a trap handler and from any thread.
       def interrupt
         @interrupted = true
         @core&.stop
@@ -77,12 +77,12 @@ module Cuttle
         add(@pending.map(&:shift), on_window) while told?
       end
 
-      # Has every thread told its next second?
+      # Whether every thread has reported its next second.
       def told?
         @pending.all? { |windows| windows.any? && !windows.first[:draining] }
       end
 
-      # What threads that ended at different times have left: seconds first, then what came after the end.
+      # The remaining windows of threads that ended at different times: seconds first, then those after the end.
       def rest
         draining, seconds = @pending.map { |windows| windows.partition { |window| window[:draining] } }.transpose
         longest = seconds.map(&:length).max
@@ -104,7 +104,7 @@ module Cuttle
 
       # --- when there is nothing to measure ---
 
-      # After a second in which nothing was answered as HTTP, the rest would not be either.
+      # If nothing was answered as HTTP within a second, nothing will be.
       def hopeless
         window = @windows.first
         @core.stop if window.responses.zero? && window.errors.values_at(:malformed, :connect).sum.positive?

@@ -32,7 +32,7 @@ module Cuttle
         fill(Histogram.new, hash)
       end
 
-      # Nanoseconds, or nil where fewer than ENOUGH values lie beyond: such a percentile is chance.
+      # Nanoseconds, or nil if fewer than ENOUGH values lie beyond, because such a percentile is down to chance.
       def percentile(histogram, percentile)
         histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
       end

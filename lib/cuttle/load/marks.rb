@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Validity marks: what is to be said against a result's figures. Each rule looks at the result and says nothing, or
-    # why its figures can't be trusted and what to do about it.
+    # Validity marks: warnings about a result's figures. Each rule examines the result and returns nothing, or a text
+    # that says why its figures can't be trusted and what to do about it.
     module Marks
       Mark = Struct.new(:name, :text)
 
@@ -42,7 +42,7 @@ module Cuttle
           "(#{share(result.failures, all)})#{wrong(result)}"
       end
 
-      # What wrong responses do to the figures: an error is often answered fast.
+      # Wrong responses distort the figures, because errors are often answered fast.
       def wrong(result)
         "; their responses are in the rate and in the times" if result.good < result.responses
       end
@@ -59,7 +59,7 @@ module Cuttle
         "too few samples: #{Units.count(count)}, and a p99 needs #{Units.count(SAMPLES)}; run longer"
       end
 
-      # A closed loop sends nothing while nobody answers, so its percentiles hardly know of it.
+      # A closed loop sends nothing while the server does not answer, so its percentiles hardly show it.
       def frozen(result)
         from, to = result.longest_gap
         return if result.open? || from.nil? || to - from < FREEZE
@@ -83,7 +83,7 @@ module Cuttle
           "use more --threads, or --agents"
       end
 
-      # A thread that could run and got no core reads late, and sends late: the times have that in them.
+      # A thread that is ready to run but has no core reads and sends late, and the times include that.
       def descheduled(result)
         by_time = result.waiting or return
         by_response = result.waiting_per_response.to_f

@@ -9,8 +9,8 @@ module Cuttle
     #   {"path": "/", "weight": 9}
     #   {"method": "POST", "path": "/posts", "headers": {"Content-Type": "text/plain"}, "body": "hello", "status": 201}
     #
-    # body_file names a file instead, relative to the mix's. check and take say what is asked of the response (Request).
-    # Empty lines and lines that begin with # are passed over.
+    # body_file names a file instead, relative to the mix's. check and take describe what the response must have
+    # (Request). Empty lines and lines that begin with # are passed over.
     module Mix
       KEYS = %w[name method path headers body body_file status weight check take].freeze
 

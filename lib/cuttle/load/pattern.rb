@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # What is looked for in a body: a text, or a regular expression. The native threads search without Ruby, so an
-    # expression is compiled into steps (ext/cuttle_load/pattern.h), and only what those can do is allowed: no
+    # The pattern to search for in a body: a text, or a regular expression. The native threads search without Ruby, so
+    # an expression is compiled into steps (ext/cuttle_load/pattern.h), and only what those can do is allowed: no
     # backreferences, no looking around. It takes octets: a letter outside ASCII is several of them.
     class Pattern
       autoload :Parser, "cuttle/load/pattern/parser"
@@ -37,12 +37,12 @@ module Cuttle
         raise UsageError, "#{source}: #{error.message}"
       end
 
-      # How many groups it has whose text is taken.
+      # The number of its groups whose text is taken.
       def groups
         @program ? @program.groups : 0
       end
 
-      # What the native part reads (rb_pattern.c).
+      # The form that the native part reads (rb_pattern.c).
       def to_core
         { prefix: prefix, steps: @program ? @program.steps : [], sets: @program ? @program.sets : [] }
       end

@@ -4,8 +4,8 @@ require "etc"
 
 module Cuttle
   module Load
-    # A run's plan: where, what, how much, how long; checked, and frozen. Many generators may share one (see Agents):
-    # each then takes its part of the threads, connections and arrivals.
+    # A run's plan: where, what, how much, how long; checked, and frozen. Several generators may share a plan (see
+    # Agents). Each then takes its part of the threads, connections and arrivals.
     class Plan
       autoload :Checks, "cuttle/load/plan/checks"
       include Checks
@@ -70,7 +70,7 @@ module Cuttle
         schedule.open?
       end
 
-      # What Run.new takes (rb_run.c): times in nanoseconds. +address+ is a packed socket address.
+      # The arguments of Run.new (rb_run.c): times in nanoseconds. +address+ is a packed socket address.
       def to_core(address)
         {
           address: address, tls: tls, requests: core_requests, entries: names.length, in_order: in_order, seed: seed,
@@ -82,13 +82,14 @@ module Cuttle
         }
       end
 
-      # The names that figures are kept under, in the requests' order. The last of too many stands for the rest.
+      # The names that figures are kept under, in the requests' order. If there are too many, the last one stands for
+      # the rest.
       def names
         names = requests.map(&:name).uniq
         names.length > NAMES ? [*names.first(NAMES - 1), OTHERS] : names
       end
 
-      # What a report says of it.
+      # Its description in a report.
       def settings
         {
           "url" => target.to_s, "schedule" => schedule.to_h.except("times"), "loop" => open? ? "open" : "closed",
@@ -115,7 +116,7 @@ module Cuttle
                                               part: hash["part"], parts: hash["parts"])
       end
 
-      # This plan as +count+ plans that together are it: threads number on from one to the next.
+      # This plan divided into +count+ plans. Threads are numbered on from one plan to the next.
       def split(count)
         whole = [threads, count].max
         raise UsageError, "connections: fewer than there are agents" if connections < count
@@ -169,7 +170,7 @@ module Cuttle
                     body: options[:body], expect: options[:expect])
       end
 
-      # The headers of all requests, where one has not its own.
+      # Adds the headers for all requests to those that have no such field of their own.
       def with_headers(request)
         own = request.headers.map { |name,| name.downcase }
         added = options[:headers].to_a.reject { |name,| own.include?(name.to_s.downcase) }
@@ -178,7 +179,7 @@ module Cuttle
         request.with(headers: added + request.headers)
       end
 
-      # The checks of all requests, where one has not its own.
+      # Adds the checks for all requests to those that have none of their own.
       def with_checks(request)
         request.check.any? || options[:check].empty? ? request : request.with(check: options[:check])
       end

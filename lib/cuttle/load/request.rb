@@ -70,7 +70,7 @@ module Cuttle
         take.transform_values { |expression| Pattern.expression(expression) }
       end
 
-      # What a report says of it.
+      # Its description in a report.
       def summary
         said = { "name" => @name, "method" => method, "path" => path, "weight" => weight, "expect" => expect,
                  "check" => check, "take" => take }

@@ -5,7 +5,7 @@ require "time"
 module Cuttle
   module Load
     # What a run measured. Histograms are exact sums over threads and agents; to_h is the JSON of --json (docs/load.md
-    # has its schema), and load makes the same Result of it again.
+    # has its schema), and load makes the same Result from it.
     class Result
       autoload :Document, "cuttle/load/result/document"
       autoload :Entry, "cuttle/load/result/entry"
@@ -14,14 +14,14 @@ module Cuttle
       SCHEMA = "cuttle-load/1"
       ERRORS = %i[connect reset early_close timeout malformed length status_4xx status_5xx status_unexpected check
                   redirect].freeze
-      # Those of a response that arrived, and is not right.
+      # The errors of responses that arrived but are wrong.
       WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
       # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
       THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
 
-      # statuses: { 200 => responses }. entries: Entry each, by the requests' names; none if all have one name.
+      # statuses: { 200 => responses }. entries: an Entry for each name of the requests; none if all have one name.
       attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms, :statuses, :entries
 
       # Of one generator: +figures+ are Run#figures of each thread.
@@ -56,7 +56,7 @@ module Cuttle
         responses - WRONG.sum { |name| errors.fetch(name, 0) }
       end
 
-      # Those of the same second become one, and so do those after the end.
+      # Merges the windows of the same second, and those after the end.
       def self.merge_windows(windows)
         draining, seconds = windows.partition(&:draining?)
         groups = seconds.group_by { |window| window.part[:from] }.sort.map(&:last)
@@ -64,7 +64,7 @@ module Cuttle
         groups.map { |group| Window.merge(group.map(&:part)) }
       end
 
-      # From to_h, or JSON read. Raises Failure where it is none.
+      # From to_h, or from parsed JSON. Raises Failure if it is not a result.
       def self.load(hash)
         raise Failure, "not a result of cuttle load" unless hash.is_a?(Hash) && hash["schema"] == SCHEMA
 
@@ -101,7 +101,7 @@ module Cuttle
         settings["loop"] == "open"
       end
 
-      # Response times: in an open loop from the intended time. A timeout counts with the time it was waited for.
+      # Response times; in an open loop from the intended time. A timeout counts with the time waited.
       def latency
         @latency ||= Histograms.sum(windows.map(&:histogram))
       end
@@ -113,8 +113,8 @@ module Cuttle
 
       HISTOGRAMS.each { |name| define_method(name) { histograms[name] } }
 
-      # Seconds in which requests were sent: to its end, to the last response where the requests ended it, or until it
-      # was interrupted.
+      # Seconds in which requests were sent: until the end of the run, until the last response if the number of requests
+      # ended it, or until it was interrupted.
       def elapsed
         return last_window if interrupted? || last_response.zero?
 
@@ -126,7 +126,7 @@ module Cuttle
         elapsed.positive? ? windows.reject(&:draining?).sum(&:responses) / elapsed : 0.0
       end
 
-      # Responses per second that were right: their status, and what was checked of them.
+      # Right responses per second: those whose status and checks are right.
       def good_rate
         elapsed.positive? ? windows.reject(&:draining?).sum(&:good) / elapsed : 0.0
       end
@@ -166,40 +166,41 @@ module Cuttle
         Histograms.percentile(histogram, percentile)
       end
 
-      # Why the first connection that failed did, or nil.
+      # Why the first failed connection failed, or nil.
       def connect_error
         threads.filter_map { |thread| thread[:connect_error] }.first
       end
 
-      # Of the busiest thread: CPU time by time, 0 to 1.
+      # CPU use of the busiest thread, 0 to 1.
       def client_cpu
         threads.map { |thread| thread[:wall].positive? ? thread[:cpu].fdiv(thread[:wall]) : 0.0 }.max || 0.0
       end
 
-      # CPU time of the generator by response, in nanoseconds, or nil.
+      # CPU time of the generator per response, in nanoseconds, or nil.
       def cpu_per_response
         per_response(:cpu)
       end
 
-      # Of the thread that waited most: time that it could run and had no core, by time, 0 to 1; nil if that is unknown.
+      # The share of time, 0 to 1, in which a thread was ready to run but had no core, for the thread that waited most;
+      # nil if unknown.
       def waiting
         threads.filter_map { |thread| thread[:waited]&.fdiv(thread[:wall]) if thread[:wall].positive? }.max
       end
 
-      # The same of all threads, by response, in nanoseconds, or nil.
+      # The same for all threads, per response, in nanoseconds, or nil.
       def waiting_per_response
         per_response(:waited) if waiting
       end
 
-      # The longest time in which requests were on their way and not one was answered, in any thread: [from, to] in
-      # seconds, or nil where none lasted 50 ms.
+      # The longest time in any thread in which requests were under way and none was answered: [from, to] in seconds, or
+      # nil if none lasted 50 ms.
       def longest_gap
         common = threads.map { |thread| thread[:gaps] }.reduce { |some, others| overlaps(some, others) } || []
         longest = common.max_by { |from, to| to - from }
         longest&.map { |time| time / 1e9 }
       end
 
-      # What is to be said against these figures: Marks::Mark each; none is good.
+      # Warnings about these figures, a Marks::Mark each; none is good.
       def marks
         @marks ||= Marks.of(self)
       end
@@ -220,7 +221,7 @@ module Cuttle
         Schedules.load(settings["schedule"]).offered(elapsed).round
       end
 
-      # Not by the number of its requests.
+      # Whether something other than the number of its requests ended it.
       def ended_by_time?
         settings["duration"] && last_window >= settings["duration"] - 1e-6
       end

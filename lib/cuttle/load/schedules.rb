@@ -19,7 +19,7 @@ module Cuttle
 
       module_function
 
-      # From what a user says: one of rate, steps, ramp, trace; none of them is the closed loop. Raises UsageError.
+      # From a user's options: one of rate, steps, ramp, trace; none of them means the closed loop. Raises UsageError.
       def build(rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false)
         given = { rate: rate, steps: steps, ramp: ramp, trace: trace }.compact
         raise UsageError, "only one of #{given.keys.map { |key| "--#{key}" }.join(", ")}" if given.length > 1
@@ -86,7 +86,7 @@ module Cuttle
       # A file of times (a line each, in seconds; # begins a comment), or an Array.
       def trace(trace)
         times = trace.is_a?(Array) ? trace.map(&:to_f) : read_trace(trace)
-        raise UsageError, "--trace: no times in it" if times.empty?
+        raise UsageError, "--trace: the file has no times" if times.empty?
         raise UsageError, "--trace: times from 0 on" if times.min.negative?
 
         Trace.new(times.sort)

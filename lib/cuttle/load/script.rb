@@ -2,8 +2,9 @@
 
 module Cuttle
   module Load
-    # What a request needs of a session, and what is asked of its response, as the native threads read it (script.h): a
-    # request that holds values ({{token}}) or cookies is a template; redirects have templates of their own.
+    # What a request needs from a session, and what is checked in its response, in the form that the native threads read
+    # (script.h). A request that contains values ({{token}}) or cookies is a template. Redirects have templates of their
+    # own.
     class Script
       PLACE = /\{\{(\w+)\}\}/
       MARK = /\0(length|cookies|location)\0|#{PLACE}/ # no head has a NUL of its own
@@ -85,7 +86,7 @@ module Cuttle
         [KINDS.fetch("text"), 0, 0, octets] unless octets.empty?
       end
 
-      # What nothing takes stays as it is.
+      # A mark whose value no request takes stays unchanged.
       def marked(match, coding)
         return [KINDS.fetch(match[1]), 0, 0, nil] if match[1]
 

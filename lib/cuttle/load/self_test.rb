@@ -2,11 +2,10 @@
 
 module Cuttle
   module Load
-    # The generator proves itself on this machine, against servers whose every fault is known: `cuttle load self-test`.
-    # A machine that is busy with other things fails it too, and should, for it would bend measurements: that is told
-    # apart.
+    # Tests the generator on this machine, against servers with known faults: `cuttle load self-test`. A busy machine
+    # fails it too, as it should, because it would distort measurements. The report distinguishes the two.
     class SelfTest
-      # about: whether it is the generator or the machine that a failure speaks of.
+      # about: whether a failure concerns the generator or the machine.
       Check = Struct.new(:name, :passed, :detail, :about) do
         def initialize(name, passed, detail, about: :generator)
           super(name, passed, detail, about)
@@ -19,7 +18,7 @@ module Cuttle
 
       SEED = 3 # a fixed one: what passes once always does
 
-      # What each faulty server must be counted as.
+      # The error class that each faulty server must be counted as.
       FAULTS = {
         closing: :early_close, resetting: :reset, truncating: :early_close, short: :length, long: :length,
         silent: :timeout, missing: :status_4xx, failing: :status_5xx
@@ -27,19 +26,19 @@ module Cuttle
 
       SILENCE = 0.2 # seconds until a server that never answers is given up
 
-      # margin: by how much the machine's allowed deviations from times are multiplied, where it is busy.
+      # margin: the factor for the deviations in time that a busy machine is allowed.
       def initialize(margin: 1)
         @margin = margin
       end
 
-      # Runs all checks; each is yielded when it is done. Returns them.
+      # Runs all checks, and yields each when it is done. Returns them.
       def run(&block)
         CHECKS.flat_map { |name| [send(name)].flatten.each { |check| block&.call(check) } }
       end
 
       CHECKS = %i[ceiling delays freeze_open freeze_closed constant poisson faults].freeze
 
-      # The generator's own height: what it does when the server does nothing.
+      # The generator's own highest rate, against a server that does nothing.
       def ceiling
         result = TestServers.open { |server| Load.run(server.url, connections: 32, threads: 1, duration: 2) }
         Check.new("ceiling", result.failures.zero? && result.rate.positive?,
@@ -52,7 +51,7 @@ module Cuttle
         Delays.new(margin: @margin).run
       end
 
-      # A server that stands still for 2 s makes people wait, whoever measures.
+      # A server that stands still for 2 s makes users wait, in either loop.
       def freeze_open
         result = frozen_server { |server| Load.run(server.url, rate: 500, threads: 1, duration: 6) }
         p99 = result.latency.value_at(99)
@@ -70,13 +69,13 @@ module Cuttle
         TestServers.open(freeze_at: 2, freeze: 2, &block)
       end
 
-      # What two threads send together is evenly spaced.
+      # The requests of two threads together are evenly spaced.
       def constant
         gaps = gaps(poisson: false)
         Check.new("constant arrivals", mean_right?(gaps, 0.001) && variation(gaps) < 0.001, "#{describe(gaps)} of 0")
       end
 
-      # What two threads send together is random, with exponential gaps (Kolmogorov-Smirnov).
+      # The requests of two threads together are random, with exponential gaps (Kolmogorov-Smirnov).
       def poisson
         gaps = gaps(poisson: true)
         _, chance = Statistics.kolmogorov_smirnov(gaps) { |gap| 1 - Math.exp(-gap / 1e6) }
@@ -104,12 +103,12 @@ module Cuttle
         (Statistics.mean(gaps) / 1e6 - 1).abs < tolerance
       end
 
-      # Each fault is counted as what it is, and as nothing else; and a server that speaks no HTTP is found out.
+      # Each fault is counted as itself and as nothing else, and a server that does not speak HTTP is detected.
       def faults
         FAULTS.map { |kind, wanted| fault(kind, wanted) } << no_http
       end
 
-      # Options for a run against that kind of server: whoever answers has time to, on any machine.
+      # Options for a run against that kind of server. A server that answers has enough time to, on any machine.
       def self.patience(kind)
         kind == :silent ? { timeout: SILENCE } : {}
       end

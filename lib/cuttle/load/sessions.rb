@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # The sessions of a plan: what each connection's user remembers (session.h). A plan has them if a request checks or
-    # takes something of a response, and with --cookies, --follow and --in-order.
+    # The sessions of a plan: the state of each connection's user (session.h). A plan has sessions if a request checks a
+    # response or takes a value from it, and with --cookies, --follow and --in-order.
     class Sessions
       # Returns nil if the plan needs none. Raises UsageError.
       def self.of(plan)
@@ -27,7 +27,7 @@ module Cuttle
         self
       end
 
-      # What Run.new takes.
+      # The form that Run.new takes.
       def to_core
         { cookies: @plan.cookies, follow: @plan.follow, origin: @plan.target.origin,
           providers: values.map { |name| @requests.index(provider(name)) } }
@@ -45,7 +45,7 @@ module Cuttle
         @requests.find { |request| request.take.key?(name) }
       end
 
-      # A mix that takes no values may have such names for another reason.
+      # A mix that takes no values may contain such marks for another reason.
       def check_names
         return if values.empty?
 
@@ -53,7 +53,7 @@ module Cuttle
         raise UsageError, "{{#{unknown.first}}}: no request takes it (\"take\")" if unknown.any?
       end
 
-      # A request that needs a value that only comes after itself can never be sent.
+      # A request can never be sent if it needs a value that only a later request takes.
       def check_order
         known = []
         loop do
@@ -63,10 +63,10 @@ module Cuttle
           known |= found
         end
         never = values - known
-        raise UsageError, "{{#{never.first}}}: the request that takes it needs it, or what comes of it" if never.any?
+        raise UsageError, "{{#{never.first}}}: the request that takes it depends on it" if never.any?
       end
 
-      # Of several requests on their way, the second can't have what the first one's response says.
+      # With several requests under way, the second can't use a value from the first one's response.
       def check_combinations
         needed = @plan.cookies || @plan.follow.positive? || values.any?
         return unless @plan.pipeline > 1 && needed

@@ -41,9 +41,9 @@ module Cuttle
         median(values.map { |value| (value - center).abs })
       end
 
-      # Bootstrap intervals of +confidence+ (Efron's percentile method) for the numbers that the block makes of
-      # resamples of two samples, whose sizes are +one+ and +other+. The block gets two Arrays of indexes.
-      # Returns [[low, high], …].
+      # Bootstrap intervals of +confidence+ (Efron's percentile method) for the numbers that the block computes from
+      # resamples of two samples, whose sizes are +one+ and +other+. The block gets two Arrays of indexes. Returns
+      # [[low, high], …].
       def bootstrap(one, other, rounds: 1000, confidence: 0.95, random: Random.new(1))
         rows = Array.new(rounds) { yield resample(one, random), resample(other, random) }
         tail = (1 - confidence) / 2

@@ -9,7 +9,7 @@ module Cuttle
     class Target
       attr_reader :url, :host, :port, :path
 
-      # Raises UsageError where +url+ is none.
+      # Raises UsageError if +url+ is not valid.
       def initialize(url)
         @url = url.to_s
         @url.start_with?("unix:") ? split_unix : split_http
@@ -31,7 +31,7 @@ module Cuttle
         port == (tls? ? 443 : 80) ? name : "#{name}:#{port}"
       end
 
-      # What an absolute URL to this server begins with.
+      # The beginning of an absolute URL to this server.
       def origin
         "#{tls? ? "https" : "http"}://#{authority}"
       end
@@ -40,7 +40,7 @@ module Cuttle
         url
       end
 
-      # A packed socket address of the server's, to which a connection could be made just now. Raises Failure.
+      # A packed socket address of the server to which a connection was just made. Raises Failure.
       def address(timeout: 5)
         addresses = unix? ? [Addrinfo.unix(@socket)] : resolve
         refused = nil
@@ -79,14 +79,14 @@ module Cuttle
         uri = URI.parse(url.include?("://") ? url : "http://#{url}")
         raise UsageError, "URL: http, https or unix, not #{uri.scheme}" unless uri.is_a?(URI::HTTP)
         raise UsageError, "URL: no host in #{url.inspect}" if uri.hostname.to_s.empty?
-        raise UsageError, "URL: a user has no place in it; use -H 'Authorization: …'" if uri.userinfo
+        raise UsageError, "URL: it must not have a user; use -H 'Authorization: …'" if uri.userinfo
 
         @scheme = uri.scheme
         @host = uri.hostname
         @port = uri.port
         @path = uri.request_uri
       rescue URI::InvalidURIError
-        raise UsageError, "URL: #{url.inspect} is none"
+        raise UsageError, "URL: #{url.inspect} is not valid"
       end
     end
   end

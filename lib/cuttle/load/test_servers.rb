@@ -2,7 +2,7 @@
 
 module Cuttle
   module Load
-    # Servers whose every fault is known, to prove the generator with: native threads of this process (server.h).
+    # Servers with known faults, to test the generator with: native threads of this process (server.h).
     #
     #   TestServers.open(:null) { |server| Load.run(server.url, duration: 1) }
     module TestServers

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Load
-    # A second of a run, of all threads (and all agents): what came in it. from and to are seconds since measuring
+    # The results of one second of a run, from all threads (and all agents). from and to are seconds since measuring
     # began. draining: after the last request was sent. part: as Run#windows says it, times in nanoseconds.
     class Window
       COUNTERS = %i[sent responses octets].freeze
@@ -74,7 +74,7 @@ module Cuttle
         errors.values.sum
       end
 
-      # Nearly a whole second, so that it can be compared with others.
+      # Whether it is nearly a whole second, so that it can be compared with others.
       def whole?
         !draining? && length > 0.95
       end

@@ -7,13 +7,14 @@ require "socket"
 
 module Cuttle
   module Load
-    # What generators say to each other: JSON, a message a line, over TCP.
+    # The messages between generators: JSON, one message per line, over TCP.
     #
-    # Law: nothing is done for a peer that has not shown that it knows the token. Each sends the other a nonce, and both
-    # answer with HMAC-SHA256 of it (RFC 2104) under the token, with their own role in front, so that no answer can be
-    # played back. The line itself is neither secret nor signed: it is for machines of one's own network.
+    # Law: a generator does nothing for a peer that has not proved that it knows the token. Each sends the other a
+    # nonce, and both answer with HMAC-SHA256 of it (RFC 2104) under the token, with their own role in front, so that no
+    # answer can be played back. The connection itself is neither encrypted nor signed, so use it only in your own
+    # network.
     class Wire
-      # The peer is gone, silent, or not to be trusted.
+      # The peer has gone, is silent, or can't be trusted.
       class Lost < Failure; end
 
       VERSION = 2
@@ -35,7 +36,7 @@ module Cuttle
         raise Lost, "#{name}: #{error.is_a?(IOError) ? "the connection is closed" : Load.reason(error)}"
       end
 
-      # The next message, or nil where none came within +timeout+ seconds. Raises Lost.
+      # The next message, or nil if none arrived within +timeout+ seconds. Raises Lost.
       def get(timeout: nil, limit: LIMIT)
         deadline = timeout && Cuttle.now + timeout
         until (line = @buffer.slice!(/\A[^\n]*\n/n))
@@ -99,7 +100,7 @@ module Cuttle
         key.each_byte.map { |byte| (byte ^ octet).chr }.join.b
       end
 
-      # In a time that says nothing of where they differ.
+      # Compares in a time that does not depend on where they differ.
       def same?(one, other)
         one.bytesize == other.bytesize && one.bytes.zip(other.bytes).reduce(0) { |sum, (a, b)| sum | (a ^ b) }.zero?
       end

@@ -51,7 +51,7 @@ module Cuttle
       end
 
       # The body as a new Array, if it has to_ary. If a length is announced, each is used instead, because every body
-      # must have it: Rails' to_ary fails for bodies of ranges.
+      # has that method, and Rails' to_ary fails for bodies of ranges.
       def whole_body
         return if !@body.respond_to?(:to_ary) || (length_announced && @body.respond_to?(:each))
 

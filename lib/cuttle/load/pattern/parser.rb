@@ -8,9 +8,9 @@ module Cuttle
       #   [:octet, 97]  [:set, [octets]]  [:assert, :line_end]
       #   [:sequence, [trees]]  [:choice, [trees]]  [:group, tree]  [:repeat, tree, least, most or nil, greedy]
       #
-      # Its words mean what they mean in Ruby. What is not supported is refused, so nothing matches by surprise.
+      # An expression means what it means in Ruby. Unsupported syntax is refused, so nothing matches unexpectedly.
       class Parser
-        # What is wrong with the expression.
+        # The error in the expression.
         class Wrong < StandardError; end
 
         DIGITS = [*48..57].freeze
@@ -92,7 +92,7 @@ module Cuttle
           tree
         end
 
-        # Of a repetition that comes next, or nil.
+        # The bounds of a repetition that comes next, or nil.
         def counts
           return [0, nil] if take?("*")
           return [1, nil] if take?("+")
@@ -153,7 +153,7 @@ module Cuttle
           letter == letter.downcase ? set : [*0..255] - set
         end
 
-        # What an escape stands for that is one octet.
+        # The octet that an escape stands for, if it is one octet.
         def octet_of(letter)
           return CONTROLS.fetch(letter) if CONTROLS.key?(letter)
           return hexadecimal if letter == "x"

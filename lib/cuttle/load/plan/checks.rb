@@ -3,12 +3,12 @@
 module Cuttle
   module Load
     class Plan
-      # What a plan must be before it is run. Each check raises UsageError, and says which option is wrong.
+      # Checks of a plan before it is run. Each raises UsageError, and says which option is wrong.
       module Checks
         SPARE_FILES = 32 # descriptors the process needs for itself
         NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
 
-        # Lets this process, and those that it starts, have so many connections, for each of which is a file. Raises
+        # Lets this process, and its children, have that many connections. Each needs a file descriptor. Raises
         # UsageError.
         def self.allow_files(connections)
           soft, hard = Process.getrlimit(:NOFILE)
@@ -33,7 +33,7 @@ module Cuttle
           check_files
         end
 
-        # Before anything is made of them.
+        # Called before anything is made from the options.
         def check_counts(options)
           options.slice(:connections, :threads, :pipeline, :requests).compact.each do |name, value|
             next if value.is_a?(Integer) && value.positive?
@@ -57,7 +57,7 @@ module Cuttle
           { warmup: warmup, think: think }.each do |name, value|
             raise UsageError, "#{name}: a time" unless value.is_a?(Numeric) && value >= 0 && value < 1e6
           end
-          raise UsageError, "timeout: an hour at most, as the histograms" if timeout > 3600
+          raise UsageError, "timeout: at most an hour, the limit of the histograms" if timeout > 3600
           raise UsageError, "slow-read: octets per second above 0" if slow_read && !slow_read.positive?
         end
 
@@ -71,9 +71,9 @@ module Cuttle
         def check_combinations
           raise UsageError, "--pipeline is for the closed loop" if pipeline > 1 && open?
           raise UsageError, "--pipeline needs connections that persist" if pipeline > 1 && !keep_alive
-          raise UsageError, "--pipeline has no pauses to --think in" if pipeline > 1 && think.positive?
+          raise UsageError, "--pipeline can't be used with --think" if pipeline > 1 && think.positive?
           raise UsageError, "--think is for the closed loop" if think.positive? && open?
-          raise UsageError, "--warmup: a trace has none" if warmup.positive? && schedule.name == "trace"
+          raise UsageError, "--warmup can't be used with --trace" if warmup.positive? && schedule.name == "trace"
         end
 
         def check_files

@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     class Request
-      # What a request must be. Each check raises UsageError.
+      # Checks of a request. Each raises UsageError.
       module Checks
         TOKEN = /\A[!#$%&'*+\-.^_`|~0-9A-Za-z]+\z/
         VALUE = /\A[^\0\r\n]*\z/n
@@ -26,7 +26,7 @@ module Cuttle
           unless method.is_a?(String) && TOKEN.match?(method)
             raise UsageError, "method: a token such as GET, not #{method.inspect}"
           end
-          raise UsageError, "method: CONNECT makes a tunnel, which is no load" if method == "CONNECT"
+          raise UsageError, "method: CONNECT makes a tunnel and can't be measured" if method == "CONNECT"
         end
 
         def validate_path

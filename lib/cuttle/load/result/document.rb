@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     class Result
-      # A result as JSON has it: the schema is in docs/load.md.
+      # A result as JSON; docs/load.md has the schema.
       module Document
         def to_h
           {
@@ -24,7 +24,7 @@ module Cuttle
 
         private
 
-        # Milliseconds, for those who don't want to read histograms.
+        # A summary in milliseconds, for readers who don't want to read histograms.
         def summary
           { "latency" => latency, **histograms.transform_keys(&:to_s) }.transform_values { |each| summary_of(each) }
         end

@@ -3,10 +3,10 @@
 module Cuttle
   module Load
     class Result
-      # What came of the requests of one name: of an entry of a mix, or of several with the same name. latency is a
-      # Histogram.
+      # The results of the requests with one name: of an entry of a mix, or of several entries with the same name.
+      # latency is a Histogram.
       Entry = Struct.new(:name, :responses, :errors, :latency) do
-        # One from those of several threads or generators.
+        # Merges the entries of several threads or generators.
         def self.sum(entries)
           errors = entries.map(&:errors).reduce { |one, other| one.merge(other) { |_, a, b| a + b } }
           new(entries.first.name, entries.sum(&:responses), errors, Histograms.sum(entries.map(&:latency)))

@@ -18,12 +18,12 @@ module Cuttle
           true
         end
 
-        # Offered at one rate from the beginning to the end.
+        # Whether one rate is offered from the beginning to the end.
         def steady?
           pieces.length == 1 && pieces[0][1] == pieces[0][2]
         end
 
-        # Seconds, or nil where only --duration or --requests ends it.
+        # Seconds, or nil if only --duration or --requests ends it.
         def length
           pieces.sum(&:first) unless pieces.any? { |seconds,| seconds.nil? }
         end

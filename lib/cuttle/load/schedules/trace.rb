@@ -28,7 +28,7 @@ module Cuttle
           false
         end
 
-        # A little beyond the last arrival, which so is one of them.
+        # A little beyond the last arrival, so that it is included.
         def length
           times.last + 0.001
         end

@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     class SelfTest
-      # Delays that are known come back as they were, which is the generator's part, and as they were meant, which is
-      # the machine's.
+      # Compares reported delays with the known ones: with the delays that the server saw, which tests the generator,
+      # and with the intended delays, which tests the machine.
       class Delays
         COUNT = 2000
         PERCENTILES = [50, 90, 99].freeze
@@ -31,8 +31,8 @@ module Cuttle
           end
         end
 
-        # However late everybody is: a response takes at least as long as its request was held, and at most the time
-        # between the answer before it and the request after it, as the server saw them.
+        # Holds on any machine, however late: a response takes at least as long as its request was held, and at most the
+        # time between the previous answer and the next request, as the server saw them.
         def true_check(percentile, held, cycle, result)
           actual = result.latency.value_at(percentile)
           least, most = [held, cycle].map { |histogram| histogram.value_at(percentile) }
@@ -42,7 +42,7 @@ module Cuttle
                     "and had the next within #{Units.time(most)}")
         end
 
-        # How near to what was meant the machine lets them come.
+        # How close to the intended delays the machine allows the reported ones to be.
         def late_check(percentile, result)
           expected = WANTED[(percentile / 100.0 * COUNT).ceil - 1] * 1e9
           actual = result.latency.value_at(percentile)
@@ -54,7 +54,7 @@ module Cuttle
 
         private
 
-        # The server's, once it has seen the end of each connection, which ends the last cycle there.
+        # The server's times, once it has seen the end of each connection, which ends the connection's last cycle.
         def times(server)
           deadline = Cuttle.now + PATIENCE
           loop do
