@@ -85,7 +85,7 @@ class TestLab < Minitest::Test
       reader = Thread.new { err.read }
       Eventually.eventually("the first runs") { saved("run") > 2 }
       Process.kill(:INT, thread.pid)
-      assert_match(/did not come to its end/, out.read)
+      assert_match(/was not completed/, out.read)
       assert_equal 130, thread.value.exitstatus, reader.value
     end
     assert results.interrupted?

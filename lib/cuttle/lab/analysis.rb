@@ -2,7 +2,7 @@
 
 module Cuttle
   module Lab
-    # What the results of a lab say.
+    # The analysis of a lab's results.
     #
     # Rule: one value is one start of a server. Only valid runs count. Two configurations are compared round by round,
     # and p-values are corrected for the number of comparisons: the chance that a lab reports any difference that does

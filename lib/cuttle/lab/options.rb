@@ -91,7 +91,7 @@ module Cuttle
         raise UsageError, "--rate: above 0" unless rates.all? { |rate| rate.positive? && rate.finite? }
         raise UsageError, "--rate: above 0% of the capacity" unless shares.all? { |each| each.positive? && each < 100 }
         raise UsageError, "--poisson is for --rate" if poisson && !open?
-        raise UsageError, "--concurrency or --rate: nothing to load with" if concurrency.empty? && !open?
+        raise UsageError, "give --concurrency or --rate" if concurrency.empty? && !open?
       end
 
       def counts(name, least)

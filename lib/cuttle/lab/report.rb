@@ -5,7 +5,7 @@ module Cuttle
     # The results of a lab for readers: a table on the terminal, a Hash for JSON, one HTML file. Law: a report computes
     # no statistics (Analysis has done that), starts nothing and writes nothing.
     module Report
-      # What all reports share, under the names that it has there.
+      # The parts that all reports share, under the same names.
       Charts = Cuttle::Report::Charts
       Columns = Cuttle::Report::Columns
       Markup = Cuttle::Report::Markup

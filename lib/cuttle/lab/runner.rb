@@ -29,9 +29,9 @@ module Cuttle
       # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
       REPEATED = 4
 
-      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: by the name that a
-      # load has for it, what makes a trial of Trial's arguments; a load without a name has a Trial. enough: called
-      # between rounds; if it returns true, the rounds that are left are not needed.
+      # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: name of a trial in
+      # a load => what makes the trial from Trial's arguments; a load without a name gets a Trial. enough: called
+      # between rounds; if it returns true, the remaining rounds are not needed.
       def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil,
                      trials: {}, enough: nil)
         @plan = plan
@@ -197,12 +197,12 @@ module Cuttle
         raise Unwritable, error.message
       end
 
-      # A lab whose number of rounds was free had as many as fitted.
+      # A lab without a fixed number of rounds made as many as fitted.
       def out_of_time(done)
         over(done) unless done >= @plan.rounds || @late
       end
 
-      # The rounds that are the least are made all the same.
+      # The minimum number of rounds is made in any case.
       def late(done)
         over(done, ", and it went on, because fewer than #{@time.least} say nothing") unless @late
         @late = true

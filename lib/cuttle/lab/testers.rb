@@ -2,8 +2,8 @@
 
 module Cuttle
   module Lab
-    # Load testers that publications used. They can load a server in place of Cuttle::Load, to show what part of a
-    # published number is the tester's. A tester is a file in testers/ and a row here; testers/tester.rb has the
+    # Load testers that publications used. They can load a server in place of Cuttle::Load, to show how much of a
+    # published number comes from the tester. A tester is a file in testers/ and a row here; testers/tester.rb has the
     # contract.
     module Testers
       extend Catalogue

@@ -144,7 +144,7 @@ class TestLabReportPage < Minitest::Test
 
     assert_includes page, %(<section id="runs")
     refute_includes page, %(<section id="throughput")
-    assert_includes page, "did not come to its end"
+    assert_includes page, "was not completed"
   end
 
   def test_a_lab_without_a_run

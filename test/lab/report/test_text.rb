@@ -90,6 +90,6 @@ class TestLabReportText < Minitest::Test
   def test_a_lab_without_a_run
     lab = ReportedLab.new
     said = Cuttle::Lab::Report.text(*read(directory(lines: [lab.header])))
-    assert_includes said, "did not come to its end"
+    assert_includes said, "was not completed"
   end
 end

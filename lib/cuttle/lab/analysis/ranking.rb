@@ -7,7 +7,7 @@ module Cuttle
       #
       # Rule: a configuration is as good as the best if no difference was measured, a considerable one would have been,
       # and its own figure is NEAR the best's; or if it certainly is no more than ALIKE from the best, measured or not.
-      # What is neither as good nor measurably behind is unclear.
+      # A configuration that is neither as good nor measurably behind is unclear.
       class Ranking
         NEAR = 0.05 # of the best figure
         ALIKE = 0.03 # nobody chooses by less

@@ -70,7 +70,7 @@ module Cuttle
           rates.reverse.find { |load| @analysis.rows(load).any? { |row| row.sound? && row.keeps_up? } } || rates.first
         end
 
-        # Those under which something was measured.
+        # The loads under which something was measured.
         def loads
           @analysis.results.loads.select { |load| @analysis.best(load: load) }
         end

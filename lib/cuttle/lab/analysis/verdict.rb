@@ -50,7 +50,7 @@ module Cuttle
           planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
         end
 
-        # Configurations that may be as good as the best: those that are, and those of which it can't be said.
+        # Configurations that may be as good as the best: those that are, and those for which the lab can't tell.
         def beside(best)
           others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
             each.different? || each.configuration.control_of || told?(each, best) ||
@@ -83,7 +83,7 @@ module Cuttle
         end
 
         def interruption
-          "the lab did not come to its end: this is what was measured until then" if @analysis.results.interrupted?
+          "the lab was not completed: these are the results so far" if @analysis.results.interrupted?
         end
 
         # The wording of the verdict's sentences.

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     # A Rack app with known work: it computes, waits, locks, allocates and answers as much as a request asks for, so
-    # that a server's own cost can be told from the app's. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`.
+    # that a server's own cost can be separated from the app's. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`.
     # work_app/parameters.rb has all parameters and their limits, docs/work.md their meaning.
     #
     # Rule: this file and those in work_app/ load alone, under any server's Ruby and Rack. They name nothing else of
@@ -83,7 +83,7 @@ module Cuttle
         garbage.size
       end
 
-      # Computes and waits by turns. If a slice computes too long, the next one computes less.
+      # Computes and waits in turn. If a slice computes too long, the next one computes less.
       def slices(parameters, factor)
         share = factor / parameters.slices / 1000
         owed = 0.0

@@ -70,7 +70,7 @@ module Cuttle
                       speed: @speed.now, network: network(used))
         end
 
-        # What a response cost the app's services, if there are any.
+        # The cost of a response in the app's services, if there are any.
         def services(used, responses)
           used[:services].positive? ? { "services_us" => used[:services] * 1e6 / responses } : {}
         end

@@ -5,7 +5,7 @@ module Cuttle
     class Plan
       # Fits a lab into the time that it may take, and says what was cut. It shortens runs first. If there would be too
       # few rounds even so, it leaves out configurations: few rounds of many configurations show nothing, because
-      # intervals are computed from starts of servers. What it expects here, the first round corrects (Runner::Roster).
+      # intervals are computed from starts of servers. The first round corrects these expectations (Runner::Roster).
       class Budget
         BOOT = 0.55 # seconds for a start and a stop, if no pilot measured it
         EXTRA = 0.1 # seconds of a run beside warm-up and measuring
@@ -59,7 +59,7 @@ module Cuttle
                   "#{say(warmup)} before it"
         end
 
-        # Whether it could be shortened. What the user asked for stays.
+        # Whether it could be shortened. A duration that the user has set stays.
         def shorter?(name, least)
           value = instance_variable_get("@#{name}")
           return false if @options.given?(name) || value <= least

@@ -159,7 +159,7 @@ module Cuttle
 
           @versions[path] ||= begin
             output, status = Open3.capture2e(path, "-e", "print RUBY_VERSION", unsetenv_others: false)
-            raise UsageError, "--ruby #{path}: not a Ruby that runs" unless status.success? && output.match?(/\A\d/)
+            raise UsageError, "--ruby #{path}: not a working Ruby" unless status.success? && output.match?(/\A\d/)
 
             output
           end

@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     class Plan
-      # A plan of configurations and loads that someone declares in pairs: a study, a benchmark. Equal ones are one, and
-      # a server that gets several loads is started once in a round for all of them.
+      # A plan of configurations and loads that someone declares in pairs: a study, a benchmark. Equal ones are merged,
+      # and a server that gets several loads is started once in a round for all of them.
       class Declared
         # pairs: [configuration, load] each, Hashes with the keys of Results::Configuration and LoadSpec but without
         # ids. A configuration may name a "series" of Ruby; then "ruby_path" is its path, or nil if it isn't here.

@@ -44,7 +44,7 @@ module Cuttle
 
         private
 
-        # [heading, cell of a choice] of what was measured.
+        # [heading, cell of a choice] for each figure that was measured.
         def measures
           [(["requests/s at #{@value.closed.name}", ->(each) { Numbers.rate(each.rate&.value) }] if @value.closed),
            (["p95 at #{@value.open.name}", ->(each) { Numbers.milliseconds(each.p95&.value) }] if @value.open)].compact
@@ -64,7 +64,7 @@ module Cuttle
            Numbers.size(pick.memory)].compact
         end
 
-        # Those that are as good in one respect.
+        # The configurations that are as good in one respect.
         def equals(choice)
           return if choice.equals.empty?
 
@@ -72,7 +72,7 @@ module Cuttle
           "#{what} #{choice.configuration.name}: #{choice.equals.map(&:name).join(", ")}."
         end
 
-        # What is given up with the pick.
+        # What a user gives up with the pick.
         def exception
           pick, tail = @value.pick, @value[:best_tail]
           return if pick.nil? || tail.nil? || tail.covers?(pick.configuration) || pick.p95.nil? || tail.p95.nil?

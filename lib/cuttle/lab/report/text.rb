@@ -51,7 +51,7 @@ module Cuttle
           "ratio: #{measure} divided by that of #{view.base.name}; in parentheses if there is no measurable difference"
         end
 
-        # All that went wrong, a line each.
+        # All failures and warnings, one line each.
         def troubles(view)
           lines = [*losses(view), *warnings(view), *missing(view), *failures(view), *invalid(view)]
           lines.map { |line| "! #{line}" }.join("\n") unless lines.empty?

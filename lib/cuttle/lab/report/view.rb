@@ -27,7 +27,7 @@ module Cuttle
           @configurations ||= results.configurations & analysis.table.map(&:configuration)
         end
 
-        # Those that don't repeat another one as a control.
+        # The configurations that don't repeat another one as a control.
         def originals
           configurations.reject(&:control_of)
         end

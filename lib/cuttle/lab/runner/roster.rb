@@ -3,9 +3,10 @@
 module Cuttle
   module Lab
     class Runner
-      # The configurations that a lab with a budget goes on with. The first round shows what each really takes, with its
-      # boots, repeated runs and waits for a calm core, and which are far behind. If there is no time for ROUNDS rounds
-      # of all, those that are farthest behind are left out; if there is no time for LEAST_ROUNDS even so, others too.
+      # The configurations that a lab with a budget continues with. The first round shows how much time each really
+      # takes, with its boots, repeated runs and waits for a calm core, and which are far behind. If there is no time
+      # for ROUNDS rounds of all, those that are farthest behind are left out. If there is still no time for
+      # LEAST_ROUNDS, others are left out too.
       #
       # Rule: the control and what it repeats stay. A configuration about as good as the best is only left out for the
       # sake of LEAST_ROUNDS, because one run says little.
@@ -24,7 +25,7 @@ module Cuttle
           !@out.include?(configuration.id)
         end
 
-        # Runs the block, which measures what +start+, a Plan::Start, says.
+        # Runs the block, which measures +start+, a Plan::Start.
         def time(start)
           began = Cuttle.now
           yield
@@ -32,7 +33,7 @@ module Cuttle
           @seconds[start.configuration.id] = Cuttle.now - began if start.round.zero?
         end
 
-        # Notes a run, as the results have it.
+        # Records a run, in the form of the results.
         def add(start, load, run)
           return unless start.round.zero?
 
@@ -40,12 +41,12 @@ module Cuttle
           @values[start.configuration.id][load] = value if value
         end
 
-        # Seconds of a round of those that are in the lab.
+        # Seconds of a round with the configurations that are still in the lab.
         def seconds
           @seconds.sum { |id, seconds| @out.include?(id) ? 0 : seconds }
         end
 
-        # Whether it can't be left out: it is the control, or what that repeats.
+        # Whether it can't be left out, because it is the control or the configuration that the control repeats.
         def stays?(configuration)
           !configuration.control_of.nil? || @plan.present.any? { |each| each.control_of == configuration.id }
         end
@@ -64,7 +65,7 @@ module Cuttle
 
         private
 
-        # Those that may be left out, the farthest behind first.
+        # The configurations that may be left out, the farthest behind first.
         def candidates
           @plan.present.select { |each| include?(each) && !stays?(each) }.sort_by { |each| -behind(each) }
         end
@@ -89,7 +90,7 @@ module Cuttle
           format("%.1f times behind the best", behind)
         end
 
-        # How many times better the best is, under the load where that is least.
+        # The factor by which the best is better, under the load with the smallest factor.
         def behind(configuration)
           factors = @plan.loads_of(configuration).filter_map { |load| factor(configuration, load) }
           factors.min || Float::INFINITY

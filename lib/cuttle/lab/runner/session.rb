@@ -130,7 +130,7 @@ module Cuttle
           runner.finish
         end
 
-        # In a lab of two minutes, runs can't wait for one.
+        # A lab of two minutes can't wait for a whole minute.
         def core_speed
           limit = [Machine::CoreSpeed::LIMIT, *(@options.budget * WAITING if @options.budget)].min
           Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?), limit: limit)

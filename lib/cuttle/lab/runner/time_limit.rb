@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     class Runner
-      # Limits the time of a running lab. A round does not begin if it would end late, and is broken off if it takes
-      # much longer than that. Until the rounds are made that are the least, it limits nothing.
+      # Limits the time of a running lab. A round does not begin if it would end late, and is stopped if it takes much
+      # longer than that. There is no limit until the minimum number of rounds is made.
       class TimeLimit
         FAR = 1.25 # times the budget
 
@@ -55,7 +55,7 @@ module Cuttle
           @made < @least && short?
         end
 
-        # Says how long the next round will take. Otherwise it is expected to take as long as the one before.
+        # Sets how long the next round will take. Otherwise it is expected to take as long as the previous one.
         def expect(seconds)
           @next = seconds
         end

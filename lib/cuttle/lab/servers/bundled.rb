@@ -90,7 +90,7 @@ module Cuttle
             lock if @gems.any?
           end
 
-          # Variables for a Ruby process that shall have these gems and no others.
+          # Variables for a Ruby process that must have these gems and no others.
           def environment
             paths = [*@gem_directory&.path, *@own["paths"]]
             { "BUNDLE_GEMFILE" => @app.gemfile, "BUNDLE_APP_CONFIG" => nil, **(@gems.any? ? ours : {}),

@@ -15,7 +15,8 @@ module Cuttle
         @lock = Mutex.new
 
         class << self
-          # A port that nobody uses at the moment, and that is not given out again soon. Raises Failure where none is.
+          # A port that no process uses at the moment, and that is not given out again soon. Raises Failure if there is
+          # none.
           def free
             @lock.synchronize do
               reserve unless @owner == Process.pid
@@ -29,7 +30,7 @@ module Cuttle
 
           private
 
-          # Whoever is bound to the first port of a block, without listening, has the rest.
+          # The process that is bound to the first port of a block, without listening, owns the rest of the block.
           def reserve
             @sign&.close # a parent's, after a fork
             first = ALL.step(BLOCK).to_a[..-2].shuffle(random: Random.new).find { |port| @sign = sign(port) }
@@ -39,7 +40,7 @@ module Cuttle
             @owner = Process.pid
           end
 
-          # A socket that is bound to +port+; nil if another one is.
+          # A socket that is bound to +port+; nil if another socket is.
           def sign(port)
             socket = Socket.new(:INET, :STREAM)
             socket.bind(Addrinfo.tcp("127.0.0.1", port))

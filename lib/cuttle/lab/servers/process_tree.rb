@@ -39,7 +39,7 @@ module Cuttle
           found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
         end
 
-        # The kernel lists sockets that listen first. What follows may be thousands of connections, ended ones as well.
+        # The kernel lists listening sockets first. Thousands of connections may follow, including ended ones.
         def self.listening_in(table)
           lines = File.foreach(table).lazy.drop(1).map(&:split)
           lines.take_while { |fields| fields[SOCKET_STATE] == LISTENING }.to_a

@@ -6,8 +6,8 @@ module Cuttle
   module Lab
     module Testers
       # wrk: threads on epoll. It runs for a time, never for a number of requests, and does not report requests that are
-      # in flight at the end. Connecting is not part of its times. It drops what takes longer than its timeout, and
-      # "corrects" latencies above twice the mean interval by adding made-up shorter ones.
+      # in flight at the end. Connecting is not part of its times. It drops responses that take longer than its timeout,
+      # and "corrects" latencies above twice the mean interval by adding made-up shorter ones.
       class Wrk < Tester
         PROGRAM = "wrk"
         PACKAGE = "wrk"
