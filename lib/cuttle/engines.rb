@@ -11,8 +11,8 @@ module Cuttle
   #   Engine.new(source:, service:, threads:, max_fibers:)
   #   #run    serves; returns when it was stopped and has answered every request that it took
   #   #stop(leave_backlog: false)
-  #           from any thread and from a trap handler: sets a flag and writes to a descriptor. What waits in the backlog
-  #           is answered, or left to other processes that go on to accept from the same listeners
+  #           from any thread and from a trap handler: sets a flag and writes to a descriptor. Requests in the backlog
+  #           are answered, or left to other processes that continue to accept from the same listeners
   #   #stats  => Hash of Integers: connections, accepted, requests, dropped, threads, busy
   #
   # An engine ignores options that don't concern it, and has no defaults of its own: the settings have them.

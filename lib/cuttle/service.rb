@@ -4,9 +4,9 @@ module Cuttle
   # Handles one request, under any engine: static files, the app, the access log. Each part has call(exchange), which
   # returns whether it answered. Many threads and fibers may run this code at the same time.
   class Service
-    # What a service is made from: the Rack +app+, the +docroot+ of static files or nil, whether no app follows them
-    # (+final+), the options of an access log or nil (+log+), the core, and what answers for an app that raises, or nil
-    # (+failure+). Ractors build one each, for a service has open files.
+    # The parts that a service is made from: the Rack +app+, the +docroot+ of static files or nil, whether no app
+    # follows them (+final+), the options of an access log or nil (+log+), the core, and the handler for an app that
+    # raises, or nil (+failure+). Each ractor builds its own service, because a service has open files.
     Recipe = Struct.new(:app, :docroot, :final, :log, :core, :failure) do
       def build
         Service.build(app: Rack::Adapter.new(app, failure), static: static, log: access_log)
@@ -38,8 +38,8 @@ module Cuttle
       end
     end
 
-    # Builds the service. +static+, if given, gets a request first, then +app+; +log+ records each response. An app
-    # alone is its own service, so nothing stands between it and the engine.
+    # Builds the service. +static+, if given, gets a request first, then +app+; +log+ records each response. Without
+    # both, the app itself is the service, so nothing stands between it and the engine.
     def self.build(app:, static: nil, log: nil)
       static || log ? new(app, static, log) : app
     end

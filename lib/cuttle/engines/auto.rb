@@ -2,13 +2,13 @@
 
 module Cuttle
   module Engines
-    # What --threads auto means: one thread, and others as they help, up to a limit. Code that wants a number takes it
-    # for the Range that it is.
+    # The value of --threads auto: one thread, and further ones as they help, up to a limit. It is a Range, for code
+    # that needs numbers.
     #
     #   cores   that all workers together may keep busy; where a process uses its share of them, no thread is added
     #   room?   whether there is memory for another thread now
     class Auto < Range
-      # The limit where nothing says less.
+      # The limit if nothing sets a lower one.
       MOST = 64
 
       attr_reader :cores

@@ -33,8 +33,8 @@ module Cuttle
         @fibers = 0 # that have a request
       end
 
-      # Runs in a new thread if the caller's thread already has a scheduler, or another fiber than its first is current:
-      # the loop must be in the fiber to which Ruby returns from those that end.
+      # Runs in a new thread if the caller's thread already has a scheduler, or if its current fiber is not its first.
+      # The loop must be in the fiber to which Ruby returns when other fibers end.
       def run
         return Thread.new { run }.value if Fiber.scheduler || !Fiber.current.blocking?
 

@@ -38,7 +38,7 @@ module Cuttle
 
       private
 
-      # After each response other clients get their turn: if one waits, a busy connection is closed.
+      # After each response other clients get a turn: if another connection waits, a busy one is closed.
       def serve(connection)
         while (exchange = connection.next_request(GRACE))
           exchange.close_after if @source.waiting?

@@ -70,8 +70,8 @@ module Cuttle
         connection&.close # the thread was killed while it had a connection
       end
 
-      # Gives the connection a new thread, once the system can create one. If no thread runs that could end, the calling
-      # thread serves the connection.
+      # Gives the connection a new thread, once the system can create one. If no other thread runs that could end, the
+      # calling thread serves the connection.
       def hand_over(connection)
         until @pool.grow(connection)
           return serve(connection, last: true) if @pool.size.zero?
@@ -80,7 +80,7 @@ module Cuttle
         end
       end
 
-      # Threads take connections in turn. The pool grows when its last free thread takes one.
+      # Threads take connections in turn. The pool grows when its last free thread takes a connection.
       def work
         while (connection = await_turn { |accepted| connection = accepted })
           @pool.grow if crowded? && @pool.elastic?
@@ -109,7 +109,7 @@ module Cuttle
       end
 
       # No connection may keep its thread while other connections wait for one. A thread that has just been created is
-      # free, though it has not come for its turn yet.
+      # free, although it does not queue for its turn yet.
       def crowded?
         @pooled && @taken.size >= @pool.size
       end

@@ -5,8 +5,8 @@ module Cuttle
     # Runs a Rack app for a request and sends its response: Rack 3 and Rack 2.2, every kind of body.
     #
     # A mistake of the app never breaks the wire. Before the first octet it becomes a 500. After the first octet the
-    # connection ends without completing the message. A worker survives every exception of an app, also exit and abort.
-    # Only a SignalException on the main thread passes, because there it is Ruby's order to end the process.
+    # connection ends without completing the message. A worker survives every exception of an app, even exit and abort.
+    # Only a SignalException on the main thread passes, because with it Ruby ends the process.
     class Adapter
       FAILURE = [500, { "content-type" => "text/plain" }.freeze, ["Internal Server Error\n"].freeze].freeze
 
@@ -16,14 +16,14 @@ module Cuttle
         exchange.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
       end
 
-      # Whether +error+ says that the request of +exchange+ has its answer already (app_timeout): the watchdog has
-      # reported that.
+      # Whether +error+ says that the request of +exchange+ was already answered (app_timeout), which the watchdog has
+      # reported.
       def self.too_late?(exchange, error)
         error.is_a?(IOError) && exchange.finished?
       end
 
-      # +failure+, if given, is called with an exception of the app, the env (or nil) and 500, as many of these as it
-      # takes, and returns the Rack response to send instead of FAILURE.
+      # +failure+, if given, is called with an exception of the app, the env (or nil) and 500 (with only as many of
+      # these as it takes), and returns the Rack response to send instead of FAILURE.
       def initialize(app, failure = nil)
         @app = app
         @failure = failure

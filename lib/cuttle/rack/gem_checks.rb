@@ -4,11 +4,11 @@ module Cuttle
   module Rack
     # Middleware of a loaded app that does harm under the engine that runs it.
     module GemChecks
-      # What Thread#raise hits where requests are fibers: the loop that serves all of them.
+      # If requests are fibers, Thread#raise hits the loop that serves all of them.
       TIMEOUT = "rack-timeout raises into the thread that serves every request of a process of this engine, so it " \
                 "ends the process: take --app-timeout in its place, or Timeout.timeout in the app"
 
-      # One line for each such gem, for an engine with +traits+. Empty if there is none that we know of.
+      # One line for each such gem, for an engine with +traits+. Empty if no such gem is known.
       def self.lines(traits)
         traits.fibers? && defined?(::Rack::Timeout::RequestTimeoutException) ? [TIMEOUT] : []
       end

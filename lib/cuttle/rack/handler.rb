@@ -7,7 +7,7 @@ module Cuttle
   module Rack
     # The handler of `rackup -s cuttle` and `rails server -u cuttle`. Its options are rackup's (Host, Port, environment)
     # and ours in rackup's spelling: -O Engine=fibers -O Threads=1:5 -O Workers=2 -O KeepAlive=off. Environment
-    # variables count as on our own command line.
+    # variables apply as on our own command line.
     module Handler
       # Settings for which rackup has its own options.
       ITS_OWN = %i[path binds port environment].freeze
@@ -24,12 +24,12 @@ module Cuttle
       # Options that rackup may pass => the name of the setting.
       OPTIONS = ROWS.transform_values(&:name).merge(Silent: :quiet, environment: :environment).freeze
 
-      # The program that has loaded the app, and has set the variables of the environment for it. +commands+ are
-      # Restart.noted's, where this process' command line is not the one to execute again. +pidfile+ is the path of its
-      # own pidfile, or nil.
+      # The program that has loaded the app, and has set the environment variables for it. +commands+ is the value of
+      # Restart.noted, if this process' command line is not the one to execute again. +pidfile+ is the path of the
+      # program's own pidfile, or nil.
       Host = Struct.new(:commands, :pidfile) do
-        # In a forked process: rackup would remove the file at the end of each process that has this String. Blocks of
-        # at_exit can't be taken back, and those of the app shall run.
+        # Call it in a forked process: rackup would remove the file at the end of each process that has this String. An
+        # at_exit block can't be removed, and the app's own blocks must run.
         def close
           pidfile.clear unless pidfile.nil? || pidfile.frozen?
         end
@@ -45,8 +45,8 @@ module Cuttle
           abort "cuttle: #{error.message}"
         end
 
-        # Makes `rails server` and `rackup` take Cuttle where the user names no server. They look for Puma and Falcon
-        # first, so one of these in the bundle stays the default.
+        # Makes `rails server` and `rackup` use Cuttle if the user names no server. They look for Puma and Falcon first,
+        # so if the bundle has one of these, it stays the default.
         def offer(variables = ENV)
           return if %w[puma falcon].any? { |name| Gem.loaded_specs.key?(name) }
 
@@ -74,8 +74,8 @@ module Cuttle
         private
 
         # `rails server` says how to restart it: its --restart removes the pidfile, which names this process. A
-        # rehearsal must leave that file alone, so it gets one of its own. A daemon stays one over an exec, and must not
-        # become another process, so its restart is told nothing of that.
+        # rehearsal must leave that file alone, so it gets one of its own. A daemon stays a daemon over an exec, and
+        # must not become another process, so its restart gets no option for that.
         def commands(options)
           unless (command = options[:restart_cmd]&.shellsplit)
             return { command: options[:daemonize] ? command_line&.-(DAEMON) : command_line }
@@ -86,7 +86,7 @@ module Cuttle
           { command: command, rehearsal: command - %w[--restart] + ["-P", pidfile] }
         end
 
-        # rackup takes its arguments out of ARGV. Bundler still has them where it loaded rackup into its own process.
+        # rackup removes its arguments from ARGV. Bundler still has them if it loaded rackup into its own process.
         def command_line
           Restart.command_line do
             ObjectSpace.each_object(::Bundler::CLI::Exec).first&.args&.grep(String) if defined?(::Bundler::CLI::Exec)
@@ -115,7 +115,7 @@ module Cuttle
           options[:environment] == "development" && !options.key?(:user_supplied_options)
         end
 
-        # Whether Host and Port are only the defaults of rackup or of `rails server`, where the file says better.
+        # Whether Host and Port are only the defaults of rackup or of `rails server`, which the file overrides.
         # `rails server` names the options that the user gave.
         def default_address?(options, configuration)
           given = options[:user_supplied_options] || ADDRESS

@@ -23,7 +23,8 @@ module Cuttle
 
         private
 
-        # A user who names an app's directory wants the app. Its sources and secrets must not be served as files.
+        # A user who names an app's directory wants to serve the app. Its sources and secrets must not be served as
+        # files.
         def directory(path)
           return NOT_FOUND unless File.exist?(File.join(path, "config.ru"))
 

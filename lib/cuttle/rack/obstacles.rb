@@ -2,11 +2,11 @@
 
 module Cuttle
   module Rack
-    # Tells the operator what requests run into that ractors may not do: each line once in a process, however many
-    # requests and ractors meet it. Each ractor passes on what is new to it, and a thread of the main ractor prints what
-    # is new to all.
+    # Tells the operator which operations that are forbidden in ractors requests attempt: each line once in a process,
+    # however many requests and ractors cause it. Each ractor passes on lines that are new to it, and a thread of the
+    # main ractor prints those that are new to all.
     module Obstacles
-      # The last lines, so that none is printed twice. They may be without number, as a line may name an object by its
+      # The last lines, so that none is printed twice. Their number is limited, because a line may name an object by its
       # address. Threads of one ractor share it.
       class Known
         MOST = 100

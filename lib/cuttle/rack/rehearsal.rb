@@ -2,10 +2,10 @@
 
 module Cuttle
   module Rack
-    # One request to an app, in a ractor that serves nothing else: what Ruby forbids in ractors shows before clients see
-    # it. Whatever else the app does with that request is its own affair.
+    # One request to an app, in a ractor that serves nothing else, so that operations that Ruby forbids in ractors show
+    # before clients are affected. Anything else that the app does with that request does not matter.
     class Rehearsal
-      # Seconds for it: a stream may have no end. What an app runs into later, it runs into while it serves.
+      # Seconds for the request, because a stream may have no end. Obstacles that come later show while the app serves.
       LIMIT = 3
 
       CLASS_VARIABLE = /class variables from non-main Ractors \((?<what>@@\w+) from (?<owner>[\w:]+)\)/
@@ -14,7 +14,7 @@ module Cuttle
       BLOCK = /\Adefined with an un-shareable Proc/
       KINDS = { CLASS_VARIABLE => "class variable", MODULE_VARIABLE => "variable", CONSTANT => "constant" }.freeze
 
-      # Raises UsageError if +app+, which is shareable, runs into what ractors may not do.
+      # Raises UsageError if +app+, which is shareable, attempts an operation that is forbidden in ractors.
       def self.call(app)
         line = first_ractor { Ractor.new(app) { |shared| Rehearsal.new(shared).run } }.value
         raise UsageError, line if line
@@ -30,7 +30,7 @@ module Cuttle
       end
       private_class_method :first_ractor
 
-      # What is in the way, in one line; nil if +error+ has nothing to do with that, as in the main ractor.
+      # The obstacle, in one line; nil if +error+ has nothing to do with ractors, as in the main ractor.
       def self.explain(error)
         return if !defined?(::Ractor.main?) || ::Ractor.main?
         return unless error.is_a?(::Ractor::Error) || (error.instance_of?(RuntimeError) && BLOCK.match?(error.message))
@@ -51,7 +51,7 @@ module Cuttle
       end
       private_class_method :what
 
-      # The exchange of a Stream that nobody reads.
+      # An exchange for a Stream that no client reads.
       class Nobody
         def write(_octets) = nil
         def finish = @finished = true
@@ -63,7 +63,7 @@ module Cuttle
         @app = app
       end
 
-      # Returns what is in the way, or nil.
+      # Returns the obstacle, or nil.
       def run
         Thread.new { attempt }.join(LIMIT)&.value
       end

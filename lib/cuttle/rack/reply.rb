@@ -48,7 +48,7 @@ module Cuttle
       end
 
       # The body as a new Array, if it has to_ary. If a length is announced, each is used instead, because every body
-      # must have it: Rails' to_ary fails for bodies of ranges.
+      # has that method, and Rails' to_ary fails for bodies of ranges.
       def whole_body
         return if !@body.respond_to?(:to_ary) || (length_announced && @body.respond_to?(:each))
 
@@ -118,7 +118,7 @@ module Cuttle
         complete(error)
       end
 
-      # Runs once: an error of the app may follow the end of a stream, which may come in another thread.
+      # Runs once. An error of the app may follow the end of a stream, which may happen in another thread.
       def complete(error)
         return true unless first_to_complete?
 
@@ -130,8 +130,8 @@ module Cuttle
         true
       end
 
-      # Whether the other end of a stream came before this one: it is complete, and its body is closed. Two threads may
-      # do that.
+      # Whether this is the second of a stream's two ends: it is complete, and its body is closed. They may happen in
+      # two threads.
       def second_end?
         @completing.synchronize do
           second = @one_end

@@ -6,11 +6,11 @@ require "tempfile"
 
 module Cuttle
   module Rack
-    # Makes an app, and what Rack keeps in constants, fit for ractors: frozen with all that it refers to. An app for
-    # which that is impossible is refused in one line, which names what is in the way. docs/engines.md names the
-    # constants of Rack's for which it is impossible.
+    # Prepares an app, and the objects that Rack keeps in constants, for ractors: freezes them with all that they refer
+    # to. If that is impossible for an app, it is refused with one line that names the obstacle. docs/engines.md names
+    # the constants of Rack for which it is impossible.
     module Sharing
-      # Rack's own, which nothing changes once an app has been loaded.
+      # Objects of Rack that nothing changes once an app has been loaded.
       VALUES = [Array, ERB, Hash, Proc, Regexp, Set, String, Struct, ::Rack::QueryParser].freeze
 
       # Names of methods that take one value.
@@ -50,7 +50,7 @@ module Cuttle
           end
         end
 
-        # Of constants, and of what a module keeps in its own variables.
+        # The values of constants, and of a module's own variables.
         def values(room)
           names = room.constants(false).reject { |name| room.autoload?(name) }
           names.map { |name| room.const_get(name) } +

@@ -7,17 +7,17 @@ module Cuttle
       # more than most requests. The pool doesn't hold a fiber that waits in the app; Strands continues it.
       #
       # Fiber-locals stay from request to request, as thread-locals do in an engine with threads. Fiber storage
-      # (Fiber[], Ruby 3.2) doesn't: what a request changed there is undone. To end the fiber would be simpler, but Ruby
-      # may keep the stack of one that ends after a transfer until the next garbage collection.
+      # (Fiber[], Ruby 3.2) doesn't: a request's changes to it are undone. It would be simpler to end the fiber, but
+      # Ruby may keep the stack of a fiber that ends after a transfer until the next garbage collection.
       #
       # Runs on the engine's thread.
       class Pool
-        # After so many requests, the fibers that all of them could have done without end.
+        # After this many requests, fibers that none of these requests needed end.
         ROUND = 1024
 
         STORAGE = Fiber.method_defined?(:storage)
 
-        # The block serves an exchange. Made in the loop's fiber.
+        # The block serves an exchange. Call it in the loop's fiber.
         def initialize(strands, &work)
           @strands = strands
           @work = work
@@ -61,7 +61,7 @@ module Cuttle
           end
         end
 
-        # Returns when there is something to take. An app that kept the fiber may transfer to it too.
+        # Returns when there is an exchange to take. An app that kept the fiber may transfer control to it too.
         def rest(fiber)
           @idle << fiber
           @loop.transfer(@loop) while @handed.nil?

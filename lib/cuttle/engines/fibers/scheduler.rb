@@ -30,8 +30,8 @@ module Cuttle
           left_behind? ? select(io, events, timeout) : @watches.wait(io.fileno, events, timeout)
         end
 
-        # IO.select, which knows more than the poller: buffers, tied IOs, exceptional conditions. A blocking fiber asks
-        # what is ready. If nothing is, a thread waits.
+        # IO.select, which knows more than the poller: buffers, tied IOs, exceptional conditions. A blocking fiber
+        # checks what is ready. If nothing is, a thread waits.
         def io_select(readable, writable = nil, exceptional = nil, timeout = nil)
           return IO.select(readable, writable, exceptional, timeout) if left_behind?
 

@@ -7,7 +7,8 @@ module Cuttle
       # in it (its own, those of enumerators) it is one sequence of execution, like a thread, of which at most one fiber
       # waits.
       #
-      # Only transfer enters and leaves it. So a fiber of the app that raised in it would never continue.
+      # Control enters and leaves it only by transfer. So if a fiber of the app raised an exception in it, that fiber
+      # would never continue.
       class Strand < Fiber
         # The exception arrives at the loop's next turn, where the strand waits. Another one has no effect.
         def raise(*exception, **)

@@ -7,7 +7,7 @@ module Cuttle
       #
       # The times are in a separate Array, because a heap of a thousand sleepers spends most of its time comparing them.
       class Timers
-        # What to continue at the time: +fiber+, with the exception to raise in it, or nil to resume it.
+        # The +fiber+ to continue at that time, with the exception to raise in it, or nil to resume it.
         Timer = Struct.new(:fiber, :exception) do
           def cancel
             self.fiber = nil

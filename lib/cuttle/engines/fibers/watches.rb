@@ -24,9 +24,9 @@ module Cuttle
           forget(wait, entry) if entry
         end
 
-        # The poller reported the descriptor of +wait+. Continues the fibers whose events came, and to watch for the
-        # others. If the poller saw no event, the app has closed the descriptor without Ruby's knowledge, and its
-        # number may belong to another file. Then all fibers continue and find out themselves.
+        # The poller reported the descriptor of +wait+. Continues the fibers whose events came, and continues to watch
+        # for the others. If the poller saw no event, the app has closed the descriptor without Ruby's knowledge, and
+        # its number may belong to another file. Then all its fibers continue, and find out by themselves.
         def ready(wait)
           seen = @poller.unwatch(wait.fileno)
           done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
@@ -36,7 +36,7 @@ module Cuttle
           end
         end
 
-        # Watches none any more. A forked child leaves the parent's poller alone.
+        # Stops watching all descriptors. A forked child leaves the parent's poller alone.
         def close
           @waits.each_key { |fileno| @poller.unwatch(fileno) } unless @poller.forked?
           @waits.clear

@@ -7,10 +7,10 @@ module Cuttle
     class Ractors
       # What one ractor runs. Ractors share this object, and it is frozen with all that it refers to.
       class Cell
-        # What differs from one ractor to another.
+        # The values that differ from one ractor to another.
         OWN = ["rack.errors"].freeze
 
-        # Seconds between two looks whether only stuck requests are left.
+        # Seconds between two checks whether only stuck requests are left.
         LOOK = 0.1
 
         # Loads and freezes what ractors will use. Raises UsageError.
@@ -30,9 +30,9 @@ module Cuttle
           @board = board
         end
 
-        # Serves in the calling ractor until +stop+ is readable (an octet: leave the backlog), and every request is
-        # answered. Writes an octet to +stranded+ when only requests are left that are stuck in the app. These are
-        # descriptors, as the +listeners+ are; the ractor owns them.
+        # Serves in the calling ractor until +stop+ is readable (an octet means: leave the backlog), and every request
+        # is answered. Writes an octet to +stranded+ when only requests that are stuck in the app are left. +stop+,
+        # +stranded+ and the +listeners+ are descriptors, which the ractor owns.
         def run(place, listeners, stop, stranded)
           source = source(place, listeners.map { |fd| Socket.for_fd(fd) })
           engine = Hybrid.new(source: source, service: @service.build, threads: @threads)

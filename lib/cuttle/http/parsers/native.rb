@@ -5,7 +5,8 @@ module Cuttle
     module Parsers
       # The parser in C, with the contract of the others. The server's connections call its C functions directly.
       class Native
-        # Loads the core, which defines the other methods. If the core loads this file, it has its Poller by then.
+        # Loads the core, which defines the other methods, unless the core itself loads this file: then its Poller
+        # exists.
         Cuttle.const_get(:Poller)
 
         def self.study_only?

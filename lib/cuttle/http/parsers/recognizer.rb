@@ -8,8 +8,8 @@ module Cuttle
       # A few regular expressions, as small servers have them. The native parser accepts everything that this parser
       # accepts, with the same Head. This parser rejects much that is valid: targets that are no paths, authorities
       # other than name and port, heads over 16 KB, and, with a 501, everything in RFC 9112 beyond Content-Length. It
-      # rejects input that can no longer become a head at once, but it looks at every octet again with each piece. It is
-      # for study, not for production.
+      # immediately rejects input that can no longer become a head, but it looks at every octet again with each piece.
+      # It is for study, not for production.
       class Recognizer
         LIMIT = 16_384 # octets of a head
 

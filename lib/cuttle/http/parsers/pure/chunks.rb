@@ -104,7 +104,7 @@ module Cuttle
           end
 
           # The length of the body's extensions so far plus +octets+. Extensions are skipped, but without a limit they
-          # would cost time without end.
+          # could take time without end.
           def check_extensions(octets)
             return @extensions + octets if @extensions + octets <= Syntax::EXTENSIONS_LIMIT
 

@@ -7,8 +7,8 @@ module Cuttle
     module Parsers
       class Pure
         # Splits the lines of a head into parts while their octets arrive. It looks at each octet once (at the octets of
-        # a version again with each piece). It rejects an octet that is not allowed at its place (RFC 9112, 3 and 5) at
-        # once. So a verdict never depends on how the input was cut.
+        # a version again with each piece). It rejects an octet that is not allowed at its place (RFC 9112, 3 and 5) as
+        # soon as it arrives. So a verdict never depends on how the input was cut.
         #
         #   method --SP--> target --SP--> version --CR--> line_feed --LF--> done
         #   name --":"--> value --CR--> line_feed --LF--> done
