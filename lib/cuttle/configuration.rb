@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # A configuration file: Ruby that says the values of settings, and which app to serve. Words lists what it may say.
-  # Reading one starts nothing and changes nothing outside, but for what the file's own Ruby does.
+  # A configuration file: Ruby code that sets the values of settings, and the app to serve. Words lists its words.
+  # Reading a file starts nothing and changes nothing outside, except what the file's own code does.
   class Configuration
     autoload :Words, "cuttle/configuration/words"
 
@@ -25,7 +25,7 @@ module Cuttle
 
       private
 
-      # The environment in the file itself would come too late.
+      # An environment set in the file itself would come too late.
       def find(flags, variables)
         environment = Settings.build(variables: variables, environment: flags[:environment]).environment
         ["config/cuttle/#{environment}.rb", "config/cuttle.rb"].find { |path| File.exist?(path) }

@@ -4,20 +4,20 @@ require "securerandom"
 require "socket"
 
 module Cuttle
-  # The control listener (--control-url): answers probes, tells figures and passes commands on, over HTTP. It is a small
-  # app (App) on a server of our own, in threads of the process that is asked: the supervisor, or the only process
-  # (-w 0). It listens from the beginning, and answers from #start to #stop, also while the server drains. A hot restart
-  # leaves the sockets open, so who asks meanwhile waits for the next program.
+  # The control listener (--control-url): answers probes, reports figures and passes commands on, over HTTP. It is a
+  # small app (App) on a server of our own, in threads of the supervisor or of the only process (-w 0). It listens from
+  # the beginning, and answers from #start to #stop, even while the server drains. A hot restart leaves the sockets
+  # open, so a client that connects during the restart waits for the next program.
   #
-  # Who may connect to a Unix socket is who may write to its file: its owner. TCP needs a token.
+  # Only the owner of a Unix socket's file can connect to it. TCP needs a token.
   class Control
     autoload :App, "cuttle/control/app"
     autoload :ByPid, "cuttle/control/by_pid"
     autoload :Client, "cuttle/control/client"
     autoload :Commands, "cuttle/control/commands"
 
-    # Its own server: two threads, and nothing that a client could hold up for long or make large. Times in seconds,
-    # sizes in octets.
+    # The settings of its own server: two threads, with limits so that a client can neither block it for long nor make
+    # it large. Times in seconds, sizes in octets.
     LIMITS = {
       threads: 2, max_connections: 256, header_timeout: 2, body_timeout: 2, idle_timeout: 2, write_timeout: 5,
       max_body: 1024, drain_grace: "none", shutdown_timeout: 1
@@ -35,8 +35,8 @@ module Cuttle
     # What it listens on.
     attr_reader :listeners
 
-    # Listens, on +inherited+ (Listeners::Inherited, of before a hot restart) where these are what is asked for.
-    # +process+ is what is controlled. Its methods are called by several threads, and return at once:
+    # Listens, on sockets of +inherited+ (Listeners::Inherited, from before a hot restart) if they match the URL.
+    # +process+ is the controlled process. Several threads call its methods, which return at once:
     #
     #   stats, top     a Hash for JSON
     #   measures       a Hash for Telemetry::Metrics.of
@@ -62,7 +62,7 @@ module Cuttle
       self
     end
 
-    # Answers what is under way, at most a second long, stops listening, and removes the file of a Unix socket. In a
+    # Answers the requests under way, for at most a second, stops listening, and removes the file of a Unix socket. In a
     # forked child it only closes the child's copies.
     def stop
       @server.stop if Process.pid == @owner
@@ -97,7 +97,8 @@ module Cuttle
       File.umask(before)
     end
 
-    # Nobody can guess it, and thus take it before. What this process left there before it executed itself goes.
+    # A name that nobody can guess and so occupy first. The socket that this process had before it executed itself is
+    # removed.
     def somewhere
       require "tmpdir"
       beginning = "#{Dir.tmpdir}/cuttle-#{Process.pid}-"

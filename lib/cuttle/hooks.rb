@@ -3,7 +3,7 @@
 module Cuttle
   # The blocks that a configuration file gives for moments in a server's life. NAMES says which process runs each.
   class Hooks
-    # Our word => other words for the same.
+    # Our word => its other names.
     NAMES = {
       before_fork: [],                                # the mould, once it has loaded the app
       before_refork: %i[on_refork],                   # a worker that becomes the mould, with no request left
@@ -19,14 +19,14 @@ module Cuttle
     # A block and the line that gave it.
     Hook = Struct.new(:block, :place)
 
-    # What answers for an app that raises, or nil (see Rack::Adapter).
+    # The handler that answers for an app that raises, or nil (see Rack::Adapter).
     attr_accessor :failure
 
     def initialize
       @hooks = NAMES.transform_values { [] }
     end
 
-    # Adds a block for +name+, to be called after those that are there.
+    # Adds a block for +name+, which is called after the earlier ones.
     def add(name, place, &block)
       @hooks.fetch(name) << Hook.new(block, place)
     end

@@ -1,29 +1,30 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Turns the configuration file of another server into one of ours: evaluates it with a recorder in the place of that
-  # server, and writes what it said in our words. What has no equal, and which lines read the environment, is told.
+  # Turns the configuration file of another server into one of ours: evaluates it with a recorder in place of that
+  # server, and writes its settings in our words. It reports words that have no equivalent, and lines that read the
+  # environment.
   class Import
     autoload :Block, "cuttle/import/block"
     autoload :Puma, "cuttle/import/puma"
     autoload :Recorder, "cuttle/import/recorder"
     autoload :Unicorn, "cuttle/import/unicorn"
 
-    # Server => its words: what becomes of each.
+    # Server => its words, with the translation of each.
     SERVERS = { "puma" => :Puma, "unicorn" => :Unicorn }.freeze
 
-    # A thing that the user has to look at: the line in the other file, and what to do.
+    # Something that the user has to check: the line in the other file, and what to do.
     Remark = Struct.new(:place, :text) do
       def to_s = "#{place}: #{text}"
     end
 
-    # Raised by a translation for a call that has no equal; its message says why, or what to use.
+    # A translation raises it for a call that has no equivalent. Its message says why, or what to use instead.
     class NoEqual < StandardError; end
 
     # Values that can be written into a file.
     SIMPLE = [Integer, String, Symbol, true, false, nil].freeze
 
-    # +value+ as Ruby. Raises NoEqual for an object that has no such text; +name+ says what it is the value of.
+    # +value+ as Ruby code. Raises NoEqual for an object that can't be written as text; +name+ says whose value it is.
     def self.literal(value, name = "the value")
       case value
       when *SIMPLE then value.inspect
@@ -66,7 +67,7 @@ module Cuttle
        "# Made from #{@path} by cuttle import. The values are those that the file had then.", *changing]
     end
 
-    # The other file's lines that read the environment, as comments: whoever reads ours may want them back.
+    # The other file's lines that read the environment, as comments, so that a user can restore them.
     def changing
       return [] if @recorder.readings.empty?
 
@@ -74,7 +75,7 @@ module Cuttle
        *@recorder.readings.keys.map { |place| "#   #{@recorder.source(place)}" }]
     end
 
-    # Our lines for one call; none if it has no equal.
+    # Our lines for one call; none if it has no equivalent.
     def lines(call)
       lines = @words.translate(call, @recorder.calls).map { |word, *arguments| line(word, arguments, call) }
       needs = call.block && lines.any? ? needs(call) : []
@@ -87,7 +88,7 @@ module Cuttle
       raise Error, "#{call.place}: #{call.word}: #{error.message}"
     end
 
-    # What a block needs, unless it is there already.
+    # The code that a block needs, unless it was written already.
     def needs(call)
       new = [*@recorder.libraries, *call.block.needs] - @written
       @written |= new

@@ -31,9 +31,9 @@ module Cuttle
     KINDS = { "tcp" => :Tcp, "ssl" => :Ssl, "unix" => :Unix }.freeze
 
     class << self
-      # Listens on all +uris+, or on none. Sockets of +inherited+ (an Inherited) are used where they are what a URI asks
-      # for. With +activated+, those that systemd passed are used in any case, and if it is "only", nothing else is, if
-      # there are some. The others of +inherited+ are closed. Raises Error.
+      # Listens on all +uris+, or on none. Sockets of +inherited+ (an Inherited) are used if they match a URI. With
+      # +activated+, sockets that systemd passed are used in any case; if it is "only" and there are such sockets, no
+      # others are used. Unused sockets of +inherited+ are closed. Raises Error.
       def open(uris, inherited: nil, activated: false)
         inherited ||= Inherited.new([])
         binds = uris.map { |uri| kind(uri).new(uri) }
@@ -59,7 +59,7 @@ module Cuttle
         kind(uri).new(uri).proxy_protocol
       end
 
-      # What secures the connections of +uri+, a Tls that is not prepared; nil if nothing does.
+      # The Tls that secures the connections of +uri+, not prepared yet; nil if they are plain.
       def tls(uri)
         bind = kind(uri).new(uri)
         bind.tls if bind.is_a?(Ssl)
@@ -86,7 +86,7 @@ module Cuttle
         @owner = Process.pid
       end
 
-      # Now it is opened for +bind+, with the +options+ that it says. What systemd made stays as it is.
+      # From now on it is open for +bind+, with the +options+ of that URI. A socket that systemd made stays unchanged.
       def adopted(bind, options)
         self.bind = bind
         self.proxy_protocol = options[:proxy_protocol]
@@ -142,7 +142,7 @@ module Cuttle
       self
     end
 
-    # For each socket what secures its connections, or nil; nil if nothing secures any.
+    # For each socket the Tls that secures its connections, or nil; nil if all are plain.
     def tls
       @listeners.map { |one| one.tls&.native } if secure?
     end

@@ -9,7 +9,7 @@ module Cuttle
   #
   # Times are seconds in options, and Integers of nanoseconds in histograms.
   module Load
-    # The options can't be met here, or the server can't be measured: one line, exit status 1.
+    # The options can't be satisfied here, or the server can't be measured: one line, exit status 1.
     class Failure < Error; end
 
     autoload :Agent, "cuttle/load/agent"

@@ -3,7 +3,8 @@
 module Cuttle
   # The memory that this process may use, in octets: the machine's, or less by its control groups.
   module Memory
-    # What a thread of an app takes, rounded up: a Rails app took 36 MB for seven more (the study q12-memory).
+    # The memory of an app's thread, rounded up: a Rails app took 36 MB for seven further threads (the study
+    # q12-memory).
     THREAD = 8 << 20
 
     # The share of all memory that threads may take beyond the first.
@@ -21,7 +22,8 @@ module Cuttle
       end
 
       # How many workers there is memory for, from 1 to +most+, if the loaded app takes +octets+ (nil: unknown). Each of
-      # them, and the process that loaded it, may come to own as much: memory is shared until somebody writes to it.
+      # them, and the process that loaded it, may come to own as much, because memory is shared only until a process
+      # writes to it.
       def workers(octets, most, root: "/")
         room = octets && all(root)
         room ? ((room / octets) - 1).clamp(1, most) : most
@@ -39,7 +41,7 @@ module Cuttle
         [machine("MemTotal", root), *groups(root) { |limit, _| limit }].compact.min
       end
 
-      # What can still be had. Cached files make room.
+      # The memory that is still available. Cached files count as available.
       def left(root)
         [machine("MemAvailable", root),
          *groups(root) { |limit, use| limit && (limit - use.call) }].compact.min

@@ -4,9 +4,9 @@ require "socket"
 
 module Cuttle
   # Tells systemd how the server is (Type=notify, sd_notify(3)): datagrams of VARIABLE=value lines to the socket that
-  # NOTIFY_SOCKET names. Without that variable nothing is sent. No method raises: a supervisor that can't be told stops
-  # no server. Each returns whether the message was sent. Any thread may call them; systemd listens to the main process
-  # only, unless NotifyAccess= says otherwise.
+  # NOTIFY_SOCKET names. Without that variable nothing is sent. No method raises, because an unreachable systemd must
+  # not stop a server. Each returns whether the message was sent. Any thread may call them; systemd listens to the main
+  # process only, unless NotifyAccess= says otherwise.
   module Notify
     # A path, or @ and a name without a file.
     ADDRESS = %r{\A[/@].}
@@ -14,7 +14,7 @@ module Cuttle
     # Seconds that a message may wait for systemd to take it.
     PATIENCE = 1
 
-    # Keeps the watchdog of systemd quiet, for a thread that wakes up for it. Times are on the monotonic clock.
+    # Keeps systemd's watchdog satisfied, for a thread that wakes up in time. Times are on the monotonic clock.
     class Heartbeat
       def initialize
         @every = Notify.watchdog
@@ -29,7 +29,7 @@ module Cuttle
         @due = now + @every
       end
 
-      # Seconds until the next one; nil if nobody waits for any.
+      # Seconds until the next sign of life; nil if systemd expects none.
       def wake_in(now)
         [@due - now, 0].max if @every
       end
@@ -57,7 +57,7 @@ module Cuttle
         tell(*status_line(text))
       end
 
-      # Keeps the watchdog quiet until the next time (see #watchdog).
+      # Satisfies the watchdog until the next time (see #watchdog).
       def alive
         tell("WATCHDOG=1")
       end

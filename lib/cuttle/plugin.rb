@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # What a plugin is: a class in a file of its own, cuttle/plugin/NAME.rb, in this gem or in any other that the program
-  # can load. `plugin "my_metrics"` in a configuration file makes a Cuttle::Plugin::MyMetrics.
+  # A plugin is a class in a file of its own, cuttle/plugin/NAME.rb, in this gem or in any other that the program can
+  # load. `plugin "my_metrics"` in a configuration file makes a Cuttle::Plugin::MyMetrics.
   #
   #   class Cuttle::Plugin::MyMetrics < Cuttle::Plugin
   #     def config(words)

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Standard output and standard error into files (--redirect-stdout, --redirect-stderr), which a program for logs may
-  # move away (#reopen). What is written goes to the descriptors 1 and 2 as before; only the files behind them change,
-  # in one step. So other threads may write at any time, and children and C code follow too.
+  # Redirects standard output and standard error to files (--redirect-stdout, --redirect-stderr). A program that rotates
+  # logs may move the files away (#reopen). Writes go to the descriptors 1 and 2 as before; only the files behind them
+  # change, in one step. So other threads may write at any time, and children and C code follow too.
   #
   # Each process that writes has to #reopen: supervisor and workers share the files until then.
   class Redirection
-    # Paths are relative to the working directory of this moment. +others+ are opened again with the files, as by HUP:
+    # Paths are relative to the present working directory. +others+ are opened again with the files, for example at HUP:
     # listeners with certificates. Their #reopen raises nothing.
     def initialize(settings, others: [])
       @others = others
@@ -33,7 +33,7 @@ module Cuttle
       end
     end
 
-    # Opens the same paths again, which may be other files now, and empties none. A file that can't be opened is
+    # Opens the same paths again, which may be other files now, without emptying them. A file that can't be opened is
     # reported in one line, and the stream stays where it is. Raises nothing.
     def reopen
       @paths.each do |stream, path|
@@ -46,7 +46,7 @@ module Cuttle
 
     private
 
-    # Each write goes to the end of the file, whoever wrote last, and if it was emptied meanwhile.
+    # Each write goes to the end of the file, even if another process wrote to it or emptied it.
     def open(path)
       File.open(path, File::WRONLY | File::APPEND | File::CREAT | File::NOCTTY, 0o644).tap { |file| file.sync = true }
     rescue SystemCallError => error

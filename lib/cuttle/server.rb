@@ -79,7 +79,7 @@ module Cuttle
       wait
     end
 
-    # Tells the engine to stop, and returns at once. May be called from any thread and from a trap handler.
+    # Asks the engine to stop, and returns at once. May be called from any thread and from a trap handler.
     # +leave_backlog+: connections that nobody has accepted yet are left to other processes that listen on the same
     # sockets, and not answered here first.
     def stop_soon(leave_backlog: false)
@@ -100,7 +100,7 @@ module Cuttle
       @hijacked.told
     end
 
-    # Whether it accepts connections: it runs, and nobody has told it to stop. From any thread.
+    # Whether it accepts connections: it runs and was not asked to stop. Any thread may call it.
     def serving?
       @serving && !@stop ? true : false
     end
@@ -184,7 +184,7 @@ module Cuttle
     end
 
     # Where the requests of this process spent their time: see Ledger. Empty before it runs, and for a worker without a
-    # place in the scoreboard. From any thread.
+    # place in the scoreboard. Any thread may call it.
     def ledger
       place = @scoreboard&.place
       place ? @scoreboard.ledger(place) : {}
@@ -246,7 +246,7 @@ module Cuttle
                                       proxy_protocol: listeners.proxy_protocols(settings.proxy_protocol))
     end
 
-    # Of this process alone, and made in it, because a copy in a forked child would count for both.
+    # For this process alone, and made in it, because a copy in a forked child would count for both.
     def own_scoreboard
       core::Scoreboard.new(1, settings.ractors).tap { |scoreboard| scoreboard.take(0) }
     end

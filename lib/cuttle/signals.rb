@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # Signals that can be waited for. A handler only notes the signal and writes an octet to a pipe. The caller of #wait
-  # obeys it outside the handler, where everything is allowed. #release restores the previous handlers.
+  # Lets a thread wait for signals. A handler only records the signal and writes an octet to a pipe. The caller of #wait
+  # acts on it outside the handler, where everything is allowed. #release restores the previous handlers.
   class Signals
     # The signals that stop a server, all in the same way: it finishes the requests under way. (HUP: the terminal went
     # away, or, where output goes to files, they are opened again. The JVM keeps QUIT to itself.)
     STOP = (%w[INT TERM QUIT HUP] - (RUBY_ENGINE == "jruby" ? %w[QUIT] : [])).freeze
 
-    # The one of them by which a supervisor tells a worker to stop while others go on to accept from its listeners.
+    # The one with which a supervisor stops a worker while others continue to accept from its listeners.
     LEAVE = "QUIT"
 
-    # The one by which it asks a worker to become the mould.
+    # The signal with which it asks a worker to become the mould.
     SUCCEED = "USR1"
 
     # Print the backtraces of all threads. Systems have one or the other.
@@ -23,8 +23,8 @@ module Cuttle
     # One worker more, one less. The system stops a process that has no handlers for them.
     WORKERS = (RUBY_ENGINE == "jruby" ? [] : %w[TTIN TTOU]).freeze
 
-    # What stops no server that has handlers for it, and would end one that has them not yet, or executes itself.
-    # +files+: output goes to files, so HUP is one of them.
+    # Signals that don't stop a server with handlers, but would end one that has no handlers yet, or is executing
+    # itself. +files+: output goes to files, so HUP is one of them.
     def self.harmless(files:)
       RESTART + DUMP + WORKERS + (files ? %w[HUP] : [])
     end

@@ -2,17 +2,17 @@
 
 module Cuttle
   # The figures of this process' server: for the app (Cuttle.stats), for the control listener, and for a supervisor that
-  # asks its workers. They are read when somebody asks; a request does nothing for them.
+  # asks its workers. They are read on demand and cost requests nothing.
   module Stats
     class << self
-      # From now on +server+ is the one that this process serves with. +facts+ (as index: 2, of a worker) are told with
-      # its figures. The process that serves calls this.
+      # From now on this process serves with +server+. Its figures include +facts+ (for a worker, index: 2). The process
+      # that serves calls this.
       def serve(server, **facts)
         @server = server
         @facts = { pid: Process.pid, **facts }.freeze
       end
 
-      # This process serves no more.
+      # This process no longer serves.
       def leave
         @server = @facts = nil
       end
@@ -44,8 +44,8 @@ module Cuttle
         }
       end
 
-      # The memory of a process, in octets: its proportional set size, in which what n processes share counts for one
-      # nth in each. nil if the process has ended, or the system does not tell.
+      # The memory of a process, in octets: its proportional set size, in which a page that n processes share counts for
+      # one nth in each. nil if the process has ended, or the system does not say.
       def memory(pid)
         kilobytes = File.read("/proc/#{pid}/smaps_rollup")[/^Pss:\s*(\d+)/, 1]
         kilobytes && (kilobytes.to_i * 1024)

@@ -34,7 +34,7 @@ module Cuttle
       end
     end
 
-    # The time is the time that passed. It is above the limit if the GVL was not available.
+    # The reported time is the time that passed. It exceeds the limit if the GVL was not available.
     def description(thread, fiber, seconds, request)
       lines = fiber ? fiber.alive? && fiber.backtrace : thread.backtrace
       who = fiber ? "a fiber" : "thread #{thread.name || (thread == Thread.main ? "main" : thread.inspect)}"
@@ -43,7 +43,7 @@ module Cuttle
       [first, *lines].join("\n\t")
     end
 
-    # If a report fails (a full log), the next one is still made.
+    # If a report fails (because a log is full), the next one is still made.
     def attempt
       yield
     rescue StandardError

@@ -6,7 +6,7 @@ require "uri"
 
 module Cuttle
   class Control
-    # What the control listener answers: JSON, but for the metrics. Called by several threads.
+    # The answers of the control listener: JSON, except the metrics. Several threads call it.
     #
     #   GET  /live, /ready                        200 or 503; for probes, no token needed
     #   GET  /stats, /gc-stats, /top              figures; what `cuttle top` shows
@@ -16,7 +16,7 @@ module Cuttle
     #
     #   403 the token is missing or wrong · 404 no such path · 405 other method · 409 the process can't do that
     class App
-      # What a process may be told.
+      # The commands for a process.
       COMMANDS = %w[stop halt restart phased-restart reload-logs add-worker remove-worker thread-backtraces].freeze
 
       PROBES = %w[live ready].freeze
@@ -118,7 +118,7 @@ module Cuttle
         "" # a percent sign without digits
       end
 
-      # Takes as long for any two.
+      # Takes the same time for any two strings.
       def same?(one, other)
         one.bytes.zip(other.bytes).reduce(0) { |sum, (first, second)| sum | (first ^ second) }.zero?
       end

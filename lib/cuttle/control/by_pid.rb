@@ -4,7 +4,7 @@ module Cuttle
   class Control
     # Commands as signals, for a server without a control listener.
     class ByPid
-      # Command => its signal. HUP is missing: it stops a server whose output goes to no files.
+      # Command => its signal. HUP is missing, because it stops a server whose output does not go to files.
       SIGNALS = {
         "stop" => "TERM", "halt" => "INT", "restart" => "USR2", "phased-restart" => "USR1", "add-worker" => "TTIN",
         "remove-worker" => "TTOU"
@@ -18,7 +18,7 @@ module Cuttle
         @pid = pid
       end
 
-      # What `cuttle ctl status` says. Raises Error if there is no such process.
+      # The answer of `cuttle ctl status`. Raises Error if there is no such process.
       def status
         signal(0)
         "running"
@@ -37,7 +37,7 @@ module Cuttle
 
       private
 
-      # The first INT stops a server, and the next one ends it. Two that arrive together may count as one.
+      # The first INT stops a server, and the next one ends it. Two signals that arrive together may count as one.
       def halt
         signal("INT")
         (HALT / AGAIN).round.times { return unless again }

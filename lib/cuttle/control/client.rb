@@ -10,7 +10,7 @@ module Cuttle
       # Seconds for the whole answer.
       PATIENCE = 10
 
-      # What is asked with GET; everything else is a POST.
+      # Requests that use GET; all others use POST.
       READ = %w[live ready stats gc-stats top metrics].freeze
 
       # +status+ is nil if the listener closed the connection without an answer.
@@ -24,7 +24,7 @@ module Cuttle
         raise UsageError, "#{url}: #{error.message}"
       end
 
-      # What `cuttle ctl status` says.
+      # The answer of `cuttle ctl status`.
       def status
         ask("ready").status == 200 ? "running" : "running, but not ready: it starts or stops"
       end
@@ -64,7 +64,7 @@ module Cuttle
         Socket.tcp(host, port, connect_timeout: PATIENCE)
       end
 
-      # All until the end.
+      # Reads until the end.
       def read(socket)
         text = String.new(encoding: Encoding::BINARY)
         loop do

@@ -2,9 +2,9 @@
 
 module Cuttle
   class Control
-    # What is controlled: a Cluster, or the Worker that serves alone (-w 0). Both have #figures (Cluster::Figures,
-    # Worker::Figures), #ready? and #signal, and obey commands as the signals that mean the same. Any thread may call
-    # these methods, which return at once.
+    # Controls a Cluster, or the Worker that serves alone (-w 0). Both have #figures (Cluster::Figures,
+    # Worker::Figures), #ready? and #signal, and obey a command as they obey the corresponding signal. Any thread may
+    # call these methods, which return at once.
     class Commands
       # Command => signal. HALT is one of our own: it ends the server without waiting for requests.
       SIGNALS = {
@@ -12,7 +12,7 @@ module Cuttle
         "add-worker" => "TTIN", "remove-worker" => "TTOU", "thread-backtraces" => Signals::DUMP.first
       }.freeze
 
-      # Seconds for which the memory of processes is kept: to read it, the system walks all their pages.
+      # Seconds for which figures of memory are reused, because the system walks all pages of a process to compute them.
       MEMORY = 5
 
       # +cluster+: whether the process has workers. +files+: whether its output goes to files.
@@ -43,14 +43,14 @@ module Cuttle
           ledgers: figures.ledgers.transform_values { |ledger| ledger.transform_values { |phase| thin(phase) } } }
       end
 
-      # Whoever can answer lives.
+      # A process that can answer is alive.
       def live? = true
 
       def ready?
         @process.ready?
       end
 
-      # Raises UsageError for what this process can't do.
+      # Raises UsageError for a command that this process can't obey.
       def command(name)
         return threads if name == "thread-backtraces" && !@cluster
 
@@ -73,7 +73,7 @@ module Cuttle
         Thread.list.map { |thread| { name: thread.name || thread.inspect, backtrace: thread.backtrace } }
       end
 
-      # Who asks while another thread reads it gets what was read before, because a probe may need this thread.
+      # If another thread is reading it, the caller gets the previous figures, because a probe may need this thread.
       def memory(pids)
         return @memory || {} unless @lock.try_lock
 

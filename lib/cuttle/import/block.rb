@@ -33,7 +33,7 @@ module Cuttle
         Needs.new(@files, @scope, @block.binding).of(text)
       end
 
-      # How many arguments it takes.
+      # The number of its arguments.
       def arity = @block.parameters.length
 
       # Whether the block names one of its parameters again.
@@ -55,7 +55,7 @@ module Cuttle
 
       def opening?((_, kind, text)) = kind == :on_lbrace || (kind == :on_kw && text == "do")
 
-      # Up to where the Ruby is complete.
+      # The text up to the point where the Ruby code is complete.
       def whole(parts)
         text = +""
         parts.each do |part|
@@ -71,7 +71,7 @@ module Cuttle
           @tokens = Ripper.lex(text).reject { |_, kind,| %i[on_sp on_ignored_nl].include?(kind) }
         end
 
-        # Of local variables, and of methods without a receiver, as often as they stand there.
+        # The names of local variables, and of methods without a receiver, as often as they occur.
         def all = pick(:on_ident, %w[. &.])
         def constants = pick(:on_const, %w[. &. ::]).uniq
 
@@ -84,7 +84,7 @@ module Cuttle
         end
       end
 
-      # The definitions that a piece of Ruby needs, those first that others need.
+      # The definitions that a piece of Ruby needs. Definitions that others need come first.
       class Needs
         def initialize(files, scope, binding)
           @files = files

@@ -79,7 +79,7 @@ module Cuttle
         "clear_binds!" => -> { [] }
       }.freeze
 
-      # Plugins that need none of ours.
+      # Plugins that need no plugin of ours.
       PLUGINS = { "systemd" => "the server notifies systemd by itself; leave it out" }.freeze
 
       # Words that the recorder obeys.
@@ -94,7 +94,7 @@ module Cuttle
 
       IN_SUPERVISOR = "runs in the supervisor, which does not load the app (with workers 0 it is loaded)"
 
-      # Word => what to look at where it was translated.
+      # Word => what the user should check after its translation.
       HINTS = %w[before_restart on_restart after_booted on_booted after_stopped on_stopped].to_h do |word|
         [word, IN_SUPERVISOR]
       end.freeze
@@ -122,7 +122,7 @@ module Cuttle
           !["", "0"].include?(count.to_s)
         end
 
-        # What set_default_host says.
+        # The value of set_default_host.
         def host(calls)
           calls.reverse.find { |call| call.word == "set_default_host" }&.arguments&.first
         end
@@ -133,7 +133,8 @@ module Cuttle
           Configuration::Words.understands?(word)
         end
 
-        # clear_binds! takes back what stands before it. Puma takes any number of ports, our files one and binds.
+        # clear_binds! cancels the addresses before it. Puma takes any number of ports; our files take one port, and
+        # binds.
         def listen(call, calls)
           cleared = calls.rindex { |other| other.word == "clear_binds!" }
           valid = cleared ? calls.drop(cleared + 1) : calls

@@ -2,12 +2,12 @@
 
 module Cuttle
   class Import
-    # Evaluates the configuration file of another server and notes what it says, in order.
+    # Evaluates the configuration file of another server and records its words, in order.
     class Recorder
       # One word of the file. +block+ is a Block or nil.
       Call = Struct.new(:word, :arguments, :place, :block)
 
-      # Stands for the constant ENV in the file, and notes which line reads what.
+      # Stands for the constant ENV in the file, and records which line reads which variable.
       class Environment < BasicObject
         # Methods that look at one variable, and those whose arguments are all names.
         ONE = %i[[] fetch key? has_key? include? member? assoc].freeze
@@ -26,7 +26,7 @@ module Cuttle
         def respond_to_missing?(...) = ::ENV.respond_to?(...)
       end
 
-      # Stands for what only the other server has. The file may ask it for anything. Notes where it does.
+      # Stands for an object that only the other server has. The file may call anything on it. Records where it does.
       class Foreign < Module
         def initialize(&note)
           super(&nil)
@@ -81,7 +81,7 @@ module Cuttle
         nil
       end
 
-      # Notes a call that came from the file, or obeys it. Returns what the file gets.
+      # Records a call from the file, or obeys it. Returns the value for the file.
       def note(word, arguments, block)
         return @words::RUN[word].call(self, arguments, block) if @words::RUN.key?(word)
 

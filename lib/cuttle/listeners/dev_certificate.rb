@@ -5,9 +5,9 @@ require "fileutils"
 module Cuttle
   class Listeners
     # --dev-tls: a certificate for localhost, and the authority that signs it, in the user's state directory. A user who
-    # trusts the authority once (see #advice) meets no warnings. The authority can sign for localhost only, so nobody
-    # gains much by its key. Both are made at the first use; the certificate again before it expires. Needs Ruby's
-    # openssl library.
+    # trusts the authority once (see #advice) gets no warnings. The authority can sign for localhost only, so its key is
+    # of little use to an attacker. Both are made at the first use, and the certificate again before it expires. Needs
+    # Ruby's openssl library.
     class DevCertificate
       NAMES = %w[localhost *.localhost].freeze
       ADDRESSES = %w[127.0.0.1 ::1].freeze
@@ -33,7 +33,8 @@ module Cuttle
 
       def authority = "#{@directory}/ca.pem"
 
-      # The files of certificate and key, which it makes if there are none that are good for some time. Raises Error.
+      # The files of certificate and key. It makes new ones if there are none that are still valid for some time. Raises
+      # Error.
       def files
         FileUtils.mkdir_p(@directory, mode: 0o700)
         File.chmod(0o700, @directory) unless File.stat(@directory).mode.nobits?(0o077) # it was there before
@@ -126,8 +127,8 @@ module Cuttle
         made.sign(issuer_key, OpenSSL::Digest.new("SHA256"))
       end
 
-      # In one step: a server may read it meanwhile. The file is always a new one, because one that was left there may
-      # have other permissions, or be a link.
+      # Writes in one step, because a server may read the file at the same time. The file is always a new one, because
+      # an existing one may have other permissions, or be a link.
       def write(name, text)
         path = "#{@directory}/#{name}"
         FileUtils.rm_f("#{path}.new")

@@ -50,7 +50,7 @@ module Cuttle
 
         private
 
-        # The process is another one if a shell between does not exec.
+        # The process is another one if a shell in between does not use exec.
         def ours?(variable, process, report, expected = Process.pid)
           return true if process.nil? || process == expected.to_s
 
@@ -86,7 +86,7 @@ module Cuttle
           Listener.new(socket, uri, bind || uri, identity, activated)
         end
 
-        # The descriptor as a TCPServer or a UNIXServer; nil if it is no listening socket of that kind.
+        # The descriptor as a TCPServer or a UNIXServer; nil if it is not a listening socket of that kind.
         def socket(fd)
           socket = ::Socket.for_fd(fd)
           socket.autoclose = false
@@ -134,7 +134,7 @@ module Cuttle
         Inherited.new(parted, @report)
       end
 
-      # Closes those that nobody adopted, and removes the files that are ours.
+      # Closes the sockets that were not adopted, and removes the files that are ours.
       def close
         adopt_activated.each do |listener|
           @report.call("not used: systemd's socket #{listener.uri}, see --bind-to-activated-sockets")

@@ -12,7 +12,7 @@ module Cuttle
 
       OPTIONS = [*Tcp::OPTIONS, *Tls::OPTIONS].freeze
 
-      # What secures the connections: a Tls.
+      # The Tls that secures the connections.
       attr_reader :tls
 
       # Raises ArgumentError, which says what to give.
@@ -21,7 +21,7 @@ module Cuttle
         @tls = Tls.new(@bind, **@options.slice(*Tls::OPTIONS.map(&:to_sym)))
       end
 
-      # A socket that was open before gets what this URI says.
+      # A socket that was already open gets the options of this URI.
       def adopt(inherited)
         super
         @listeners.each { |listener| secure(listener) }

@@ -11,7 +11,7 @@ module Cuttle
 
       OPTIONS = %w[backlog reuse_port proxy_protocol low_latency].freeze
 
-      # What clients use for a socket with that +address+.
+      # The URI that clients use for a socket with that +address+.
       def self.uri(address)
         "http://#{address.ipv6? ? "[#{address.ip_address}]" : address.ip_address}:#{address.ip_port}"
       end
@@ -77,7 +77,7 @@ module Cuttle
         own.ip_address == address.ip_address || (address.ip_address == "0.0.0.0" && takes_both?(listener.socket, own))
       end
 
-      # Whether it is on every address of IPv6 and of IPv4, as systemd's sockets are that have a port alone.
+      # Whether it is on every address of IPv6 and IPv4, as systemd's sockets with only a port are.
       def takes_both?(socket, address)
         address.ip_address == "::" && !socket.getsockopt(:IPV6, :V6ONLY).bool
       end

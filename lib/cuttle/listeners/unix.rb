@@ -23,7 +23,8 @@ module Cuttle
           nil
         end
 
-        # What clients use for a socket at +path+. One that begins with NUL is a name without a file (Abstract).
+        # The URI that clients use for a socket at +path+. A path that begins with NUL is a name without a file
+        # (Abstract).
         def uri(path)
           "unix://#{path.sub(/\A\0/, "@")}"
         end

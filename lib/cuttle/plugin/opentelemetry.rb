@@ -2,8 +2,9 @@
 
 module Cuttle
   class Plugin
-    # Sends the metrics by OpenTelemetry: the gem opentelemetry-metrics-sdk, and an exporter, by default the one of the
-    # gem opentelemetry-exporter-otlp-metrics, which environment variables configure (OTEL_EXPORTER_OTLP_ENDPOINT, …).
+    # Sends the metrics with OpenTelemetry: the gem opentelemetry-metrics-sdk, and an exporter, by default the one of
+    # the gem opentelemetry-exporter-otlp-metrics, which environment variables configure (OTEL_EXPORTER_OTLP_ENDPOINT,
+    # …).
     #
     #   plugin :opentelemetry, every: 10
     #   plugin :opentelemetry, exporter: MyExporter.new   # takes export(metrics, timeout:), as the SDK's exporters do
@@ -78,7 +79,7 @@ module Cuttle
         struct.new(*struct.members.map { |member| values[member] })
       end
 
-      # As Prometheus' name, which collectors make of it again: they add unit and kind.
+      # A name from which collectors make Prometheus' name again: they add unit and kind.
       def name(metric)
         metric.name.delete_suffix("_total").delete_suffix("_#{metric.unit}").sub("cuttle_", "cuttle.")
       end

@@ -4,22 +4,22 @@ module Cuttle
   class Plugin
     # Runs Solid Queue beside the server, as `bin/jobs` in a process of its own: it begins when the server serves, and
     # stops with it. A restart of the server starts it again, with the new code. If it ends by itself, the server stops
-    # too, so that whoever supervises the server notices.
+    # too, so that the server's own supervisor (systemd, for instance) notices.
     #
-    # A server that is killed can't end it. So a shell reads a pipe whose other end the server has, and ends the jobs
-    # when the server has gone. (With -w 0 a child that the app has forked keeps the pipe open.)
+    # A killed server can't end it. So a shell reads a pipe whose other end the server has, and ends the jobs when the
+    # server has gone. (With -w 0 a child that the app has forked keeps the pipe open.)
     #
     # A restart that the system refuses at the last moment calls after_booted again, and so starts it again.
     class SolidQueue < Plugin
       COMMAND = %w[bin/jobs].freeze
 
-      # A line means that there are no jobs to end any more.
+      # A line in the pipe means that there are no more jobs to end.
       GUARD = ["sh", "-c", 'read -r line || kill "$0"'].freeze
 
-      # Seconds between looks whether it lives.
+      # Seconds between checks whether it is alive.
       PERIOD = 1
 
-      # Seconds that it has to finish its jobs. It allows them 5 itself.
+      # Seconds that it has to finish its jobs. It gives the jobs themselves 5.
       PATIENCE = 15
 
       def config(words)
@@ -51,7 +51,7 @@ module Cuttle
         reader&.close
       end
 
-      # The jobs' number may be another process' soon.
+      # Another process may soon get the process id of the jobs.
       def dismiss_guard
         life, @life = @life, nil
         life&.puts

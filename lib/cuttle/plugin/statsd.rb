@@ -2,12 +2,13 @@
 
 module Cuttle
   class Plugin
-    # Sends the metrics to StatsD, by the gem statsd-instrument: counters as what was counted since the report before,
-    # gauges, and of each phase of requests the count and the quantiles of that time.
+    # Sends the metrics to StatsD with the gem statsd-instrument: counters as the increase since the last report,
+    # gauges, and for each phase of requests the count and the quantiles since then.
     #
     #   plugin :statsd, every: 10, address: "127.0.0.1:8125"
     #
-    # Without an address, the gem's own client sends, which variables configure (STATSD_ENV, STATSD_ADDR, …).
+    # Without an address, the gem's own client sends, which environment variables configure (STATSD_ENV, STATSD_ADDR,
+    # …).
     class Statsd < Plugin
       GEM = "statsd-instrument"
 
@@ -79,7 +80,7 @@ module Cuttle
         QUANTILES.each { |suffix, share| @client.gauge("#{plain(name)}.#{suffix}", Ledger.quantile(histogram, share)) }
       end
 
-      # Yields a name, with the labels as tags, or in it where the implementation has no tags.
+      # Yields a name with the labels as tags, or with the labels in the name if the implementation has no tags.
       def named(name, labels)
         if @tags || labels.empty?
           yield plain(name), labels.empty? ? {} : { tags: labels }

@@ -6,7 +6,7 @@ module Cuttle
     class TmpRestart < Plugin
       PATH = "tmp/restart.txt"
 
-      # Seconds between looks.
+      # Seconds between checks.
       PERIOD = 1
 
       def start(process)

@@ -16,14 +16,14 @@ module Cuttle
         @ids = ids
       end
 
-      # What #record needs of the request. +env+ is the request's env before the app gets it.
+      # The data that #record needs from the request. +env+ is the request's env before the app gets it.
       def request(env)
         env["HTTP_X_REQUEST_ID"] ||= SecureRandom.uuid if @ids
         @format.request(env)
       end
 
       # Writes the line of an exchange that is over. Everything comes from the exchange's own record, except the user,
-      # whom the app has set in +env+. Never raises.
+      # which the app sets in +env+. Never raises.
       def record(request, env, exchange)
         return unless @sample == 1 || exchange.status.to_i >= 500 || Random.rand < @sample
 

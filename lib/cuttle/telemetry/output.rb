@@ -2,16 +2,17 @@
 
 module Cuttle
   module Telemetry
-    # Writes lines to an IO and never waits for its reader. A line is written at once, by the thread that has it. While
-    # the reader is slow, lines wait in memory, up to BOUND octets, and a thread of its own writes them; further lines
-    # are dropped, and their number is written once there is room. Any thread, and any process after a fork, may write.
+    # Writes lines to an IO and never waits for its reader. The thread that has a line writes it at once. While the
+    # reader is slow, lines wait in memory, up to BOUND octets, and a thread of its own writes them; further lines are
+    # dropped, and their number is written once there is room. Any thread, and any process after a fork, may write.
     #
     # A line of at most PIPE_BUF octets (4,096 on Linux) is one write(2), which a pipe takes whole, so that lines of
     # several processes never mix.
     class Output
       BOUND = 1 << 20
 
-      # +io+ is left as it is, and not closed: others may share its file description, and would meet its O_NONBLOCK.
+      # +io+ is neither changed nor closed, because other processes may share its file description, and an O_NONBLOCK
+      # would affect them.
       def initialize(io)
         @io = separate(io)
         @lock = Mutex.new
@@ -88,7 +89,7 @@ module Cuttle
         @dropped += 1
       end
 
-      # Writes what waits, then ends.
+      # Writes the waiting lines, then ends.
       def drain
         Thread.current.name = "cuttle log"
         @io.wait_writable until @lock.synchronize { next_written? }
@@ -96,7 +97,7 @@ module Cuttle
         @lock.synchronize { reset }
       end
 
-      # Writes what is taken at once. Returns whether nothing is left.
+      # Writes as much as the reader takes at once. Returns whether nothing is left.
       def next_written?
         while (text = @waiting.first)
           rest = pass_on(text)

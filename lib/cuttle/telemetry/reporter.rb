@@ -2,8 +2,8 @@
 
 module Cuttle
   module Telemetry
-    # Hands the measures of a server (see Metrics) to a block, again and again, for a plugin that sends them somewhere.
-    # That happens in a thread of the supervisor, or of the only process; no request waits for it.
+    # Passes the measures of a server (see Metrics) to a block at intervals, for a plugin that sends them somewhere. It
+    # runs in a thread of the supervisor, or of the only process, so no request waits for it.
     class Reporter
       # Seconds between two reports.
       EVERY = 10
@@ -11,7 +11,8 @@ module Cuttle
       # Seconds for the last report.
       PATIENCE = 5
 
-      # The block gets the measures of now and those of the report before. Raises UsageError if +every+ is no time.
+      # The block gets the present measures and those of the previous report. Raises UsageError if +every+ is not a
+      # time.
       def initialize(every, &send)
         raise UsageError, "every: #{every.inspect}: give seconds above 0" unless every.is_a?(Numeric) && every.positive?
 
@@ -20,7 +21,7 @@ module Cuttle
         @lock = Mutex.new
       end
 
-      # Begins to report on +process+ (see Plugin#start). The same error is reported once in a row.
+      # Begins to report on +process+ (see Plugin#start). An error that repeats is reported once.
       def start(process)
         Metrics.preload
         @process = process
@@ -33,8 +34,8 @@ module Cuttle
         end
       end
 
-      # A last report: the server stops, or restarts. It waits for it at most +patience+ seconds, because a receiver
-      # that doesn't answer must not keep the server from that.
+      # Sends a last report when the server stops or restarts. Waits at most +patience+ seconds, because a receiver that
+      # doesn't answer must not delay that.
       def finish(patience = PATIENCE)
         return if @process.nil? || Thread.new { attempt }.join(patience)
 

@@ -2,19 +2,19 @@
 
 module Cuttle
   class Worker
-    # What a process does from the signal to stop until its requests are answered: it waits for balancers
-    # (--drain-delay), stops its server, and waits for what is under way, at most shutdown_timeout. Meanwhile it gives
-    # signs of life and obeys signals. It runs on the worker's second thread. If the engine ends first, the process ends
-    # with it, and that thread too.
+    # Stops a process, from the signal until its requests are answered: waits for balancers (--drain-delay), stops the
+    # server, and waits for the requests under way, at most shutdown_timeout. During this time it gives signs of life
+    # and obeys signals. It runs on the worker's second thread. If the engine ends first, the process ends, and with it
+    # that thread.
     class Drain
       # Seconds between checks whether only stuck requests are left.
       LOOK = 0.1
 
-      # A second INT, and the command halt, end what waits for requests.
+      # A second INT, or the command halt, ends the wait for requests.
       NOW = %w[INT HALT].freeze
 
-      # +signals+ is the process's Signals, +pulse+ its Pulse. +report+ takes one line for the user. The block obeys a
-      # signal that is no reason to end: backtraces, output files.
+      # +signals+ is the process's Signals, +pulse+ its Pulse. +report+ takes one line for the user. The block obeys
+      # signals that don't end the process: backtraces, output files.
       def initialize(server, signals, pulse, report, &obey)
         @server = server
         @settings = server.settings
@@ -57,7 +57,8 @@ module Cuttle
 
       private
 
-      # Waits. Whether waiting is to end; it still prints where it is, and opens its output files again.
+      # Waits, and returns whether the wait must end. Meanwhile the process still prints backtraces and opens its output
+      # files again.
       def interrupted?(seconds)
         signals = @signals.wait([seconds, @pulse.interval].compact.min)
         (signals & [*Signals::DUMP, "HUP"]).each(&@obey)

@@ -3,16 +3,16 @@
 module Cuttle
   class Worker
     # The signs of life of a process that serves: a worker's with its figures, for the supervisor; the only process's
-    # for systemd. Each is also the moment to look whether certificates have changed.
+    # for systemd. At the same moments it checks whether certificates have changed.
     class Pulse
-      # The most seconds between two signs of life, and between two looks at certificates.
+      # The most seconds between two signs of life, and between two checks of certificates.
       BEAT = 5
 
-      # The same while somebody looks at the figures.
+      # The same while the figures are being observed.
       WATCHED = 1
 
-      # Of a worker: +tell+, which takes an event and facts for the supervisor, and +watched+, which says whether
-      # somebody looks at these. Of the only process: nil.
+      # For a worker: +tell+, which takes an event and facts for the supervisor, and +watched+, which says whether these
+      # are being observed. For the only process: nil.
       def initialize(server, tell, watched)
         @server = server
         @tell = tell
@@ -32,7 +32,7 @@ module Cuttle
         @tell ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
       end
 
-      # Seconds until the next one; nil if nobody waits for one.
+      # Seconds until the next sign of life; nil if none is expected.
       def interval
         return [@heartbeat.wake_in(Cuttle.now), (BEAT if @server.secure?)].compact.min unless @tell
 
@@ -41,7 +41,7 @@ module Cuttle
 
       private
 
-      # A limit that there isn't is left out.
+      # A limit that is not set is left out.
       def figures = Stats.of(@server).compact
     end
   end
