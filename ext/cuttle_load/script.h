@@ -1,6 +1,6 @@
 /*
- * What a request needs of its session, and what is asked of its response: of a request that is not the same octets each
- * time, or whose response matters beyond its status.
+ * What a request needs from its session, and what is checked in its response. A request has a script if its octets are
+ * not the same each time, or if its response matters beyond its status.
  *
  * Law: Ruby makes scripts before the threads start (lib/cuttle/load/script.rb), and nobody changes them. A template is
  * a head and a body in parts; from +body+ on, they are the body.

@@ -2,8 +2,8 @@
  * What a connection's user has: cookies, values taken from responses, and the place in a mix that is sent in order.
  *
  * Law: a session belongs to one slot of a worker's connections, and outlives the connections that the slot opens. Only
- * plans that ask for something of responses have sessions; a connection without one costs what it did. Its memory is
- * made before the run; only the copies of bodies grow, to the largest body, or to BODY_LIMIT.
+ * plans that need something from responses have sessions; a connection without a session has no extra cost. Its memory
+ * is made before the run; only the copies of bodies grow, to the largest body, or to BODY_LIMIT.
  */
 #ifndef CUTTLE_LOAD_SESSION_H
 #define CUTTLE_LOAD_SESSION_H

@@ -1,5 +1,5 @@
-/* What secures the connections of a listener: certificates and rules (tls_context.c, tls_tickets.c), and the transports
- * that are made with them (transport_tls.c). None of these files knows Ruby; rb_tls.c does. OpenSSL 1.1.1 or newer. */
+/* TLS for the connections of a listener: certificates and rules (tls_context.c, tls_tickets.c), and the transports that
+ * are made with them (transport_tls.c). None of these files knows Ruby; rb_tls.c does. OpenSSL 1.1.1 or newer. */
 #ifndef CUTTLE_TLS_H
 #define CUTTLE_TLS_H
 
@@ -47,8 +47,8 @@ bool cuttle_tls_prepare(void);
  * that the sessions of clients. */
 struct cuttle_tls *cuttle_tls_open(const unsigned char secret[CUTTLE_TLS_SECRET]);
 
-/* Makes new connections use these certificates and rules. Those that are open go on with the earlier ones. Returns
- * false, and changes nothing then. */
+/* Makes new connections use these certificates and rules. Open connections keep the earlier ones. Returns false on
+ * failure, and changes nothing then. */
 bool cuttle_tls_load(struct cuttle_tls *tls, const struct cuttle_tls_options *options, struct cuttle_tls_error *error);
 
 /* Returns the security of transports, the first member of the object. */
@@ -62,8 +62,8 @@ int cuttle_tls_secure(struct cuttle_tls *tls, struct cuttle_transport *transport
 /* Prepares what all transports share. Returns false without memory. */
 bool cuttle_tls_transport_prepare(void);
 
-/* tls_tickets.c: the keys of session tickets. They change every two hours, and the ones before are still read for as
- * long. Each follows from the one before, and not the other way round; processes that were forked make the same ones.
+/* tls_tickets.c: the keys of session tickets. They change every two hours, and the previous ones are still accepted for
+ * as long. Each is derived from the previous one, which can't be derived from it. Forked processes make the same keys.
  */
 struct cuttle_tickets;
 

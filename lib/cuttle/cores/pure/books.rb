@@ -61,7 +61,7 @@ module Cuttle
 
         private
 
-        # Ruby 3 says of IO::Buffer that it is experimental, which an operator can't act on.
+        # Ruby 3 warns that IO::Buffer is experimental, which an operator can't act on.
         def quietly
           before = Warning[:experimental]
           Warning[:experimental] = false
@@ -81,7 +81,7 @@ module Cuttle
           file&.close
         end
 
-        # Nothing is read of a place that nobody took, since that would make it cost memory.
+        # A place that no process took is not read, because reading would allocate its memory.
         def taken?(place)
           (@memory ? @memory.get_value(:U8, place) : @numbers[place]) == 1
         end

@@ -26,7 +26,7 @@ module Cuttle
           @spent = @effort&.spent
         end
 
-        # Adds where the request's time went (W3C Server Timing, 3). The field is a list: what the app says stays.
+        # Adds where the request's time went (W3C Server Timing, 3). The field is a list, so the app's own entries stay.
         def add_timing(head)
           times = phases(time(:returned)).except(:total).map { |phase, time| format("%s;dur=%.3f", phase, time / 1e6) }
           head << "server-timing: #{times.join(", ")}\r\n"
@@ -65,7 +65,7 @@ module Cuttle
           head << "\r\n"
         end
 
-        # What the app says of its message's framing, as it says it.
+        # The framing that the app has declared for its message.
         def keep_framing(head)
           length, chunked = head.content_length, head.chunked?
           head << "transfer-encoding: chunked\r\n" if chunked

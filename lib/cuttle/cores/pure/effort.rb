@@ -3,8 +3,8 @@
 module Cuttle
   module Cores
     module Pure
-      # What a request's thread spends while it runs the app, in nanoseconds. Ruby doesn't tell who waits for the GVL,
-      # so that time counts as waiting; and it tells the garbage collections of all threads in one sum.
+      # What a request's thread spends while it runs the app, in nanoseconds. Ruby doesn't say which thread waits for
+      # the GVL, so that time counts as waiting. It reports the garbage collections of all threads as one sum.
       class Effort
         CPU = defined?(Process::CLOCK_THREAD_CPUTIME_ID) && RUBY_ENGINE != "jruby"
         GARBAGE = GC.respond_to?(:total_time)

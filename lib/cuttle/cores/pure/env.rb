@@ -86,7 +86,7 @@ module Cuttle
           plain.each { |name, value| field(env, name, value) }
           return unless @underscores
 
-          # They could pass for others: X_Remote_User for X-Remote-User, which goes first.
+          # They could imitate other fields: X_Remote_User looks like X-Remote-User, which has priority.
           added = {}
           underscored.reject! { |name, _| SPECIAL.include?(name.downcase.tr("_", "-")) }
           underscored.each { |name, value| field(added, name, value) }

@@ -207,7 +207,7 @@ module Cuttle
         end
 
         # The connection of a live exchange. Raises IOError if it is over or was answered because it was stuck. Another
-        # thread may end the exchange at any time, so who needs the connection twice keeps what this returns.
+        # thread may end the exchange at any time, so a caller that needs the connection twice keeps the returned value.
         def live
           wire = @wire or raise IOError, "the exchange is over"
           come_too_late if wire.stuck?
@@ -219,7 +219,7 @@ module Cuttle
           raise IOError, "the request was answered with 503: the app did not answer in time (app_timeout)"
         end
 
-        # The client's address: that of the peer, or the one that a trusted proxy tells.
+        # The client's address: that of the peer, or the one that a trusted proxy names.
         def client_address(wire)
           told = Forwarded.client(head.fields, @source.trust) if wire.trusted?
           told ? Address.text(told) : wire.remote_address

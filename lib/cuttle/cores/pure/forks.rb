@@ -6,10 +6,10 @@ module Cuttle
       # Children that the app forks. A source's connections and listeners belong to the process that made it: the child
       # closes its copies, so that it neither keeps a client waiting for the end nor a port bound.
       #
-      # The child looks for them among all objects. A list would keep those that nobody else refers to, and in the
-      # ObjectSpace::WeakMap of Ruby 3.1 other objects take the places of collected ones.
+      # The child looks for them among all objects. A list would keep objects alive that nothing else refers to, and in
+      # the ObjectSpace::WeakMap of Ruby 3.1 other objects take the places of collected ones.
       module Forks
-        # What has such copies: #abandon closes them. Another thread of the parent may just have been making it.
+        # An object with such copies: #abandon closes them. Another thread of the parent may just have been making it.
         module Inherited
         end
 

@@ -15,9 +15,9 @@ module Cuttle
             name.tr("_", "-").match?(NAME)
           end
 
-          # The client that X-Forwarded-For tells of; nil if it tells none. Its fields form one list (RFC 9110, 5.3), in
-          # which each proxy has added the address that it got the request from. So what trusted proxies have added
-          # counts, from right to left, and everything before that may be the client's invention.
+          # The client that X-Forwarded-For names; nil if it names none. Its fields form one list (RFC 9110, 5.3), to
+          # which each proxy has added the address that it got the request from. So the entries that trusted proxies
+          # have added count, from right to left. A client may have invented everything before them.
           def client(fields, trust)
             found = nil
             elements(fields, "x-forwarded-for").reverse_each do |element|

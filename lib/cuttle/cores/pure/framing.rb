@@ -13,7 +13,7 @@ module Cuttle
           @bodiless = bodiless
         end
 
-        # There is no body, whatever the app gives.
+        # There is no body, whatever the app returns.
         def bodiless? = @bodiless
         def chunked? = @chunked
         # The app has put the body in chunks itself.

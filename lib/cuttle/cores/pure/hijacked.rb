@@ -7,8 +7,9 @@ module Cuttle
       # ext/cuttle/hijacked.h has the law and the states. As there, the list has descriptors' numbers and sockets'
       # identities, and no reference. (ObjectSpace::WeakMap with IOs crashes Ruby 3.1.)
       #
-      # JRuby does not let us look at descriptors, so there the list knows nothing. Other systems than Linux don't say
-      # what a client has taken, so there no WebSocket gets a Close frame: it could come in the middle of the app's.
+      # JRuby does not let us inspect descriptors, so there the list knows nothing. Systems other than Linux don't say
+      # what a client has taken. So there no WebSocket gets a Close frame, because it could arrive in the middle of one
+      # of the app's frames.
       class Hijacked
         LOOKS = RUBY_ENGINE != "jruby"
         TELLS = LOOKS && RUBY_PLATFORM.include?("linux")
@@ -60,8 +61,8 @@ module Cuttle
           open.size if LOOKS
         end
 
-        # Tells the WebSockets on which the app is silent, without waiting. Returns how many are not done: call it again
-        # a few milliseconds later.
+        # Sends a Close frame on the WebSockets on which the app is silent, without waiting. Returns how many are not
+        # done; call it again a few milliseconds later.
         def part
           now = Cuttle.now
           websockets.count do |taken|
@@ -71,7 +72,7 @@ module Cuttle
           end
         end
 
-        # How many WebSockets were told, and how many were not, although their clients are there.
+        # How many WebSockets got a Close frame, and how many got none although their clients are there.
         def told
           [@told, websockets.count { |taken| !taken.told && borrow(taken) { |socket| !over?(socket) } }]
         end

@@ -3,7 +3,7 @@
 module Cuttle
   module Cores
     module Pure
-      # Hands out complete requests, to whichever thread asks. A thread of its own accepts, reads, sends and keeps the
+      # Hands out complete requests to any thread that asks. A thread of its own accepts, reads, sends and keeps the
       # deadlines; the engine's threads wait in #next. One lock guards it and all its connections.
       class Poller < Source
         include PollerThread
@@ -98,7 +98,7 @@ module Cuttle
 
         # Wire's and Exchange's side
 
-        # A connection's socket is to be waited for in another way.
+        # A connection's socket must be waited for in another way.
         def changed(_wire)
           signal unless io_thread?
         end

@@ -30,7 +30,8 @@ module Cuttle
           guard { @watches.orphan_closed && @work.broadcast }
         end
 
-        # select does not take some descriptor: their connections end, instead of the thread or of all connections.
+        # select does not accept some descriptors. Their connections end, so that neither the thread nor the other
+        # connections do.
         def give_up_excess
           excess = @wires.select { |_, socket| Selectors.exceeds?(socket) }.keys
           excess.each { |wire| wire.state == :taken ? wire.give_up : finish(wire) }
@@ -120,7 +121,7 @@ module Cuttle
           finish(wire)
         end
 
-        # Acts on what a connection's step came to.
+        # Acts on the result of a connection's step.
         def route(wire, step)
           case step
           when :complete

@@ -6,7 +6,7 @@ module Cuttle
       # The header of the PROXY protocol, versions 1 and 2, which a proxy sends before all else on a connection: who the
       # client is. HAProxy's doc/proxy-protocol.txt is the specification; the numbers below are its sections.
       class ProxyHeader
-        # No octet that follows makes a header of this.
+        # Raised when no further octets can make a header of the input.
         class Malformed < StandardError; end
 
         LINE = 107   # octets of version 1, with the CRLF (2.1)
@@ -80,7 +80,7 @@ module Cuttle
           word.match?(/\A(?:0|[1-9]\d{0,4})\z/n) && word.to_i <= 65_535
         end
 
-        # 2.2. What is known of the fixed part is checked before the rest arrives.
+        # 2.2. The octets of the fixed part are checked as they arrive.
         def version2(octets)
           return false if octets.bytesize < FIXED
 

@@ -3,9 +3,9 @@
 module Cuttle
   module Cores
     module Pure
-      # What the workers of a server know of each other: nothing. A worker of this core accepts only while it has a free
-      # thread, and shows nobody how many connections it has. But each place has a ledger (Books), which every process
-      # of the server reads.
+      # The scoreboard of a core whose workers know nothing of each other. A worker accepts only while it has a free
+      # thread, and does not publish how many connections it has. But each place has a ledger (Books), which every
+      # process of the server can read.
       class Scoreboard
         MOST = 4_096
 
@@ -43,7 +43,7 @@ module Cuttle
           @books.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
-        # Nobody knows whose turn it is to collect garbage, so it is everybody's.
+        # The workers don't take turns to collect garbage, so each may always do so.
         def take_turn
           true
         end

@@ -75,9 +75,9 @@ module Cuttle
           @stopping ? true : false
         end
 
-        # Accepts what waits in the backlog and then no more, and lets the open connections end. +leave_backlog+: other
-        # processes go on to accept from the listeners, and get what waits; the first call decides. It sets flags and
-        # writes to a descriptor, so a trap handler may call it.
+        # Accepts the connections in the backlog and then no more, and lets the open connections end. +leave_backlog+:
+        # other processes continue to accept from the listeners, and get the backlog; the first call decides. It sets
+        # flags and writes to a descriptor, so a trap handler may call it.
         def stop(leave_backlog: false)
           @leave_backlog = leave_backlog unless @stopping
           @stopping = true
@@ -137,7 +137,7 @@ module Cuttle
         end
 
         # Accepts a connection of any listener. Returns its socket and whether its listener is one of @proxied, or nil
-        # if none waits or none can be had.
+        # if none waits or there is no room for it.
         def accept_any
           @listeners.each do |listener|
             socket = accept_one(listener)
@@ -200,7 +200,7 @@ module Cuttle
           @listeners.each(&:close)
         end
 
-        # Wakes whoever waits for the stop. A trap handler may call it.
+        # Wakes the thread that waits for the stop. A trap handler may call it.
         def signal
           @stop_writer.write_nonblock(".", exception: false)
         rescue IOError, SystemCallError

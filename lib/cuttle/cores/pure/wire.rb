@@ -13,7 +13,7 @@ module Cuttle
       #    `--------------------- persists: all octets are out <--------------------'  |
       #                           else: linger (the peer may still send) or closed <---'
       #
-      # Whoever holds its lock runs it: a Poller's lock, or the connection's own on the blocking side.
+      # The thread that holds its lock runs it: a Poller's lock, or the connection's own on the blocking side.
       class Wire
         include Forks::Inherited
         include WireInput
@@ -60,7 +60,8 @@ module Cuttle
           @remote_address ||= Env.remote_address(@socket)
         end
 
-        # Whether what its requests say of a proxy's client counts: the peer, or the client that it named, is trusted.
+        # Whether the fields of its requests that name a proxy's client count: the peer, or the client that it named, is
+        # trusted.
         def trusted? = @trusted
 
         # Whether a PROXY header said that the client speaks TLS with the proxy.

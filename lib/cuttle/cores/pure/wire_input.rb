@@ -25,7 +25,7 @@ module Cuttle
           octet.nil? ? @eof = true : (@input << octet unless octet.is_a?(Symbol))
         end
 
-        # Makes of the input what it is: a head, a body, a complete request.
+        # Turns the input into a head, a body, a complete request.
         def advance(now)
           return take_body(now) if @state == :body
           return hungry(now) if @input.empty?
@@ -33,7 +33,7 @@ module Cuttle
           take_head(now)
         end
 
-        # More octets are needed. A request that the peer left unfinished never reaches the app.
+        # More octets are needed. A request that the peer doesn't finish never reaches the app.
         def hungry(now)
           return :wait unless @eof
 
@@ -50,7 +50,7 @@ module Cuttle
           :close
         end
 
-        # The peer's right to speak for a client passes to the client that it names.
+        # A trusted peer that names a client is replaced by that client, which may be trusted in turn.
         def introduce(header)
           @proxy_due = false
           @secure = header.secure?

@@ -39,8 +39,8 @@ module Cuttle
           advance(now)
         end
 
-        # Our last response is out. What the peer still sent would make the system reset the connection, and the peer
-        # lose the response, if it were not read (RFC 9112, 9.6).
+        # Our last response is sent. If input that the peer still sends were not read, the system would reset the
+        # connection, and the peer could lose the response (RFC 9112, 9.6).
         def end_connection(now)
           look_for_input unless @eof
           return :close if @eof || !(@refused || !@input.empty?)
