@@ -1,7 +1,7 @@
 /* When another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is free.
  *
- * The io thread looks, every 5 ms while requests wait and every 20 ms while all threads are in the app, so requests pay
- * nothing for it. Where requests wait and the process leaves a part of its share of the cores unused, it calls the
+ * The io thread looks, every 2.5 to 7.5 ms while requests wait and every 20 ms while all threads are in the app, so
+ * requests pay nothing for it. Looks at equal times could always find an app at the same point of what it repeats. Where requests wait and the process leaves a part of its share of the cores unused, it calls the
  * engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the
  * threads in the app wait for something else; if it has to wait, they compute, and one more would only wait with them.
  * The share is what the scoreboard says at that moment, because workers come and go.
@@ -35,6 +35,7 @@ struct cuttle_growth {
 	uint64_t pause;  /* once the app is found to compute; it doubles each time */
 	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */
 	uint64_t cpu;    /* CPU time of the process */
+	uint32_t phase;  /* of the time between two looks */
 	double evidence; /* above 0 for another thread, below 0 against it: a logarithm of probabilities */
 };
 
