@@ -4,7 +4,7 @@
 
 #include <sys/resource.h>
 
-#define LEAST (5 * CUTTLE_MILLISECOND)   /* between two looks while requests wait */
+#define LEAST (5 * CUTTLE_MILLISECOND)   /* between two looks while requests wait, in the mean */
 #define QUIET (20 * CUTTLE_MILLISECOND)  /* between two looks while none waits: nothing reports the backlog */
 #define PAUSE (100 * CUTTLE_MILLISECOND) /* the first one */
 #define MOST (400 * CUTTLE_MILLISECOND)  /* the longest one: the app's next requests may wait */
@@ -22,6 +22,13 @@ void cuttle_growth_reset(struct cuttle_growth *growth)
 {
 	*growth = (struct cuttle_growth){.cores = 1, .pause = PAUSE};
 	pthread_cond_init(&growth->called, NULL);
+}
+
+/* The time to the next look: spread evenly over half to one and a half of the mean, by multiples of the golden ratio. */
+static uint64_t interval(struct cuttle_growth *growth)
+{
+	growth->phase += UINT32_C(0x9e3779b9);
+	return LEAST / 2 + (LEAST * growth->phase >> 32);
 }
 
 /* Whether no thread is free while requests, connections that may bring some, or a stop wait. */
@@ -43,7 +50,7 @@ static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 {
 	bool enough;
 
-	growth->next = now + LEAST;
+	growth->next = now + interval(growth);
 	growth->evidence += free ? FOR : -AGAINST;
 	enough = growth->evidence >= ENOUGH;
 	if (!enough && growth->evidence > TOO_LITTLE)

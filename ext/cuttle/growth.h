@@ -1,11 +1,12 @@
 /* Decides when another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is
  * free.
  *
- * The io thread looks, every 5 ms while requests wait and every 20 ms while all threads are in the app, so requests pay
- * nothing for it. If requests wait and the process uses less than its share of the cores, it calls the engine's thread
- * that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the threads in the app
- * wait for something else. If it has to wait, they compute, and one more thread would only wait with them. The share
- * comes from the scoreboard at that moment, because workers come and go.
+ * The io thread looks, every 5 ms or so while requests wait and every 20 ms while all threads are in the app, so requests
+ * pay nothing for it. The times differ, because looks at equal times could always find a periodic app at the same point.
+ * If requests wait and the process uses less than its share of the cores, the io thread calls the engine's thread that
+ * starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the threads in the app wait
+ * for something else. If it has to wait, they compute, and one more thread would only wait with them. The share comes
+ * from the scoreboard at that moment, because workers come and go.
  *
  *   no request waits, or a thread is free   nothing
  *   called, and the GVL was free, and       evidence for another thread
@@ -36,6 +37,7 @@ struct cuttle_growth {
 	uint64_t pause;  /* once the app is found to compute; it doubles each time */
 	uint64_t since;  /* when cpu was read; 0: not since requests began to wait, or since a pause */
 	uint64_t cpu;    /* CPU time of the process */
+	uint32_t phase;  /* of the time between two looks */
 	double evidence; /* above 0 for another thread, below 0 against it: a logarithm of probabilities */
 };
 
