@@ -6,18 +6,24 @@ source "A question of our own, which the publications led to: they knew threads 
 question "What does one process of threads without a GVL serve (on JRuby), beside threads with one, two processes, and
           two ractors of one process?"
 design "Three apps: hello; 10 ms of waiting, for 16 threads in all; arithmetic, asked for by 1 and by 16 connections,
-        all kept alive. Cuttle's engine threads on JRuby with the core in Ruby, and on MRI with YJIT: with the same
-        core, with the one in C, and with that in two processes; its engine ractors, which needs Ruby 4. The servers
-        have two cores. If there is no third one, the load shares the second: of hello, the CPU time then tells more
-        than the rate. Each server is warmed up for each app until its rate is steady, for up to 20 s."
+        all kept alive. Cuttle's engine threads on JRuby with the core in Ruby, as JRuby starts and with its calls compiled
+        to invokedynamic, and on MRI with YJIT: with the same core, with the one in C, and with that in two processes;
+        its engine ractors, which needs Ruby 4. The servers have two cores. If there is no third one, the load shares
+        the second: of hello, the CPU time then tells more than the rate. Each server is warmed up for each app until
+        its rate is steady, for up to 60 s: on JRuby a hello takes two thirds of that."
 
 app "models.ru"
 cores 2
-warmup 20
+warmup 60
 
 yjit = { "RUBYOPT" => "--yjit" }
+indy = "JVM, invokedynamic"
 servers = {
   "JVM" => ->(row) { row.other "jruby:threads", threads: 16, keep_alive: true },
+  indy => lambda do |row|
+    row.other "jruby:threads", threads: 16, keep_alive: true,
+                               environment: { "JAVA_TOOL_OPTIONS" => "-Djruby.compile.invokedynamic=true" }
+  end,
   "MRI, core in Ruby" => lambda do |row|
     row.serve engine: "threads", threads: 16, keep_alive: true, flags: %w[--core pure], environment: yjit
   end,
@@ -48,7 +54,8 @@ hello = ->(metric, server) { send(metric, "q19", server: server, app: "hello") }
 wait = ->(server) { rate("q19", server: server, app: "wait") }
 
 expect "q19.1", "threads without a GVL compute on two cores", cores: 2,
-       "JVM, 16 connections by 1" => [compute["JVM", 16], compute["JVM", 1], 1.7..]
+       "JVM, 16 connections by 1" => [compute["JVM", 16], compute["JVM", 1], 1.7..],
+       "JVM with invokedynamic, 16 connections by 1" => [compute[indy, 16], compute[indy, 1], 1.7..]
 expect "q19.2", "threads with a GVL compute on one core", cores: 2,
        "MRI, 16 connections by 1" => [compute["MRI", 16], compute["MRI", 1], ..1.1]
 expect "q19.3", "processes and ractors compute on two cores", cores: 2,
@@ -60,10 +67,14 @@ expect "q19.4", "where the app waits, the model makes no difference", cores: 2,
        "2 ractors by MRI" => [wait["2 ractors"], wait["MRI"], 0.95..1.05]
 expect "q19.5", "one process without a GVL computes at least as much as two with one", cores: 2,
        "JVM by 2 workers" => [compute["JVM", 16], compute["2 workers", 16], 1..],
-       "JVM by 2 ractors" => [compute["JVM", 16], compute["2 ractors", 16], 1..]
+       "JVM with invokedynamic by 2 workers" => [compute[indy, 16], compute["2 workers", 16], 1..],
+       "JVM by 2 ractors" => [compute["JVM", 16], compute["2 ractors", 16], 1..],
+       "JVM with invokedynamic by 2 ractors" => [compute[indy, 16], compute["2 ractors", 16], 1..]
 expect "q19.6", "with the same core in Ruby, hello is served more often without a GVL", cores: 2,
-       "JVM by MRI, core in Ruby" => [hello["rate", "JVM"], hello["rate", "MRI, core in Ruby"], 1..]
+       "JVM by MRI, core in Ruby" => [hello["rate", "JVM"], hello["rate", "MRI, core in Ruby"], 1..],
+       "JVM with invokedynamic by MRI, core in Ruby" => [hello["rate", indy], hello["rate", "MRI, core in Ruby"], 1..]
 expect "q19.7", "with the core in C, under a GVL, a hello takes less CPU time than on the JVM",
-       "MRI by JVM" => [hello["cpu", "MRI"], hello["cpu", "JVM"], ..1]
+       "MRI by JVM" => [hello["cpu", "MRI"], hello["cpu", "JVM"], ..1],
+       "MRI by JVM with invokedynamic" => [hello["cpu", "MRI"], hello["cpu", indy], ..1]
 expect "q19.8", "a JVM takes more memory than two forked workers",
        "JVM by 2 workers" => [hello["memory", "JVM"], hello["memory", "2 workers"], 1..]
