@@ -64,8 +64,8 @@ module Bench
 
     def plan(advice)
       slots = Tuner::Grid.new(Tuner::Profile.read(profile_of(advice)), engines: engines, cores: advice.here).slots
-      Tuner::Verification.new(settings(advice), rate: advice.demand.rate, slots: slots)
-                         .plan(@given[:seed], Tuner::Verification::Size.new(@rounds, SECONDS))
+      all = Tuner::Verification.new(settings(advice), rate: advice.demand.rate, slots: slots)
+      all.plan(@given[:seed], all.sized(@rounds, SECONDS))
     end
 
     def profile_of(advice)

@@ -42,6 +42,7 @@ module Cuttle
     autoload :Session, "cuttle/tuner/session"
     autoload :Setting, "cuttle/tuner/setting"
     autoload :Standing, "cuttle/tuner/standing"
+    autoload :Threads, "cuttle/tuner/threads"
     autoload :Verification, "cuttle/tuner/verification"
     autoload :Verified, "cuttle/tuner/verified"
   end

@@ -41,6 +41,19 @@ class TestAdvise < Minitest::Test
     end
   end
 
+  # The server does not say that it has them.
+  def test_threads_auto
+    served("-w", "1", "-t", "auto", "--max-threads", "7", arguments: %w[--threads auto --json]) do |out, err, _|
+      advice = JSON.parse(out)
+      assert_equal({ "engine" => "hybrid", "workers" => 1, "threads" => "auto", "max_threads" => 7 },
+                   advice.dig("present", "setting"))
+      assert_operator advice.dig("present", "stand_in", "threads"), :<=, 7
+      refute_includes err, "--threads auto"
+    end
+    served("-w", "1", "-t", "auto") { |_, err, _| assert_match(/if it runs with -t auto, say --threads auto$/, err) }
+    served("-w", "1", "-t", "2") { |_, err, _| refute_includes err, "--threads auto" }
+  end
+
   # How many connections threads hold can't be seen, so each is assumed to hold one.
   def test_limits_of_connections_and_of_waiting_for_a_thread
     served("-w", "1", "-t", "3:3", arguments: %w[--json --db-connections 3 --queue-p99 2s]) do |out, _, _|
@@ -66,7 +79,7 @@ class TestAdvise < Minitest::Test
 
   def test_wrong_usage
     [%w[--for soon], %w[--cores x], %w[--db-connections x], %w[--queue-p99 x], %w[app.ru],
-     %w[-S x --engine none]].each do |arguments|
+     %w[-S x --engine none], %w[-S x --threads 5], %w[-S x --engine threads --threads auto]].each do |arguments|
       assert_equal 2, advise(*arguments).last, arguments.join(" ")
     end
   end

@@ -12,6 +12,8 @@ class TestAdvice < Minitest::Test
   HAVE = Cuttle::Tuner::Setting.new(threads: 3)
   # What the plain model takes for the best on one core.
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
+  # A database connection for each thread.
+  HELD = { "process" => 0, "thread" => 1 }.freeze
 
   def setup
     @directory = Dir.mktmpdir
@@ -63,6 +65,87 @@ class TestAdvice < Minitest::Test
     end
     advice = advice(found, present: dear)
     assert_equal [:cheaper, BEST], [advice.kind, advice.choice.setting]
+  end
+
+  # Two workers and three threads are the best number.
+  def test_where_threads_auto_lose_nothing_there_is_nothing_to_choose
+    auto = auto(2)
+    advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto => [49.7, 60.0] }))
+    assert_equal [:change, auto], [advice.kind, advice.choice.setting]
+    assert_equal [BEST, auto, false], [advice.threads.number.setting, advice.threads.auto.setting, advice.threads.loses]
+    assert_operator advice.threads.detectable, :<, 0.05
+    assert_equal [[auto, BEST]], of_threads(advice)
+    assert(advice.changes.all? { |each| each.outcome.setting.auto? })
+  end
+
+  # Pairs of settings with the workers of the choice.
+  def of_threads(advice)
+    advice.what_ifs.map { |each| [each.from.setting, each.to.setting] }.select { |from, to| from.beside?(to) }
+  end
+
+  def test_where_threads_auto_lose_the_number_is_the_answer_and_the_loss_is_told
+    auto = auto(2)
+    [[45.0, 60.0, -0.1], [50.0, 75.0, 0.0]].each do |capacity, p95, change|
+      advice = advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto => [capacity, p95] }))
+      assert_equal BEST, advice.choice.setting
+      assert advice.threads.loses
+      lost = advice.what_ifs.find { |each| each.to.setting == auto }
+      assert lost.from.measured && lost.to.measured
+      assert_in_delta change, (lost.to.capacity.value / lost.from.capacity.value) - 1, 0.02
+    end
+  end
+
+  # They took 40% more.
+  def test_threads_auto_that_need_more_memory_lose
+    auto = auto(2)
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto => [50.0, 60.0] })
+    found.measurements.transform_values! do |each|
+      Tuner::Measurement.new(**each.to_h, memory: each.setting == auto ? 140_000_000 : 100_000_000)
+    end
+    assert_equal BEST, advice(found).choice.setting
+  end
+
+  # A fifth less was seen, which three rounds that scatter so much can't tell from chance.
+  def test_what_is_undecided_speaks_for_the_number
+    auto = auto(2)
+    found = verified({ BEST => [50.0, 60.0], auto => [35.0, 60.0] }, scatter: 0.5, rounds: 3)
+    refute found.compare(BEST, auto)[:capacity].different?
+    assert_equal BEST, advice(found, present: nil).choice.setting
+  end
+
+  def test_who_has_as_good_a_number_keeps_it
+    four = setting("hybrid", 2, 4)
+    advice = advice(verified({ four => [50.0, 60.0], auto(2) => [50.1, 60.0] }, scatter: 0.05), present: four)
+    assert_equal [:keep, four], [advice.kind, advice.choice.setting]
+    refute advice.threads.loses
+  end
+
+  def test_who_has_threads_auto_keeps_them_unless_they_measurably_lose
+    auto = auto(2)
+    advice = advice(verified({ auto => [49.0, 60.0], BEST => [50.0, 60.0] }), present: auto)
+    assert_equal [:keep, auto], [advice.kind, advice.choice.setting]
+    advice = advice(verified({ auto => [40.0, 60.0], BEST => [50.0, 60.0] }), present: auto)
+    assert_equal [:change, BEST], [advice.kind, advice.choice.setting]
+  end
+
+  # The model takes them for a number, so it can't tell which is better.
+  def test_no_prediction_speaks_for_or_against_threads_auto
+    assert_equal BEST, advice(present: nil).choice.setting
+    keep = advice(present: auto(2))
+    assert_equal [:keep, auto(2)], [keep.kind, keep.choice.setting]
+    assert_nil keep.threads
+    assert_equal [[auto(2), setting("hybrid", 2, Plain::AUTO)]], of_threads(keep)
+    assert_equal auto(2), advice(present: auto).choice.setting, "with other workers"
+    fits = advice(present: auto(2), limits: { connections: 20 }, profile: profile(connections: HELD))
+    assert_equal [:fits, auto(2, 10)], [fits.kind, fits.choice.setting]
+  end
+
+  def test_threads_auto_are_a_column_of_the_map
+    map = advice.map
+    assert_equal "auto", map.threads.last
+    assert_equal [40, 50], map.rows.map(&:last)
+    tight = advice(limits: { connections: 3 }, profile: profile(connections: HELD)).map
+    assert_equal [40, nil], tight.rows.map(&:last), "two processes have no two threads each"
   end
 
   # The corrected model would search at 35/s.
@@ -164,6 +247,7 @@ class TestAdvice < Minitest::Test
 
   def test_it_is_read_as_it_was_written
     [advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }), limits: { rate: 35.0, p99: 1.0 }),
+     advice(verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })), advice(present: auto),
      advice(present: nil), advice(limits: { memory: 10_000_000 })].each do |advice|
       read = Tuner::Advice.read(advice.write(File.join(@directory, "advice.json")))
       assert_equal advice.to_h, read.to_h

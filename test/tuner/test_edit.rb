@@ -45,6 +45,19 @@ class TestEdit < Minitest::Test
                  edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(setting("hybrid", 0, 5)))
   end
 
+  def test_threads_auto_are_written_with_their_limit
+    assert_equal "workers 2\nthreads :auto # three\n", edit("workers 0\nthreads 3 # three\n").text(auto(2))
+    assert_equal "threads :auto\nmax_threads 9\nworkers 2\nport 1\n",
+                 edit("threads :auto\nmax_threads 16\nworkers 0\nport 1\n").text(auto(2, 9))
+    new = edit(nil)
+    new.write(auto(2, 9))
+    values = Cuttle::Configuration.read(new.path).values
+    assert_equal [2, 9], values.values_at(:workers, :max_threads)
+    assert_kind_of Cuttle::Engines::Auto, values[:threads]
+    assert_match(/write "max_threads 9" there by hand\z/,
+                 edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(auto(0, 9)))
+  end
+
   def test_words_that_are_missing_are_added
     assert_equal "port 1\nworkers 2\nthreads 3\n", edit("port 1").text(setting("hybrid", 2, 3))
     assert_equal "workers(4)\nengine \"hybrid\"\nthreads 3\n".sub("workers(4)", "workers 4"),
@@ -85,6 +98,7 @@ class TestEdit < Minitest::Test
     puma = edit("workers 2\nthreads 1, 5\n", "puma.rb")
     assert_equal "workers 4\nthreads 3, 3\n", puma.text(setting("hybrid", 4, 3))
     assert_match(/Puma has no engine fibers/, puma.refusal(setting("fibers", 4)))
+    assert_match(/puma\.rb: Puma has no threads auto\z/, puma.refusal(auto(4)))
   end
 
   def test_the_difference_is_one_that_patch_reads

@@ -90,6 +90,40 @@ class TestModel < Minitest::Test
     assert_limit :cores, 100, "fibers", cores: 1, cpu: 0.01, wait: 0.02, contention: 0.001
   end
 
+  # -- threads auto
+
+  def test_threads_auto_are_the_fewest_that_keep_the_gvl_busy
+    { [0.01, 0.04] => 5, [0.01, 0.0] => 1, [0.0001, 0.02] => 64 }.each do |(cpu, wait), threads|
+      assert_equal threads, auto(cpu: cpu, wait: wait).stand_in.threads
+    end
+    assert_operator auto(cpu: exponential(0.01), wait: exponential(0.04)).stand_in.threads, :>, 5, "requests meet"
+    assert_equal 5, auto(cpu: 0.01, wait: 0.04, demand: Demand.open(20.0)).stand_in.threads, "at any rate"
+  end
+
+  # Two cores have nothing left to do.
+  def test_threads_auto_are_no_more_than_keep_the_cores_busy
+    assert_equal 3, auto(workers: 4, cpu: 0.01, wait: 0.04).stand_in.threads
+    assert_equal 2, auto(cpu: 0.01, unlocked: 1.0).stand_in.threads
+  end
+
+  def test_threads_auto_have_a_limit
+    limited = auto(cpu: 0.01, wait: 0.04, max_threads: 3)
+    assert_equal [Setting.new(threads: 3), :slots], [limited.stand_in, limited.limit]
+    assert_about 60, limited.capacity, 0.01
+  end
+
+  # But for the connections, which it may come to hold.
+  def test_threads_auto_are_forecast_as_that_number
+    facts = { cpu: 0.01, wait: 0.04, connections: { "process" => 1, "thread" => 1 },
+              memory: { "base" => 50_000_000, "worker" => 30_000_000, "thread" => 1_000_000 } }
+    auto = auto(demand: Demand.open(60.0), **facts)
+    number = forecast("hybrid", Demand.open(60.0), threads: 5, **facts)
+    told = %i[setting stand_in connections]
+    assert_equal number.to_h.except(*told), auto.to_h.except(*told)
+    assert_equal [Setting.new(threads: "auto"), number.setting, 65], auto.to_h.values_at(*told)
+    assert_equal [nil, 6], number.to_h.values_at(:stand_in, :connections)
+  end
+
   # -- the rules of engines
 
   # A request of a second beside many short ones: threads are preempted, fibers hold all others up.
@@ -296,6 +330,12 @@ class TestModel < Minitest::Test
   def forecast(engine, demand, cores: 2, **arguments)
     model, setting = parts(engine, **arguments)
     model.forecast(setting, demand, cores: cores)
+  end
+
+  # A forecast for two cores.
+  def auto(workers: 0, max_threads: nil, demand: Demand.closed(100), **arguments)
+    setting = Setting.new(workers: workers, threads: "auto", max_threads: max_threads)
+    model(**arguments).forecast(setting, demand, cores: 2)
   end
 
   def capacity(engine, cores: 2, **arguments)

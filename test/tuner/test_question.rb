@@ -19,6 +19,16 @@ class TestQuestion < Minitest::Test
     assert_equal "hybrid -t 3, 4 cores", question.name
   end
 
+  def test_threads_auto
+    assert_equal auto(2), ask("threads=auto").setting
+    assert_equal "hybrid -w 4 -t auto", ask("workers=4,threads=auto").name
+    assert_equal auto(4, 12), ask("workers=4", auto(2, 12)).setting
+    assert_equal setting("hybrid", 2, 3), ask("threads=3", auto(2, 12)).setting
+    assert_equal setting("fibers", 2), ask("engine=fibers", auto(2)).setting
+    error = assert_raises(Cuttle::UsageError) { ask("engine=threads", auto(2)) }
+    assert_equal "threads: engine threads takes a number, not auto", error.message
+  end
+
   def test_demands
     otherwise = Tuner::Demand.open(10.0)
     assert_equal otherwise, ask("workers=4").demand(otherwise)
@@ -37,8 +47,9 @@ class TestQuestion < Minitest::Test
   end
 
   def test_what_is_no_question_is_named_in_one_line
-    ["", ",", "workers", "workers=", "workers=x", "workers=1.5", "threads=0", "cores=0", "wait=-1", "wait=0x",
-     "speed=2", "engine=none", "rate=0", "rate=1,connections=2", "connections=0", "cpu=nan"].each do |text|
+    ["", ",", "workers", "workers=", "workers=x", "workers=1.5", "workers=auto", "threads=0", "threads=autos",
+     "cores=0", "wait=-1", "wait=0x", "speed=2", "engine=none", "rate=0", "rate=1,connections=2", "connections=0",
+     "cpu=nan"].each do |text|
       error = assert_raises(Cuttle::UsageError, text) { ask(text) }
       assert_equal 1, error.message.lines.length
     end

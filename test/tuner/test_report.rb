@@ -13,10 +13,9 @@ class TestTuneReport < Minitest::Test
   HAVE = Cuttle::Tuner::Setting.new(threads: 3)
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
 
-  def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], **options)
-    given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: HAVE, place: "config/cuttle.rb",
-                               engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1,
-                               **options)
+  def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE)
+    given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
+                               engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1)
     Tuner::Advisor.new(given, profile: profile(connections: { "process" => 0, "thread" => 1 }),
                        verified: (verified(measured) if measured), cores: 1, here: 1, model: Plain.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
@@ -51,6 +50,31 @@ class TestTuneReport < Minitest::Test
     assert_match(/^  2 -> no workers: -40% capacity, no longer keeps up, -30.0 MB/, text)
     assert_includes text, "cuttle tune --app a\\ b"
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
+  end
+
+  def test_nothing_to_choose_is_one_sentence
+    text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
+    assert_match(/^Run hybrid -w 2 -t auto in place of hybrid -t 3 /, text)
+    assert_match(/^It takes .*up to 128 database connections,/, text)
+    assert_match(/^Threads: nothing to choose\. -t auto does no worse than -t 3 \(a difference of \d\.\d% /, text)
+    assert_match(/^  auto -> 3 threads: .*capacity.*, up to 122 fewer database connections$/, text)
+    assert_match(/^  with 2 cores: hybrid -w \d -t auto, /, text)
+    refute_includes text(), "nothing to choose"
+  end
+
+  def test_what_threads_auto_lose_is_told
+    text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [45.0, 60.0] })
+    assert_match(/^  3 -> auto threads: -1?\d(\.\d)?% capacity, .*up to 122 more database connections$/, text)
+    refute_includes text, "nothing to choose"
+    assert_match(/^  3 -> auto threads: .* \(auto is forecast as -t 4\)$/, text())
+  end
+
+  def test_threads_auto_are_forecast_as_a_number
+    text = text(nil, present: auto(0, 12))
+    assert_match(/^hybrid -t auto --max-threads 12 \(you have\) .* predicted as -t 4$/, text)
+    html = Tuner::Report.html(advice(nil, present: auto(2)))
+    assert_includes html, '<th scope="col">-t auto</th>'
+    assert_match(/class="chosen">50.0<small>run<\/small><\/td><\/tr>/, html)
   end
 
   def test_warnings_are_told

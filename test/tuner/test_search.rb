@@ -34,11 +34,49 @@ class TestSearch < Minitest::Test
 
   def test_neighbours_are_a_step_away
     grid = Tuner::Grid.new(profile, engines: %w[hybrid single], cores: 2)
-    assert_equal [[3, 3], [0, 3], [2, 4], [2, 2]],
+    assert_equal [[3, 3], [0, 3], [2, 4], [2, 2], [2, "auto"]],
                  grid.around(setting("hybrid", 2, 3)).map { |each| [each.workers, each.threads] }
+    assert_equal [auto(3), auto], grid.around(auto(2)), "its number of threads is none to step from"
     assert_equal [3, 0], grid.around(setting("single", 2)).map(&:workers)
-    assert_equal [setting("hybrid", 2, 7), setting("hybrid", 0, 7), setting("hybrid", 1, 8), setting("hybrid", 1, 6)],
-                 grid.around(setting("hybrid", 1, 7)), "also of a setting that is not on the grid"
+    assert_equal [setting("hybrid", 2, 7), setting("hybrid", 0, 7), setting("hybrid", 1, 8), setting("hybrid", 1, 6),
+                  auto(1)], grid.around(setting("hybrid", 1, 7)), "also of a setting that is not on the grid"
+  end
+
+  def test_threads_auto_are_there_with_each_number_of_workers
+    grid = Tuner::Grid.new(profile, engines: %w[hybrid threads single], cores: 2)
+    assert_equal [auto, auto(2), auto(3), auto(4)], grid.settings.select(&:auto?)
+    assert_equal auto(7), grid.auto_beside(setting("hybrid", 7, 3)), "also off the grid"
+    assert_nil grid.auto_beside(setting("threads", 2, 3))
+    assert_equal [nil], grid.choices("single")
+  end
+
+  # Some day it may start them.
+  def test_the_limits_hold_with_all_threads_that_auto_may_start
+    assert_equal [auto, auto(2)], autos(connections: 200)
+    assert_equal [auto(0, 19), auto(2, 9)], autos(connections: 20)
+    assert_equal [auto(0, 41), auto(2, 6)], autos(memory: 110_000_000)
+    assert_equal [auto(0, 8), auto(2, 8)], autos(connections: 20, most: 8), "8 is the user's own limit"
+    assert_empty autos(connections: 2), "one thread is no choice"
+  end
+
+  def autos(most: nil, **limits)
+    app = profile(connections: { "process" => 1, "thread" => 1 })
+    Tuner::Grid.new(app, engines: %w[hybrid], cores: 1, limits: Tuner::Limits.new(**limits), most: most)
+               .settings.select(&:auto?)
+  end
+
+  def test_a_present_setting_with_threads_auto_is_held_to_all_that_it_may_start
+    have = search(Plain.new, present: auto, connections: 20).outcomes.find { |each| each.setting == auto }
+    assert_in_delta 3.2, have.excess(Tuner::Limits.new(connections: 20))[:connections]
+    found = search(Plain.new, present: auto(0, 12))
+    assert_equal [12], found.capacities.keys.filter_map(&:max_threads).uniq
+  end
+
+  # It counts as all that may be started, and what it loses is not known.
+  def test_a_number_of_threads_comes_before_threads_auto_that_were_not_measured
+    four = outcome(setting("hybrid", 0, 4), capacity: 100, p95: 0.1)
+    same = outcome(auto, capacity: 100, p95: 0.1)
+    assert_equal [four, same].map(&:setting), ranked(same, four)
   end
 
   def test_ractors_are_there_only_if_they_are_named

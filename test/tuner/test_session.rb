@@ -46,6 +46,7 @@ class TestTuneMeasured < Minitest::Test
     results = folder.verification
     assert_equal "hybrid -t 2", results.configurations.first.name
     assert_operator results.configurations.length, :>, 1
+    assert_beside_each_other(results.configurations.map { |each| Tuner::Verification.setting(each) })
     assert_operator advice.checks.length, :>, 2
     assert_equal folder.options.present, advice.present.setting
     assert_corrected(folder)
@@ -53,6 +54,12 @@ class TestTuneMeasured < Minitest::Test
     assert_equal advice.to_h, Tuner::Advice.read(folder.at("advice.json")).to_h
     assert_finished(folder, advice)
     assert_it_goes_on(folder)
+  end
+
+  # The best number of threads, and threads auto.
+  def assert_beside_each_other(settings)
+    auto = settings.find(&:auto?)
+    assert(settings.any? { |each| !each.auto? && each.beside?(auto) }, settings.map(&:name).join(", "))
   end
 
   # The profile has the corrections that follow from what was measured. On a busy machine that may be none, for no

@@ -62,9 +62,9 @@ class TestTune < Minitest::Test
     configure("engine :single\nworkers 4\n")
     assert_match(/^single -w 4 \(config\/cuttle\.rb\) /, tune(*ask).first)
     configure("threads :auto\nmax_threads 12\n")
-    assert_match(/^hybrid -t 12 \(config\/cuttle\.rb\) /, tune(*ask).first)
-    configure("threads :auto\nmax_threads 99\n")
-    assert_match(/^hybrid -t 99 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    assert_match(/^hybrid -t auto --max-threads 12 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    configure("workers 2\nthreads :auto\n")
+    assert_match(/^hybrid -w 2 -t auto \(config\/cuttle\.rb\) /, tune(*ask).first)
     configure("threads 7\n")
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
@@ -121,6 +121,30 @@ class TestTune < Minitest::Test
     json, = tune("--profile", @kept, "--what-if", "workers=2", "--json")
     assert_equal ["hybrid -t 3 (the defaults)", "hybrid -w 2 -t 3"].map { |name| name[/\S+ \S+ \S+/] },
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
+  end
+
+  # The app computes for 5.2 ms and waits for 25.
+  def test_questions_about_threads_auto_say_what_they_are_taken_for
+    out, err, status = tune("--profile", @kept, "--what-if", "threads=auto", "--cores", "1")
+    assert_equal 0, status, err
+    assert_match(/^hybrid -t auto: \+\d+% capacity.*\n  .* limits? it; forecast as -t \d+$/, out)
+    number = out[/forecast as -t (\d+)/, 1]
+    auto, same = JSON.parse(tune("--profile", @kept, "--what-if", "threads=auto", "--what-if", "threads=#{number}",
+                                 "--cores", "1", "--json").first).drop(1)
+    assert_equal ["auto", number.to_i], [auto, same].map { |each| each["setting"]["threads"] }
+    assert_equal same["setting"], auto["stand_in"]
+    assert_equal(*[auto, same].map { |each| each.slice("capacity", "p95", "memory") })
+  end
+
+  # Without a measurement nothing speaks against them.
+  def test_who_has_threads_auto_is_answered_with_them
+    configure("threads :auto # as they help\nworkers 0\n")
+    out, err, status = predict("app/config.ru", "--cores", "2", "--write")
+    assert_equal 0, status, err
+    assert_match(/^Run hybrid -w \d -t auto in place of hybrid -t auto \(config\/cuttle\.rb\)/, out)
+    assert_match(/\Athreads :auto # as they help\nworkers [1-9]\n\z/, File.read("#{@directory}/app/config/cuttle.rb"))
+    check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid", "--cores", "2"]
+    assert_equal 0, tune(*check).last
   end
 
   # That a setting was measured makes no difference between it and another.

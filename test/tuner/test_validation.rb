@@ -37,6 +37,13 @@ class TestValidation < Minitest::Test
     assert_operator KeptCells.errors(rows, :rate).last, :<, 0.04
   end
 
+  # Where an app only waits, threads were still being started in some runs of q22: the largest error.
+  def test_threads_auto
+    rows = KeptCells.autos("q22-auto")
+    assert_equal [2, 5, 5, 64], rows.map { |row| row.cell.setting.threads }
+    assert_within([0.05, 0.12, 0.12], rows, :rate)
+  end
+
   private
 
   def assert_within(bounds, rows, figure)

@@ -13,13 +13,40 @@ class TestVerified < Minitest::Test
 
   def test_the_plan_has_both_loads_for_each_setting
     tried = Tuner::Verification.new([HAVE, BETTER, setting("single", 2)], rate: 120.0, slots: 10)
-    plan = tried.plan(7, Tuner::Verification::Size.new(3, 2))
+    plan = tried.plan(7, tried.sized(3, 2))
     assert_equal 18, plan.length
     assert_equal ["hybrid -t 3", "hybrid -w 2 -t 4", "single -w 2"], plan.configurations.map(&:name)
     closed, open = plan.loads
     assert_equal ["12 connections", false, 12], [closed.name, closed.open?, closed.connections]
     assert_equal ["120.0/s", true, 120.0, true], [open.name, open.open?, open.rate, open.poisson]
-    assert_equal [2, 3], [plan.duration, plan.rounds]
+    assert_equal [2, 3, 0.5], [plan.duration, plan.rounds, plan.warmup]
+  end
+
+  # As what it is, and not as a number of threads: the lab proves it. Threads are started in the warm-up.
+  def test_threads_auto_are_verified_as_such
+    limited = auto(2, 12)
+    tried = Tuner::Verification.new([auto, limited, HAVE], rate: 120.0, slots: 10)
+    plan = tried.plan(7, tried.sized(3, 2))
+    assert_equal ["hybrid -t auto", "hybrid -w 2 -t auto --max-threads 12", "hybrid -t 3"],
+                 plan.configurations.map(&:name)
+    assert_equal %w[hybrid-auto hybrid-auto hybrid], plan.configurations.map(&:model)
+    assert_equal [nil, %w[--max-threads 12], nil], plan.configurations.map(&:flags)
+    assert_empty plan.missing
+    assert_equal 1.0, plan.warmup
+    assert_equal 0.2, tried.sized(3, 0.2).warmup
+    assert_equal [auto, limited, HAVE], plan.configurations.map { |each| Tuner::Verification.setting(each) }
+  end
+
+  # The next tune reads the corrections that this one wrote.
+  def test_corrections_of_threads_auto_are_read_again
+    corrections = verified({ auto(0, 12) => [33.0, 90.0] }).corrections(Plain.new, cores: 1)
+    assert_equal corrections, JSON.parse(JSON.generate(corrections))
+    assert_equal({ "engine" => "hybrid", "workers" => 0, "threads" => "auto", "max_threads" => 12 },
+                 corrections.first["setting"])
+    plain = profile()
+    model = Tuner::Model.new(plain.with(corrections: corrections), base: auto(0, 12))
+    factor = 33.0 / 40
+    assert_in_delta Tuner::Model.new(plain).capacity(auto).first * factor, model.capacity(auto).first, 0.5
   end
 
   # Connections beyond the slots, but no thousands of them for an engine that takes any number.
@@ -34,7 +61,7 @@ class TestVerified < Minitest::Test
     assert_operator long.duration, :>, short.duration
     assert_operator short.rounds, :>=, 3
     assert_nil tried.size(tried.least - 2)
-    assert_equal [3, 0.5], tried.size(tried.least).to_a
+    assert_equal [3, 0.5, 0.5], tried.size(tried.least).to_a
     assert_operator tried.size(1e5).rounds, :<=, Tuner::Verification::MOST_ROUNDS
   end
 
@@ -44,7 +71,7 @@ class TestVerified < Minitest::Test
     asked = { nil => 3, 7 => 7 }.map do |rounds, least|
       options = Tuner::Options.new(engines: %w[hybrid], rounds: rounds)
       Cuttle::Lab.stub(:run, ->(lab, **further) { [lab.budget, lab.rounds, further[:least] - least] }) do
-        tried.run(options, Tuner::Verification::Size.new(7, 1), budget: 42, directory: "x", out: nil)
+        tried.run(options, tried.sized(7, 1), budget: 42, directory: "x", out: nil)
       end
     end
     assert_equal [[42, 7, 0]] * 2, asked

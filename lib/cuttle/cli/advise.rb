@@ -15,6 +15,7 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
+      NUMBER = "it may start more threads: if it runs with -t auto, say --threads auto"
       # Database connections, where they are limited. They can't be seen; a thread of Active Record holds at most one of
       # each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
@@ -32,6 +33,7 @@ module Cuttle
         @watch = WATCH
         @limits = {}
         @engine = "hybrid"
+        @threads = nil
       end
 
       # Returns the exit status. Raises UsageError and Error.
@@ -40,7 +42,7 @@ module Cuttle
         extra = CLI.parse(options, arguments)
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
-        Engines.traits(@engine)
+        Tuner::Setting.new(engine: @engine, threads: @threads) # wrong usage is told before it watches
         answer(*watch)
       end
 
@@ -104,8 +106,16 @@ module Cuttle
         Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.allowed)
       end
 
+      # The server says how many threads it has and may have, and not whether it starts them as they help.
       def present(rows, workers)
-        Tuner::Setting.new(engine: @engine, workers: workers, threads: rows.filter_map(&:threads).max)
+        most = rows.filter_map(&:threads).max
+        @err.puts NUMBER if @threads.nil? && grows?(rows)
+        limit = most unless most == Engines::Auto::MOST
+        Tuner::Setting.new(engine: @engine, workers: workers, threads: @threads || most, max_threads: limit)
+      end
+
+      def grows?(rows)
+        Engines.traits(@engine).adaptive? && rows.any? { |row| row.threads && row.running < row.threads }
       end
 
       # As a tune that has its profile, and verifies nothing.
@@ -132,6 +142,7 @@ module Cuttle
             @watch = Cuttle::Load::Units.seconds(text, "--for")
           end
           parser.on("--engine NAME", "the server's engine (hybrid)") { |name| @engine = name }
+          parser.on("--threads auto", [Tuner::Setting::AUTO], "it was started with -t auto") { |auto| @threads = auto }
           parser.on("--json", "print the answer as JSON") { @json = true }
           CLI.tell_version_and_help(parser)
         end

@@ -14,6 +14,7 @@ module Cuttle
     #   present       Outcome of the user's setting, or nil; place: where that setting comes from
     #   gains         { capacity:, p95: }: choice / present, an Estimate each, or nil
     #   detectable    of :keep, the smallest difference of the capacity that would have been seen (0.04: 4%), or nil
+    #   threads       Threads: threads auto beside the best number of them, or nil
     #   limits        Limits
     #   cores, here   that the server may use; that it was measured on
     #   alternatives  Outcomes that nothing measurable sets apart from the choice, the cheapest first
@@ -24,8 +25,8 @@ module Cuttle
     #   warnings      lines
     #   edit          { "path", "diff", "refusal" } of the configuration file: what changes in it, or why it can't be
     #                 changed; or nil
-    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :limits,
-                        :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
+    Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :threads,
+                        :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
                         keyword_init: true) do
       def initialize(**)
         super
@@ -72,9 +73,12 @@ module Cuttle
 
       autoload :Document, "cuttle/tuner/advice/document"
 
-      # from, to: Outcomes, both predicted.
+      # auto, number: Outcomes with the workers of the choice, both measured. loses: whether auto measurably loses, or
+      # may lose. detectable: the smallest difference of the capacity that would have been seen, or nil.
+      Threads = Struct.new(:auto, :number, :loses, :detectable, keyword_init: true)
+      # from, to: Outcomes, both predicted; both measured if one of them has threads auto, and there are measurements.
       WhatIf = Struct.new(:from, :to, keyword_init: true)
-      # Rows of requests per second: one for each number of workers, one value for each number of threads.
+      # Rows of requests per second: one for each number of workers, one value for each of threads (numbers, and auto).
       Map = Struct.new(:engine, :workers, :threads, :rows, keyword_init: true)
       # figure: :capacity, :p50, …; predicted, measured: Estimates.
       Check = Struct.new(:setting, :demand, :figure, :predicted, :measured, keyword_init: true) do

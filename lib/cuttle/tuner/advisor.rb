@@ -48,14 +48,35 @@ module Cuttle
       def answer
         kind = kind_of(best)
         { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
-          detectable: (detectable if kind == :keep),
+          threads: rivals, detectable: (detectable if kind == :keep),
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
       # What counts: measured settings where there are any, otherwise all. They are ranked by themselves, because a
       # prediction that none of them reaches would leave no equals to take the cheapest of.
       def best
-        @best ||= measurements.any? ? @ranking.order(outcomes(measurements.keys)).first : ordered.first
+        @best ||= measurements.any? ? threads.best(*measured) : predicted
+      end
+
+      # Only a measurement takes a user of threads auto to a number of them.
+      def predicted
+        first = ordered.first
+        auto = @found.grid.auto_beside(first.setting) if present&.setting&.auto?
+        outcomes([auto].compact).find { |each| each.excess(@limits).empty? } || first
+      end
+
+      # Measured Outcomes, the best first.
+      def measured
+        @ranking.order(outcomes(measurements.keys))
+      end
+
+      def threads
+        Threads.new(@verified, ranking: @ranking, limits: @limits)
+      end
+
+      # Threads auto beside a number, as they were measured with the workers of the choice; or nil.
+      def rivals
+        @rivals ||= threads.beside(chosen, measured)
       end
 
       def present
@@ -160,10 +181,15 @@ module Cuttle
         equals.sort_by { |outcome| @ranking.cost(outcome, least) }.first(ALTERNATIVES)
       end
 
-      # The neighbours of the choice, by the model on both sides.
+      # The neighbours of the choice, by the model on both sides. It takes threads auto for a number of them, so if both
+      # were measured, that is told in its place.
       def what_ifs
         from = @search.outcome(chosen)
-        @found.grid.around(chosen).map { |setting| Advice::WhatIf.new(from: from, to: @search.outcome(setting)) }
+        near = @found.grid.around(chosen) | [from.stand_in].compact
+        near = near.select { |setting| setting.auto? == chosen.auto? || !setting.beside?(chosen) } if rivals
+        pairs = near.map { |setting| [from, @search.outcome(setting)] }
+        pairs << [rivals.auto, rivals.number].sort_by { |each| each.setting == chosen ? 0 : 1 } if rivals
+        pairs.map { |pair| Advice::WhatIf.new(from: pair.first, to: pair.last) }
       end
 
       def chosen
@@ -176,11 +202,12 @@ module Cuttle
           @options.engines.include?(name) && Engines.traits(name).pooled?
         end or return
 
-        workers, threads = @found.grid.workers(engine), @found.grid.threads
+        grid = @found.grid
+        workers, choices = grid.workers(engine), grid.choices(engine)
         rows = workers.map do |processes|
-          threads.map { |count| @found.capacities[Setting.new(engine: engine, workers: processes, threads: count)] }
+          choices.map { |choice| @found.capacities[grid.at(engine, processes, choice)] }
         end
-        Advice::Map.new(engine: engine, workers: workers, threads: threads, rows: rows)
+        Advice::Map.new(engine: engine, workers: workers, threads: choices, rows: rows)
       end
 
       # What the profile alone predicted, beside what was then measured.
@@ -224,9 +251,10 @@ module Cuttle
 
       def change(what, value, cores: @cores, wait: 1, rate: @limits.rate)
         limits = Limits.new(**@limits.to_h, rate: rate, cores: (cores if @limits.cores))
-        profile = Circumstances.profile(@profile, wait: wait)
-        Advice::Change.new(what: what, value: value,
-                           outcome: search(profile, cores, limits, forecasts: QUICK).run.best)
+        search = search(Circumstances.profile(@profile, wait: wait), cores, limits, forecasts: QUICK)
+        found = search.run
+        auto = found.grid.auto_beside(found.best.setting) if chosen.auto?
+        Advice::Change.new(what: what, value: value, outcome: auto ? search.outcome(auto) : found.best)
       end
     end
   end

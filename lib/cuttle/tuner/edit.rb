@@ -6,9 +6,9 @@ require "ripper"
 module Cuttle
   module Tuner
     # Changes the words engine, workers and threads in a configuration file, ours or Puma's, and nothing else in it, but
-    # for what goes with threads :auto: that leaves with it. A word is changed where the file says it plainly: at the
-    # top level, on one line, with literal values. What a file computes or decides is for its author: then #refusal says
-    # which line.
+    # for what goes with threads :auto: that comes and leaves with it. A word is changed where the file says it plainly:
+    # at the top level, on one line, with literal values. What a file computes or decides is for its author: then
+    # #refusal says which line.
     class Edit
       autoload :Diff, "cuttle/tuner/edit/diff"
 
@@ -44,6 +44,7 @@ module Cuttle
       def refusal(setting)
         return "#{path}: #{Load.reason(Errno::EACCES.new)}" if @there && !File.writable?(path)
         return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != DEFAULT
+        return "#{path}: Puma has no threads auto" if @puma && setting.auto?
         return like if !@puma && said(OVERRIDES).any?
 
         [*words(setting).keys, *of_auto(setting)].lazy.filter_map { |word| strange(word, setting) }.first
@@ -82,14 +83,15 @@ module Cuttle
       def words(setting)
         { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
           "workers" => "workers #{setting.workers}",
-          "threads" => (threads(setting) if setting.threads) }.compact
+          "threads" => (threads(setting) if setting.threads),
+          "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads) }.compact
       end
 
       # Words that a file may say only with threads :auto, which the setting replaces.
       def of_auto(setting)
         return [] if @puma
 
-        [("max_threads" if said("max_threads").any?),
+        [("max_threads" if setting.max_threads.nil? && said("max_threads").any?),
          ("threads" if setting.threads.nil? && said("threads").any? { |place| auto?(place) })].compact
       end
 
@@ -103,6 +105,8 @@ module Cuttle
       end
 
       def threads(setting)
+        return "threads :auto" if setting.auto?
+
         @puma ? "threads #{setting.threads}, #{setting.threads}" : "threads #{setting.threads}"
       end
 

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Tuner
-    # What a setting occupies whether it is loaded or not: memory, and connections to the database. Each is nil where
+    # What a setting occupies once it has all of its threads: memory, and connections to the database. Each is nil where
     # the profile doesn't know it.
     class Footprint
       def initialize(profile)
@@ -37,7 +37,7 @@ module Cuttle
       private
 
       def threads(setting)
-        setting.threads || 1
+        setting.most_threads || 1
       end
     end
   end

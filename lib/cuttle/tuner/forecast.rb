@@ -11,11 +11,12 @@ module Cuttle
     #   capacity        the highest rate that the setting can serve, with as many connections as it likes
     #   cpu             cores that the server uses, as a number: 1.7
     #   memory          PSS of all processes, or nil if it isn't known
-    #   connections     database connections held, or nil if the app has none
+    #   connections     database connections held, with threads auto at most; or nil if the app has none
     #   limit           what limits the capacity: :cores, :gvl, :slots, :connections (the database's) or :demand
     #   beyond          true if the machine has fewer cores than were assumed: an extrapolation
+    #   stand_in        the Setting with a number of threads that threads auto were taken for, otherwise nil
     Forecast = Struct.new(:setting, :demand, :rate, :p50, :p95, :p99, :queue_p99, :capacity, :cpu, :memory,
-                          :connections, :limit, :beyond, keyword_init: true) do
+                          :connections, :limit, :beyond, :stand_in, keyword_init: true) do
       def initialize(**)
         super
         freeze

@@ -3,12 +3,13 @@
 module Cuttle
   module Tuner
     # The settings that are worth a look: every engine with every number of workers and threads up to those that can't
-    # help any more. A request that computes for S and waits for Z keeps a core busy with 1 + Z / S slots; twice as many
-    # are enough for requests that differ.
+    # help any more, and with threads auto where the engine has that. A request that computes for S and waits for Z
+    # keeps a core busy with 1 + Z / S slots; twice as many are enough for requests that differ.
     class Grid
       RUNGS = [*1..6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128].freeze
       SPARE = 2 # times the slots that keep the cores busy
       WORKERS = [*2..8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64].freeze
+      LEAST_CHOICE = 2 # threads that auto may start; with fewer it has nothing to choose
       LEAST_THREADS = 5 # the highest number of threads that is always tried: users ask about these
 
       # The engines that serve any app. Ractors need an app that they can share, so they must be named.
@@ -16,11 +17,16 @@ module Cuttle
         Engines.names.reject { |name| Engines.traits(name).ractors? }
       end
 
-      # cores: how many the server may use.
-      def initialize(profile, engines:, cores:)
+      # cores: how many the server may use. limits: that auto has to keep with as many threads as it may start. most:
+      # such a limit that the user has set already, or nil.
+      def initialize(profile, engines:, cores:, limits: Limits.new, most: nil)
         @engines = engines
         @cores = cores
         @slots = slots_of_a_core(profile)
+        @footprint = Footprint.new(profile)
+        @limits = limits
+        @most = most
+        @autos = {}
       end
 
       # Slots that keep all cores busy, with spare ones.
@@ -31,11 +37,28 @@ module Cuttle
       # All Settings.
       def settings
         @settings ||= @engines.flat_map do |engine|
-          pooled = Engines.traits(engine).pooled?
-          workers(engine).product(pooled ? threads : [nil]).map do |processes, number|
-            Setting.new(engine: engine, workers: processes, threads: number)
-          end
+          workers(engine).product(choices(engine)).filter_map { |processes, choice| at(engine, processes, choice) }
         end
+      end
+
+      # What the threads of +engine+ may be: numbers, and auto; nil without a pool.
+      def choices(engine)
+        traits = Engines.traits(engine)
+        return [nil] unless traits.pooled?
+
+        traits.adaptive? ? [*threads, Setting::AUTO] : threads
+      end
+
+      # The Setting; nil for an auto that the limits leave no choice.
+      def at(engine, workers, choice)
+        return Setting.new(engine: engine, workers: workers, threads: choice) unless choice == Setting::AUTO
+
+        @autos.fetch([engine, workers]) { |key| @autos[key] = auto(engine, workers) }
+      end
+
+      # The Setting with the same workers and threads auto, or nil.
+      def auto_beside(setting)
+        at(setting.engine, setting.workers, Setting::AUTO) if setting.traits.adaptive?
       end
 
       # Numbers of workers for +engine+. One worker serves as one process without workers does, but costs a supervisor.
@@ -49,10 +72,11 @@ module Cuttle
         RUNGS.take_while { |rung| rung <= [(@slots * SPARE).ceil, LEAST_THREADS].max }
       end
 
-      # The settings next to +setting+: one step in workers or threads.
+      # The settings next to +setting+: one step in workers or threads, and auto in place of a number.
       def around(setting)
-        steps = [[1, 0], [-1, 0], [0, 1], [0, -1]]
-        steps.filter_map { |workers, threads| step(setting, workers, threads) }
+        steps = [[1, 0], [-1, 0], *([[0, 1], [0, -1]] if setting.threads.is_a?(Integer))]
+        near = steps.filter_map { |workers, threads| step(setting, workers, threads) }
+        [*near, auto_beside(setting)].compact.uniq - [setting]
       end
 
       private
@@ -62,13 +86,17 @@ module Cuttle
         (1 + (profile.mean_wait / cpu)).clamp(1, RUNGS.last)
       end
 
+      # Where the limits leave fewer threads than the server would start, they are auto's limit.
+      def auto(engine, workers)
+        free = Setting.new(engine: engine, workers: workers, threads: Setting::AUTO, max_threads: @most)
+        fewer = (free.most_threads - 1).downto(LEAST_CHOICE).map { |most| Setting.new(**free.to_h, max_threads: most) }
+        [free, *fewer].find { |setting| @footprint.within?(setting, @limits) }
+      end
+
       def step(setting, workers, threads)
         processes = neighbour(self.workers(setting.engine), setting.workers, workers)
-        number = setting.threads && neighbour(self.threads, setting.threads, threads)
-        return unless processes && (number || setting.threads.nil?)
-
-        found = Setting.new(engine: setting.engine, workers: processes, threads: number)
-        found unless found == setting
+        choice = neighbour(self.threads, setting.threads, threads)
+        at(setting.engine, processes, choice) if processes && (choice || threads.zero?)
       end
 
       # The number +steps+ away in +numbers+, which need not have +number+ itself.

@@ -31,6 +31,9 @@ module Cuttle
 
       SEED = 17
 
+      # Share of the GVL's time, and of the cores', at which -t auto starts no more threads.
+      ENOUGH = 0.97
+
       # base: the Setting that others are compared with, or nil (see Corrections). runs: a Hash of what simulations have
       # shown, by what they follow from; models that share it don't make them again.
       def initialize(profile, base: nil, runs: {})
@@ -38,18 +41,22 @@ module Cuttle
         @corrections = Corrections.new(profile.corrections, base: base)
         @runs = runs
         @works = {}
+        @stand_ins = {}
       end
 
       # [requests per second, what limits them]: the highest rate of a setting, with as many connections as it likes.
       # By arithmetic, in about a millisecond. cores: for the server; nil: as many as it had for the profile.
       def capacity(setting, cores: nil)
-        rate, limit = network(setting, cores || home).capacity
+        cores ||= home
+        rate, limit = network(stand_in(setting, cores), cores).capacity
         [rate * @corrections.capacity_factor(setting.engine), limit]
       end
 
       # The Forecast. It takes about 0.2 s.
       def forecast(setting, demand, cores: nil)
         cores ||= home
+        return of_auto(setting, demand, cores) if setting.auto?
+
         capacity, limit = capacity(setting, cores: cores)
         over = demand.open? && demand.rate >= capacity
         figures, inside = over ? overload(setting, capacity) : played(setting, demand, cores)
@@ -60,6 +67,26 @@ module Cuttle
       end
 
       private
+
+      # As with the number of threads that it comes to, but for connections: it may get more threads some day.
+      def of_auto(setting, demand, cores)
+        stand_in = stand_in(setting, cores)
+        told = forecast(stand_in, demand, cores: cores).to_h
+        Forecast.new(**told, setting: setting, stand_in: stand_in, connections: connections(setting))
+      end
+
+      # What threads auto come to: the fewest that leave the GVL, or the cores, next to nothing to do. It adds threads
+      # only while requests wait and all threads are in the app, so this does not depend on the rate. A setting with a
+      # number of threads is its own.
+      def stand_in(setting, cores)
+        return setting unless setting.auto?
+
+        @stand_ins[[setting, cores]] ||= begin
+          numbers = 1..setting.most_threads
+          number = numbers.bsearch { |threads| network(setting.with_threads(threads), cores).use >= ENOUGH }
+          setting.with_threads(number || numbers.last)
+        end
+      end
 
       # Cores of the server when the profile was made.
       def home
@@ -149,9 +176,9 @@ module Cuttle
       end
 
       # Threads keep their connections; fibers need one for each request that is in the app.
-      def connections(setting, inside)
+      def connections(setting, inside = nil)
         held = @profile.connections or return
-        (setting.processes * (held["process"].to_f + (held["thread"].to_f * (setting.threads || inside)))).ceil
+        (setting.processes * (held["process"].to_f + (held["thread"].to_f * (setting.most_threads || inside)))).ceil
       end
     end
   end

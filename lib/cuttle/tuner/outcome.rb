@@ -9,7 +9,7 @@ module Cuttle
     #   rounds     in how many rounds, if they were
     #   (the others: see Forecast)
     Outcome = Struct.new(:setting, :demand, :capacity, :p50, :p95, :p99, :queue_p99, :cpu, :memory, :connections,
-                         :limit, :beyond, :measured, :rounds, keyword_init: true) do
+                         :limit, :beyond, :stand_in, :measured, :rounds, keyword_init: true) do
       def self.predicted(forecast, margin)
         estimates = Outcome::ESTIMATES.to_h { |name| [name, margin.around(name, forecast)] }
         new(**forecast.to_h.slice(*members), **estimates, measured: false)

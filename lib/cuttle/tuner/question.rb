@@ -5,7 +5,7 @@ module Cuttle
     # A question to a profile: "workers=4,threads=3,cores=4", what a setting does under circumstances. Nothing is
     # measured. Frozen.
     #
-    #   engine, workers, threads    the setting; what is not said is that of the base
+    #   engine, workers, threads    the setting; what is not said is that of the base. threads may be auto
     #   cores                       that the server may use
     #   rate, connections           the demand: an open or a closed loop
     #   wait, cpu                   how many times as long requests wait, or compute: wait=2x
@@ -58,7 +58,7 @@ module Cuttle
       end
 
       def read(key, value)
-        return value if key == "engine"
+        return value if key == "engine" || (key == "threads" && value == Setting::AUTO)
         return Load::Units.rate(value, "--what-if: rate").tap { |rate| above_zero(key, rate) } if key == "rate"
 
         number = WHOLE.include?(key) ? Integer(value, 10, exception: false) : Float(value.delete("x"), exception: false)

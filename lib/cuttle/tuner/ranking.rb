@@ -34,11 +34,17 @@ module Cuttle
         enough.select { |outcome| tail(outcome) <= shortest * (1 + TAIL) || outcome.p95.nil? }
       end
 
-      # What makes one of several equals cheaper. Memory within noise is equal, too.
+      # What makes one of several equals cheaper. Memory within noise is equal, too. Threads auto count as all that may
+      # be started.
       def cost(outcome, least)
-        heavy = outcome.memory && least && outcome.memory > least * (1 + MEMORY)
-        [heavy ? outcome.memory : 0, outcome.connections || 0, strangeness(outcome), outcome.setting.processes,
-         outcome.setting.threads || 0, outcome.setting.workers]
+        [heavy?(outcome, least) ? outcome.memory : 0, outcome.connections || 0, strangeness(outcome),
+         outcome.setting.processes, outcome.setting.most_threads || 0, outcome.setting.workers]
+      end
+
+      # In what +outcome+ is behind +other+ by more than noise: of :capacity, :p95 and :memory.
+      def behind(outcome, other)
+        { capacity: useful(outcome) < useful(other) * (1 - CAPACITY), p95: tail(outcome) > tail(other) * (1 + TAIL),
+          memory: heavy?(outcome, other.memory) }.select { |_, behind| behind }.keys
       end
 
       private
@@ -46,6 +52,10 @@ module Cuttle
       def cheapest_first(outcomes)
         least = outcomes.filter_map(&:memory).min
         outcomes.sort_by { |outcome| cost(outcome, least) }
+      end
+
+      def heavy?(outcome, least)
+        outcome.memory && least && outcome.memory > least * (1 + MEMORY)
       end
 
       def useful(outcome)

@@ -32,7 +32,7 @@ module Cuttle
         @demand = demand
         @margin = Margin.new(profile)
         @most = forecasts
-        @grid = Grid.new(profile, engines: engines, cores: cores)
+        @grid = Grid.new(profile, engines: engines, cores: cores, limits: limits, most: present&.max_threads)
         @footprint = Footprint.new(profile)
         @ranking = Ranking.new(limits: limits, present: present)
         @outcomes = {}

@@ -150,10 +150,12 @@ module Cuttle
         end
       end
 
-      # The present one is what the others are compared with.
+      # The present one is what the others are compared with. The best number of threads and threads auto are measured
+      # beside each other, because what auto loses can't be predicted.
       def settings(found, count)
-        best = found.outcomes.map(&:setting).first(count)
-        [@options.present, *best].compact.uniq
+        best, *others = found.outcomes.map(&:setting)
+        counterpart = best.auto? ? found.best.stand_in : found.grid.auto_beside(best)
+        [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
       # Seconds of the budget that are left for measuring.

@@ -2,29 +2,44 @@
 
 module Cuttle
   module Tuner
-    # What is tuned: an engine, forked workers (0: one process that does not fork), and the threads of each process
-    # (nil if the engine has no pool). Frozen; equal settings are equal.
+    # What is tuned: an engine, forked workers (0: one process that does not fork), and the threads of each process: a
+    # number, AUTO where the engine finds it by itself, or nil if it has no pool. max_threads: the limit that was given
+    # with AUTO, nil for the server's own. Frozen; equal settings are equal.
     #
-    #   Setting.new(engine: "hybrid", workers: 2, threads: 5).name   # => "hybrid -w 2 -t 5"
-    Setting = Struct.new(:engine, :workers, :threads, keyword_init: true) do
+    #   Setting.new(engine: "hybrid", workers: 2, threads: 5).name       # => "hybrid -w 2 -t 5"
+    #   Setting.new(engine: "hybrid", workers: 2, threads: "auto").name  # => "hybrid -w 2 -t auto"
+    Setting = Struct.new(:engine, :workers, :threads, :max_threads, keyword_init: true) do
       # Raises UsageError for an engine or a number that can't be.
-      def initialize(engine: "hybrid", workers: 0, threads: nil)
-        pooled = Engines.traits(engine).pooled?
-        super(engine: engine, workers: workers, threads: pooled ? threads || 1 : nil)
-        { "workers" => [workers, 0], "threads" => [self.threads || 1, 1] }.each do |name, (value, least)|
-          next if value.is_a?(Integer) && value >= least
-
-          raise UsageError, "#{name}: a whole number from #{least} on, not #{value.inspect}"
-        end
+      def initialize(engine: "hybrid", workers: 0, threads: nil, max_threads: nil)
+        threads = Engines.traits(engine).pooled? ? threads || 1 : nil
+        max_threads = nil unless threads == Setting::AUTO
+        super
+        check
         freeze
       end
 
       def name
-        [engine, ("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads)].compact.join(" ")
+        [engine, ("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads),
+         ("--max-threads #{max_threads}" if max_threads)].compact.join(" ")
+      end
+
+      # Only where a limit was given it is among them.
+      def to_h
+        max_threads ? super : super.except(:max_threads)
       end
 
       def traits
         Engines.traits(engine)
+      end
+
+      # Whether threads are started as they help (-t auto).
+      def auto?
+        threads == Setting::AUTO
+      end
+
+      # Threads that a process may come to have; nil if the engine has no pool.
+      def most_threads
+        auto? ? max_threads || Engines::Auto::MOST : threads
       end
 
       # Processes that serve.
@@ -34,8 +49,35 @@ module Cuttle
 
       # Requests that one process may have in the app at once.
       def slots(max_fibers: 1024)
-        traits.capacity(threads: (threads || 1)..(threads || 1), max_fibers: max_fibers)
+        most = most_threads || 1
+        traits.capacity(threads: most..most, max_fibers: max_fibers)
+      end
+
+      # Whether they differ in nothing but their threads.
+      def beside?(other)
+        [engine, workers] == [other.engine, other.workers]
+      end
+
+      # The same with +number+ threads.
+      def with_threads(number)
+        Setting.new(engine: engine, workers: workers, threads: number)
+      end
+
+      private
+
+      def check
+        raise UsageError, "threads: engine #{engine} takes a number, not auto" if auto? && !traits.adaptive?
+
+        { "workers" => [workers, 0], "threads" => [auto? ? 1 : threads || 1, 1],
+          "max_threads" => [max_threads || 1, 1] }.each do |name, (value, least)|
+          next if value.is_a?(Integer) && value >= least
+
+          raise UsageError, "#{name}: a whole number from #{least} on, not #{value.inspect}"
+        end
       end
     end
+
+    # In place of a number of threads, also in JSON.
+    Setting::AUTO = "auto"
   end
 end

@@ -11,15 +11,16 @@ module Cuttle
       MOST_ROUNDS = 12
       DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that leaves enough rounds
       WARMUP = 0.5 # seconds; no longer than the run
+      GROWTH = 1.0 # the same where one of them has threads auto: that starts them meanwhile
+      AUTO = Lab::Servers::Peers::Cuttle::AUTO # the end of the lab's name of an engine with threads auto
+      LIMIT = "--max-threads"
       STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
       BETWEEN = 0.4 # seconds beside warm-up and measuring
       LOADS = 2
       CONNECTIONS = (8..512)
 
-      # A plan that fits into a time.
-      Size = Struct.new(:rounds, :duration) do
-        def warmup = [WARMUP, duration].min
-      end
+      # A plan that fits into a time. Seconds, but for the rounds.
+      Size = Struct.new(:rounds, :duration, :warmup)
 
       # settings: the first is what the others are compared with. slots: that keep the cores busy. boot: seconds.
       def initialize(settings, rate:, slots:, boot: nil)
@@ -38,13 +39,18 @@ module Cuttle
       # The Size that fits into +budget+ seconds; nil if none does. What the user said (rounds, duration) stays, and if
       # both were said there is nothing to fit.
       def size(budget, rounds: nil, duration: nil)
-        return Size.new(rounds, duration) if rounds && duration
+        return sized(rounds, duration) if rounds && duration
 
         (duration ? [duration] : DURATIONS).each do |seconds|
           fitting = (budget / seconds(seconds)).floor
-          return Size.new(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= (rounds || enough(seconds))
+          return sized(rounds || [fitting, MOST_ROUNDS].min, seconds) if fitting >= (rounds || enough(seconds))
         end
         nil
+      end
+
+      # So many rounds of runs that long.
+      def sized(rounds, duration)
+        Size.new(rounds, duration, [@settings.any?(&:auto?) ? GROWTH : WARMUP, duration].min)
       end
 
       # Seconds of the smallest verification that says anything.
@@ -67,7 +73,15 @@ module Cuttle
 
       def plan(seed, size)
         pairs = @settings.product(loads).map { |setting, load| [configuration(setting), load] }
-        Lab::Plan::Declared.new(pairs).plan(seed: seed, warmup: size.warmup, **size.to_h)
+        Lab::Plan::Declared.new(pairs).plan(seed: seed, **size.to_h)
+      end
+
+      # The Setting that a Lab::Results::Configuration of a verification is of.
+      def self.setting(configuration)
+        engine = configuration.model.delete_suffix(AUTO)
+        threads = engine == configuration.model ? configuration.threads : Setting::AUTO
+        Setting.new(engine: engine, workers: configuration.workers, threads: threads,
+                    max_threads: configuration.flags&.last&.to_i)
       end
 
       private
@@ -79,7 +93,7 @@ module Cuttle
 
       # Seconds of a round.
       def seconds(duration)
-        @settings.length * (@boot + STOP + (LOADS * (Size.new(1, duration).warmup + duration + BETWEEN)))
+        @settings.length * (@boot + STOP + (LOADS * (sized(1, duration).warmup + duration + BETWEEN)))
       end
 
       def loads
@@ -89,9 +103,12 @@ module Cuttle
            "rate" => @rate, "poisson" => true, "keep_alive" => false }]
       end
 
+      # See Verification.setting.
       def configuration(setting)
-        { "name" => setting.name, "server" => "cuttle", "model" => setting.engine, "workers" => setting.workers,
-          "threads" => setting.threads || 1, "keep_alive" => false }
+        auto = setting.auto?
+        { "name" => setting.name, "server" => "cuttle", "model" => "#{setting.engine}#{AUTO if auto}",
+          "workers" => setting.workers, "threads" => auto ? 1 : setting.threads || 1, "keep_alive" => false,
+          "flags" => ([LIMIT, setting.max_threads.to_s] if setting.max_threads) }.compact
       end
     end
   end

@@ -60,9 +60,7 @@ module Cuttle
 
       # Setting => Results::Configuration.
       def settings
-        @settings ||= @results.configurations.to_h do |each|
-          [Setting.new(engine: each.model, workers: each.workers, threads: each.threads), each]
-        end
+        @settings ||= @results.configurations.to_h { |each| [Verification.setting(each), each] }
       end
 
       # Of what was measured well enough to learn from.

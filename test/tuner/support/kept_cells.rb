@@ -27,6 +27,9 @@ module KeptCells
   # Connections from which the server's own cost is most of what a waiting app costs.
   MANY = 500
 
+  # The lab's name of an engine with threads auto.
+  AUTO = %w[hybrid-auto].freeze
+
   FIGURES = %i[rate p50 p90 p95 p99].freeze
 
   # measured: figure => median over the rounds; times in seconds, cpu for each response.
@@ -98,26 +101,36 @@ module KeptCells
     names.sort.select { |name| cells(name).length > 1 }
   end
 
+  # Rows of a study's threads auto, with the number that the model takes them for.
+  def autos(name)
+    calibration = calibration(calibrating(cells(name)))
+    cells(name, AUTO).map do |cell|
+      model = Cuttle::Tuner::Model.new(profile(cell, calibration))
+      cell.setting = model.forecast(cell.setting, cell.demand, cores: cell.cores).stand_in
+      Row.new(cell, forecast(cell, calibration))
+    end
+  end
+
   # Absolute errors of a figure, ascending.
   def errors(rows, figure)
     rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 
-  def cells(study)
+  def cells(study, models = Cuttle::Engines.names)
     results = Cuttle::Lab::Results.read("#{STUDIES}/#{study}")
     return [] unless %w[work apps/scrawls.ru].include?(results.app["name"])
 
     results.configurations.product(results.loads).filter_map do |configuration, load|
       runs = results.runs(configuration: configuration, load: load).select(&:valid?)
-      cell(study, results, configuration, load, runs) if runs.any? && suits?(configuration, load)
+      next unless runs.any? && models.include?(configuration.model) && suits?(configuration, load)
+
+      cell(study, results, configuration, load, runs)
     end
   end
 
-  # One of ours with fixed threads, in a closed loop or with random arrivals; without a slow network and without another
-  # load generator.
+  # One of ours, in a closed loop or with random arrivals; without a slow network and without another load generator.
   def suits?(configuration, load)
-    configuration.server == "cuttle" && Cuttle::Engines.names.include?(configuration.model) &&
-      load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
+    configuration.server == "cuttle" && load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
   end
 
   def cell(study, results, configuration, load, runs)
@@ -137,6 +150,8 @@ module KeptCells
 
   # A thread for each connection: as many threads as there are connections.
   def setting(configuration, load)
+    return Cuttle::Tuner::Verification.setting(configuration) if AUTO.include?(configuration.model)
+
     threads = configuration.threads.to_i.positive? ? configuration.threads.to_i : load.connections
     Cuttle::Tuner::Setting.new(engine: configuration.model, workers: configuration.workers, threads: threads)
   end

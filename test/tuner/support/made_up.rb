@@ -17,6 +17,10 @@ module MadeUp
     Tuner::Setting.new(engine: engine, workers: workers, threads: threads)
   end
 
+  def auto(workers = 0, most = nil)
+    Tuner::Setting.new(workers: workers, threads: "auto", max_threads: most)
+  end
+
   def forecast(setting, capacity:, p95: 0.1, demand: Tuner::Demand.open(50.0), **figures)
     Tuner::Forecast.new(setting: setting, demand: demand, capacity: capacity.to_f, rate: 50.0, p50: p95 / 2, p95: p95,
                         p99: p95 * 1.5, queue_p99: p95 / 10, limit: :gvl, beyond: false, **figures)
@@ -28,6 +32,8 @@ module MadeUp
 
   # A model of arithmetic: each slot serves 10/s, each process 40/s at most, each core 50/s.
   class Plain
+    AUTO = 4 # threads that keep a process busy
+
     attr_reader :asked
 
     def initialize(_profile = nil, base: nil)
@@ -36,7 +42,8 @@ module MadeUp
     end
 
     def capacity(setting, cores: nil)
-      slots = setting.processes * (setting.threads || (setting.engine == "fibers" ? 100 : 1))
+      threads = setting.auto? ? AUTO : setting.threads
+      slots = setting.processes * (threads || (setting.engine == "fibers" ? 100 : 1))
       [[slots * 10.0, setting.processes * 40.0, (cores || 1) * 50.0].min, :slots]
     end
 
@@ -48,7 +55,8 @@ module MadeUp
       Cuttle::Tuner::Forecast.new(setting: setting, demand: demand, capacity: capacity, limit: limit, beyond: false,
                                   rate: [capacity, demand.rate || capacity].min, p50: time, p95: time * 2,
                                   p99: time * 3, queue_p99: time / 2, cpu: 0.5, memory: setting.processes * 30_000_000,
-                                  connections: setting.processes * (setting.threads || 1))
+                                  connections: setting.processes * (setting.most_threads || 1),
+                                  stand_in: (setting.with_threads(AUTO) if setting.auto?))
     end
   end
 
@@ -73,7 +81,7 @@ module MadeUp
 
   def lab_header(settings, rate, rounds, slots)
     tried = Tuner::Verification.new(settings, rate: rate, slots: slots)
-    plan = tried.plan(1, Tuner::Verification::Size.new(rounds, 1.0))
+    plan = tried.plan(1, tried.sized(rounds, 1.0))
     { "type" => "lab", "schema" => Cuttle::Lab::Results::SCHEMA, "id" => "made-up", "command" => %w[cuttle tune],
       "environment" => MACHINE, "fairness" => [], **plan.to_h }
   end

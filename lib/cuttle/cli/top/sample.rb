@@ -7,10 +7,11 @@ module Cuttle
       class Sample
         # One process that serves, between two samples. Rates and shares are nil where nothing can be said.
         #
+        #   running    threads that there are; threads: as many there may be
         #   state      "starts", "serves", "stops", or "of before" (a hot restart)
         #   ledger     what the ledger recorded meanwhile
-        Row = Struct.new(:index, :pid, :state, :busy, :threads, :queue, :connections, :ledger, :memory, :restarts, :age,
-                         :seconds, keyword_init: true) do
+        Row = Struct.new(:index, :pid, :state, :busy, :running, :threads, :queue, :connections, :ledger, :memory,
+                         :restarts, :age, :seconds, keyword_init: true) do
           def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
         end
 
@@ -53,9 +54,9 @@ module Cuttle
           figures = worker.fetch("last_status")
           pid = worker["pid"]
           Row.new(index: worker["index"], pid: pid, state: state(worker), busy: figures["busy_threads"],
-                  threads: figures["max_threads"], queue: figures["backlog"], connections: figures["connections"],
-                  memory: @memory[pid], restarts: worker["restarts"], age: age(worker["started_at"]),
-                  ledger: since(before, pid), seconds: [@at - before.at, 1e-3].max)
+                  running: figures["running"], threads: figures["max_threads"], queue: figures["backlog"],
+                  connections: figures["connections"], memory: @memory[pid], restarts: worker["restarts"],
+                  age: age(worker["started_at"]), ledger: since(before, pid), seconds: [@at - before.at, 1e-3].max)
         end
 
         def state(worker)

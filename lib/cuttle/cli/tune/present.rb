@@ -75,9 +75,14 @@ module Cuttle
         end
 
         def of(settings)
-          threads = settings.threads.is_a?(Engines::Auto) ? settings.max_threads : settings.threads.max
-          Tuner::Setting.new(engine: settings.engine, workers: settings.workers,
-                             threads: threads.zero? ? MANY : threads)
+          Tuner::Setting.new(engine: settings.engine, workers: settings.workers, threads: threads(settings),
+                             max_threads: (settings.max_threads unless settings.origin(:max_threads) == :default))
+        end
+
+        def threads(settings)
+          return Tuner::Setting::AUTO if settings.threads.is_a?(Engines::Auto)
+
+          settings.threads.max.zero? ? MANY : settings.threads.max
         end
       end
     end

@@ -78,11 +78,16 @@ module Cuttle
           at = " at #{@demand.name}" if Tuner::Report::Table.same_load?(outcomes)
           @out.puts "#{@profile.app&.fetch("name", nil)}#{at}, #{cores}, predicted by #{path}"
           @out.puts Tuner::Report::Table.forecasts(outcomes)
-          _, base = outcomes.first
-          outcomes.drop(1).each do |name, each|
-            @out.puts "", "#{name}: #{Tuner::Report::Words.difference(base, each)}",
-                      "  #{Tuner::Report::Words::LIMITED_BY[each.limit]}"
+          (name, base), *others = outcomes
+          @out.puts "", "#{name}: forecast #{taken_for(base)}" if taken_for(base)
+          others.each do |asked, each|
+            @out.puts "", "#{asked}: #{Tuner::Report::Words.difference(base, each)}",
+                      "  #{[Tuner::Report::Words::LIMITED_BY[each.limit], taken_for(each)].compact.join("; forecast ")}"
           end
+        end
+
+        def taken_for(outcome)
+          Tuner::Report::Words.taken_for(outcome)
         end
       end
     end

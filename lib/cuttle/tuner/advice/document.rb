@@ -24,7 +24,7 @@ module Cuttle
 
           given = hash.transform_keys(&:to_sym)
           Advice.new(**given, kind: given.fetch(:kind).to_sym, limits: Limits.new(**symbols(given[:limits])),
-                              **outcomes(given), gains: estimates(given[:gains]),
+                              **outcomes(given), gains: estimates(given[:gains]), threads: threads(given[:threads]),
                               what_ifs: given[:what_ifs].map { |each| what_if(each) },
                               map: given[:map] && Map.new(**symbols(given[:map])),
                               checks: given[:checks].map { |each| check(each) },
@@ -39,8 +39,15 @@ module Cuttle
         def outcome(hash)
           given = symbols(hash)
           Outcome.new(**given, setting: setting(given[:setting]), demand: Demand.new(**symbols(given[:demand])).freeze,
-                               limit: given[:limit]&.to_sym,
+                               limit: given[:limit]&.to_sym, stand_in: given[:stand_in] && setting(given[:stand_in]),
                                **Outcome::ESTIMATES.to_h { |name| [name, estimate(given[name])] })
+        end
+
+        def threads(hash)
+          return unless hash
+
+          given = symbols(hash)
+          Threads.new(**given, auto: outcome(given[:auto]), number: outcome(given[:number]))
         end
 
         def what_if(hash)

@@ -31,6 +31,11 @@ module Cuttle
           [rate, bounds.find { |_, bound| bound <= least * NEAR }.first]
         end
 
+        # The share of what the GVLs and the cores could do that the highest rate takes.
+        def use
+          rate / bounds.values_at(:cores, :gvl).min
+        end
+
         private
 
         # Upper bounds of the rate by what is used up then.

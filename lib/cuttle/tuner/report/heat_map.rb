@@ -24,9 +24,14 @@ module Cuttle
           most = map.rows.flatten.compact.max
           cells = map.threads.zip(capacities).map do |threads, value|
             setting = Setting.new(engine: map.engine, workers: workers, threads: threads)
-            cell(value, most, chosen.key(setting), "-t #{threads}")
+            cell(value, most, mark(setting, chosen), "-t #{threads}")
           end
           tag(:tr, tag(:th, "-w #{workers}", scope: "row"), cells)
+        end
+
+        # Whatever limit threads auto have.
+        def mark(setting, chosen)
+          chosen.find { |_, each| each.beside?(setting) && each.threads == setting.threads }&.first
         end
 
         # label: of the column, which a narrow screen shows in each cell.

@@ -73,7 +73,8 @@ module Cuttle
         def sentences(advice)
           return [capacity(advice), times(advice)] if advice.choice.overloaded?
 
-          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice)].compact
+          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice),
+           nothing_to_choose(advice.threads)].compact
         end
 
         def capacity(advice)
@@ -84,7 +85,12 @@ module Cuttle
         def source(outcome)
           return "measured in #{Units.plural(outcome.rounds, "round")}" if outcome.measured
 
-          outcome.beyond ? "extrapolated" : "predicted"
+          [outcome.beyond ? "extrapolated" : "predicted", taken_for(outcome)].compact.join(" ")
+        end
+
+        # What threads auto are in a forecast, or nil: "as -t 5"
+        def taken_for(outcome)
+          "as -t #{outcome.stand_in.threads}" if outcome.stand_in && !outcome.measured
         end
 
         def times(advice)
@@ -99,7 +105,7 @@ module Cuttle
 
         def occupies(outcome)
           parts = [("#{Numbers.size(outcome.memory)} of memory" if outcome.memory),
-                   (Units.plural(outcome.connections, "database connection") if outcome.connections),
+                   (connections_of(outcome) if outcome.connections),
                    (format("%.2g cores at that rate", outcome.cpu) if outcome.cpu)].compact
           "It takes #{parts.join(", ")}." if parts.any?
         end
@@ -107,6 +113,20 @@ module Cuttle
         def headroom(advice)
           asked = advice.limits.rate ? "the rate that you gave" : "#{percent(Ranking::ROOM)} of the best capacity"
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
+        end
+
+        # Threads auto may start more than there are now.
+        def connections_of(outcome)
+          "#{"up to " if outcome.setting.auto?}#{Units.plural(outcome.connections, "database connection")}"
+        end
+
+        # rivals: an Advice::Threads, or nil.
+        def nothing_to_choose(rivals)
+          return if rivals.nil? || rivals.loses
+
+          seen = " (a difference of #{Numbers.effect(rivals.detectable)} in the capacity would have been seen)"
+          "Threads: nothing to choose. -t auto does no worse than -t #{rivals.number.setting.threads}" \
+            "#{seen if rivals.detectable}."
         end
 
         # What "nothing measurable" means.
@@ -120,7 +140,14 @@ module Cuttle
 
         # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
         def what_if(each)
-          "#{step(each.from.setting, each.to.setting)}: #{difference(each.from, each.to)}"
+          from, to = each.from, each.to
+          "#{step(from.setting, to.setting)}: #{difference(from, to)}#{supposed(from, to)}"
+        end
+
+        # What stands behind a difference between auto and a number of threads that was not measured.
+        def supposed(from, to)
+          found = taken_for(from) || taken_for(to) unless from.setting.auto? == to.setting.auto?
+          " (auto is forecast #{found})" if found
         end
 
         def step(from, to)
@@ -165,8 +192,11 @@ module Cuttle
           return unless from.connections && to.connections
 
           more = to.connections - from.connections
+          return if more.zero?
+
+          most = "up to " if [from, to].any? { |outcome| outcome.setting.auto? }
           word = more.positive? ? "more" : "fewer"
-          "#{more.abs} #{word} database connection#{"s" unless more.abs == 1}" unless more.zero?
+          "#{most}#{more.abs} #{word} database connection#{"s" unless more.abs == 1}"
         end
 
         # What would change the answer.
