@@ -400,6 +400,14 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # Under the core in Ruby it was a 500.
+  def test_what_is_no_list_of_callbacks
+    ["text", 5, nil, true, Object.new].product(%w[rack.response_finished rack.after_reply]) do |other, name|
+      app { |env| [env.merge!(name => other) && 200, PLAIN.dup, ["hello"]] }
+      assert_equal "hello", answer.body
+    end
+  end
+
   # The lists were looked at before the fields' to_s ran.
   def test_a_callback_of_a_field_that_is_rendered
     calls = Queue.new

@@ -68,9 +68,9 @@ module Cuttle
         Warning[:experimental] = before
       end
 
-      # New requests and fibers that waited take turns; of descriptors the source sees to that. Otherwise all fibers that
-      # slept would run before new requests, or none while requests come. After the stop, the loop continues until every
-      # exchange is over, whatever keeps it open.
+      # New requests and fibers that waited take turns; for descriptors the source sees to that. Otherwise all fibers
+      # that slept would run before new requests, or none while requests come. After the stop, the loop continues until
+      # every exchange is over, whatever keeps it open.
       def work
         until (found = @source.next(@strands.patience, @max - @fibers)).nil?
           case found

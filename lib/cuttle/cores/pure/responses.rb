@@ -155,8 +155,10 @@ module Cuttle
           @wire.equal?(wire) ? wire : raise(IOError, "the exchange is over")
         end
 
+        # The app may have put anything there.
         def callbacks?
-          @env && (!@env["rack.response_finished"].to_a.empty? || !@env["rack.after_reply"].to_a.empty?)
+          lists = @env ? @env.values_at("rack.response_finished", "rack.after_reply") : []
+          lists.any? { |list| list.is_a?(Array) ? !list.empty? : list }
         end
 
         def send_whole(status, pairs, parts)
