@@ -66,27 +66,6 @@ static void test_table(void)
 	}
 }
 
-/* Words of each length, in upper case, and with each octet changed. */
-static void test_words(void)
-{
-	static const char longest[] = "transfer-encoding-1", upper[] = "TRANSFER-ENCODING-1";
-
-	for (size_t length = 1; length < sizeof longest; length++) {
-		char word[sizeof longest] = "", given[sizeof longest] = "";
-
-		memcpy(word, longest, length);
-		memcpy(given, upper, length);
-		expect(cuttle_same(word, length, word) && cuttle_same(given, length, word), "not the word", word, length);
-		expect(!cuttle_same(given, length - 1, word) && !cuttle_same(upper, length + 1, word),
-		       "the word, though it is shorter or longer", word, length);
-		for (size_t at = 0; at < length; at++) {
-			given[at] = given[at] == 'X' ? 'Y' : 'X';
-			expect(!cuttle_same(given, length, word), "the word, though an octet differs", given, length);
-			given[at] = upper[at];
-		}
-	}
-}
-
 static void test_cases(void)
 {
 	for (size_t index = 0; index < head_case_count; index++) {
@@ -302,7 +281,6 @@ int main(void)
 	test_division();
 	test_rendering();
 	test_table();
-	test_words();
 	test_cases();
 	test_line_limits();
 	test_head_limits();

@@ -79,14 +79,6 @@ static inline bool cuttle_same(const char *octets, size_t length, const char *wo
 
 	if (length != strlen(word))
 		return false;
-	for (; length - at >= 4; at += 4) {
-		uint32_t given, wanted;
-
-		memcpy(&given, octets + at, sizeof given);
-		memcpy(&wanted, word + at, sizeof wanted);
-		if ((given | UINT32_C(0x20202020)) != wanted)
-			return false;
-	}
 	while (at < length && (octets[at] | 0x20) == word[at])
 		at++;
 	return at == length;

@@ -55,21 +55,17 @@ class TestPoller < Minitest::Test
 
   # So one that closes after its first request costs the kernel less.
   def test_a_connection_is_watched_once_it_waits
-    first = nil
-    watched = watched_by_new_poller { connect.write(ASK) && first = @poller.next(5) }
-    assert_equal 0, watched.call
-    answer(first)
-    assert_equal 1, watched.call
+    exchange, before = taken_unwatched
+    answer(exchange)
+    assert_equal before + 1, watched
   end
 
-  # Its client may go, and its request waits for a thread, or its response for the client.
+  # Its client may go, or its request wait for a thread.
   def test_a_connection_is_watched_when_a_thread_waits_in_the_kernel
-    first = nil
-    watched = watched_by_new_poller { connect.write(ASK) && first = @poller.next(5) }
-    assert_equal 0, watched.call
+    exchange, before = taken_unwatched
     assert_equal false, @poller.next(0.01)
-    assert_equal 1, watched.call
-    answer(first)
+    assert_equal before + 1, watched
+    answer(exchange)
   end
 
   # A thread that had room for requests again put the listeners back too early, and they were reported without end.
@@ -144,20 +140,34 @@ class TestPoller < Minitest::Test
     [reader, writer].each(&:close)
   end
 
-  # Replaces the poller, calls the block, and returns a proc that returns how many connections the kernel watches.
-  def watched_by_new_poller
-    others = epolls
-    @poller = Cuttle::Poller.new([@listener], env: {})
-    epoll = (epolls - others).first
-    skip "no epoll" unless epoll && @poller.backend == "epoll"
-
-    before = descriptors(epoll)
-    yield
-    -> { descriptors(epoll) - before }
+  # Returns the exchange of a connection that the kernel does not watch, and how many it watches. A request that comes
+  # after its connection was accepted makes the connection wait, so there may be several attempts.
+  def taken_unwatched
+    exchange = before = nil
+    find_epoll
+    eventually("a request that comes with its connection") do
+      answer(exchange) if exchange
+      before = watched
+      connect.write(ASK)
+      exchange = @poller.next(5)
+      watched == before
+    end
+    [exchange, before]
   end
 
-  def epolls = Dir["/proc/self/fd/*"].select { |path| File.readlink(path).include?("eventpoll") rescue false }
-  def descriptors(epoll) = File.read(epoll.sub("/fd/", "/fdinfo/")).scan(/^tfd:/).length
+  # Replaces the poller, to know which descriptor is its own.
+  def find_epoll
+    others = epolls
+    @poller = Cuttle::Poller.new([@listener], env: {})
+    @epoll = (epolls - others).first
+    skip "no epoll" unless @epoll && @poller.backend == "epoll"
+  end
+
+  def epolls
+    Dir["/proc/self/fd/*"].select { |path| File.symlink?(path) && File.readlink(path).include?("eventpoll") }
+  end
+
+  def watched = File.read(@epoll.sub("/fd/", "/fdinfo/")).scan(/^tfd:/).length
 
   def connect = WireClient.new(@listener.local_address.ip_port).tap { |client| @clients << client }
   def answer(exchange) = exchange.respond(200, {}, ["x"])
