@@ -173,8 +173,10 @@ static bool same_address(const struct cuttle_source *source, const struct cuttle
 }
 
 /* Sets what belongs to this exchange alone, so that an app that keeps it gets nothing of the next one. The exchange
- * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. usual: the env has entries for its fields. */
-static void introduce(VALUE env, struct cuttle_held *held, const struct cuttle_source *source, bool usual)
+ * itself serves as rack.hijack, rack.early_hints and cuttle.ledger. usual: the env has entries for its fields. Inlined,
+ * because each request runs it once. */
+__attribute__((always_inline)) static inline void introduce(VALUE env, struct cuttle_held *held,
+							    const struct cuttle_source *source, bool usual)
 {
 	const struct cuttle_exchange *exchange = held->live;
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
