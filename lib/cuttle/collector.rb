@@ -2,28 +2,29 @@
 
 module Cuttle
   # Collects garbage between requests (--oob-gc, Ruby 3.4 or later): tells Ruby to make no major collection by itself,
-  # and makes it when one is due and this process has no request in the app. In a cluster one worker at a time does so,
-  # and leaves new connections to the others meanwhile. A thread of its own does all that.
+  # and makes one when it is due and this process has no request in the app. In a cluster one worker at a time does so,
+  # and leaves new connections to the others during that time. All this runs in a thread of its own.
   #
   #   watching --due--> waiting, aside if others are free --no request--> collecting --> watching
   #      |                 `--too long--> watching, for a while
   #      `--the heap has grown by MOST--> collecting
   class Collector
-    # Seconds between two looks; between two looks for the moment without a request; until it gives up to wait for that
-    # moment, and until it tries again.
+    # Seconds between two checks; between two checks for a moment without a request; until it stops waiting for that
+    # moment; and until it tries again.
     EVERY = 0.1
     TICK = 0.005
     PATIENCE = 0.5
     PAUSE = 0.5
 
-    # Octets by which the heap may grow after a major collection. Then the next one does not wait for its moment.
+    # Octets by which the heap may grow after a major collection. Beyond that, the next collection does not wait for its
+    # moment.
     MOST = 64 << 20
 
     # Why this Ruby can't do it; nil if it can.
     def self.missing
       return if GC.respond_to?(:config) && GC.config.key?(:rgengc_allow_full_mark)
 
-      "this Ruby always chooses the moment itself: take 3.4 or later, with its default collector"
+      "this Ruby always chooses the moment itself: use 3.4 or later, with its default collector"
     end
 
     # A process that the app forks has no collector, so Ruby chooses the moment there.
@@ -33,7 +34,7 @@ module Cuttle
       end
     end
 
-    # Lets Ruby make major collections by itself, as it does unless there is a collector.
+    # Lets Ruby make major collections by itself, as it does without a collector.
     def self.let_ruby_choose
       GC.config(rgengc_allow_full_mark: true)
     end
@@ -69,11 +70,11 @@ module Cuttle
 
     private
 
-    # An error ends it. Nothing else would collect then, and the heap would grow without end.
+    # An error ends this thread. Ruby then chooses the moment again; otherwise the heap would grow without limit.
     def watch
       look until stopped?(EVERY)
     rescue StandardError => error
-      Cuttle.report("--oob-gc ends, and Ruby chooses the moment again: #{Error.line(error)}")
+      Cuttle.report("--oob-gc is off now, and Ruby chooses the moment again: #{Error.line(error)}")
     ensure
       Collector.let_ruby_choose
     end
@@ -90,10 +91,10 @@ module Cuttle
       in_turn { undisturbed? ? collect : put_off }
     end
 
-    # Whether Ruby would like to make one.
+    # Whether Ruby wants a major collection.
     def due? = !GC.latest_gc_info(:need_major_by).nil?
 
-    # Octets that a major collection may find, as far as Ruby knows: pages of the heap, and memory of old objects.
+    # Octets that a major collection may reclaim, as far as Ruby knows: pages of the heap, and memory of old objects.
     def grown
       ((pages - @pages) * GC::INTERNAL_CONSTANTS[:HEAP_PAGE_SIZE]) + GC.stat(:oldmalloc_increase_bytes)
     end
@@ -110,8 +111,8 @@ module Cuttle
       @scoreboard&.end_turn
     end
 
-    # A worker waits for the moment without a request as long as others accept in its place. A process that has none
-    # beside it goes on to accept, and waits too.
+    # A worker waits for a moment without a request as long as others accept in its place. A single process continues to
+    # accept while it waits.
     def undisturbed?
       deadline = Cuttle.now + PATIENCE
       loop do

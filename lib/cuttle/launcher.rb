@@ -40,8 +40,8 @@ module Cuttle
       Restart.noted(report: method(:report), **(@host ? @host.commands : {}))
     end
 
-    # Before there are threads. What an operator says to glibc itself, in another way than by the variable of the
-    # setting, is stronger than a default.
+    # Call it before there are threads. If an operator configures glibc itself, other than with the setting's variable,
+    # that overrides a default.
     def limit_arenas
       count = @settings.malloc_arenas or return
       return if @settings.origin(:malloc_arenas) == :default && ENV["GLIBC_TUNABLES"].to_s.include?("arena_max")
@@ -60,7 +60,7 @@ module Cuttle
       Server.secure(@listeners, @settings)
     end
 
-    # Does what a start does, but for serving.
+    # Does everything that a start does, except serving.
     def rehearse
       server.preload
       exit Restart::REHEARSED # whoever called
@@ -80,8 +80,8 @@ module Cuttle
       1
     end
 
-    # Without workers this process loads the app before it has handlers for signals. Those that are no reason to end
-    # don't end it meanwhile.
+    # Without workers this process loads the app before it has handlers for signals. During that time, signals that
+    # don't stop a server must not end it.
     def await_handlers
       Signals.harmless(files: redirection.any?).each { |name| trap(name) { nil } }
       Signals::DUMP.each { |name| trap(name) { Thread.new { Backtraces.print } } }
@@ -108,16 +108,17 @@ module Cuttle
                          release: method(:release))
     end
 
-    # A rehearsal can't try everything. After a hot restart the server goes on without what fails, for its clients.
+    # A rehearsal can't test everything. If something fails after a hot restart, the server continues without it, for
+    # the sake of its clients.
     def bear
       yield
     rescue Error => error
       raise unless @again
 
-      report("#{error.message}; goes on without it")
+      report("#{error.message}; continues without it")
     end
 
-    # Probes are answered from now on; with workers also while the app is loaded.
+    # Answers probes from now on; with workers, also while the app is loaded.
     def control(commands)
       @control = Control.new(@settings, commands, inherited: @inherited_control).start
       @restart&.listeners = @listeners.with(@control.listeners, "control")
@@ -148,13 +149,13 @@ module Cuttle
       @server = Server.new(app, settings: @settings, listeners: @listeners, failure: @hooks.failure)
     end
 
-    # Loads the app if nobody has, in the process that calls this.
+    # Loads the app, unless it is loaded, in the process that calls this.
     def app
       @app ||= Rack::Loader.load(@settings.path).tap { check }
     end
 
-    # An engine without a pool of threads runs the app on one, or has many times more requests than any pool. Workers
-    # that each load the app would all say the same.
+    # An engine without a pool of threads runs the app on one thread, or has many times more requests than any database
+    # pool. Workers that each load the app would all print the same.
     def check
       return unless @settings.preload
 
@@ -188,7 +189,7 @@ module Cuttle
       %w[APP_ENV RAILS_ENV].each { |name| ENV[name] = @settings.environment if ENV.key?(name) }
     end
 
-    # What can be said before anything is loaded.
+    # Checks that need nothing to be loaded.
     def check_path
       docroot = @settings.docroot
       raise Error, "no directory #{docroot}" if docroot && !File.directory?(docroot)
@@ -212,14 +213,14 @@ module Cuttle
       nil # a full disk, or nobody reads it: as with Cuttle.report
     end
 
-    # A slow core that nobody asked for. (On JRuby it is the only one.)
+    # Reports a slow core that the user did not select. (On JRuby it is the only one.)
     def warn_of_core
       return if RUBY_ENGINE == "jruby" || @settings.origin(:core) != :default || !(reason = Cores.missing("native"))
 
       report("serving with the core in Ruby, which is slow; core native: #{reason}")
     end
 
-    # Users who come from Puma may expect its file to count.
+    # Users of Puma may expect Puma's file to be read.
     def puma?
       @settings.config.nil? && File.file?(PUMA)
     end

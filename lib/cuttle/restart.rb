@@ -3,30 +3,31 @@
 require "rbconfig"
 
 module Cuttle
-  # A hot restart: this process executes its own command line again, with the program and the configuration as they now
-  # are. It keeps its pid and its listeners, so no connection is refused. First a rehearsal in another process shows
-  # that the program boots; if it does not, nothing changes. The environment is that of the start, without what this
-  # program or its app has changed.
+  # A hot restart: this process executes its own command line again, with the present program and configuration. It
+  # keeps its pid and its listeners, so no connection is refused. First a rehearsal in another process shows that the
+  # program boots; if it does not, nothing changes. The environment is that of the start, without what this program or
+  # its app has changed.
   class Restart
     # Set for the process of a rehearsal.
     REHEARSAL = "CUTTLE_REHEARSAL"
 
-    # The exit status of a rehearsal that succeeded. A configuration or an app that ends the process with 0 has not.
+    # The exit status of a rehearsal that succeeded. It is not 0, because a configuration or an app may end the process
+    # with 0.
     REHEARSED = 86
 
     # Set for the program that this process executed in place.
     AGAIN = "CUTTLE_RESTARTED"
 
-    # Seconds between two looks whether the process that a rehearsal is for is there.
+    # Seconds between two checks whether the process that a rehearsal is for still exists.
     LOOK = 0.5
 
-    # Whether this process has just executed itself, and so may have workers and clients. Asked once.
+    # Whether this process has just executed itself, and so may have workers and clients. Call it once.
     def self.again?
       ENV.delete(AGAIN) == Process.pid.to_s
     end
 
-    # Whether this process is a rehearsal: it shall do all that a start does, and then end. It ends at once without the
-    # process that it is for, because it has the listeners open. Asked once.
+    # Whether this process is a rehearsal: it must do all that a start does, and then end. If the process that it is for
+    # disappears, it ends at once, because it has the listeners open. Call it once.
     def self.rehearsal?
       parent = ENV.delete(REHEARSAL) or return false
       Thread.new do
@@ -43,9 +44,9 @@ module Cuttle
       new(command, rehearsal, directory, report) if command && Process.respond_to?(:fork)
     end
 
-    # This process' command line, as an Array. Where the system doesn't know it: this Ruby, the program, and ARGV or the
-    # arguments that the block returns; nil if the block returns nil. Options of Ruby are missing then, and RUBYOPT and
-    # RUBYLIB still count.
+    # This process' command line, as an Array. If the system doesn't know it: this Ruby, the program, and ARGV or the
+    # arguments that the block returns; nil if the block returns nil. Options of Ruby are missing then; RUBYOPT and
+    # RUBYLIB still apply.
     def self.command_line
       words = system_words
       return words if words.length > 1
@@ -54,8 +55,8 @@ module Cuttle
       [RbConfig.ruby, $PROGRAM_NAME, *arguments] if arguments
     end
 
-    # A title takes the place of the command line, and is one word. Bundler gives one to the process of `bundle exec`
-    # when it loads the program there, instead of executing it.
+    # A process title replaces the command line, and is one word. Bundler gives one to the process of `bundle exec` when
+    # it loads the program there, instead of executing it.
     def self.system_words
       File.read("/proc/self/cmdline").split("\0")
     rescue SystemCallError
@@ -93,7 +94,7 @@ module Cuttle
       @pid = rehearse(@listeners.copy)
       @thread = Thread.new(@pid) { |pid| judge(pid, &block) }
     rescue SystemCallError => error
-      @report.call("hot restart: #{error.message}; goes on as before")
+      @report.call("hot restart: #{error.message}; continues as before")
     end
 
     # Ends a rehearsal that is under way.
@@ -104,7 +105,7 @@ module Cuttle
       nil
     end
 
-    # Copies the listeners, so that an engine that stops does not close what the program is to inherit.
+    # Copies the listeners, so that an engine that stops does not close the sockets that the program must inherit.
     def keep
       @listeners = @listeners.copy
     end
@@ -121,13 +122,13 @@ module Cuttle
         end
       end
     rescue SystemCallError => error
-      @report.call("hot restart: #{error.message}; goes on as before")
+      @report.call("hot restart: #{error.message}; continues as before")
     end
 
     private
 
-    # These signals would end the new program, which has no handlers for them in its first moments. A process passes on
-    # what it ignores.
+    # These signals would end the new program, which has no handlers for them in its first moments. Ignored signals stay
+    # ignored over exec.
     def deaf
       before = Signals.harmless(files: @files).to_h { |name| [name, trap(name, "IGNORE")] }
       yield
@@ -135,7 +136,7 @@ module Cuttle
       before.each { |name, handler| trap(name, handler) }
     end
 
-    # Never a shell's command line.
+    # The command is never run by a shell.
     def program(command)
       [[command.first, command.first], *command.drop(1)]
     end
@@ -154,7 +155,7 @@ module Cuttle
       return if @abandoned
       return yield if status.exitstatus == REHEARSED
 
-      @report.call("hot restart: the new program does not boot; goes on as before")
+      @report.call("hot restart: the new program does not boot; continues as before")
     end
 
     def waited(pid)

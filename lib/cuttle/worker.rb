@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # A process that serves until it is told to stop: the only process (-w 0), or one worker of a cluster. The main thread
-  # runs the engine. A second thread waits for a signal or the parent's death, gives signs of life (Pulse), and ends the
+  # A process that serves until it must stop: the only process (-w 0), or one worker of a cluster. The main thread runs
+  # the engine. A second thread waits for a signal or the parent's death, gives signs of life (Pulse), and ends the
   # process (Drain).
   #
   #   serving --- INT, TERM, QUIT, HUP, parent gone ---> draining --- all answered ---> parting ---> exit 0
@@ -15,10 +15,10 @@ module Cuttle
   # Parting: the hooks run, and WebSockets that the app leaves open are closed (Server#close_websockets). An only
   # process that no longer waits has LAST seconds for its hooks; a worker of a cluster runs none then.
   #
-  # What waits in the backlog is answered first, unless others go on to accept it: the program that this process
-  # executes, or, if the supervisor says QUIT, the other workers.
+  # Requests in the backlog are answered first, unless other processes will accept them: the program that this process
+  # executes, or, if the supervisor sends QUIT, the other workers.
   #
-  # HUP opens the output files again where there are any. PWR and INFO print the backtraces of all threads.
+  # HUP opens the output files again if there are any. PWR and INFO print the backtraces of all threads.
   #
   # A child that the app forks from the main thread also leaves the engine here, and exits as the app wants.
   #
@@ -35,13 +35,14 @@ module Cuttle
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
 
-    # Seconds for the hooks of an only process that waits for nothing else. What they have begun to end may need them.
+    # Seconds for the hooks of an only process that waits for nothing else. Work that the hooks have begun to end may
+    # need them.
     LAST = 2
 
-    # +report+ takes one line for the user. +release+ is called before the process exits without having drained.
-    # Of a cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which
-    # takes an event and facts for the supervisor; +watched+, which says whether somebody looks at these; its +index+;
-    # +succeed+, or nil, which returns at Signals::SUCCEED whether this worker is to become the mould. Of the only
+    # +report+ takes one line for the user. +release+ is called before the process exits without having drained. For a
+    # cluster's worker: +parent+, the read end of a pipe whose write end only the supervisor has; +tell+, which takes an
+    # event and facts for the supervisor; +watched+, which says whether these figures are being observed; its +index+;
+    # +succeed+, or nil, which returns at Signals::SUCCEED whether this worker must become the mould. For the only
     # process: +restart+, a Restart or nil.
     def initialize(server, report:, hooks:, redirection:, parent: nil, tell: nil, watched: nil, index: nil,
                    succeed: nil, restart: nil, release: -> {})
@@ -59,15 +60,15 @@ module Cuttle
       @figures = Figures.new(server) unless parent
     end
 
-    # See Figures. A worker of a cluster has none, because its supervisor tells them.
+    # See Figures. A worker of a cluster has none, because its supervisor reports them.
     attr_reader :figures
 
-    # Loads the code of a worker, for a process that has no descriptors left can load no file.
+    # Loads the code of a worker now, because a process without free descriptors can't load a file.
     def self.preload
       [Backtraces, Drain, Pulse, Notify::Heartbeat, Signals, Stats].each(&:name)
     end
 
-    # Serves; returns the exit status, :restart if the process is to execute itself, or :mould if it is to go on as the
+    # Serves. Returns the exit status, :restart if the process must execute itself, or :mould if it must continue as the
     # mould. Yields once it is about to accept. Raises what the engine raises.
     def run
       @process = Process.pid
@@ -94,7 +95,7 @@ module Cuttle
       @signals.add(name)
     end
 
-    # Whether it serves, and goes on to.
+    # Whether it serves and will continue to.
     def ready? = @server.serving? && !@leaving
 
     private
@@ -118,7 +119,7 @@ module Cuttle
 
     def status = @stuck ? STUCK : 0
 
-    # Once, also if the time is over, or a second INT comes, while the hooks run.
+    # Runs once, even if the time ends, or a second INT comes, while the hooks run.
     def part
       return if @parted
 
@@ -151,7 +152,7 @@ module Cuttle
     end
 
     def bear
-      @report.call("this process can't be replaced, and goes on; workers (-w) are replaced") unless @bears
+      @report.call("this process can't be replaced, and continues; only workers (-w) are replaced") unless @bears
       @bears = true
     end
 
@@ -170,7 +171,7 @@ module Cuttle
       @hooks.attempt(:after_booted) unless @parent
     end
 
-    # Whether one of the signals that have come ends this process. Those behind it count while it stops.
+    # Whether one of the received signals ends this process. The signals after it are handled while it stops.
     def told_to_stop?
       signals = @signals.wait(@pulse.interval, *[@parent].compact)
       stop = signals.index { |name| obey(name) == :stop } or return orphaned?
@@ -192,8 +193,8 @@ module Cuttle
       @report.call("#{name}: #{Error.line(error)}") # and the next signal is obeyed
     end
 
-    # The supervisor asks this worker, or an operator has sent the signal. A worker that was asked has a successor that
-    # serves. So if it can't become the mould, it ends as at LEAVE.
+    # The supervisor has asked this worker, or an operator has sent the signal. If the supervisor has asked, the
+    # worker's successor serves already. So if the worker can't become the mould, it ends as at LEAVE.
     def succeed
       @successor = @succeed.call
       :stop if @successor
@@ -231,7 +232,7 @@ module Cuttle
       @restarting && !@signals.stop?(files: @redirection.any?)
     end
 
-    # Whether others accept what waits in the backlog.
+    # Whether other processes accept the connections in the backlog.
     def leave_backlog?
       return restarting? unless @parent
       return true if successor?

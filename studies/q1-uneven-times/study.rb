@@ -2,8 +2,8 @@
 
 title "Uneven response times"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013)'
-question "Every request of the published experiments took equally long. What do response times that vary do to servers
-          of the same number of slots: four processes, two of two threads, or four threads?"
+question "Every request of the published experiments took equally long. How do varying response times affect servers
+          with the same number of slots: four processes, two processes of two threads, or four threads?"
 design "10 ms of computing and 290 ms of waiting in the mean, always so or log-normal with a coefficient of variation of
         1 or 2; four slots, six connections in a closed loop."
 
@@ -30,7 +30,7 @@ expect "q1.1", "uneven response times lengthen the tail of every split of four s
          ["#{slots}: p99 with cv 2 by p99 with even times",
           [p99("q1", slots: slots, cv: 2), p99("q1", slots: slots, cv: 0), 2..]]
        }
-expect "q1.2", "they cost no throughput: whoever is free takes the next request",
+expect "q1.2", "they cost no throughput: a free thread or process takes the next request",
        **servers.keys.to_h { |slots|
          ["#{slots}: rate with cv 1 by that with even times",
           [rate("q1", slots: slots, cv: 1), rate("q1", slots: slots, cv: 0), 0.9..1.1]]

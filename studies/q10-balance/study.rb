@@ -2,8 +2,8 @@
 
 title "How workers share connections"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016: forked processes wait on one listening socket'
-question "Which worker gets a request is decided by who accepts it. Do four workers do equal work, when each connection
-          carries one request and when connections stay?"
+question "The worker that accepts a connection gets its requests. Do four workers do equal work if each connection
+          carries one request, and if connections stay open?"
 design "50 ms of computing and 250 ms of waiting, four workers, 24 connections; the busiest worker's CPU time by an
         equal share (1 is even, 4 is all in one). Our workers tell each other how many connections each has, and leave
         new ones to those that have fewer; Puma's accept when they are free."
@@ -30,7 +30,7 @@ expect "q10.1", "with a connection for each request, workers share the work even
        **engines.keys.to_h { |name|
          ["#{name}: busiest worker by an equal share", [spread("q10", server: name, connections: "closed"), 1, ..1.2]]
        }
-expect "q10.2", "with connections that stay, they don't: who accepted one has it for good",
+expect "q10.2", "with connections that stay open, they don't: the worker that accepted a connection keeps it",
        **(engines.keys - ["single"]).to_h { |name|
          ["#{name}: busiest worker by an equal share", [spread("q10", server: name, connections: "kept"), 1, 1.2..]]
        }

@@ -3,7 +3,7 @@
 title "Computing by the clock on the wall, and by CPU time"
 source 'The app of J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013), and a flaw of it'
 question "The published app computes until the clock says that 50 ms are over. While it waits for a core or for Ruby's
-          lock, that clock goes on. How much does it flatter?"
+          lock, that clock goes on. How much does that flatter the results?"
 design "50 ms of computing without waiting, by wall clock and by the thread's CPU time: 8 processes, and 8 threads of
         one; 8 connections on two cores."
 
@@ -19,7 +19,7 @@ cores 2
   end
 end
 
-expect "q11.1", "by the wall, more processes than cores serve more than the cores can compute", cores: 2,
+expect "q11.1", "by wall clock, more processes than cores serve more than the cores can compute", cores: 2,
        "8 processes: by the wall, by CPU time" =>
          [rate("q11", server: "8 processes", spin: "wall"), rate("q11", server: "8 processes", spin: "thread"), 1.5..],
        "8 processes: by the wall, by what two cores can compute" => [rate("q11", server: "8 processes", spin: "wall"),

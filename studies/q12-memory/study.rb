@@ -2,7 +2,7 @@
 
 title "Processes against threads, in memory"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016, who published resident sizes of processes'
-question "What does a slot cost in memory: as a process that was forked from one that had loaded the app, or as a
+question "How much memory does a slot cost: as a process that was forked from one that had loaded the app, or as a
           thread? Resident sizes count a page that eight processes share eight times; the proportional set size (PSS)
           counts it once."
 design "The forum (Rails) with 1 process, 8 processes, and 8 threads of one; 8 connections; memory after the load."

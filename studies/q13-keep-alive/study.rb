@@ -28,7 +28,7 @@ expect "q13.1", "keeping connections at least doubles the rate of a fast app",
          ["#{name}: kept by closed",
           [rate("q13", server: name, connections: "kept"), rate("q13", server: name, connections: "closed"), 2..]]
        }
-expect "q13.2", "closing hides half of what servers differ by",
+expect "q13.2", "closing connections hides half of the difference between servers",
        "hybrid by reactor, kept" => [rate("q13", server: "hybrid", connections: "kept"),
                                      rate("q13", server: "reactor", connections: "kept"), 0.5..2],
        "hybrid by reactor, closed" =>

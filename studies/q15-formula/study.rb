@@ -3,8 +3,8 @@
 title "Where curves top out"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013), whose curves were not
         all flat at 20'
-question "Does arithmetic foretell the rate? With so many connections, workers and threads, requests that compute and
-          wait can't come faster than min(connections / time, slots / time, min(workers, cores) / CPU time)."
+question "Does a formula predict the rate? For a given number of connections, workers and threads, the rate of requests
+          that compute and wait can't exceed min(connections / time, slots / time, min(workers, cores) / CPU time)."
 design "50 ms of computing and 250 ms of waiting on two cores, by each of our engines, 1 to 40 connections; requests of
         15 seconds, for a closed loop begins and ends with fewer under way; measured by that bound."
 
@@ -31,7 +31,7 @@ bounds = servers.to_h do |kind, (server, processes, slots)|
 end
 
 bounds.each.with_index(1) do |(kind, rates), number|
-  expect "q15.#{number}", "the formula foretells the rate of #{kind}, within 10%", cores: 2,
+  expect "q15.#{number}", "the formula predicts the rate of #{kind} within 10%", cores: 2,
          **rates.to_h { |connections, bound|
            ["#{connections} at once by #{bound.round(1)}/s",
             [rate("q15", server: kind, connections: connections), bound, 0.9..1.03]]

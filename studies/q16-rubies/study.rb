@@ -2,7 +2,7 @@
 
 title "Versions of Ruby"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019): 25 to 40% from Ruby 2.0 to 2.6'
-question "What has a newer Ruby, or its just-in-time compiler, to do with the server's rate?"
+question "How does a newer Ruby, or its just-in-time compiler, change the server's rate?"
 design "A page of a hundred rows, made by ERB, so that the app computes in Ruby; the Rubies that are on this machine,
         each without and with YJIT; hybrid with 5 threads, 16 connections that are kept alive; one core for the server."
 
@@ -19,7 +19,7 @@ warmup 1
   end
 end
 
-expect "q16.1", "YJIT makes a page that is made in Ruby faster, in Ruby 3.1",
+expect "q16.1", "in Ruby 3.1, YJIT makes a page that is rendered in Ruby faster",
        "with YJIT by without" => [rate("q16", ruby: "3.1", jit: "yjit"), rate("q16", ruby: "3.1", jit: "none"), 1.05..]
 expect "q16.2", "Ruby 3.4 with YJIT serves that page faster than Ruby 3.1 with YJIT",
        "3.4 by 3.1" => [rate("q16", ruby: "3.4", jit: "yjit"), rate("q16", ruby: "3.1", jit: "yjit"), 1.05..]

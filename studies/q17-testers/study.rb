@@ -3,11 +3,11 @@
 title "Four load testers at the same servers"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019), who found ab too coarse to rank fast servers;
         ab and siege made most of the other publications as well'
-question "How much of a published number is the load tester's?"
+question "How much of a published number comes from the load tester?"
 design "Fast: an app that answers at once, 20 connections, kept and closed; and one connection after the other, as then.
-        Slow: 5 ms of computing and 20 of waiting on five threads, 5 connections. The same server is loaded by
-        cuttle load, ab, siege and wrk in the same block; wrk for a second, the others with a number of requests. The
-        pair for s3.6 was chosen because it differs, from the first results: those are not evidence for it."
+        Slow: 5 ms of computing and 20 of waiting on five threads, 5 connections. The same server is loaded by cuttle
+        load, ab, siege and wrk in the same block; wrk for a second, the others with a number of requests. The pair for
+        s3.6 was chosen because it differs, from the first results: those are not evidence for it."
 
 rounds 4
 warmup 0.2
@@ -55,18 +55,18 @@ by_ours = lambda do |metric, tester, **load|
 end
 kept = { at_once: 20, connections: "kept", server: "hybrid" }
 
-expect "q17.1", "of a slow app, all say the same",
+expect "q17.1", "for a slow app, all testers report the same",
        **others.to_h { |tester|
          ["requests/s by #{tester}, by cuttle load", [*by_ours[:rate, tester, app: "slow"], 0.95..1.05]]
        },
        **%w[ab wrk].to_h { |tester|
          ["p50 by #{tester}, by cuttle load", [*by_ours[:p50, tester, app: "slow"], 0.9..1.1]]
        }
-expect "q17.2", "ab, with its one thread, says less of a fast server than that can do",
+expect "q17.2", "ab, with its one thread, reports a lower rate than a fast server can reach",
        "requests/s by ab, by cuttle load, 20 connections kept" => [*by_ours[:rate, "ab", **kept], ..0.95]
-expect "q17.3", "siege says less than half of it",
+expect "q17.3", "siege reports less than half of it",
        "requests/s by siege, by cuttle load, 20 connections kept" => [*by_ours[:rate, "siege", **kept], ..0.5]
-expect "q17.4", "wrk says as much as cuttle load",
+expect "q17.4", "wrk reports as much as cuttle load",
        "requests/s by wrk, by cuttle load, 20 connections kept" => [*by_ours[:rate, "wrk", **kept], 0.9..1.1]
 expect "q17.5", "siege hides the differences between fast servers, ab shows them",
        "ours by puma, 20 connections closed, by cuttle load" => [*servers_by["cuttle load", **differing], 2..],

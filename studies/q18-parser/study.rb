@@ -3,7 +3,7 @@
 title "A parser, and a regular expression"
 source 'Left open by K. Haines, "Web Server Concurrency", RubyKaigi 2016, whose servers took requests apart with a
         regular expression'
-question "What does a real HTTP parser cost beside that? (The regular expressions recognize requests and let through
+question "What does a real HTTP parser cost in comparison? (The regular expressions recognize requests and let through
           what HTTP forbids: they are for this study alone, and don't serve in production.)"
 design "Our reactor with its three parsers: native (C), pure (Ruby) and recognizer (regular expressions); the smallest
         app, 16 connections that are kept alive; one core for the server."

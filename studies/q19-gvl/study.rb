@@ -3,8 +3,8 @@
 title "Threads without a GVL, processes, and ractors"
 source "A question of our own, which the publications led to: they knew threads under the GVL and forked processes, and
         looked forward to JRuby and Guilds (today ractors)"
-question "What does one process of threads without a GVL serve (on JRuby), beside threads with one, two processes, and
-          two ractors of one process?"
+question "How much does one process of threads without a GVL serve (on JRuby), compared with threads under a GVL, two
+          processes, and two ractors in one process?"
 design "Three apps: hello; 10 ms of waiting, for 16 threads in all; arithmetic, asked for by 1 and by 16 connections,
         all kept alive. Cuttle's engine threads on JRuby with the core in Ruby, as JRuby starts and with its calls compiled
         to invokedynamic, and on MRI with YJIT: with the same core, with the one in C, and with that in two processes;
@@ -70,10 +70,10 @@ expect "q19.5", "one process without a GVL computes at least as much as two with
        "JVM with invokedynamic by 2 workers" => [compute[indy, 16], compute["2 workers", 16], 1..],
        "JVM by 2 ractors" => [compute["JVM", 16], compute["2 ractors", 16], 1..],
        "JVM with invokedynamic by 2 ractors" => [compute[indy, 16], compute["2 ractors", 16], 1..]
-expect "q19.6", "with the same core in Ruby, hello is served more often without a GVL", cores: 2,
+expect "q19.6", "with the same core in Ruby, the rate of hello is higher without a GVL", cores: 2,
        "JVM by MRI, core in Ruby" => [hello["rate", "JVM"], hello["rate", "MRI, core in Ruby"], 1..],
        "JVM with invokedynamic by MRI, core in Ruby" => [hello["rate", indy], hello["rate", "MRI, core in Ruby"], 1..]
-expect "q19.7", "with the core in C, under a GVL, a hello takes less CPU time than on the JVM",
+expect "q19.7", "with the core in C and a GVL, a hello takes less CPU time than on the JVM",
        "MRI by JVM" => [hello["cpu", "MRI"], hello["cpu", "JVM"], ..1],
        "MRI by JVM with invokedynamic" => [hello["cpu", "MRI"], hello["cpu", indy], ..1]
 expect "q19.8", "a JVM takes more memory than two forked workers",

@@ -3,8 +3,8 @@
 title "Uneven arrivals"
 source "Left open by all five: each asked in a closed loop, in which the next request waits until the last one is
         answered"
-question "People don't wait for each other. What do they wait for, when they come evenly and when they come by chance,
-          and what would a closed loop have said of the same rate?"
+question "Users don't wait for each other. How long do they wait if they arrive evenly, and if they arrive at random?
+          What would a closed loop have reported at the same rate?"
 design "50 ms of computing and 250 ms of waiting, eight slots as 8 processes or 2 of 4 threads, and fibers; 17
         requests/s, about two thirds of what eight slots can serve, at a constant rate and as a Poisson process."
 
@@ -31,12 +31,12 @@ servers.each do |kind, server|
   end
 end
 
-expect "q2.1", "people who come by chance wait longer than those who come evenly, at the same rate",
+expect "q2.1", "at the same rate, users who arrive at random wait longer than users who arrive evenly",
        **servers.keys.to_h { |kind|
          ["#{kind}: p99 of Poisson arrivals by that of constant ones",
           [p99("q2", server: kind, arrivals: "poisson"), p99("q2", server: kind, arrivals: "constant"), 1.25..]]
        }
-expect "q2.2", "a closed loop of about that rate doesn't see it",
+expect "q2.2", "a closed loop at about that rate doesn't show it",
        **servers.keys.to_h { |kind|
          ["#{kind}: p99 of Poisson arrivals by that in a closed loop",
           [p99("q2", server: kind, arrivals: "poisson"), p99("q2", server: kind, arrivals: "closed"), 1.1..]]

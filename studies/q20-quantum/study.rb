@@ -3,7 +3,7 @@
 title "How long a thread may compute: 100 ms, or 10"
 source "A question of our own, which s0.14 led to: Ruby takes the GVL from a thread after 100 ms, and Ruby 3.4 and later
         after as many as RUBY_THREAD_TIMESLICE says"
-question "Requests of uneven length on five threads of one process: does a shorter quantum let the short ones past the
+question "Requests of uneven length on five threads of one process: does a shorter quantum let short requests overtake
           long ones, and what does it cost?"
 design "40 ms of computing on average and 10 of waiting, log-normal with a coefficient of variation of 2; 10 connections
         in a closed loop; hybrid with 5 threads on one core, and Puma; Ruby 4.0. At full length only."

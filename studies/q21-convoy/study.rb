@@ -2,8 +2,8 @@
 
 title "Requests that wait often: the convoy at the GVL"
 source "A question of our own, for `cuttle tune`: the publications' apps waited once in a request"
-question "A thread that has waited needs the GVL again, and stands behind those that compute. Does a request that waits
-          ten times take longer than one that waits as long once?"
+question "A thread that has waited needs the GVL again, and queues behind threads that compute. Does a request that
+          waits ten times take longer than one that waits once for the same total time?"
 design "50 ms of computing in all, and 150 ms of waiting in one piece, in 3 and in 10, or none; uneven requests
         (log-normal, coefficient of variation 1), 5 and 16 threads of one process, 16 connections in a closed loop."
 
@@ -24,7 +24,7 @@ end
 
 ten_by_one = ->(metric, server) { [10, 1].map { |number| send(metric, "q21", server: server, waits: number) } }
 
-expect "q21.1", "how often requests wait hardly changes the rate",
+expect "q21.1", "the number of waits hardly changes the rate",
        **servers.keys.to_h { |name| ["#{name}: 10 waits by 1", [*ten_by_one[:rate, name], 0.9..1.1]] }
-expect "q21.2", "nor half of the response times",
+expect "q21.2", "it hardly changes the median response time either",
        **servers.keys.to_h { |name| ["#{name}: p50 of 10 waits by 1", [*ten_by_one[:p50, name], 0.9..1.1]] }

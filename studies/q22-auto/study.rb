@@ -2,11 +2,11 @@
 
 title "No number of threads to choose: -t auto"
 source "A question of our own, for `cuttle tune`: every published experiment had to choose a number of threads"
-question "Hybrid can start threads while requests wait and the GVL is free. What does that lose against the best number
-          that one would have chosen, and what would Puma have with each?"
+question "Hybrid can start threads while requests wait and the GVL is free. How much does that lose against the best
+          fixed number, and how does Puma perform with each number?"
 design "Five apps: hello; 5 ms of computing; 5 ms of computing and 20 ms of waiting; the same in five pieces; 20 ms of
-        waiting. One process on one core, 24 connections in a closed loop, 2 s of warm-up, in which threads are
-        started. Auto beside 3, 5 and 16 threads, and Puma with these."
+        waiting. One process on one core, 24 connections in a closed loop, 2 s of warm-up, in which threads are started.
+        Auto beside 3, 5 and 16 threads, and Puma with these."
 
 cores 1
 warmup 2

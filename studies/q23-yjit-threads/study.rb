@@ -2,7 +2,7 @@
 
 title "YJIT and threads"
 source "A question of our own: the publications are older than YJIT"
-question "Does what YJIT gives depend on the number of threads?"
+question "Does the gain from YJIT depend on the number of threads?"
 design "A page of a hundred rows, made by ERB; hybrid with 1 and 16 threads, and Puma, without and with YJIT; 16
         connections that are kept alive; one core for the server, one for the load."
 
@@ -23,7 +23,7 @@ gain = lambda do |metric, threads|
 end
 expect "q23.1", "YJIT makes the page faster with one thread, and with 16",
        **[1, 16].to_h { |threads| ["#{threads} threads: with YJIT by without", [*gain[:rate, threads], 1.05..]] }
-expect "q23.2", "threads cost nothing of it",
+expect "q23.2", "with YJIT, more threads cost no throughput",
        "with YJIT: 16 threads by 1" => [rate("q23", threads: 16, jit: "yjit"), rate("q23", threads: 1, jit: "yjit"),
                                         0.95..]
 expect "q23.3", "it takes less than a quarter more memory",

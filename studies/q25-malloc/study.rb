@@ -3,7 +3,7 @@
 title "malloc: arenas of glibc, and jemalloc"
 source "A question of our own: memory was the publications' reason for threads, and the field's advice since is
         MALLOC_ARENA_MAX=2 or jemalloc"
-question "How much less memory do 16 threads take with two arenas, or with jemalloc, and what does that cost?"
+question "How much memory do 16 threads save with two arenas, or with jemalloc, and what does that cost?"
 design "An app that computes for 2 ms, waits for 5 and allocates 500 kB; 16 threads, 16 connections that are kept; glibc
         as it is (Cuttle with as many arenas as it would have elsewhere), with two arenas, and Debian's jemalloc
         (libjemalloc2); Puma as well."

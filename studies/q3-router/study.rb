@@ -3,14 +3,14 @@
 title "Several servers behind a router"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013): one dyno was measured,
         and the platform has a router before several'
-question "A router that knows nothing of its servers gives requests out by chance or in turn. What does that cost,
-          beside one that sends each to whoever has fewest, and beside one server whose workers share a listening
-          socket?"
+question "A router that knows nothing about its servers distributes requests at random or in turn. What does that cost,
+          compared with a router that sends each request to the server with the fewest, and with one server whose
+          workers share a listening socket?"
 design "2 ms of computing and 60 ms of waiting in the mean, log-normal with a coefficient of variation of 1.5; four
-        servers of one slot, or two of five threads, behind HAProxy, which draws one at random, takes them in turn,
-        or takes the one with fewest connections; or as workers of one server. Requests at random times, at 70% of what
-        the slots can serve, and twice as many connections as slots in a closed loop."
-flaw "HAProxy has its part of the servers' cores; the one server has them for itself."
+        servers of one slot, or two of five threads, behind HAProxy, which draws one at random, takes them in turn, or
+        takes the one with fewest connections; or as workers of one server. Requests at random times, at 70% of what the
+        slots can serve, and twice as many connections as slots in a closed loop."
+flaw "HAProxy uses a part of the servers' cores; the one server has them for itself."
 
 cores 2
 rounds 4
@@ -43,7 +43,7 @@ expect "q3.1", "requests wait longer if the router picks a server at random than
           [p99("q3", servers: shape, balance: "random", loop: "open"),
            p99("q3", servers: shape, balance: "leastconn", loop: "open"), 1.2..]]
        }
-expect "q3.2", "taking them in turn does not mend that, where a server has one slot",
+expect "q3.2", "taking the servers in turn does not solve that if a server has one slot",
        "4 of 1 slot: p90 in turn by p90 by fewest connections" =>
          [p90("q3", servers: "4 of 1 slot", balance: "roundrobin", loop: "open"),
           p90("q3", servers: "4 of 1 slot", balance: "leastconn", loop: "open"), 1.2..]
@@ -57,7 +57,7 @@ expect "q3.4", "requests at random cost throughput as well: some slots are idle,
        "4 of 1 slot: rate at random by rate by fewest connections" =>
          [rate("q3", servers: "4 of 1 slot", balance: "random", loop: "closed"),
           rate("q3", servers: "4 of 1 slot", balance: "leastconn", loop: "closed"), ..0.95]
-expect "q3.5", "several threads in each server soften it: half of the requests wait for nobody",
+expect "q3.5", "several threads in each server reduce the effect: half of the requests do not wait",
        "2 of 5 threads: p50 at random by p50 by fewest connections" =>
          [p50("q3", servers: "2 of 5 threads", balance: "random", loop: "open"),
           p50("q3", servers: "2 of 5 threads", balance: "leastconn", loop: "open"), ..1.25]

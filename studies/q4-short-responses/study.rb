@@ -3,7 +3,7 @@
 title "Many short responses instead of 20 KB"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013), whose responses had
         20,091 octets'
-question "Does the size of the response hide what servers cost?"
+question "Does the size of the response hide the cost of the server?"
 design "An app that does nothing but answer, with 16, 1,000 or 20,091 octets; 16 connections that are kept alive; one
         core for the server."
 
@@ -25,7 +25,7 @@ servers.each do |name, server|
   end
 end
 
-expect "q4.1", "20 KB cost less than twice the CPU time of 16 octets: what servers differ by is not the size",
+expect "q4.1", "20 KB cost less than twice the CPU time of 16 octets: size does not explain how servers differ",
        **servers.keys.to_h { |name|
          ["#{name}: CPU time with 20,091 octets by that with 16",
           [cpu("q4", server: name, octets: 20_091), cpu("q4", server: name, octets: 16), ..2]]

@@ -2,9 +2,9 @@
 
 title "An evented server with an evented app"
 source 'Left open by J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013): never run'
-question "What does an evented server serve, when the app gives way while it waits?"
+question "How much does an evented server serve if the app yields while it waits?"
 design "The same app, 50 ms of computing and 250 ms of waiting, on a reactor (where its waiting blocks), on fibers
-        (where it gives way, with not a line changed), and on threads; 1, 10 and 40 connections; one process."
+        (where it yields, without a changed line), and on threads; 1, 10 and 40 connections; one process."
 
 cores 2
 

@@ -2,8 +2,8 @@
 
 title "A cache before the app"
 source 'Left open by N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019), where Passenger was far ahead: it
-        caches responses that allow it, unless it is told not to'
-question "How large a lead does a cache give that is on by default, and is it the server's merit?"
+        caches responses that allow it, unless caching is turned off'
+question "How large a lead does a cache give if it is on by default, and does the server deserve credit for it?"
 design "Responses that may be cached for a minute, sent at once or after 2 ms of computing; Passenger with and without
         its cache, ours behind HAProxy with and without a cache, and ours alone; 2 processes of 1 slot, 8 keep-alive
         connections, one core for the server. All requests are for the same page, the best case for a cache."

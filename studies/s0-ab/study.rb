@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-title "Ten people at a Heroku dyno, under nine servers"
+title "Ten users of a Heroku dyno, under nine servers"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
 question "Which server, with how many processes and threads, serves an app that computes for 50 ms and waits for 250?"
 design "The original's app (its spin by the wall clock as well), each server's model on our core, and that server itself
@@ -8,8 +8,7 @@ design "The original's app (its spin by the wall clock as well), each server's m
 flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
 flaw "The app spins by the clock on the wall, so a request that waits for Ruby's lock counts that as work done, and more
       is served than the cores could compute."
-flaw "ab sends the next request when the last one is answered: what a person would have waited meanwhile is not
-      counted."
+flaw "ab sends the next request when the last one is answered: the time that a user would have waited is not counted."
 
 cores :all
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
@@ -49,7 +48,7 @@ claim "s0.10", cores: 4, "p50 by the time of a request alone" => [p50("s0.10"), 
   end
 end
 
-expect "s0.ab", "ab says of a slow app what cuttle load says",
+expect "s0.ab", "for a slow app, ab reports what cuttle load reports",
        **%w[s0.8 s0.10].flat_map { |id|
          [["#{id}: requests/s by ab, by cuttle load", [rate("#{id}.ab"), rate(id), 0.95..1.05]],
           ["#{id}: p50 by ab, by cuttle load", [p50("#{id}.ab"), p50(id), 0.95..1.05]],

@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-title "Ten people and an app that computes for 100 ms, at full length"
+title "Ten users and an app that computes for 100 ms, at full length"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); siege -b -t30s'
 question "Four processes of one thread against four of sixteen, where a request only computes: is there an advantage,
-          and who has the longer tail? Ruby takes the GVL from a thread after 100 ms, so a shorter request would never
+          and which has the longer tail? Ruby takes the GVL from a thread after 100 ms, so a shorter request would never
           be interrupted: this study runs at full length only."
 design "100 ms of computing and 1 ms of waiting, 10 connections in a closed loop, on two cores. The app spins by the
         wall clock, as the original's did, or computes for that much CPU time, as an app does."
@@ -34,6 +34,6 @@ end
 claim "s0.13", cores: 2, "4x16 by 4 processes, at 10: no advantage" => [*by_processes[:rate, "wall"], 0.9..1.1]
 claim "s0.14", cores: 2, "p50 of 4x16 by that of 4 processes, at 10: alike" => [*by_processes[:p50, "wall"], 0.9..1.1],
                "p90 of 4x16 by that of 4 processes, at 10: theirs is better" => [*by_processes[:p90, "wall"], 1..]
-expect "s0.quantum", "an app that really computes gains nothing by threads either, and has the longer tail with them",
+expect "s0.quantum", "an app that really computes gains nothing from threads either, and has the longer tail with them",
        cores: 2, "4x16 by 4 processes" => [*by_processes[:rate, "thread"], 0.9..1.1],
        "p90 of 4x16 by that of 4 processes" => [*by_processes[:p90, "thread"], 1..]

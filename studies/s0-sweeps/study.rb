@@ -1,9 +1,9 @@
 # frozen_string_literal: true
 
-title "From 1 to 20 people, with three kinds of app"
+title "From 1 to 20 users, with three kinds of app"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); siege -b -t30s'
-question "Where does each server top out, as more people come at once, and how does that change as the app computes more
-          and waits less?"
+question "At which concurrency does each server reach its highest rate, and how does that change if the app computes
+          more and waits less?"
 design "Each server's model on our core, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50
         and 50, and 100 and 1."
 flaw "The app spins by the clock on the wall: see s0-ab. What depends on Ruby's 100 ms is in s0-quantum."
@@ -47,7 +47,7 @@ profiles.each do |id, (cpu_ms, iowait_ms)|
   end
 end
 
-expect "s0.siege", "siege says of slow apps what cuttle load says",
+expect "s0.siege", "for slow apps, siege reports what cuttle load reports",
        **profiles.keys.to_h { |id|
          ["4x16 at 10, #{id}: requests/s by siege, by cuttle load",
           [rate("#{id}.siege"), rate(id, server: "puma", workers: 4, concurrency: 10), 0.95..1.05]]

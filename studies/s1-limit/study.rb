@@ -1,14 +1,14 @@
 # frozen_string_literal: true
 
-title "Eleven processes of sixteen threads before a database of 100 connections"
+title "Eleven processes of sixteen threads in front of a database of 100 connections"
 source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017), who saw status 500 there'
-question "176 threads, each with its connection, want more than PostgreSQL gives. Is that what the errors were? With as
-          many requests at once as threads, the limit is really exceeded; below it, nothing may fail."
+question "176 threads with a connection each need more connections than PostgreSQL allows. Did that cause the errors?
+          With as many concurrent requests as threads, the limit is really exceeded; below the limit, nothing may fail."
 design "The work app in place of Discourse: 1 ms of computing, then a query that sleeps for 100 ms. PostgreSQL takes 100
         connections, three of them for its superuser. 5 processes of 16 threads, which stay below that, and 11; as many
         connections of the load as threads; Puma's model on our core, and Puma."
-flaw "In the original, 30 load threads met 176 server threads, so how many connections to the database were open was
-      not known."
+flaw "In the original, 30 load threads met 176 server threads, so how many connections to the database were open was not
+      known."
 
 app "work", profile: { query: "sleep", connections: 100, cpu_ms: 1, iowait_ms: 1, response_chars: 1000 }
 cores :all

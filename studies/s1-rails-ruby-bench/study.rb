@@ -3,13 +3,13 @@
 title "Rails Ruby Bench: a forum under Puma, with processes and threads"
 source 'N. Gibbs, "Rails Benchmarking: Puma and MultiProcess" (2017); Discourse, 1,500 requests, a machine of 8 virtual
         cores'
-question "How many processes and threads should a real Rails app have, and how many requests at once does it take to see
-          it?"
+question "How many processes and threads should a real Rails app have, and how many concurrent requests does it take to
+          see the difference?"
 design "The lab's forum in place of Discourse, with the same four actions, on a PostgreSQL of 100 connections (its
         default, and the original's). Puma's model on our core with as many processes and threads as each row had, and
         Puma itself for some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16
         connections at one process."
-flaw "Number of load threads, processes and threads change together from row to row: what made a difference can't be
+flaw "Number of load threads, processes and threads change together from row to row: the cause of a difference can't be
       told."
 flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on
       fewer."

@@ -2,7 +2,7 @@
 
 title "Hello, world on Rack, from five servers"
 source 'N. Gibbs, "Learn by Benchmarking Ruby App Servers Badly" (2019); ab -n 10000'
-question "How far apart are servers, where the app takes no time?"
+question "How far apart are servers if the app takes no time?"
 design "One process of each server by its own defaults, as a model on our core and itself; one connection at a time,
         closed after each response, as ab does; 10,000 requests."
 flaw "Only a chart was published, and in words an order and rough ratios."
@@ -33,5 +33,5 @@ end
 
 puma_by_webrick = [rate("s3.2", server: "puma"), rate("s3.2", server: "webrick")]
 claim "s3.2", on: :originals, "Puma by WEBrick" => [*puma_by_webrick, 2..]
-expect "s3.2.model", "their models, on one core, don't differ so much: most of it is the implementation's", on: :ours,
+expect "s3.2.model", "on one core, their models differ less: most of it comes from the implementation", on: :ours,
        "Puma's model by WEBrick's" => [*puma_by_webrick, ..2]

@@ -39,7 +39,7 @@ class TestCheck < Minitest::Test
   def test_a_limit_of_threads_that_do_not_come_as_they_help
     ["max_threads 7", "max_threads 7\nthreads 5"].each do |text|
       configure(text)
-      assert_equal ["", "cuttle: #{@file}:1: max_threads goes with threads :auto\nUsage: cuttle check --help\n", 2],
+      assert_equal ["", "cuttle: #{@file}:1: max_threads needs threads :auto\nUsage: cuttle check --help\n", 2],
                    check("-C", @file)
     end
     configure("threads :auto\nmax_threads 7")

@@ -81,17 +81,17 @@ class TestCLI < Minitest::Test
     %w[serve -w many] => "--workers many: give a number of processes, or auto",
     %w[serve -b localhost] => "--bind localhost: give tcp://host:port, ssl://host:port or unix:///path",
     %w[serve -t 0] =>
-      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) needs --engine threads",
     %w[serve --engine single --app-timeout 3] =>
-      "engine single leaves a connection to its thread, also where the app is stuck: leave out --app-timeout, " \
-      "or take #{EVENTED}",
+      "engine single leaves a connection to its thread, even if the app is stuck: leave out --app-timeout, " \
+      "or use #{EVENTED}",
     %w[serve --like webrick --app-timeout 3] =>
-      "engine threads leaves a connection to its thread, also where the app is stuck: leave out --app-timeout, " \
-      "or take #{EVENTED}",
+      "engine threads leaves a connection to its thread, even if the app is stuck: leave out --app-timeout, " \
+      "or use #{EVENTED}",
     %w[serve --app-timeout soon] => "--app-timeout soon: give seconds, or none",
     %w[serve --engine threads --max-queue 5] =>
-      "engine threads accepts when a thread is free, so the kernel's backlog is the queue there: " \
-      "leave out --max-queue, or take #{EVENTED}",
+      "engine threads accepts when a thread is free, so its queue is the kernel's backlog: " \
+      "leave out --max-queue, or use #{EVENTED}",
     %w[serve --spool-directory /nowhere] =>
       "--spool-directory /nowhere: give a directory that exists and that we may write to",
     %w[serve --engine jet] => "unknown engine \"jet\": #{Cuttle::Engines.names.join(", ")}",

@@ -204,7 +204,7 @@ class TestCtl < Minitest::Test
     server("--pidfile", @pidfile) do |first|
       serving_process("#{@directory}/config.ru", "--pidfile", @pidfile) do |second|
         eventually("its end") { !second.running? }
-        assert_equal ["cuttle: process #{first.pid} runs already: it holds the pidfile #{@pidfile}\n", 1],
+        assert_equal ["cuttle: process #{first.pid} is already running and holds the pidfile #{@pidfile}\n", 1],
                      [second.err, second.status.exitstatus]
       end
       assert_equal "#{first.pid}\n", File.read(@pidfile)

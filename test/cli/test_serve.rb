@@ -239,7 +239,7 @@ class TestServe < Minitest::Test
       serving_process(rackup("raise 'loaded'"), "--engine", engine, "--app-timeout", "3") do |process|
         refute process.running?
         assert_equal [2, ""], [process.status.exitstatus, process.out]
-        assert_match(/\Acuttle: engine #{engine} .*: leave out --app-timeout, or take --engine .*\n.*\n\z/, process.err)
+        assert_match(/\Acuttle: engine #{engine} .*: leave out --app-timeout, or use --engine .*\n.*\n\z/, process.err)
       end
     end
   end

@@ -181,7 +181,7 @@ class TestAccidents < Minitest::Test
         serve("", "-w", workers.to_s) do |process|
           File.write("#{@directory}/#{file}", "exit")
           Process.kill("USR2", process.pid)
-          eventually("the report") { process.err.include?("the new program does not boot; goes on as before") }
+          eventually("the report") { process.err.include?("the new program does not boot; continues as before") }
           assert_equal "one", get(process).body
           File.write("#{@directory}/#{file}", good)
         end

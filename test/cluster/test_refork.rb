@@ -91,7 +91,7 @@ class TestRefork < Minitest::Test
     refork.tend(later, still: false)
     assert_empty @said
     refork.tend(later(3), still: true)
-    assert_equal ["refork: worker 1 (pid 101) has served 30 requests: it is to become the mould"], @said
+    assert_equal ["refork: worker 1 (pid 101) has served 30 requests: it will become the mould"], @said
     assert_equal [old, nil], [refork.relief.pair.first, @moulds.appointed]
     refork.relief.pair.last.ready(0)
     refork.tend(later, still: true)

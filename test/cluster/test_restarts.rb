@@ -116,7 +116,7 @@ class TestRestarts < Minitest::Test
         before = process.workers.sort
         File.write("#{@directory}/config.ru", "raise 'broken'")
         Process.kill("USR2", process.pid)
-        eventually("the report") { process.err.include?("does not boot; goes on as before") }
+        eventually("the report") { process.err.include?("does not boot; continues as before") }
         assert_includes process.err, "broken"
         assert_equal before, process.workers.sort
         assert_equal "one", get(process).body
@@ -129,7 +129,7 @@ class TestRestarts < Minitest::Test
       serve("-w", workers.to_s, "--worker-boot-timeout", "2") do |process|
         File.write("#{@directory}/config.ru", "sleep")
         Process.kill("USR2", process.pid)
-        eventually("the report") { process.err.include?("does not boot; goes on as before") }
+        eventually("the report") { process.err.include?("does not boot; continues as before") }
         assert_includes process.err, "hot restart: the new program was not loaded after 2 s: killed"
         assert_equal "one", get(process).body
       end
@@ -216,7 +216,7 @@ class TestRestarts < Minitest::Test
         serve("-w", workers.to_s, "-C", config) do |process|
           File.write(config, "activate_control_app 'tcp://127.0.0.1:#{taken.addr[1]}', auth_token: 'x'")
           restart(process, "USR2", "two")
-          eventually("a line about it") { process.err.match?(/in use; goes on without it$/) }
+          eventually("a line about it") { process.err.match?(/in use; continues without it$/) }
         end
       end
     end

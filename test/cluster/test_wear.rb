@@ -69,7 +69,7 @@ class TestWear < Minitest::Test
     new = wear.relief.pair.last
     new.ended(later)
     tend(wear, now = later(2))
-    assert_equal ["the worker that was to relieve a worn one died; the worn one stays", [new], nil],
+    assert_equal ["the replacement of a worn worker died; the worn worker stays", [new], nil],
                  [@said.last, @workers.retired, wear.relief]
     assert_equal Wear::PAUSE, wear.wake_in(now)
   end

@@ -48,7 +48,7 @@ class TestPlugins < Minitest::Test
         write("config.ru", "run ->(_) { [200, {}, ['two']] }")
         Process.kill("USR2", process.pid)
         eventually("the new program") { get(process)&.body == "two" }
-        assert_match(/MyMark: torn .*; goes on without it$/, process.err)
+        assert_match(/MyMark: torn .*; continues without it$/, process.err)
       end
       write("config.ru", "run ->(_) { [200, {}, ['one']] }")
     end
@@ -176,7 +176,7 @@ class TestPlugins < Minitest::Test
     RUBY
     jobs(away) do |process, pid|
       Process.kill("USR2", process.pid)
-      eventually("the failure") { process.err.match?(/hot restart: No such file.*; goes on as before$/) }
+      eventually("the failure") { process.err.match?(/hot restart: No such file.*; continues as before$/) }
       eventually("the directory") { File.exist?("#{@directory}/jobs") }
       eventually("other jobs") { ![0, pid].include?(jobs_process) }
       refute_path_exists "/proc/#{pid}"

@@ -38,13 +38,13 @@ class TestRactors < Minitest::Test
 
   def test_what_does_not_go_with_it
     needs_ractors
-    assert_refused(/serves in one process: take --ractors instead of --workers/, APP, "-w", "2")
-    assert_refused(/goes with --core native/, APP, "--core", "pure")
+    assert_refused(/serves in one process: use --ractors instead of --workers/, APP, "-w", "2")
+    assert_refused(/needs --core native/, APP, "--core", "pure")
   end
 
   def test_ractors_of_another_engine
     error = assert_raises(Cuttle::UsageError) { Cuttle::Settings.build(variables: {}, engine: "hybrid", ractors: 2) }
-    assert_equal "engine hybrid has no ractors: leave out --ractors, or take --engine ractors", error.message
+    assert_equal "engine hybrid has no ractors: leave out --ractors, or use --engine ractors", error.message
   end
 
   def test_an_app_that_cannot_be_shared_is_refused_in_one_line
@@ -136,7 +136,7 @@ class TestRactors < Minitest::Test
     needs_ractors
     serve(APP, "--ractors", "1") do |server|
       assert_equal 200, answer(server, "/end").status
-      eventually("its end") { server.err.match?(/\Acuttle: a ractor has ended; another takes its place\n\z/) }
+      eventually("its end") { server.err.match?(/\Acuttle: a ractor has ended; starting another\n\z/) }
       assert_equal 200, answer(server, "/").status
       assert_equal 0, server.stop.exitstatus
     end

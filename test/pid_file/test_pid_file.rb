@@ -66,10 +66,10 @@ class TestPidFile < Minitest::Test
   def test_a_live_owner_is_told_and_keeps_its_files
     owner = child { claimed }
     error = assert_raises(Cuttle::Error) { claimed }
-    assert_equal "process #{owner} runs already: it holds the pidfile #{@path}", error.message
+    assert_equal "process #{owner} is already running and holds the pidfile #{@path}", error.message
     assert_equal [owner, owner], [@path, @state].map { |path| Cuttle::PidFile.owner(path) }
     error = assert_raises(Cuttle::Error) { claimed(pidfile: nil) }
-    assert_equal "process #{owner} runs already: it holds the state file #{@state}", error.message
+    assert_equal "process #{owner} is already running and holds the state file #{@state}", error.message
   end
 
   # Who gets the pidfile and not the state file leaves neither.
@@ -149,11 +149,12 @@ class TestPidFile < Minitest::Test
 
   def test_files_of_others_are_not_overwritten
     File.write(@path, "production:\n  adapter: postgresql\n")
-    assert_match(/server.pid is no pidfile: it has another content\z/, assert_raises(Cuttle::Error) { claimed }.message)
+    error = assert_raises(Cuttle::Error) { claimed }
+    assert_match(/server.pid is not a pidfile: it has other content\z/, error.message)
     assert_match(/postgresql/, File.read(@path))
     ["/dev/null", @directory].each do |path|
       error = assert_raises(Cuttle::Error) { claimed(pidfile: path) }
-      assert_equal "the pidfile #{path} is no plain file", error.message
+      assert_equal "the pidfile #{path} is not a regular file", error.message
     end
     File.write(@path, "")
     claimed.release

@@ -24,7 +24,7 @@ class TestControlSettings < Minitest::Test
 
   def test_tokens
     assert settings(control_url: "auto", control_token: "none")
-    assert_equal "--control-token goes with --control-url", complaint(control_token: "t")
+    assert_equal "--control-token needs --control-url", complaint(control_token: "t")
     assert_equal "t", settings({ "CUTTLE_CONTROL_TOKEN" => "t" }).control_token, "it may be there for ctl alone"
     ["", "a b", "a\n", "ä"].each do |token|
       assert_equal "--control-token: give printable characters without spaces",

@@ -105,8 +105,8 @@ class TestSettings < Minitest::Test
         else
           error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, name => value) }
           flag = "--#{name.to_s.tr("_", "-")}"
-          assert_equal "engine #{engine} accepts when a thread is free, so the kernel's backlog is the queue there: " \
-                       "leave out #{flag}, or take #{evented}", error.message
+          assert_equal "engine #{engine} accepts when a thread is free, so its queue is the kernel's backlog: " \
+                       "leave out #{flag}, or use #{evented}", error.message
         end
         assert_nil build({}, engine: engine, name => "none").public_send(name)
       end
@@ -120,8 +120,8 @@ class TestSettings < Minitest::Test
         assert_equal 3, build({}, engine: engine, app_timeout: 3).app_timeout
       else
         error = assert_raises(Cuttle::UsageError) { build({}, engine: engine, app_timeout: 3) }
-        assert_equal "engine #{engine} leaves a connection to its thread, also where the app is stuck: " \
-                     "leave out --app-timeout, or take #{evented}", error.message
+        assert_equal "engine #{engine} leaves a connection to its thread, even if the app is stuck: " \
+                     "leave out --app-timeout, or use #{evented}", error.message
       end
     end
   end
@@ -149,7 +149,7 @@ class TestSettings < Minitest::Test
   def test_a_proxy_protocol_is_for_those_who_are_trusted
     assert build({}, trust: "unix", proxy_protocol: true).proxy_protocol
     error = assert_raises(Cuttle::UsageError) { build({}, proxy_protocol: true) }
-    assert_equal "--proxy-protocol needs --trust ADDRESS: the proxies that it is for", error.message
+    assert_equal "--proxy-protocol needs --trust ADDRESS, which names the proxies", error.message
   end
 
   def test_a_proxy_protocol_of_one_listener_is_for_those_who_are_trusted_there
@@ -159,10 +159,10 @@ class TestSettings < Minitest::Test
     [["10.0.0.1", "unix:/a#{on}", "unix"], ["unix", "tcp://a:1#{on}", "ADDRESS"],
      ["none", "tcp://a:1#{on}", "ADDRESS"]].each do |trust, uri, needed|
       error = assert_raises(Cuttle::UsageError) { build({}, trust: trust, binds: [uri]) }
-      assert_equal "-b #{uri}: proxy_protocol needs --trust #{needed}: the proxies that it is for", error.message
+      assert_equal "-b #{uri}: proxy_protocol needs --trust #{needed}, which names the proxies", error.message
     end
     error = assert_raises(Cuttle::UsageError) { build({}, trust: "unix", control_url: "unix:///a#{on}") }
-    assert_equal "--control-url unix:///a#{on}: no proxy stands before a control listener: leave out proxy_protocol",
+    assert_equal "--control-url unix:///a#{on}: a control listener has no proxy in front: leave out proxy_protocol",
                  error.message
   end
 
@@ -343,20 +343,20 @@ class TestSettings < Minitest::Test
     { parser: "psychic" } => "unknown parser \"psychic\": #{Cuttle::Http::Parsers.names.join(", ")}",
     { like: "apache" } => "unknown server \"apache\": #{Cuttle::Settings::LIKES.keys.join(", ")}",
     { threads: 0 } =>
-      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) needs --engine threads",
     { engine: "reactor", threads: 0 } =>
-      "engine reactor has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+      "engine reactor has a fixed pool: --threads 0 (a thread per connection) needs --engine threads",
     { engine: "hybrid", like: "webrick" } =>
-      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) goes with --engine threads",
+      "engine hybrid has a fixed pool: --threads 0 (a thread per connection) needs --engine threads",
     { threads: "1:auto" } =>
       "--threads 1:auto: give a number of threads, MIN:MAX, auto, or 0 for a thread per connection",
-    { max_threads: 5 } => "--max-threads goes with --threads auto",
+    { max_threads: 5 } => "--max-threads needs --threads auto",
     { threads: "auto", max_threads: 0 } => "--max-threads 0: give a number of threads above 0",
-    { threads: "auto", engine: "threads" } => "engine threads: --threads auto goes with --engine hybrid",
+    { threads: "auto", engine: "threads" } => "engine threads: --threads auto needs --engine hybrid",
     { threads: "auto", engine: "reactor" } => "engine reactor runs the app on one thread: leave out --threads",
-    { threads: "auto", core: "pure" } => "--threads auto goes with --core native, which knows when threads wait",
+    { threads: "auto", core: "pure" } => "--threads auto needs --core native, which knows when threads wait",
     { malloc_arenas: 4, core: "pure" } =>
-      "--malloc-arenas goes with --core native: set MALLOC_ARENA_MAX=4 instead",
+      "--malloc-arenas needs --core native: set MALLOC_ARENA_MAX=4 instead",
     { engine: "reactor", threads: 5 } => "engine reactor runs the app on one thread: leave out --threads",
     { parser: "recognizer", environment: "production" } =>
       "parser recognizer is for study only: it does not serve in production"

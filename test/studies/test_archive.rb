@@ -96,7 +96,7 @@ class TestStudyKept < Minitest::Test
 
   def test_one_that_did_not_come_to_its_end_is_refused
     torn = lab("s0-ab").write("#{@directory}/torn", ended: false)
-    assert_match(/did not come to its end/,
+    assert_match(/was not completed/,
                  assert_raises(Studies::Failure) { Studies::Archive.take(torn, @root) }.message)
   end
 

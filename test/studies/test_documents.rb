@@ -167,7 +167,7 @@ class TestStudyDocuments < Minitest::Test
     error = assert_raises(Cuttle::UsageError) do
       Cuttle::CLI::Study.new(out: StringIO.new, err: StringIO.new).run(%w[s0.10 --keep])
     end
-    assert_equal "--keep: only whole studies are kept, s0-ab and not a part of it", error.message
+    assert_equal "--keep: only whole studies can be kept: s0-ab, not a part of it", error.message
   end
 
   private

@@ -164,7 +164,7 @@ class TestTlsCertificates < TlsCase
       _, err = capture_io do
         File.stub(:binread, ->(path) { raise Errno::EMFILE, path }) { [100, 105, 110].each { |now| tls.refresh(now) } }
       end
-      assert_match(/\Acuttle: can't listen on .*Too many open files.*; the certificates of before stay in use\n\z/, err)
+      assert_match(/\Acuttle: can't listen on .*Too many open files.*; the earlier certificates stay in use\n\z/, err)
       assert_equal 1, loads.call
       tls.refresh(115)
       assert_equal 2, loads.call
@@ -185,7 +185,7 @@ class TestTlsCertificates < TlsCase
           look_twice(server)
           harm.call
           _, err = capture_io { 2.times { look_twice(server) } }
-          assert_match(/\Acuttle: can't listen on .*; the certificates of before stay in use\n\z/, err)
+          assert_match(/\Acuttle: can't listen on .*; the earlier certificates stay in use\n\z/, err)
           assert_equal before.certificate.serial, serial(server)
         end
       end

@@ -133,10 +133,10 @@ class TestTlsPrograms < TlsCase
 
   # What is wrong is told before anything is served.
   def test_what_is_missing
-    assert_refused(2, "name a certificate (?cert=FILE&key=FILE), or take --dev-tls", "-b", "ssl://127.0.0.1:0")
+    assert_refused(2, "name a certificate (?cert=FILE&key=FILE), or use --dev-tls", "-b", "ssl://127.0.0.1:0")
     assert_refused(2, "TLS needs --core native", "-b", TlsFiles.uri, "--core", "pure")
     assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem")
-    assert_refused(2, "a control listener speaks no TLS", "--control-url", TlsFiles.uri)
+    assert_refused(2, "a control listener does not speak TLS", "--control-url", TlsFiles.uri)
     assert_refused(1, "/no/such.pem: there is no such file", "-b", "ssl://127.0.0.1:0?cert=/no/such.pem",
                    command: "check")
   end

@@ -9,21 +9,21 @@ require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
-    # `cuttle advise`: the answer of `cuttle tune` for a server that runs, from what it counts of its own requests: of
-    # the engine that it has, because nothing is known of others. It makes no load. Exit status 0: done; 1: no setting
-    # keeps the limits, the server does not run, or has too few requests; 2: wrong usage.
+    # `cuttle advise`: the answer of `cuttle tune` for a running server, from what the server counts of its requests.
+    # The answer is for the server's own engine, because nothing is known of others. It makes no load. Exit status 0:
+    # done; 1: no setting keeps the limits, the server does not run, or has too few requests; 2: wrong usage.
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
-      NUMBER = "it may start more threads: if it runs with -t auto, say --threads auto"
-      # Database connections, where they are limited. They can't be seen; a thread of Active Record holds at most one of
-      # each database.
+      NUMBER = "it may start more threads: if it runs with -t auto, give --threads auto"
+      # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
+      # connection to each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
         Watches a running server for a minute, and answers how many workers and how many threads its requests need.
-        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and lists what else it
-        can't see. It needs a server with --control-url, on this machine.
+        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and it lists what else it
+        can't see. The server must run on this machine, with --control-url.
       TEXT
 
       def initialize(out:, err:)
@@ -48,7 +48,7 @@ module Cuttle
 
       private
 
-      # What the server said before and after, and the CPU seconds of its processes meanwhile, or nil.
+      # The last and the first sample, and the CPU seconds of the server's processes between them, or nil.
       def watch
         before = look
         cpu = cpu_of(before)
@@ -71,7 +71,7 @@ module Cuttle
 
         Top::Sample.new(JSON.parse(server.call("top")))
       rescue JSON::ParserError
-        raise Error, "#{server} is no control listener of this version"
+        raise Error, "#{server} is not a control listener of this version"
       end
 
       # By pid. Zero for processes that are not on this machine.
@@ -118,7 +118,7 @@ module Cuttle
         Engines.traits(@engine).adaptive? && rows.any? { |row| row.threads && row.running < row.threads }
       end
 
-      # As a tune that has its profile, and verifies nothing.
+      # Runs a tune that has its profile already and verifies nothing.
       def advise(profile, present, rate)
         Dir.mktmpdir("cuttle-advise") do |directory|
           kept = profile.write(File.join(directory, "profile.json"))
@@ -150,11 +150,11 @@ module Cuttle
 
       def limits_of(parser)
         units = Cuttle::Load::Units
-        parser.on("--memory SIZE", "of all processes together: 512M, 2G") do |text|
+        parser.on("--memory SIZE", "memory of all processes together: 512M, 2G") do |text|
           @limits[:memory] = units.octets(text, "--memory")
         end
-        parser.on("--cores N", OptionParser::DecimalInteger, "that the server may use") { |n| @limits[:cores] = n }
-        parser.on("--db-connections N", OptionParser::DecimalInteger, "to the database, one for each thread") do |n|
+        parser.on("--cores N", OptionParser::DecimalInteger, "cores for the server") { |n| @limits[:cores] = n }
+        parser.on("--db-connections N", OptionParser::DecimalInteger, "database connections: one per thread") do |n|
           @limits[:connections] = n
         end
         parser.on("--rate R", "target requests per second (the observed rate)") do |text|
@@ -163,7 +163,7 @@ module Cuttle
         parser.on("--p99 TIME", "response time of 99 of 100 requests at that rate") do |text|
           @limits[:p99] = units.seconds(text, "--p99")
         end
-        parser.on("--queue-p99 TIME", "the same of the time that requests wait for a thread") do |text|
+        parser.on("--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate") do |text|
           @limits[:queue_p99] = units.seconds(text, "--queue-p99")
         end
       end

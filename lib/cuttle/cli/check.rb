@@ -4,8 +4,8 @@ require "cuttle/cli/serve"
 
 module Cuttle
   class CLI
-    # `cuttle check [PATH]`: takes the options of serve, starts nothing, and prints each setting with its value and
-    # where that comes from. Certificates that can't be used are an error.
+    # `cuttle check [PATH]`: takes the options of serve, starts no server, and prints each setting with its value and
+    # the origin of the value. Certificates that can't be used are an error.
     class Check < Serve
       private
 

@@ -5,8 +5,8 @@ require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
-    # `cuttle ctl COMMAND`: controls a running server, by its control listener, or by signals where it has none. The
-    # words and options are those of pumactl. Exit status 0: done; 1: not running, or failed; 2: wrong usage.
+    # `cuttle ctl COMMAND`: controls a running server through its control listener, or with signals if it has none.
+    # The words and options are those of pumactl. Exit status 0: done; 1: not running, or failed; 2: wrong usage.
     class Ctl
       # Word => what it means.
       WORDS = {
@@ -20,8 +20,8 @@ module Cuttle
         "add-worker" => "start one more worker",
         "remove-worker" => "stop one worker",
         "gc" => "collect garbage, in the process that has the listener",
-        "gc-stats" => "print what that process' collector counts, as JSON",
-        "thread-backtraces" => "tell where its threads are",
+        "gc-stats" => "print GC.stat of that process, as JSON",
+        "thread-backtraces" => "print where its threads are",
         "start" => "serve, as cuttle serve does with the configuration file"
       }.freeze
 
@@ -29,7 +29,7 @@ module Cuttle
       ALIASES = { "reload" => "phased-restart", "reopen-log" => "reload-logs", "worker-count-up" => "add-worker",
                   "worker-count-down" => "remove-worker" }.freeze
 
-      # What `start` passes on, and the flags of `cuttle serve` for it.
+      # The options that `start` passes on => their flags of `cuttle serve`.
       SERVE = { url: "--control-url", token: "--control-token", state: "--state", pidfile: "--pidfile",
                 config: "--config", environment: "--environment" }.freeze
 
@@ -67,12 +67,12 @@ module Cuttle
         0
       end
 
-      # Figures are printed as they come.
+      # Whether the answer itself is printed, as figures are.
       def printed?(word, answer)
         word != "status" && answer.is_a?(String) && !answer.match?(/\A\{\s*"status":/)
       end
 
-      # That a server doesn't run answers a question for its status. Otherwise it is an error.
+      # The server doesn't run. To `status` this is an answer; to other commands it is an error.
       def complain(word)
         raise Error, @running.missing unless word == "status"
 

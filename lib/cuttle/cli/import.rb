@@ -27,16 +27,16 @@ module Cuttle
       def parser
         OptionParser.new do |options|
           options.banner = "Usage: cuttle import FILE [OPTION …]"
-          options.separator "FILE is a configuration file of Puma or Unicorn. It is evaluated: its Ruby is run."
+          options.separator "FILE is a configuration file of Puma or Unicorn. The command runs the Ruby code in it."
           options.on("-o", "--output FILE", "write there, instead of to standard output") { |path| @output = path }
-          options.on("--server NAME", "whose file it is: #{Cuttle::Import::SERVERS.keys.join(" or ")}") do |name|
+          options.on("--server NAME", "the file's server: #{Cuttle::Import::SERVERS.keys.join(" or ")}") do |name|
             @server = name
           end
           CLI.tell_version_and_help(options, short: %w[-V])
         end
       end
 
-      # Never over a file that is there.
+      # Never overwrites a file.
       def write(text)
         return @out.print(text) unless @output
 

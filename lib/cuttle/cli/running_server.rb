@@ -2,13 +2,13 @@
 
 module Cuttle
   class CLI
-    # The running server that a command means (advise, ctl, top): the options that say which, and how it is reached: by
-    # its control listener, or by signals where it has none.
+    # The running server that a command means (advise, ctl, top): the options that name it, and how to reach it: through
+    # its control listener, or with signals if it has none.
     class RunningServer
       # What was given, by the option's name.
       attr_reader :given
 
-      # Why #find has found no server.
+      # Why #find found no server.
       attr_reader :missing
 
       def initialize
@@ -17,7 +17,7 @@ module Cuttle
 
       # Adds the options to an OptionParser.
       def add(options)
-        options.separator "\nWhich server; without one of these, the one of the configuration file:"
+        options.separator "\nWhich server (by default, the one that the configuration file names):"
         options.on("-S", "--state FILE", "its state file") { |path| @given[:state] = path }
         options.on("-P", "--pidfile FILE", "its pidfile") { |path| @given[:pidfile] = path }
         options.on("-p", "--pid PID", Integer, "its process id") { |pid| @given[:pid] = pid(pid) }

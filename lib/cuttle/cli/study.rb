@@ -13,11 +13,11 @@ module Cuttle
       DIRECTORY = "study-results"
       BANNER = <<~TEXT.chomp
         Usage: cuttle study                        list the studies
-               cuttle study NAME … [OPTION …]      make studies: s0-ab, s4, s0.10 (one published row), all
+               cuttle study NAME … [OPTION …]      run studies: s0-ab, s4, s0.10 (one published row), all
                cuttle study --resume DIR           continue an interrupted study
-               cuttle study show DIR               print the findings of a study, also while it runs
+               cuttle study show DIR               print the findings of a study, even while it runs
                cuttle study keep DIR …             keep these results as those of their studies
-               cuttle study report [-o FILE]       write one HTML page of all kept results, docs/studies.md, READMEs
+               cuttle study report [-o FILE]       write an HTML page of all kept results, docs/studies.md, READMEs
         Repeats published experiments on the concurrency of Ruby servers: the same app, model and load. Prints the
         published numbers beside the new ones, and a verdict on each claim. Kept results are in studies/NAME.
       TEXT
@@ -63,7 +63,7 @@ module Cuttle
         parser.on("--rounds N", OptionParser::DecimalInteger, "rounds (each study's own number)") do |number|
           @rounds = number
         end
-        parser.on("--precision SHARE", "make rounds until each ratio of a claim is known within SHARE (5%) of itself,",
+        parser.on("--precision SHARE", "make rounds until each ratio of a claim is known to within SHARE (5%),",
                   "at most --rounds (30)") { |text| @precision = share(text) }
         parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order (printed)") { |number| @seed = number }
       end
@@ -103,7 +103,7 @@ module Cuttle
       def whole(studies)
         all = Studies.all.to_h { |study| [study.name, study.entries.length] }
         part = studies.find { |study| study.entries.length < all.fetch(study.name) }
-        raise UsageError, "--keep: only whole studies are kept, #{part.name} and not a part of it" if part
+        raise UsageError, "--keep: only whole studies can be kept: #{part.name}, not a part of it" if part
       end
 
       # Returns whether the study was completed.
@@ -133,7 +133,7 @@ module Cuttle
         raise UsageError, "--resume takes no names: they are in the results" if words.any?
 
         kept = File.expand_path(@resume).start_with?("#{Studies::ROOT}/")
-        raise UsageError, "--resume: what is kept came to its end" if kept
+        raise UsageError, "--resume: kept results are complete" if kept
 
         told_and_kept(Studies::Experiment.resume(@resume, out: @err)) ? 0 : 130
       end

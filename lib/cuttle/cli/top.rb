@@ -6,11 +6,11 @@ require "cuttle/cli/running_server"
 
 module Cuttle
   class CLI
-    # `cuttle top`: a running server's workers, rate, latencies and memory, live in a terminal; where the output is no
-    # terminal, a line a second. It asks the control listener. Exit status 0: ended by q or Ctrl-C; 1: the server does
-    # not run, or can't be asked.
+    # `cuttle top`: a running server's workers, rate, latencies and memory, live in a terminal. If the output is not a
+    # terminal, it prints one line per second. It asks the control listener. Exit status 0: ended by q or Ctrl-C; 1:
+    # the server does not run, or has no control listener.
     class Top
-      # Seconds between two looks.
+      # Seconds between two updates.
       INTERVAL = 1
 
       def initialize(out:, err:)
@@ -45,7 +45,7 @@ module Cuttle
 
         Sample.new(JSON.parse(server.call("top")))
       rescue JSON::ParserError
-        raise Error, "#{server} is no control listener of this version"
+        raise Error, "#{server} is not a control listener of this version"
       end
 
       def once(before)
@@ -55,7 +55,7 @@ module Cuttle
         0
       end
 
-      # A line for each look. A server that has gone is told once.
+      # Prints a line for each update. An error is printed once.
       def plain(before)
         @out.sync = true if @out.respond_to?(:sync=)
         trouble = nil
@@ -65,7 +65,7 @@ module Cuttle
         end
       end
 
-      # Yields a View of what is so now. Returns it as the next look's "before", and what was wrong.
+      # Yields a View of a new sample. Returns the sample to compare the next one with, and the error, or nil.
       def again(before, trouble)
         now = look
         yield View.new(now, before)
@@ -89,7 +89,7 @@ module Cuttle
         end
       end
 
-      # The next two samples. Those that were drawn last stay while the server does not answer.
+      # The next two samples. While the server does not answer, the samples that were drawn last stay.
       def forward(before, now)
         [now, look, nil]
       rescue Error => error
@@ -99,12 +99,12 @@ module Cuttle
       def options
         OptionParser.new do |options|
           options.banner = "Usage: cuttle top [OPTION …]"
-          options.separator "A running server, live; q or Ctrl-C quits. It needs a server with --control-url."
-          options.separator "Where the output is no terminal, it prints a line a second."
+          options.separator "Shows a running server, live; q or Ctrl-C quits. The server needs --control-url."
+          options.separator "If the output is not a terminal, it prints one line per second."
           @running.add(options)
           options.separator "\nOther:"
-          options.on("--interval S", Float, "seconds between two looks (#{INTERVAL})") { |s| @interval = interval(s) }
-          options.on("--once", "look for one interval, print, and end") { @once = true }
+          options.on("--interval S", Float, "seconds between two updates (#{INTERVAL})") { |s| @interval = interval(s) }
+          options.on("--once", "observe one interval, print, and exit") { @once = true }
           CLI.tell_version_and_help(options, short: %w[-V])
         end
       end

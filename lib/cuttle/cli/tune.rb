@@ -33,7 +33,7 @@ module Cuttle
         tune(options)
       end
 
-      # The Advice of a tune as +options+ (Options) say: a new one, or one that goes on. Yields the Tuner::Session.
+      # The Advice of a new tune, or of one that is resumed, as +options+ (Options) say. Yields the Tuner::Session.
       def self.advice(options, err:)
         folder = options.resume ? Tuner::Folder.new(options.resume) : Tuner::Folder.create(options.to_tuner)
         session = Tuner::Session.new(folder, out: err, budget: options.budget)
@@ -41,7 +41,7 @@ module Cuttle
         yield session if block_given?
         advice
       rescue Interrupt
-        err.puts "interrupted: cuttle tune --resume #{folder.path} goes on" if folder
+        err.puts "interrupted: cuttle tune --resume #{folder.path} continues it" if folder
         raise
       end
 

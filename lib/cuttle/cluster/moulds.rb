@@ -134,7 +134,7 @@ module Cuttle
 
       # Two restarts at once would replace two workers at once.
       def wait_for_refork
-        @cluster.report.call("phased restart: waits for the end of the refork")
+        @cluster.report.call("phased restart: waiting for the end of the refork")
         @wanted = true
       end
 

@@ -75,7 +75,7 @@ module Cuttle
         slot = worker if limit.positive? && @vain < MOST
         return unless slot
 
-        @report.call("refork: #{slot} has served #{slot.stats[:requests_count]} requests: it is to become the mould")
+        @report.call("refork: #{slot} has served #{slot.stats[:requests_count]} requests: it will become the mould")
         @relief = Relief.new(@workers, slot, @moulds.current) { |old| appoint(old) }
       end
 

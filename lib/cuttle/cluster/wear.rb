@@ -50,7 +50,7 @@ module Cuttle
       def pursue(now)
         @relief.step
         if @relief.failed?
-          @report.call("the worker that was to relieve a worn one died; the worn one stays")
+          @report.call("the replacement of a worn worker died; the worn worker stays")
           @relief.abandon
           @next = now + PAUSE
         end

@@ -6,7 +6,7 @@ module Cuttle
     # app at once. There is no queue and no hand-off; when an app blocks, the poller passes the waiting role on. While
     # every thread is in the app, a native thread continues to move bytes, and other workers accept.
     #
-    # With MIN:MAX threads, a thread is started whenever the last free one takes work, and a thread that has been idle
+    # With MIN:MAX threads, another thread starts whenever the last free one takes work, and a thread that has been idle
     # for a while ends. With Auto, a thread of the engine's own starts others when the source says that they would help.
     class Hybrid
       TRAITS = Traits.new(evented: true, pooled: true, adaptive: true)
@@ -14,7 +14,7 @@ module Cuttle
       # A thread beyond the minimum ends after this many seconds without work.
       IDLE = 30
 
-      # Seconds before the next attempt where no thread could be added: the limit, memory, the system.
+      # Seconds before the next attempt after no thread could be added because of the limit, memory or the system.
       PAUSE = 1
 
       def self.source(listeners, core:, **options)
@@ -69,11 +69,11 @@ module Cuttle
         exchange.abort if exchange
       end
 
-      # Without a thread for it there is none for requests either: nil.
+      # Nil without a thread of its own: then the system has no thread for requests either.
       def growth
         Thread.new { grow_as_it_helps }.tap { |thread| thread.name = "cuttle growth" }
       rescue ThreadError => error
-        Cuttle.report("--threads auto: no thread to be had (#{error.message}): one goes on")
+        Cuttle.report("--threads auto: can't create a thread (#{error.message}): continuing with one")
         nil
       end
 

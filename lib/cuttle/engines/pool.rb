@@ -43,7 +43,7 @@ module Cuttle
       end
 
       # Starts a thread, unless there are max threads. Returns whether it did. If the system can't create one (reported
-      # once), one comes later. A thread for a +task+, which is passed to the work, comes now or never.
+      # once), another attempt follows later, except for a thread with a +task+, which is passed to the work.
       def grow(task = nil)
         @lock.synchronize { @threads.length < @max && start(task) }
       end
@@ -88,8 +88,8 @@ module Cuttle
         @lock.synchronize { leave(finished || task) }
       end
 
-      # A thread that ends before its work is done was killed, or is the one thread of a child that the app forked. When
-      # the process ends, the main thread is dead before the others.
+      # A thread that ends before its work is done was killed, or is the only thread of a child that the app forked.
+      # When the process ends, the main thread dies before the others.
       def leave(finished)
         @threads.delete(Thread.current)
         @left&.call(Thread.current)
@@ -98,7 +98,7 @@ module Cuttle
       end
 
       def report(error)
-        Cuttle.report("no thread to be had (#{error.message}): #{size} go on, and more come when they can")
+        Cuttle.report("can't create a thread (#{error.message}): continuing with #{size}, trying again later")
       end
     end
   end

@@ -10,15 +10,16 @@ module Cuttle
     #   ractor 1..N   Cell: hybrid, with a place in the scoreboard, which tells who should accept
     #
     # The app is frozen with all that it refers to, and ractors share it. A stop closes the listeners of the main ractor
-    # first, so that whoever closes the last one has emptied its backlog; then the other ractors, which watch a pipe,
-    # learn of it by its end. If they are to leave the backlog, each finds an octet in it first. Until a ractor has read
-    # that, the scoreboard tells it to end connections. The engine passes nothing else on while they serve.
+    # first, so that the ractor that closes the last copy has emptied its backlog. The other ractors watch a pipe, and
+    # learn of the stop when it ends. If they must leave the backlog, each reads an octet from the pipe first. Until a
+    # ractor has read that, the scoreboard tells it to end connections. While the ractors serve, the engine passes
+    # nothing else to them.
     class Ractors
       autoload :Cell, "cuttle/engines/ractors/cell"
 
       TRAITS = Traits.new(evented: true, pooled: true, ractors: true)
 
-      # Seconds before a ractor that died is replaced: one that dies at once must not keep the process busy.
+      # Seconds before a ractor that died is replaced, so that one that dies at once doesn't keep the process busy.
       PAUSE = 0.1
 
       # What #run needs of the listeners and of the options for pollers.
@@ -68,7 +69,7 @@ module Cuttle
         @ask.write_nonblock(".", exception: false)
       end
 
-      # After a stop: whether only requests are left that are stuck in the app, and have been answered.
+      # After a stop: whether the only requests left are stuck in the app and have been answered.
       def stranded?
         said = @stranded_reader.read_nonblock(@places, exception: false)
         @stranded += said.bytesize if said.is_a?(String)
@@ -86,7 +87,7 @@ module Cuttle
         @tell.close
       end
 
-      # Keeps a place occupied until the stop. Before it, an app may have ended its ractor.
+      # Keeps a place occupied until the stop, even if an app has ended its ractor before.
       def keep(place)
         until @stopping
           error = serve(place)
@@ -117,7 +118,7 @@ module Cuttle
       end
 
       def report(error)
-        Cuttle.report("a ractor has ended#{": #{error.message} (#{error.class})" if error}; another takes its place")
+        Cuttle.report("a ractor has ended#{": #{error.message} (#{error.class})" if error}; starting another")
       end
     end
   end

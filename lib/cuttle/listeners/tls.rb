@@ -2,9 +2,9 @@
 
 module Cuttle
   class Listeners
-    # What secures the connections of one URI: its certificates, keys and rules, and the native object that is made of
-    # them before the fork. The processes that are forked share the secret of its session tickets. Each of them reads
-    # changed files by itself (#refresh, #reload). If that fails, it goes on with what it has.
+    # The TLS of one URI: its certificates, keys and rules, and the native object that is made from them before the
+    # fork. The forked processes share the secret of its session tickets. Each of them reads changed files by itself
+    # (#refresh, #reload). If that fails, it continues with the earlier certificates.
     class Tls
       # Seconds that changed files must stay as they are before they are read: a tool writes a certificate and its key
       # one after the other, and in between they don't belong together.
@@ -12,12 +12,12 @@ module Cuttle
 
       OPTIONS = %w[cert key ca verify_mode min_version ssl_cipher_filter ssl_ciphersuites no_tlsv1 no_tlsv1_1].freeze
 
-      # Why a file can't be read until it, its directory or its permissions change. After any other error, of a process
-      # without descriptors for instance, it is read again at the next look.
+      # Errors after which a file is not read again until it, its directory or its permissions change. After any other
+      # error, for example if the process has no free descriptors, it is read again at the next check.
       LASTING = { Errno::ENOENT => "there is no such file", Errno::ENOTDIR => "there is no such file",
                   Errno::EACCES => "this user may not read it", Errno::EISDIR => "it is a directory" }.freeze
 
-      # Where this URI is to listen, for messages.
+      # The address of this URI, for messages.
       attr_reader :bind
 
       # +options+ are those of the URI, by name. Raises ArgumentError, which says what to give. (TLS 1.0 and 1.1 are
@@ -64,21 +64,21 @@ module Cuttle
         reload(@told) if seen != @read && now - @since >= SETTLED
       end
 
-      # Reads the files again. New connections get what is in them. A file that can't be used is reported in one line,
-      # unless that is +told+ already, and new connections get what they got before. Raises nothing.
+      # Reads the files again. New connections use the new contents. A file that can't be used is reported in one line,
+      # unless it was reported already (+told+), and new connections use the earlier contents. Raises nothing.
       def reload(told = nil)
         load(@native) if @native
         @told = nil
       rescue Error => error
         @told = error.message
-        Cuttle.report("#{@told}; the certificates of before stay in use") unless @told == told
+        Cuttle.report("#{@told}; the earlier certificates stay in use") unless @told == told
       end
 
       private
 
       def files = [*@identities.flatten, *@authorities].uniq
 
-      # What differs once a file was written or replaced, or has other permissions (ctime).
+      # A value that changes when a file is written or replaced, or gets other permissions (ctime).
       def signature
         files.map do |path|
           stat = File.stat(path)
@@ -88,7 +88,7 @@ module Cuttle
         end
       end
 
-      # The signature is taken first: a file that changes meanwhile is read again.
+      # The signature is taken first, so that a file that changes during the reading is read again.
       def load(native)
         @read = signature
         pairs = @identities.map { |pair| pair.map { |path| read(path) } }
@@ -104,7 +104,7 @@ module Cuttle
         raise Error, "can't listen on #{@bind}: #{path}: #{LASTING.fetch(error.class, error.message)}"
       end
 
-      # What is wrong: a file, or an option.
+      # The cause of the error: a file, or an option.
       def place(error)
         case error.part
         when :cert then @identities.dig(error.index, 0)

@@ -117,11 +117,11 @@ module Cuttle
       # What is there may be replaced if it is a pidfile or state file, and nobody's.
       def refuse
         return if ours?
-        raise Error, "the #{@name} #{@path} is no plain file" unless File.lstat(@path).file?
-        raise Error, "#{@path} is no #{@name}: it has another content" unless File.empty?(@path) || pid
+        raise Error, "the #{@name} #{@path} is not a regular file" unless File.lstat(@path).file?
+        raise Error, "#{@path} is not a #{@name}: it has other content" unless File.empty?(@path) || pid
 
         owner = self.class.owner(@path) or return
-        raise Error, "process #{owner} runs already: it holds the #{@name} #{@path}"
+        raise Error, "process #{owner} is already running and holds the #{@name} #{@path}"
       rescue Errno::ENOENT
         nil
       end

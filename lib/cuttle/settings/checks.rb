@@ -32,7 +32,7 @@ module Cuttle
 
         def core(settings)
           reason = Cores.missing(settings.core) or return
-          raise UsageError, "core #{settings.core}: #{reason}; leave out --core for the one in Ruby"
+          raise UsageError, "core #{settings.core}: #{reason}; leave out --core to use the core in Ruby"
         end
 
         def tls(settings)
@@ -41,24 +41,24 @@ module Cuttle
             raise UsageError, "-b #{uri}: TLS needs --core native" if settings.core != "native"
             next if !tls.bare? || settings.dev_tls
 
-            raise UsageError, "-b #{uri}: name a certificate (?cert=FILE&key=FILE), or take --dev-tls"
+            raise UsageError, "-b #{uri}: name a certificate (?cert=FILE&key=FILE), or use --dev-tls"
           end
         end
 
-        # Whoever connects could say that it is somebody else.
+        # Any client could claim to be another one.
         def proxies(settings)
           settings.binds.each { |uri| proxied(uri, settings.trust) if Listeners.proxy_protocol(uri) }
           return unless settings.proxy_protocol && settings.trust.empty?
 
-          raise UsageError, "--proxy-protocol needs --trust ADDRESS: the proxies that it is for"
+          raise UsageError, "--proxy-protocol needs --trust ADDRESS, which names the proxies"
         end
 
         def proxied(uri, trust)
           local = uri.start_with?("unix")
           return if trust.any? { |peer| (peer == Kinds::UNIX) == local }
 
-          raise UsageError, "-b #{uri}: proxy_protocol needs --trust #{local ? Kinds::UNIX : "ADDRESS"}: the proxies " \
-                            "that it is for"
+          raise UsageError, "-b #{uri}: proxy_protocol needs --trust #{local ? Kinds::UNIX : "ADDRESS"}, which names " \
+                            "the proxies"
         end
 
         def engine(settings)
@@ -77,12 +77,12 @@ module Cuttle
           if !settings.traits.ractors?
             return unless settings.origin(:ractors) == :flag
 
-            raise UsageError, "engine #{settings.engine} has no ractors: leave out --ractors, or take " \
+            raise UsageError, "engine #{settings.engine} has no ractors: leave out --ractors, or use " \
                               "#{engines(&:ractors?)}"
           elsif settings.workers.positive?
-            raise UsageError, "engine #{settings.engine} serves in one process: take --ractors instead of --workers"
+            raise UsageError, "engine #{settings.engine} serves in one process: use --ractors instead of --workers"
           elsif settings.core != "native"
-            raise UsageError, "engine #{settings.engine} goes with --core native"
+            raise UsageError, "engine #{settings.engine} needs --core native"
           end
         end
 
@@ -90,7 +90,7 @@ module Cuttle
         def refork(settings)
           return if settings.refork_after.empty? || settings.core == "native"
 
-          raise UsageError, "--refork-after goes with --core native: only its supervisor adopts workers of a worker"
+          raise UsageError, "--refork-after needs --core native: only its supervisor adopts workers of a worker"
         end
 
         # A configuration file may be for several Rubies. The variable is glibc's own.
@@ -98,7 +98,7 @@ module Cuttle
           count = settings.malloc_arenas or return
           return if settings.core == "native" || settings.origin(:malloc_arenas) != :flag
 
-          raise UsageError, "--malloc-arenas goes with --core native: set MALLOC_ARENA_MAX=#{count} instead"
+          raise UsageError, "--malloc-arenas needs --core native: set MALLOC_ARENA_MAX=#{count} instead"
         end
 
         def collector(settings)
@@ -109,8 +109,8 @@ module Cuttle
         def thread_per_connection(settings)
           return unless settings.threads.max.zero? && !settings.traits.thread_per_connection?
 
-          raise UsageError, "engine #{settings.engine} has a fixed pool: --threads 0 (a thread per connection) goes " \
-                            "with #{engines(&:thread_per_connection?)}"
+          raise UsageError, "engine #{settings.engine} has a fixed pool: --threads 0 (a thread per connection) needs " \
+                            "#{engines(&:thread_per_connection?)}"
         end
 
         # A number of threads without an effect would silently spoil a comparison.
@@ -124,20 +124,20 @@ module Cuttle
           if !settings.threads.is_a?(Engines::Auto)
             limit_without_auto(settings)
           elsif !settings.traits.adaptive?
-            raise UsageError, "engine #{settings.engine}: --threads auto goes with #{engines(&:adaptive?)}"
+            raise UsageError, "engine #{settings.engine}: --threads auto needs #{engines(&:adaptive?)}"
           elsif settings.core != "native"
-            raise UsageError, "--threads auto goes with --core native, which knows when threads wait"
+            raise UsageError, "--threads auto needs --core native, which knows when threads wait"
           end
         end
 
         # A flag may take the place of a file's auto, and leave its limit without effect.
         def limit_without_auto(settings)
           case settings.origin(:max_threads)
-          when :flag then raise UsageError, "--max-threads goes with --threads auto"
+          when :flag then raise UsageError, "--max-threads needs --threads auto"
           when :file
             return if %i[flag like].include?(settings.origin(:threads)) || !settings.traits.pooled?
 
-            raise UsageError, "#{settings.place(:max_threads)}: max_threads goes with threads :auto"
+            raise UsageError, "#{settings.place(:max_threads)}: max_threads needs threads :auto"
           end
         end
 
@@ -151,7 +151,7 @@ module Cuttle
         def native_parser(settings)
           return unless settings.parser == "native" && settings.core != "native"
 
-          raise UsageError, "parser native is part of the native core: leave out --parser, or take --core native"
+          raise UsageError, "parser native is part of the native core: leave out --parser, or use --core native"
         end
 
         # A blocking engine reads a request when it has a thread for it.
@@ -159,16 +159,16 @@ module Cuttle
           return if settings.traits.evented?
 
           flag = %i[max_queue queue_timeout].find { |name| settings.public_send(name) } or return
-          raise UsageError, "engine #{settings.engine} accepts when a thread is free, so the kernel's backlog is the " \
-                            "queue there: leave out #{Settings.row(flag).flag}, or take #{engines(&:evented?)}"
+          raise UsageError, "engine #{settings.engine} accepts when a thread is free, so its queue is the kernel's " \
+                            "backlog: leave out #{Settings.row(flag).flag}, or use #{engines(&:evented?)}"
         end
 
         # If the app is stuck, another thread must answer for it.
         def app(settings)
           return if settings.traits.evented? || !settings.app_timeout
 
-          raise UsageError, "engine #{settings.engine} leaves a connection to its thread, also where the app is " \
-                            "stuck: leave out #{Settings.row(:app_timeout).flag}, or take #{engines(&:evented?)}"
+          raise UsageError, "engine #{settings.engine} leaves a connection to its thread, even if the app is " \
+                            "stuck: leave out #{Settings.row(:app_timeout).flag}, or use #{engines(&:evented?)}"
         end
 
         def drain(settings)
@@ -182,7 +182,7 @@ module Cuttle
           return if settings.log_requests
 
           flag = %i[log_format log_sample request_id].find { |name| settings.origin(name) == :flag } or return
-          raise UsageError, "#{Settings.row(flag).flag} goes with --log-requests"
+          raise UsageError, "#{Settings.row(flag).flag} needs --log-requests"
         end
 
         # Who may connect to a Unix socket is a matter of its permissions. A TCP port is for everybody who can reach it.
@@ -190,12 +190,12 @@ module Cuttle
           if settings.control_url.nil?
             return unless settings.origin(:control_token) == :flag
 
-            raise UsageError, "--control-token goes with --control-url"
+            raise UsageError, "--control-token needs --control-url"
           elsif settings.control_url.start_with?("ssl:")
-            raise UsageError, "--control-url #{settings.control_url}: a control listener speaks no TLS: take " \
+            raise UsageError, "--control-url #{settings.control_url}: a control listener does not speak TLS: use " \
                               "tcp://127.0.0.1:port or unix:///path"
           elsif settings.control_url != "auto" && Listeners.proxy_protocol(settings.control_url)
-            raise UsageError, "--control-url #{settings.control_url}: no proxy stands before a control listener: " \
+            raise UsageError, "--control-url #{settings.control_url}: a control listener has no proxy in front: " \
                               "leave out proxy_protocol"
           elsif settings.control_url.start_with?("tcp:")
             token(settings)
@@ -206,8 +206,8 @@ module Cuttle
           if settings.control_token == NO_TOKEN
             raise UsageError, "--control-url #{settings.control_url} needs a token: give one, or listen on unix:///path"
           elsif settings.control_token.nil? && settings.state_path.nil?
-            raise UsageError, "--control-url #{settings.control_url} needs --control-token, or --state FILE, where a " \
-                              "token is written that is made"
+            raise UsageError, "--control-url #{settings.control_url} needs --control-token, or --state FILE, to " \
+                              "which a generated token is written"
           end
         end
 

@@ -14,17 +14,18 @@ module Cuttle
 
       OPTIONS = <<~TEXT
         0 or none turns a limit or a timeout off, except that --shutdown-timeout 0 means: do not wait. SIZE is in
-        octets: 512, 64K, 16M, 1G. Options override --like, this overrides the configuration file, the file overrides
-        environment variables, and these override the defaults. cuttle check prints each setting and where it comes
-        from.
+        octets: 512, 64K, 16M, 1G. Options override --like, --like overrides the configuration file, the file
+        overrides environment variables, and these override the defaults. cuttle check prints each setting and where
+        it comes from.
       TEXT
 
       SIGNALS = {
         "TERM, INT, QUIT" => "stop: accept no more connections, answer the requests under way, and exit",
         "INT, a second time" => "exit at once. Workers are killed",
-        "HUP" => "open the output files again, and read certificates again. Without either: stop",
+        "HUP" => "open the output files and read the certificates again. A server that has neither stops",
         "USR1" => "phased restart: load the app again, and replace the workers one by one",
-        "USR2" => "hot restart: execute the program as it now is, with its configuration. Listeners stay open",
+        "USR2" => "hot restart: execute the program again, with the present code and configuration. Listeners stay " \
+                  "open",
         "TTIN, TTOU" => "one worker more, one worker fewer",
         "PWR (Linux), INFO (BSD)" => "print where the threads of the workers are, to standard error"
       }.freeze
@@ -33,24 +34,24 @@ module Cuttle
         "config.ru" => "the app, if no PATH is given",
         "config/cuttle.rb, config/cuttle/ENVIRONMENT.rb" =>
           "the configuration file: Ruby with a word for each setting, and hooks. The second is for one environment, " \
-          "and comes first",
+          "and takes precedence",
         "tmp/restart.txt" => "with plugin :tmp_restart in the configuration file, touching it restarts the server"
       }.freeze
 
       STATUSES = {
-        "0" => "done; a server stopped as it was told to",
+        "0" => "done, or the server stopped as requested",
         "1" => "an error, described in one line; or requests were still under way after --shutdown-timeout, or a " \
                "worker had to be killed",
         "2" => "a wrong option or setting",
-        "75" => "a worker ended because of a request that was stuck (--app-timeout). Its supervisor starts another",
+        "75" => "a worker ended because a request was stuck (--app-timeout). Its supervisor starts another",
         "130" => "interrupted twice, without workers"
       }.freeze
 
-      # Of others, which the table doesn't have.
+      # Variables that belong to no setting of the table.
       VARIABLES = {
         "CUTTLE_BACKEND" => "how evented engines wait: one of the names that Cuttle::Poller.backends returns",
         "TMPDIR" => "the directory of temporary files",
-        "LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC" => "set by systemd: sockets, and how to tell it what happens"
+        "LISTEN_FDS, NOTIFY_SOCKET, WATCHDOG_USEC" => "set by systemd: sockets, and where to send notifications"
       }.freeze
 
       # +commands+: name => what it does; +words+: the same of `cuttle ctl`.
@@ -65,7 +66,7 @@ module Cuttle
          *section("DESCRIPTION"), *paragraphs(DESCRIPTION), *section("COMMANDS"), *list(@commands),
          *paragraphs("The commands load, lab, tune, advise and study are in the gem cuttle-lab."), *options,
          *listed("ENGINES", Engines), *listed("PARSERS", Http::Parsers), *control, *variables, *section("SIGNALS"),
-         *paragraphs("To the supervisor of the workers, or to the only process."), *list(SIGNALS),
+         *paragraphs("Send them to the supervisor of the workers, or to the only process."), *list(SIGNALS),
          *section("FILES"), *list(FILES), *section("EXIT STATUS"), *list(STATUSES), *more].join("\n") << "\n"
       end
 
@@ -105,7 +106,7 @@ module Cuttle
       def variables
         rows = TABLE.reject { |row| row.variables.empty? }
         own = rows.to_h { |row| [[*row.variables, row.minimum].compact.join(", "), "as #{row.flag}"] }
-        [*section("ENVIRONMENT"), *paragraphs("If there are several, the first that is set counts."),
+        [*section("ENVIRONMENT"), *paragraphs("If a setting has several variables, the first one that is set counts."),
          *list(own.merge(VARIABLES))]
       end
 
@@ -124,7 +125,7 @@ module Cuttle
         entries.flat_map { |term, meaning| [".TP", ".B #{escape(term)}", escape(meaning)] }
       end
 
-      # As roff reads it: no line begins with a control character, and a hyphen is one for copying.
+      # Escapes text for roff: no line begins with a control character, and a hyphen can be copied as a hyphen.
       def escape(text)
         text.gsub("\\", "\\e").gsub("-", "\\-").gsub("'", "\\(aq").gsub("…", "...").sub(/\A(?=\.)/, "\\\\&")
       end

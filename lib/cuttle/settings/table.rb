@@ -26,10 +26,10 @@ module Cuttle
           joined: lambda { |uris, settings, others|
             others.key?(:port) ? uris | Settings.row(:binds).otherwise(settings) : uris
           },
-          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be given again",
+          help: "tcp://host:port, ssl://host:port?… or unix:///path; may be repeated",
           readme: "`tcp://host:port` (`tcp://[::1]:9292`), `unix:///path`, both with " \
                   "[options](docs/deployment.md#listeners), or `ssl://host:port?cert=FILE&key=FILE` " \
-                  "([TLS](docs/tls.md)); several" },
+                  "([TLS](docs/tls.md)); may be repeated" },
         { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
           default: 9292, variables: %w[PORT],
           help: "on 127.0.0.1 in development and test, else on every interface" },
@@ -42,10 +42,10 @@ module Cuttle
           help: "listen on all sockets that systemd passes; only: on no others",
           readme: "listen on all sockets that systemd passes, and with `=only` on no others" },
         { name: :trust, kind: :networks, flags: ["--trust ADDRESS"], repeated: true, default: "none", source: true,
-          help: "a proxy that names its clients: address, network, unix, private",
-          readme: "a proxy that says who [its clients](docs/deployment.md#who-the-client-is) are: an address, a " \
-                  "network (`10.0.0.0/8`), `unix` (peers of Unix sockets) or `private` (loopback and private " \
-                  "networks); several" },
+          help: "a trusted proxy: an address, a network, unix or private",
+          readme: "a trusted proxy, which says who [its clients](docs/deployment.md#who-the-client-is) are: an " \
+                  "address, a network (`10.0.0.0/8`), `unix` (peers of Unix sockets) or `private` (loopback and " \
+                  "private networks); may be repeated" },
         { name: :proxy_protocol, kind: :on_off, flags: ["--proxy-protocol"], default: "off", source: true,
           help: "a trusted proxy's connections begin with a PROXY header",
           readme: "each connection of a trusted proxy begins with a header of the PROXY protocol, version 1 or 2; " \
@@ -78,12 +78,12 @@ module Cuttle
           # Ruby code of one ractor never runs on two threads at once; one more for native threads.
           default: ->(settings) { settings.ractors + 1 }, tells: "2; with --ractors N: N + 1",
           variables: %w[MALLOC_ARENA_MAX],
-          help: "arenas of glibc's malloc",
-          readme: "arenas of glibc's malloc: with few of them memory grows less; see " \
+          help: "the maximum of arenas in glibc's malloc",
+          readme: "the maximum of arenas in glibc's malloc; with few arenas, memory grows less; see " \
                   "[memory](docs/memory.md#the-allocator)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at a phased restart (USR1)",
-          readme: "load the bundle again at a phased restart (USR1), by the `Gemfile.lock` of that moment" },
+          readme: "load the bundle again at a phased restart (USR1), from the present `Gemfile.lock`" },
         { name: :threads, kind: :threads, flags: ["-t", "--threads N|MIN:MAX|auto"], default: 3, engine: true,
           joined: lambda { |given, _, _|
             given.is_a?(Engines::Auto) ? Engines::Auto.new(cores: Cluster::Cpus.count) : given
@@ -98,13 +98,13 @@ module Cuttle
             Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
           },
           tells: "64; less by memory or database pool",
-          help: "most threads of a process with -t auto" },
+          help: "most threads per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
-          tells: "one for each usable CPU", help: "ractors of engine ractors" },
+          tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
         { name: :max_fibers, kind: [:whole, 1..1_000_000, "a number of fibers above 0"], flags: ["--max-fibers N"],
           default: 1024, engine: true,
-          help: "requests at once in a process of engine fibers" },
+          help: "concurrent requests per process (engine fibers)" },
         { name: :core, kind: [:name, "core", -> { Cores.names }], flags: ["--core NAME"], variables: %w[CUTTLE_CORE],
           default: ->(_settings) { Cores.default }, tells: "native; else pure",
           help: "the I/O core: native (C) or pure (Ruby, slow)",
@@ -131,7 +131,7 @@ module Cuttle
           help: "the directory to serve in; PATH is relative to it" },
         { name: :tag, kind: :text, flags: ["--tag NAME"], default: ->(_settings) { File.basename(Dir.pwd) },
           tells: "the name of the directory",
-          help: "a name for the titles of the processes" },
+          help: "a name that the titles of the processes show" },
         { name: :docroot, kind: :text, flags: ["--docroot DIR"],
           default: ->(settings) { settings.path if settings.path && File.directory?(settings.path) },
           help: "serve the files in DIR; the app gets the other requests" },
@@ -157,7 +157,7 @@ module Cuttle
           words: %w[idle_timeout persistent_timeout],
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
-          help: "seconds that a client may read nothing of a response" },
+          help: "seconds that a client may stop reading a response" },
         # A grace longer than the shutdown would end every stop with status 1.
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },
@@ -169,16 +169,16 @@ module Cuttle
           words: %w[shutdown_timeout worker_shutdown_timeout],
           help: "seconds to finish requests under way after a stop signal" },
         { name: :drain_delay, kind: %i[optional seconds], flags: ["--drain-delay S"], default: "none",
-          help: "seconds to go on accepting after a stop signal, for balancers",
-          readme: "seconds to go on accepting after a stop signal, until balancers have noticed" },
+          help: "seconds to keep accepting after a stop signal, for load balancers",
+          readme: "seconds to keep accepting after a stop signal, until load balancers have noticed" },
         { name: :worker_boot_timeout, kind: %i[optional seconds], flags: ["--worker-boot-timeout S"], default: 60,
-          help: "seconds for a worker to be ready, and for the app to load at a restart" },
+          help: "seconds in which a worker must be ready, and the app loaded at a restart" },
         { name: :worker_timeout, kind: %i[optional seconds], flags: ["--worker-timeout S"], default: 60,
-          help: "seconds that a worker may give no sign of life" },
+          help: "seconds without a sign of life after which a worker is killed" },
         { name: :worker_max_age, kind: %i[optional seconds], flags: ["--worker-max-age S"], default: "none",
           help: "seconds after which a worker is replaced" },
         { name: :queue_timeout, kind: %i[optional seconds], flags: ["--queue-timeout S"], default: "none", source: true,
-          help: "seconds that a request may wait for a thread before 503" },
+          help: "seconds that a request may wait for a thread; then it gets 503" },
         { name: :app_timeout, kind: %i[optional seconds], flags: ["--app-timeout S"], default: "none", source: true,
           help: "seconds for the app to begin a response, before 503",
           readme: "seconds for the app to begin a response; after that, Cuttle answers 503, logs where the app is " \
@@ -188,9 +188,9 @@ module Cuttle
       "Limits" => [
         { name: :max_body, kind: %i[optional size], flags: ["--max-body SIZE"], default: "1G", source: true,
           words: %w[max_body http_content_length_limit],
-          help: "octets of a request's body, before 413" },
+          help: "octets in a request's body; a larger one gets 413" },
         { name: :max_spool, kind: %i[optional size], flags: ["--max-spool SIZE"], default: "none", source: true,
-          help: "octets on the disk for all bodies and responses of a process" },
+          help: "octets on disk for all bodies and responses of a process" },
         { name: :spool_directory, kind: :directory, flags: ["--spool-directory DIR"], source: true,
           default: ->(_settings) {}, tells: "TMPDIR, or /tmp",
           help: "directory of unnamed files for large bodies and responses" },
@@ -199,14 +199,14 @@ module Cuttle
           readme: "octets that a streamed response may be ahead of its client before its thread waits" },
         { name: :max_connections, kind: [:optional, :count, "connections"], flags: ["--max-connections N"],
           default: "none", source: true,
-          help: "open connections of a process" },
+          help: "open connections per process" },
         { name: :max_requests, kind: [:optional, :count, "requests"], flags: ["--max-requests N"], default: "none",
           words: %w[max_requests max_keep_alive],
           source: true,
-          help: "requests on one connection" },
+          help: "requests per connection" },
         { name: :max_queue, kind: [:optional, :count, "requests"], flags: ["--max-queue N"], default: "none",
           source: true,
-          help: "complete requests of a process that wait for a thread, before 503" },
+          help: "requests per process that may wait for a thread; others get 503" },
         { name: :worker_max_memory, kind: %i[optional size], flags: ["--worker-max-memory SIZE"], default: "none",
           help: "memory at which a worker is replaced",
           readme: "memory (proportional set size) at which a worker is replaced by a new one" },
@@ -243,32 +243,32 @@ module Cuttle
         { name: :state_path, kind: :file, flags: ["-S", "--state FILE"],
           help: "write to FILE what cuttle ctl needs: process id, URL and token" },
         { name: :state_permission, kind: :permission, flags: ["--state-permission MODE"], default: "0600",
-          help: "permissions of that file" }
+          help: "permissions of the state file" }
       ],
 
       "Output" => [
         { name: :log_requests, kind: :on_off, flags: ["-v", "--log-requests"], default: "off",
           help: "print a line for each request",
-          readme: "a line for each request on standard output" },
+          readme: "print a line for each request on standard output" },
         { name: :log_format, kind: :log_format, flags: ["--log-format FORMAT"], default: "common",
-          help: "common, combined, json, or a text with directives as %h",
+          help: "common, combined, json, or a text with directives such as %h",
           readme: "`common`, `combined`, `json`, or a line of " \
-                  "[directives](docs/deployment.md#the-request-log) as `%h`" },
+                  "[directives](docs/deployment.md#the-request-log) such as `%h`" },
         { name: :log_sample, kind: :share, flags: ["--log-sample SHARE"], default: 1,
-          help: "share of the requests that are logged; responses with 5xx always are" },
+          help: "the share of requests to log; responses with 5xx are always logged" },
         { name: :request_id, kind: :on_off, flags: ["--request-id"], default: "off",
-          help: "give a request without X-Request-Id one, for the app and the log" },
+          help: "add an X-Request-Id to requests without one, for the app and the log" },
         { name: :server_timing, kind: :on_off, flags: ["--server-timing"], default: "off", source: true,
-          help: "say in responses where the time went (Server-Timing)",
-          readme: "a `Server-Timing` field in each response: [where its time went](docs/observability.md)" },
+          help: "show in responses where their time went (Server-Timing)",
+          readme: "add a `Server-Timing` field to each response: [where its time went](docs/observability.md)" },
         { name: :redirect_stdout, kind: :text, flags: ["--redirect-stdout FILE"],
           help: "write standard output to FILE" },
         { name: :redirect_stderr, kind: :text, flags: ["--redirect-stderr FILE"],
           help: "write standard error to FILE" },
         { name: :redirect_append, kind: :on_off, flags: ["--[no-]redirect-append"], default: "off",
-          help: "keep what is in these files at the start" },
+          help: "append to these files instead of emptying them at startup" },
         { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
-          help: "print nothing at the start" },
+          help: "print nothing at startup" },
         { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",
           help: "print backtraces of errors" }
       ]

@@ -89,7 +89,7 @@ module Cuttle
           "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is " \
             "kept"
         elsif findings.results.interrupted?
-          "did not come to its end: go on with it (cuttle study --resume), then keep it"
+          "was not completed: continue it (cuttle study --resume), then keep it"
         end
       end
     end

@@ -2,8 +2,9 @@
 
 module Cuttle
   module Studies
-    # What a practitioner should believe, in sentences: studies/beliefs.csv. A sentence rests on one claim, and holds
-    # only while that claim has the verdict for which it was written: a new measurement withdraws what it contradicts.
+    # What a practitioner should believe, in sentences: studies/beliefs.csv. A sentence is based on one claim, and holds
+    # only while that claim has the verdict for which it was written. A new measurement removes a sentence that it
+    # contradicts.
     module Beliefs
       MOST = 10 # a reader is told the first ones that hold
 

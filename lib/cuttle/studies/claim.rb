@@ -72,8 +72,8 @@ module Cuttle
       attr_reader :id, :text, :statements, :sides, :cores, :about
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
-      # it is about that side only. about: a server that can't be had, if it is about that one; our core then shows what
-      # the model does. published: whether somebody else claimed it. Raises ArgumentError.
+      # it is about that side only. about: a server that is not available, if it is about that one; our core then shows
+      # what the model does. published: whether it was published by others. Raises ArgumentError.
       def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil, published: false)
         @id = id
         @text = text
@@ -99,7 +99,7 @@ module Cuttle
         "it needs #{@cores} server cores; the servers had #{cores}"
       end
 
-      # Whether that many server cores are too few, and nothing else is in the way.
+      # Whether that many server cores are too few, and nothing else prevents the test.
       def short?(cores)
         @reason.nil? && cores < @cores
       end

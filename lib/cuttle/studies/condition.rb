@@ -77,7 +77,7 @@ module Cuttle
 
       private
 
-      # If a server can't be told to close connections, each request asks for it.
+      # If a server has no option to close connections, each request asks for it.
       def keeps_alive?
         keep_alive || !Lab::Servers::Peers.find(server).keeps_alive.include?(false)
       end

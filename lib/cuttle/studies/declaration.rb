@@ -77,15 +77,15 @@ module Cuttle
         define_method(metric) { |id, columns = {}| Claim::Figure.new(metric, id, columns) }
       end
 
-      # For a statement on how far two measurements of the same are apart: the larger divided by the smaller in each
-      # round. One figure alone is compared from each round to the next.
+      # For a statement on the distance between two measurements of the same thing: the larger divided by the smaller in
+      # each round. One figure alone is compared from each round to the next.
       def apart(figure, other = figure, range)
         [figure, other, range, true]
       end
 
       # A published claim. statements: text => [a figure, a figure or number to divide by, range of the ratio]. cores:
       # number of server cores that it needs. on: :ours or :originals, if it is about that side only. about: a server
-      # that can't be had, if it is about that one.
+      # that is not available, if it is about that one.
       def claim(id, cores: 1, on: nil, about: nil, **statements)
         @claims << Claim.new(id, sentence(id), statements: listed(statements), cores: cores, on: on, about: about,
                                                published: true)

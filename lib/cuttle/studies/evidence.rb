@@ -6,7 +6,7 @@ module Cuttle
     # say little about the noise of such ratios, so the noise is estimated from the whole study
     # (Lab::Statistics::Noise).
     class Evidence
-      # How far two measurements are apart: { round => value } of the larger, and of the smaller.
+      # The distance between two measurements: { round => value } of the larger, and of the smaller.
       module Apart
         module_function
 

@@ -2,11 +2,11 @@
 
 module Cuttle
   module Studies
-    # What the tuner's model expects of claims that need more cores than there were, on our core. A measured condition
-    # tells the CPU time of a request, and the least loaded condition with the same request how long a request waits
-    # beside that. The model knows what more cores would change.
+    # What the tuner's model predicts, on our core, for claims that need more cores than there were. A measured
+    # condition gives the CPU time of a request. The least loaded condition with the same request gives the time that a
+    # request waits besides. The model computes the effect of more cores.
     #
-    # Rule: a forecast is no evidence. It gives no verdict, and reports mark it as one.
+    # Rule: a forecast is not evidence. It gives no verdict, and reports mark it as a forecast.
     class Forecasts
       # A metric by its name => the forecast's value in the metric's unit.
       FIGURES = { "rate" => lambda(&:rate), "p50" => ->(forecast) { forecast.p50 * 1000 },
@@ -50,7 +50,7 @@ module Cuttle
         condition.server == Findings::OURS && condition.delay.nil?
       end
 
-      # What was measured of a request; nil if nothing was.
+      # The measurements of a request; nil if there are none.
       def profile(condition)
         cpu = cpu(condition) or return
         wait = wait(condition.request) or return

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # How one row is measured: what the block of `published` or `trial` says.
+    # How one row is measured, as the block of `published` or `trial` declares it.
     class Procedure
       REQUESTS = 1000 # if the publication doesn't say
 
@@ -23,7 +23,7 @@ module Cuttle
       end
 
       # Measures Cuttle. like: a server whose model and defaults it takes over. engine: that model. original: also
-      # measures that server itself, under the lab's name ("thin:threaded"); nil if it can't be had any more. flags:
+      # measures that server itself, under the lab's name ("thin:threaded"); nil if it is no longer available. flags:
       # further options of `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, if it repeats
       # another condition on purpose.
       def serve(engine:, like: nil, original: nil, **numbers)

@@ -20,7 +20,7 @@ module Cuttle
           file ? "#{file}, line #{line}" : "trial #{id}"
         end
 
-        # For our own rows: what distinguishes it from others of its id, as text; "" if it is the only one.
+        # For our own rows: the text that distinguishes it from others of its id; "" if it is the only one.
         def told
           columns.except("id").map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
         end

@@ -4,7 +4,7 @@ require "uri"
 
 module Cuttle
   module Studies
-    # A request: a path, and how long the work app shall take, which a Scale shortens.
+    # A request: a path, and how long the work app must take, which a Scale shortens.
     TIMES = %i[cpu_ms iowait_ms lock_ms query_ms render_ms].freeze
     Request = Struct.new(:path, :times, :parameters, keyword_init: true) do
       # times: milliseconds by the work app's or the album's names. Other keys are further parameters.

@@ -4,7 +4,7 @@ module Cuttle
   module Studies
     # How much smaller an experiment is made. Waits and computing of the work app get shorter by that factor; everything
     # else gets fewer requests. Rates and times are converted to full length, so that they can stand beside the
-    # published ones. What a server adds to a request weighs more in a shorter one.
+    # published ones. The time that a server adds to a request weighs more in a shorter one.
     Scale = Struct.new(:factor) do
       # The milliseconds to ask the app for.
       def time(milliseconds)

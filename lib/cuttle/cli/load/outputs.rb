@@ -4,7 +4,7 @@ module Cuttle
   class CLI
     class Load
       # The outputs of a result: the screen, and files. Files are opened before the run, so that a wrong name doesn't
-      # waste it.
+      # waste the run.
       class Outputs
         RENDERERS = { json: :Json, html: :Html, hgrm: :Hgrm, csv: :Csv, ab: :Ab, prometheus: :Prometheus }.freeze
 

@@ -3,9 +3,9 @@
 module Cuttle
   class CLI
     class Top
-      # What a server said of itself at one moment (Control::Commands#top), and what has happened since another.
+      # A server's figures at one moment (Control::Commands#top), and what has changed since another sample.
       class Sample
-        # One process that serves, between two samples. Rates and shares are nil where nothing can be said.
+        # One serving process, between two samples. Rates and shares that can't be computed are nil.
         #
         #   running    threads that there are; threads: as many there may be
         #   state      "starts", "serves", "stops", or "of before" (a hot restart)
@@ -15,10 +15,10 @@ module Cuttle
           def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
         end
 
-        # When it was taken, on the monotonic clock; what was said.
+        # The time of the sample, on the monotonic clock; the figures.
         attr_reader :at, :stats, :memory
 
-        # +said+: the answer's JSON, read.
+        # +said+: the parsed JSON of the answer.
         def initialize(said, at: Cuttle.now)
           @at = at
           @stats = said.fetch("stats")
@@ -33,7 +33,7 @@ module Cuttle
         # Whether the server has workers.
         def cluster? = @stats.key?("worker_status")
 
-        # The Rows: of each worker, or of the only process. What +before+ doesn't know has no ledger yet.
+        # A Row for each worker, or for the only process. A process that +before+ doesn't have has no ledger yet.
         def rows(before)
           (cluster? ? @stats["worker_status"] : [alone]).map { |worker| row(worker, before) }
         end

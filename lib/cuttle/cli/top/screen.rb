@@ -5,8 +5,9 @@ require "io/console"
 module Cuttle
   class CLI
     class Top
-      # The terminal of `cuttle top`: its second screen, without a cursor, with keys as they are pressed. It is as it
-      # was before once .open has returned or raised, and while the program is suspended (Ctrl-Z).
+      # The terminal of `cuttle top`: its alternate screen, without a cursor, which reports each key when it is pressed.
+      # Once .open has returned or raised, the terminal is as it was before, and also while the program is suspended
+      # (Ctrl-Z).
       class Screen
         ENTER = "\e[?1049h\e[?25l"
         LEAVE = "\e[?25h\e[?1049l"
@@ -14,7 +15,7 @@ module Cuttle
         TO_LINE_END = "\e[K"
         TO_SCREEN_END = "\e[J"
 
-        # Of a terminal that does not tell.
+        # The size of a terminal that does not report one.
         SIZE = [24, 80].freeze
 
         QUIT = ["q", "Q", "\u0003", "\u0004"].freeze
@@ -72,8 +73,8 @@ module Cuttle
           @out.flush
         end
 
-        # Waits at most that many seconds. Returns :quit if a key says so, :resize if there is to be drawn again, and
-        # :time when the time is over.
+        # Waits at most that many seconds. Returns :quit after a key that quits, :resize if the screen must be drawn
+        # again, and :time when the time is over.
         def wait(seconds)
           @until = Cuttle.now + seconds if @until.nil? || @until <= Cuttle.now
           ready, = IO.select([@reader, @keys].compact, nil, nil, [@until - Cuttle.now, 0].max)

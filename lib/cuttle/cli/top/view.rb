@@ -11,7 +11,7 @@ module Cuttle
         # Columns without a terminal.
         WIDEST = 200
 
-        # Heading, and the text of a row's cell. The rightmost that does not fit is left out first.
+        # Heading => the text of a row's cell. Columns that don't fit are left out, the rightmost first.
         COLUMNS = {
           "WORKER" => ->(row, _) { row.index&.to_s || NONE },
           "PID" => ->(row, _) { row.pid&.to_s || NONE },
@@ -28,10 +28,10 @@ module Cuttle
           "AGE" => ->(row, view) { view.span(row.age) }
         }.freeze
 
-        # Those that hold words. Figures end at the right.
+        # Columns of words. Columns of figures are aligned at the right.
         WORDS = %w[WORKER STATE].freeze
 
-        # +trouble+: why there is nothing newer.
+        # +trouble+: why there is no newer sample.
         def initialize(now, before, trouble: nil)
           @now = now
           @rows = now.rows(before)

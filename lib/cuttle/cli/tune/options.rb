@@ -82,7 +82,7 @@ module Cuttle
           @present ||= Present.new(@tune.fetch(:app, "work"))
         end
 
-        # Whatever the answer will be: raises Error before anything is measured if it could not be written.
+        # Raises Error before anything is measured if no answer could be written.
         def refuse_to_write
           return if !write || resume
 
@@ -152,20 +152,20 @@ module Cuttle
         end
 
         def limits_of(parser)
-          octets(parser, :memory, "--memory SIZE", "of all processes together: 512M, 2G")
-          number(parser, :cores, "--cores N", "that the server may use (those that the lab gives it here)")
-          number(parser, :connections, "--db-connections N", "to the database, of all processes together")
-          parser.on("--rate R", "requests per second that come (70% of the best capacity)") do |text|
+          octets(parser, :memory, "--memory SIZE", "memory of all processes together: 512M, 2G")
+          number(parser, :cores, "--cores N", "cores that the server may use (those that the lab gives it here)")
+          number(parser, :connections, "--db-connections N", "database connections of all processes together")
+          parser.on("--rate R", "requests per second to serve (70% of the best capacity)") do |text|
             @limits[:rate] = Cuttle::Load::Units.rate(text, "--rate")
           end
           time(parser, :p99, "--p99 TIME", "response time of 99 of 100 requests at that rate")
-          time(parser, :queue_p99, "--queue-p99 TIME", "the same of the time that requests wait for a thread")
+          time(parser, :queue_p99, "--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate")
         end
 
         def questions_of(parser)
           parser.on("--what-if KEY=VALUE,…", "forecast a setting without measuring; may be repeated. Keys:",
                     Tuner::Question::KEYS.join(", ")) { |text| @questions << text }
-          parser.on("--profile FILE", "use this profile (profile.json of a tune) in place of a new one") do |path|
+          parser.on("--profile FILE", "use this profile (profile.json of a tune) instead of a new one") do |path|
             @tune[:kept] = File.expand_path(path)
           end
           parser.on("--worse SHARE", "check: how much worse the present setting may be (10%)") do |text|
@@ -174,26 +174,26 @@ module Cuttle
         end
 
         def method_of(parser)
-          parser.on("--engines NAMES", "to choose from (all but ractors)") do |text|
+          parser.on("--engines NAMES", "engines to choose from (all but ractors)") do |text|
             @tune[:engines] = text.split(",").map(&:strip).reject(&:empty?)
           end
           parser.on("--budget TIME", "limit for the whole tune (5m)") do |text|
             @tune[:budget] = Cuttle::Load::Units.seconds(text, "--budget")
           end
-          parser.on("--rounds N", OptionParser::DecimalInteger, "of the verification (as the budget allows)") do |count|
+          parser.on("--rounds N", OptionParser::DecimalInteger, "verification rounds (as the budget allows)") do |count|
             @tune[:rounds] = count
           end
-          parser.on("-d", "--duration TIME", "of each run of the verification (as the budget allows)") do |text|
+          parser.on("-d", "--duration TIME", "length of each verification run (as the budget allows)") do |text|
             @tune[:duration] = Cuttle::Load::Units.seconds(text, "--duration")
           end
-          parser.on("--no-verify", "only predict") { @tune[:verify] = false }
+          parser.on("--no-verify", "skip the verification, and answer with predictions") { @tune[:verify] = false }
           parser.on("--seed N", OptionParser::DecimalInteger, "seed of the order, mixes and random times") do |number|
             @tune[:seed] = number
           end
           parser.on("--cpus CORES", "server:0-2,load:3 (the last core for the load)") do |text|
             @tune[:cpus] = Cuttle::Lab::Machine::Cores.parse(text.gsub(/,(?=[a-z])/, " "))
           end
-          parser.on("--resume DIR", "go on with an interrupted tune") { |path| @resume = path }
+          parser.on("--resume DIR", "continue an interrupted tune") { |path| @resume = path }
         end
 
         def result(parser)

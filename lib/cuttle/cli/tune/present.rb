@@ -5,13 +5,13 @@ require "tempfile"
 module Cuttle
   class CLI
     class Tune
-      # The setting that an app has now, in production: of its config/cuttle.rb, else of its config/puma.rb, else of the
-      # environment and the defaults. Our own apps have no files.
+      # The setting that an app has now, in production. It comes from its config/cuttle.rb, else from its
+      # config/puma.rb, else from the environment and the defaults. Our own apps have no such files.
       class Present
         OURS = "config/cuttle.rb"
         PUMAS = "config/puma.rb"
         ENVIRONMENT = "production"
-        # Puma's numbers where its file says none.
+        # Puma's default numbers.
         PUMA = { workers: 0, threads: 5 }.freeze
         # A thread for each connection, as a number for the model.
         MANY = 256
@@ -55,7 +55,7 @@ module Cuttle
           [of(Settings.build(configuration: configuration, **flags)), file, file]
         end
 
-        # What Puma's file says, in our words.
+        # Puma's file, converted to our words.
         def pumas
           return unless File.file?(PUMAS)
 

@@ -38,8 +38,8 @@ module Cuttle
           @err.puts "cuttle: #{path} is of another machine: #{strange.join("; ")}" if strange.any?
         end
 
-        # What questions start from: the answer of the profile's tune, otherwise what the app has now. The demand is the
-        # rate that was given, otherwise the tune's, otherwise what leaves room.
+        # The setting that questions start from: the answer of the profile's tune, otherwise the app's present setting.
+        # The demand is the given rate, otherwise the tune's rate, otherwise a rate that leaves headroom.
         def base(options, directory)
           kept = File.join(directory, Tuner::Advice::FILE)
           advice = Tuner::Advice.read(kept) if File.file?(kept)

@@ -4,11 +4,11 @@ module Cuttle
   module Engines
     class Fibers
       # Decides which strand runs. A fiber that waits pauses its strand, and the engine's loop continues it: at once
-      # (#go), or at its next turn, once somebody has asked for that (#go_on) or its time is over. What fibers wait for
-      # is the Scheduler's business.
+      # (#go), or at the loop's next turn after #go_on was called or its time is over. The Scheduler knows what fibers
+      # wait for.
       #
-      # A fiber that waits transfers control to the loop, which transfers it back. To yield would return to the fiber
-      # that resumed it, and that may be one of the app's (see Strand). It passes the loop's fiber, as a sign that the
+      # A fiber that waits transfers control to the loop, which transfers it back. Fiber.yield would return to the fiber
+      # that resumed it, which may be a fiber of the app (see Strand). It passes the loop's fiber, as a sign that
       # control doesn't come from a fiber that has ended.
       #
       # Everything runs on the engine's thread. Only #go_on is called from other threads.
@@ -35,8 +35,9 @@ module Cuttle
           at && [at - now, 0].max
         end
 
-        # Continues the fibers for which #go_on was called, and those whose time has come: of these at most +limit+, nil
-        # for all. Skips a fiber for which #go_on was called, but which has already continued as its time was over.
+        # Continues the fibers for which #go_on was called, and those whose time has come: of the latter at most
+        # +limit+, or all if it is nil. Skips a fiber for which #go_on was called, but which has already continued
+        # because its time was over.
         def turn(limit = nil)
           continue_unblocked unless @unblocked.empty?
           return unless @timers.earliest
@@ -49,8 +50,9 @@ module Cuttle
         # Continues a fiber: its wait returns +value+, or raises +exception+ (an argument of Fiber#raise, or several).
         # Returns when its strand waits, rests or has ended.
         #
-        # An exception that ends a fiber comes out here, unless the app has resumed that fiber. It is never that of a
-        # request, because its fiber handles exceptions itself. As with a thread, it ends only that fiber.
+        # An exception that ends a fiber comes out here, unless the app has resumed that fiber. It never comes from a
+        # request, because a request's fiber handles exceptions itself. As with a thread, the exception ends only that
+        # fiber.
         def go(fiber, value = nil, exception = nil)
           @strand = @nested[fiber] || fiber
           came = exception ? fiber.raise(*exception) : fiber.transfer(value)
@@ -59,7 +61,7 @@ module Cuttle
           raise if @poller.forked? || (error.is_a?(SignalException) && Thread.current.equal?(Thread.main))
           return go(@strand, nil, error) unless exception || settled?
 
-          Cuttle.report("a fiber of the app's terminated with exception: #{error.full_message(highlight: false).chomp}")
+          Cuttle.report("a fiber of the app ended with an exception: #{error.full_message(highlight: false).chomp}")
         ensure
           @strand = nil
         end
@@ -84,8 +86,8 @@ module Cuttle
           @paused.delete(fiber)
         end
 
-        # Continues the fiber at the loop's next turn, which comes at once, as #go does. Without an +exception+ only if
-        # it waits for that (see #pause). Any thread may call it.
+        # Continues the fiber as #go does, at the loop's next turn, which comes at once. Without an +exception+, only if
+        # the fiber waits for that (see #pause). Any thread may call it.
         def go_on(fiber, value, exception = nil)
           @unblocked << [fiber, value, exception]
           @poller.wake unless Thread.current.equal?(@thread)
@@ -112,13 +114,13 @@ module Cuttle
           end
         end
 
-        # The fiber of a strand that waits, if one does: an exception for any of its fibers is raised there.
+        # The fiber of the strand that waits, if one does. An exception for any fiber of the strand is raised there.
         def innermost(strand)
           @nested.key(strand) || strand
         end
 
-        # Whether the strand that ran waits or has ended. It does neither if it had transferred control to another fiber
-        # of the app, which ended. That one's value, or exception, is for the strand.
+        # Whether the strand that ran waits or has ended. Neither is so if it transferred control to another fiber of
+        # the app, and that fiber ended. Then the value, or the exception, of that fiber is for the strand.
         def settled?
           !@strand.alive? || @paused.key?(innermost(@strand))
         end

@@ -13,7 +13,7 @@ module Cuttle
 
         module_function
 
-        # "Measured 2026-11-21 on …; ….", and what was shorter than in the original.
+        # "Measured 2026-11-21 on …; ….", and which parts were shorter than in the original.
         def measured(findings)
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
@@ -28,14 +28,14 @@ module Cuttle
           "Up to #{Units.plural(counts.max, "connection")} were open at the database." if counts.any?
         end
 
-        # What the A/A control says for the study, a sentence; nil if it doesn't.
+        # A sentence on the A/A control that supports the study; nil if the control doesn't.
         def agreement(control)
           return unless agrees?(control)
 
           "The same configuration, measured twice, differed by #{Figures.ratio(control)}."
         end
 
-        # What it says against the study; or nil.
+        # A sentence on the control that speaks against the study; or nil.
         def doubt(control)
           return "No A/A control was measured." unless control&.interval?
           return if agrees?(control)
@@ -64,7 +64,7 @@ module Cuttle
           end.join(", ")
         end
 
-        # What is shorter than in the original, or nil.
+        # The parts that are shorter than in the original, or nil.
         def scale(scale)
           return if scale.full?
 
@@ -72,10 +72,10 @@ module Cuttle
             "rates and times of shortened requests are converted to full length"
         end
 
-        # What went wrong, a sentence each.
+        # The problems, a sentence each.
         def troubles(findings)
           results = findings.results
-          [*("It did not come to its end." if results.interrupted?), *doubt(findings.control),
+          [*("It was not completed." if results.interrupted?), *doubt(findings.control),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
            *too_few(findings), *failed(results), *invalid(results), *unsteady(results), *short(results),
            *sharing(results),
@@ -111,7 +111,7 @@ module Cuttle
           end
         end
 
-        # The runs that count though the rate was still changing when their warm-up ended, in a sentence; or nil.
+        # A sentence on the runs that count although the rate was still changing when their warm-up ended; or nil.
         def unsteady(results)
           runs = results.runs.select { |run| run.valid? && run.steady == false }
           places = runs.map { |run| where(results, run.configuration, run.load) }.uniq
@@ -131,7 +131,7 @@ module Cuttle
             "#{format("%.2g", lengths.min)} s: they say little about rates."
         end
 
-        # What the load took of a core that it shared with the servers, in a sentence; or nil.
+        # A sentence on how much the load used of a core that it shared with the servers; or nil.
         def sharing(results)
           cores = shared(results.environment)
           return if cores.empty?

@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     module Report
-      # The figures of a metric as people read them, with units.
+      # The figures of a metric for readers, with units.
       module Figures
         FORMS = { "rate" => ->(value) { Numbers.rate(value) }, "memory" => ->(value) { Numbers.size(value * 1e6) },
                   "cpu" => ->(value) { Numbers.microseconds(value) }, "errors" => ->(value) { Figures.share(value) },
@@ -38,7 +38,7 @@ module Cuttle
           "#{text(metric, found&.value)}#{" (#{interval})" if interval}"
         end
 
-        # The same for a ratio. What never happened has an upper bound only.
+        # The same for a ratio. The share of errors that never occurred has only an upper bound.
         def ratio(found)
           return TOO_LITTLE unless found
           return "at most #{Numbers.ratio(found.high)}" if found.value&.zero?
@@ -47,7 +47,7 @@ module Cuttle
           "#{Numbers.ratio(found.value)}#{" (#{interval})" if interval}"
         end
 
-        # What a statement's ratio is, and what it was to be.
+        # A statement's ratio, and the range in which it had to lie.
         def statement(statement, found)
           "#{statement.text}: #{ratio(found)}, to be #{statement.bounds}"
         end

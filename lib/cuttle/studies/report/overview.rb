@@ -7,16 +7,17 @@ module Cuttle
       module Overview
         MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
         LEAD = <<~TEXT.gsub("\n", " ").strip
-          What was published about the concurrency of Ruby servers between 2013 and 2019, measured again: the same apps,
-          models and loads, on our core (which takes on the model and the habits of the server of then) and, where it
-          can be had, on the server of then itself. Absolute numbers differ between machines, so orders, shapes and
-          ratios are tested. A claim may consist of several statements, each a measured ratio and the range that it has
-          to lie in; their intervals hold together with 95%. A claim is *confirmed* if each interval lies wholly inside
-          its range, and *refuted* if each lies wholly outside. It is *confirmed in part* if that is so of some, while
-          the others are not decided, and *refuted in part* if at least one statement is refuted but not all. *At the
-          border* means that the ratio is known to lie within 5% of a bound. Anything else is *not decided*. What this
-          machine can't show is *not testable here*. Only a server itself can confirm or refute a claim about it: our
-          core, which plays that server, shows whether such a statement *holds* or *fails* for the model.
+          These studies repeat the experiments on the concurrency of Ruby servers that were published between 2013 and
+          2019. They use the same apps, models and loads, on our core (with the model and the habits of the server of
+          then) and, if it can still be installed, on the server of then itself. Absolute numbers differ between
+          machines, so the studies test orders, shapes and ratios. A claim may consist of several statements. Each is a
+          measured ratio and the range in which it has to lie; the intervals of a claim hold together with 95%. A claim
+          is *confirmed* if each interval lies wholly inside its range, and *refuted* if each lies wholly outside. It is
+          *confirmed in part* if some statements are confirmed and the others are not decided. It is *refuted in part*
+          if at least one statement is refuted but not all. *At the border* means that the ratio is known to lie within
+          5% of a bound. Any other claim is *not decided*. A claim that this machine can't test is *not testable here*.
+          Only a server itself can confirm or refute a claim about it. Our core, in the place of that server, shows
+          whether such a statement *holds* or *fails* for the model.
         TEXT
 
         module_function

@@ -5,7 +5,7 @@ module Cuttle
     module Report
       # The table of a study: a row for each published one, or trial, on each server that it was tried on.
       module Rows
-        # The metrics of questions about which nothing is expected.
+        # The metrics of questions without expectations.
         USUAL = %w[rate p50 p99].freeze
 
         # metrics: names, in the order of columns. rows: Row each.

@@ -6,15 +6,15 @@ module Cuttle
       # Threats to validity: what could make the findings wrong. Numbers come from the results.
       module Threats
         TITLE = "Threats to validity"
-        LOOPBACK = "Load and servers are on one machine and meet on its loopback: no network loses or delays " \
-                   "anything, unless a study says so."
-        SERVERS = "The servers are today's releases, unless a name has a version. They are not those that were " \
-                  "measured then; which of these can still be had is in docs/study.md."
-        SOURCES = "Ranges come from the claim's own words where it has numbers (\"over 8 times\": above 8). " \
-                  "\"Alike\" is 0.9 to 1.1, \"better\" is above or below 1."
-        FIXED = "They were committed with the declarations, before the kept runs began (11d6358, 6b4357e, 8e1741b, " \
-                "9cc7d29; later ones 741f233, c472647, 1bdbe5c, 6fdc875, 765ca2e, bdad526), but for the pair of " \
-                "s3.6, which was chosen from these runs because it differs."
+        LOOPBACK = "Load and servers run on one machine and use its loopback interface. So no network loses or " \
+                   "delays anything, unless a study says so."
+        SERVERS = "The servers are today's releases, unless a name has a version. They are not the versions that " \
+                  "were measured then; docs/study.md says which of those can still be installed."
+        SOURCES = "If a claim has numbers, its ranges come from its own words (\"over 8 times\": above 8). " \
+                  "Otherwise \"alike\" is 0.9 to 1.1, and \"better\" is above or below 1."
+        FIXED = "The ranges were committed with the declarations, before the kept runs began (11d6358, 6b4357e, " \
+                "8e1741b, 9cc7d29; later ones 741f233, c472647, 1bdbe5c, 6fdc875, 765ca2e, bdad526). The exception " \
+                "is the pair of s3.6, which was chosen from these runs because it differs."
 
         module_function
 
@@ -26,8 +26,8 @@ module Cuttle
 
         def cores(all)
           machines = all.map { |each| machine(each.results.environment) }.uniq
-          "Everything ran on #{machines.join(" and ")}. What needs more cores is not tested, and neighbours on the " \
-            "same silicon can't be seen."
+          "Everything ran on #{machines.join(" and ")}. Claims that need more cores are not tested, and the load of " \
+            "neighbours on the same silicon is not visible."
         end
 
         def machine(environment)
@@ -40,13 +40,13 @@ module Cuttle
           return if shared.zero?
 
           "Servers and load are pinned to cores. In #{shared} of #{studies(all.length)} the " \
-            "load shared a core with the servers; each study's conditions say what it took."
+            "load shared a core with the servers; each study's conditions say how much of the core it used."
         end
 
         def rubies(all)
           tally = all.map { |each| ruby(each.results.environment) }.tally
           "Rubies: #{tally.map { |name, count| "#{name} in #{studies(count)}" }.join(", ")}. " \
-            "The publications had 1.9 to 2.6."
+            "The publications used 1.9 to 2.6."
         end
 
         # "2 studies"
@@ -65,21 +65,21 @@ module Cuttle
 
           least = shorter.map { |each| each.scale.factor }.min
           "#{studies(shorter.length)} of #{all.length} ran with shorter or fewer requests " \
-            "(down to #{format("%g", least)} times): what a server costs weighs more there, and what depends on " \
-            "Ruby's 100 ms quantum doesn't show."
+            "(down to #{format("%g", least)} times). The cost of the server weighs more there, and effects of " \
+            "Ruby's 100 ms quantum don't show."
         end
 
         def rounds(all)
           least, most = all.map(&:rounds).minmax
-          "#{[least, most].uniq.join(" to ")} rounds are few. Intervals assume that logarithms of ratios are normal, " \
-            "which so few can't show; how much they vary is learned from the whole study."
+          "#{[least, most].uniq.join(" to ")} rounds are few. Intervals assume that logarithms of ratios are " \
+            "normally distributed, which so few rounds can't show. Their variance is estimated from the whole study."
         end
 
         def controls(all)
           found = all.filter_map(&:control)
           agreed = found.count { |control| Conditions.agrees?(control) }
           "An A/A control was measured in #{found.length} of #{studies(all.length)}, and agreed in " \
-            "#{agreed}. Without it, only the spread between rounds tells noise from a difference."
+            "#{agreed}. Without it, only the spread between rounds separates noise from a difference."
         end
       end
     end
