@@ -60,6 +60,13 @@ class TestTuneReport < Minitest::Test
     assert_match(/^  auto -> 3 threads: .*capacity.*, up to 122 fewer database connections$/, text)
     assert_match(/^  with 2 cores: hybrid -w \d -t auto, /, text)
     refute_includes text(), "nothing to choose"
+    assert_match(/\(but only a difference of \d\d\.\d% in the capacity would have been seen\)\.$/,
+                 Tuner::Report::Words.nothing_to_choose(rough(auto(2))))
+  end
+
+  def rough(auto)
+    both = [auto, BEST].map { |each| outcome(each, capacity: 50) }
+    Tuner::Advice::Threads.new(auto: both.first, number: both.last, loses: false, detectable: 0.4)
   end
 
   def test_what_threads_auto_lose_is_told

@@ -124,9 +124,10 @@ module Cuttle
         def nothing_to_choose(rivals)
           return if rivals.nil? || rivals.loses
 
-          seen = " (a difference of #{Numbers.effect(rivals.detectable)} in the capacity would have been seen)"
+          share = rivals.detectable
+          seen = "#{"but only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
           "Threads: nothing to choose. -t auto does no worse than -t #{rivals.number.setting.threads}" \
-            "#{seen if rivals.detectable}."
+            "#{" (#{seen} in the capacity would have been seen)" if seen}."
         end
 
         # What "nothing measurable" means.
