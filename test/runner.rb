@@ -27,6 +27,7 @@ module Runner
       queue = Queue.new(Timings.load)
       Minitest::Runnable.runnables.shuffle.each { |suite| suite.run(queue, options) }
       queue.keep(ONLY) if ONLY
+      4.times { GC.start } # what is loaded is old then, and no process marks it again at each of its collections
       Pool.new(queue, reporter).run
     end
   end

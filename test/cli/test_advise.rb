@@ -5,10 +5,12 @@ require "json"
 require "net/http"
 require "tmpdir"
 require "cuttle/cli/advise"
+require_relative "../tuner/support/kept_runs"
 
 # `cuttle advise`: answers from a running server.
 class TestAdvise < Minitest::Test
   include Serving
+  include KeptRuns
 
   # It waits, so that its requests have both.
   APP = "run ->(_env) { sleep 0.001; [200, {}, ['x']] }"

@@ -18,6 +18,7 @@ module Runner
     def initialize(timings)
       @timings = timings
       @left = Hash.new { |left, suite| left[suite] = [] }
+      @seconds = {}
       @shares = Hash.new(0)
       @rooms = {}
     end
@@ -53,6 +54,7 @@ module Runner
     # The next test of +suite+, or nil.
     def test(suite)
       name = @left[suite].shift if @left.key?(suite)
+      @seconds[suite] -= @timings.of(suite, name) if name
       @left.delete(suite) if @left.key?(suite) && @left[suite].empty?
       name
     end
@@ -69,6 +71,7 @@ module Runner
 
     def sort
       @left.each do |suite, names|
+        @seconds[suite] = names.sum { |name| @timings.of(suite, name) }
         names.replace(names.partition { |name| @timings.of(suite, name) > LONG }.flatten) unless ordered?(suite)
       end
     end
@@ -85,7 +88,7 @@ module Runner
 
     # Seconds that a process more would have of a suite; 0 where it doesn't pay.
     def worth(suite)
-      seconds = @left[suite].sum { |name| @timings.of(suite, name) }
+      seconds = @seconds[suite]
       return seconds if @shares[suite].zero?
 
       ordered?(suite) || seconds < WORTH_SHARING ? 0 : seconds / (@shares[suite] + 1)

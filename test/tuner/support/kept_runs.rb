@@ -3,16 +3,35 @@
 require "minitest/mock"
 
 # Tunes that ask for the same simulations share them, within a process: a simulation follows from its arguments alone
-# (test_model.rb proves that), and a tune takes nearly all of its processor time for them.
+# (test_model.rb proves that), and a tune takes nearly all of its processor time for them. So they are also as short as
+# they may be (Model::LEAST): these tests ask how an answer comes about. How good it is, test_model.rb and
+# test_validation.rb ask.
 module KeptRuns
   MODEL = Cuttle::Tuner::Model.method(:new)
 
-  def self.model(profile, **options)
-    @runs ||= {}
-    MODEL.call(profile, **options, runs: @runs)
+  class << self
+    def model(profile, **options)
+      @runs ||= {}
+      MODEL.call(profile, **options, runs: @runs)
+    end
+
+    def in_short
+      events = replace(1)
+      yield
+    ensure
+      replace(events)
+    end
+
+    private
+
+    # Returns what it was.
+    def replace(events)
+      model = Cuttle::Tuner::Model
+      model.send(:remove_const, :EVENTS).tap { model.const_set(:EVENTS, events) }
+    end
   end
 
   def run
-    Cuttle::Tuner::Model.stub(:new, KeptRuns.method(:model)) { super }
+    KeptRuns.in_short { Cuttle::Tuner::Model.stub(:new, KeptRuns.method(:model)) { super } }
   end
 end

@@ -1,0 +1,83 @@
+# frozen_string_literal: true
+
+require "test_helper"
+require "json"
+require "tmpdir"
+
+# What tests learn of a server that a fork server has started is what they would learn of another: what it was given,
+# and how it ended.
+class TestForkServer < Minitest::Test
+  include Serving
+
+  SCRIPT = <<~RUBY
+    require "json"
+    at_exit { puts "at exit" }
+    puts JSON.generate([ARGV, ENV["COLOUR"], ENV.key?("SHAPE"), Dir.pwd, $PROGRAM_NAME == __FILE__, rand(1 << 60)])
+    puts ["http://127.0.0.1:1", "Ctrl-C stops"]
+    $stdout.flush
+    warn "said"
+    case ARGV.first
+    when "exit" then exit(3)
+    when "raise" then raise("oops")
+    when "wait" then sleep
+    end
+  RUBY
+
+  def setup
+    skip "Ruby can't fork there" if ServingProcess::JVM
+
+    @directory = File.realpath(Dir.mktmpdir("cuttle"))
+    File.write("#{@directory}/script.rb", SCRIPT)
+    @fork_server = ForkServer.new(ServingProcess.ruby, { "SHAPE" => "round" }, "hybrid", "native")
+  end
+
+  def teardown
+    @fork_server&.stop
+    FileUtils.remove_entry(@directory) if @directory
+  end
+
+  def test_a_process_is_given_what_another_is
+    found = Array.new(2) do
+      run_script("end", "two words", "grüße", env: { "COLOUR" => "red", "SHAPE" => nil }) do |process|
+        eventually("its end") { !process.running? }
+        assert_equal ["said\n", "at exit"], [process.err, process.out.lines.last.chomp]
+        JSON.parse(process.out.lines.first)
+      end
+    end
+    expected = [["end", "two words", "grüße"], "red", false, @directory, true]
+    assert_equal [expected] * 2, found.map { |each| each.first(5) }
+    refute_equal(*found.map(&:last))
+  end
+
+  def test_how_a_process_ends
+    { "end" => [0, nil, "said\n"], "exit" => [3, nil, "said\n"], "raise" => [1, nil, /\Asaid\n.*oops/] }
+      .each do |way, (code, signal, said)|
+      run_script(way) do |process|
+        eventually("its end") { !process.running? }
+        assert_equal [code, signal].compact, process.status.to_a.compact, way
+        assert_operator said, :===, process.err
+      end
+    end
+  end
+
+  def test_it_runs_until_a_signal_ends_it
+    { "TERM" => 15, "KILL" => 9 }.each do |name, number|
+      run_script("wait") do |process|
+        assert_predicate process, :running?
+        assert_equal [nil, number], process.stop(name).to_a
+        assert_raises(Errno::ESRCH) { Process.kill(0, process.pid) }
+      end
+    end
+  end
+
+  private
+
+  def run_script(*arguments, env: {})
+    command = ["#{@directory}/script.rb", *arguments]
+    process = ServingProcess.new(command, env: env, chdir: @directory, fork_server: @fork_server)
+    process.wait_until_ready
+    yield process
+  ensure
+    process&.finish
+  end
+end
