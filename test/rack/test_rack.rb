@@ -51,9 +51,10 @@ class TestRackRequest < HttpCase
     assert_empty(texts(second).select { |_, value| value.include?("changed") })
   end
 
-  # An app that changes one changes no other.
+  # An app that changes one changes no other. (Rack 2's Lint refuses the path "*".)
   def test_the_values_of_an_env_are_apart
-    ["GET / HTTP/1.1", "OPTIONS * HTTP/1.1", "GET http://example.test HTTP/1.1"].each do |start|
+    starts = ["GET / HTTP/1.1", "GET http://example.test HTTP/1.1", *("OPTIONS * HTTP/1.1" if RACK3)]
+    starts.each do |start|
       values = texts(seen_for(request(start))).values.reject(&:frozen?)
       assert_operator values.length, :>, 1
       assert_equal values.length, values.uniq(&:object_id).length, start
