@@ -24,7 +24,8 @@ void cuttle_growth_reset(struct cuttle_growth *growth)
 	pthread_cond_init(&growth->called, NULL);
 }
 
-/* The time to the next look: spread evenly over half to one and a half of the mean, by multiples of the golden ratio. */
+/* The time to the next look: spread evenly over half to one and a half of the mean, by multiples of the golden ratio,
+ * so that it keeps step with no app. */
 static uint64_t interval(struct cuttle_growth *growth)
 {
 	growth->phase += UINT32_C(0x9e3779b9);
@@ -117,5 +118,7 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 
 bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, int running, uint64_t now)
 {
-	return starved(loop) && weigh(&loop->growth, free && running < share(loop), now); /* or no request waits any more */
+	if (!starved(loop))
+		return false; /* no request waits any more */
+	return weigh(&loop->growth, free && running < share(loop), now);
 }

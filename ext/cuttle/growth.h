@@ -1,8 +1,9 @@
 /* Decides when another thread would help (--threads auto): a request waits, every thread is in the app, and the GVL is
  * free.
  *
- * The io thread looks, every 5 ms or so while requests wait and every 20 ms while all threads are in the app, so requests
- * pay nothing for it. The times differ, because looks at equal times could always find a periodic app at the same point.
+ * The io thread looks, every 5 ms or so while requests wait and every 20 ms while all threads are in the app, so
+ * requests pay nothing for it. The times differ: looks at equal times could find a periodic app at the same point,
+ * always.
  * If requests wait and the process uses less than its share of the cores, the io thread calls the engine's thread that
  * starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at once, the threads in the app wait
  * for something else. If it has to wait, they compute, and one more thread would only wait with them. The share comes

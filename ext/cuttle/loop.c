@@ -187,7 +187,8 @@ static bool watch(struct cuttle_loop *loop, struct cuttle_connection *connection
 	return true;
 }
 
-/* Those that it doesn't watch are among the newest. One that can't be watched now is watched, or closed, when it waits for something. */
+/* Those that it doesn't watch are among the newest. One that can't be watched now is watched, or closed, when it waits
+ * for something. */
 void cuttle_loop_watch_all(struct cuttle_loop *loop)
 {
 	struct cuttle_link *link = loop->core.connections.previous;
