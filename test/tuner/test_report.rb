@@ -81,7 +81,7 @@ class TestTuneReport < Minitest::Test
     assert_match(/^hybrid -t auto --max-threads 12 \(you have\) .* predicted as -t 4$/, text)
     html = Tuner::Report.html(advice(nil, present: auto(2)))
     assert_includes html, '<th scope="col">-t auto</th>'
-    assert_match(/class="chosen">50.0<small>run<\/small><\/td><\/tr>/, html)
+    assert_match(/class="chosen" data-label="-t auto">50.0<small>run<\/small><\/td><\/tr>/, html)
   end
 
   def test_warnings_are_told
