@@ -9,8 +9,8 @@ design "Three apps: hello; 10 ms of waiting, for 16 threads in all; arithmetic, 
         all kept alive. Cuttle's engine threads on JRuby with the core in Ruby, as JRuby starts and with its calls
         compiled to invokedynamic, and on MRI with YJIT: with the same core, with the one in C, and with that in two
         processes; its engine ractors, which needs Ruby 4. The servers have two cores. If there is no third one, the
-        load shares the second: of hello, the CPU time then tells more than the rate. Each server is warmed up for each app
-        until its rate is steady, for up to 60 s: on JRuby a hello takes two thirds of that."
+        load shares the second: of hello, the CPU time then tells more than the rate. Each server is warmed up for
+        each app until its rate is steady, for up to 60 s: on JRuby a hello takes two thirds of that."
 
 app "models.ru"
 cores 2
