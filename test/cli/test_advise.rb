@@ -52,7 +52,7 @@ class TestAdvise < Minitest::Test
       assert_operator advice.dig("present", "stand_in", "threads"), :<=, 7
       refute_includes err, "--threads auto"
     end
-    served("-w", "1", "-t", "auto") { |_, err, _| assert_match(/if it runs with -t auto, say --threads auto$/, err) }
+    served("-w", "1", "-t", "auto") { |_, err, _| assert_match(/if it runs with -t auto, give --threads auto$/, err) }
     served("-w", "1", "-t", "2") { |_, err, _| refute_includes err, "--threads auto" }
   end
 

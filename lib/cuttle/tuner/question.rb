@@ -12,6 +12,7 @@ module Cuttle
     class Question
       WHOLE = %w[workers threads cores connections].freeze
       FACTORS = %w[wait cpu].freeze
+      WORDS = { "threads" => Setting::AUTO }.freeze # in place of a number
       KEYS = ["engine", *WHOLE, "rate", *FACTORS].freeze
 
       attr_reader :text, :setting, :cores, :wait, :cpu
@@ -58,7 +59,7 @@ module Cuttle
       end
 
       def read(key, value)
-        return value if key == "engine" || (key == "threads" && value == Setting::AUTO)
+        return value if key == "engine" || WORDS[key] == value
         return Load::Units.rate(value, "--what-if: rate").tap { |rate| above_zero(key, rate) } if key == "rate"
 
         number = WHOLE.include?(key) ? Integer(value, 10, exception: false) : Float(value.delete("x"), exception: false)
