@@ -13,7 +13,7 @@ warmup 2
 
 numbers = [3, 5, 16]
 apps = {
-  "hello" => [{ cpu_ms: 0, iowait_ms: 0 }, 20_000],
+  "hello" => [{ cpu_ms: 0, iowait_ms: 0 }, 200_000],
   "computes" => [{ cpu_ms: 5, iowait_ms: 0 }, 1_000],
   "computes and waits" => [{ cpu_ms: 5, iowait_ms: 20 }, 1_000],
   "in five pieces" => [{ cpu_ms: 5, iowait_ms: 20, slices: 5 }, 1_000],
