@@ -1,4 +1,4 @@
-/* What an env says of TLS: the scheme, and the facts of a secured connection. */
+/* The entries of an env for TLS: the scheme, and the facts of a secured connection. */
 #include "rb_env_parts.h"
 
 /* As WEBrick, Apache and nginx call them. */

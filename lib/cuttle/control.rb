@@ -97,8 +97,8 @@ module Cuttle
       File.umask(before)
     end
 
-    # A name that nobody can guess and so occupy first. The socket that this process had before it executed itself is
-    # removed.
+    # A name that no other user can guess, and so occupy first. Removes the socket that this process had before it
+    # executed itself.
     def somewhere
       require "tmpdir"
       beginning = "#{Dir.tmpdir}/cuttle-#{Process.pid}-"

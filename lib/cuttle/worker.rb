@@ -35,8 +35,7 @@ module Cuttle
     # Seconds for the end of WebSockets when the time to stop is over. The supervisor kills a worker after one.
     HASTE = 0.5
 
-    # Seconds for the hooks of an only process that waits for nothing else. Work that the hooks have begun to end may
-    # need them.
+    # Seconds for the hooks if no request is left to wait for. A hook may have to wait for work that it stops.
     LAST = 2
 
     # +report+ takes one line for the user. +release+ is called before the process exits without having drained. For a

@@ -9,8 +9,8 @@ design "The lab's forum in place of Discourse, with the same four actions, on a 
         default, and the original's). Puma's model on our core with as many processes and threads as each row had, and
         Puma itself for some; 1,500 requests, from as many connections as there were load threads. For s1.2, 1 to 16
         connections at one process."
-flaw "Number of load threads, processes and threads change together from row to row: the cause of a difference can't be
-      told."
+flaw "From row to row, the load's threads, the processes and the server's threads all change. So no difference has one
+      known cause."
 flaw "The load, the database and the app were on one machine of 8 virtual cores (4 real ones), as they are here on
       fewer."
 flaw "Requests that waited were not counted from when they should have been sent."

@@ -15,7 +15,7 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
-      NUMBER = "it may start more threads: if it runs with -t auto, give --threads auto"
+      HINT = "it may start more threads: if it runs with -t auto, give --threads auto"
       # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
       # connection to each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
@@ -42,7 +42,7 @@ module Cuttle
         extra = CLI.parse(options, arguments)
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
-        Tuner::Setting.new(engine: @engine, threads: @threads) # wrong usage is told before it watches
+        Tuner::Setting.new(engine: @engine, threads: @threads) # raises for wrong usage, before it watches
         answer(*watch)
       end
 
@@ -109,7 +109,7 @@ module Cuttle
       # The server says how many threads it has and may have, and not whether it starts them as they help.
       def present(rows, workers)
         most = rows.filter_map(&:threads).max
-        @err.puts NUMBER if @threads.nil? && grows?(rows)
+        @err.puts HINT if @threads.nil? && grows?(rows)
         limit = most unless most == Engines::Auto::MOST
         Tuner::Setting.new(engine: @engine, workers: workers, threads: @threads || most, max_threads: limit)
       end

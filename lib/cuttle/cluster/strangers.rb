@@ -41,7 +41,7 @@ module Cuttle
       private
 
       # Dead children of this process, according to Linux. A process whose first thread has ended is a zombie even if
-      # other threads are left; nobody can wait for it yet.
+      # other threads are left. Its parent can't reap it yet.
       def zombies
         Dir["/proc/[0-9]*/stat"].filter_map do |path|
           pid, state, parent, threads = File.read(path).match(STAT)&.captures

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Rack
-    # Tells the operator which operations that are forbidden in ractors requests attempt: each line once in a process,
-    # however many requests and ractors cause it. Each ractor passes on lines that are new to it, and a thread of the
+    # Reports what requests attempt although Ruby forbids it in ractors. Each line is printed once in a process, however
+    # many requests and ractors cause it. Each ractor passes on lines that are new to it, and a thread of the
     # main ractor prints those that are new to all.
     module Obstacles
       # The last lines, so that none is printed twice. Their number is limited, because a line may name an object by its

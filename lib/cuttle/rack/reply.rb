@@ -3,8 +3,8 @@
 module Cuttle
   module Rack
     # A response whose body is more than an Array of Strings. It is sent piece by piece, from a file, or by the app
-    # itself through a stream; or the app gets the socket. The body is closed once, whatever happens, and then come the
-    # callbacks, as under Puma and Falcon: Rails ends there what the body's close may still need.
+    # itself through a stream; or the app gets the socket. The body is closed once, whatever happens. The callbacks
+    # run after that, as under Puma and Falcon, because Rails releases in them what the body's close may still need.
     class Reply
       # +ended+ is called at the end of a stream.
       def initialize(exchange, env, status, headers, body, ended = nil)

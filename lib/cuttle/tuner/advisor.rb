@@ -182,7 +182,7 @@ module Cuttle
       end
 
       # The neighbours of the choice, by the model on both sides. It takes threads auto for a number of them, so if both
-      # were measured, that is told in its place.
+      # were measured, the measurement takes the model's place.
       def what_ifs
         from = @search.outcome(chosen)
         near = @found.grid.around(chosen) | [from.stand_in].compact
