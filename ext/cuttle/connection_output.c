@@ -131,15 +131,14 @@ static void close_body(struct cuttle_exchange *exchange)
 	exchange->body = NULL;
 }
 
-/* Returns whether the request is known to be a HEAD. Its response has no body. */
-static bool asks_for_head(const struct cuttle_exchange *exchange)
+/* Whether the request begins as a HEAD. Its response has no body (RFC 9110, 9.3.2), also if its head is refused. */
+static bool asks_for_head(const struct cuttle_connection *connection)
 {
-	struct cuttle_slice method;
+	struct cuttle_inbox *inbox = connection->inbox;
+	uint32_t size = inbox ? cuttle_inbox_size(inbox) : 0;
+	uint32_t blank = size >= 2 && memcmp(cuttle_inbox_unused(inbox), "\r\n", 2) == 0 ? 2 : 0;
 
-	if (!exchange->head_size)
-		return false;
-	method = cuttle_exchange_head(exchange)->method;
-	return method.length == 4 && memcmp(cuttle_exchange_at(exchange, method), "HEAD", 4) == 0;
+	return size >= blank + 5 && memcmp(cuttle_inbox_unused(inbox) + blank, "HEAD ", 5) == 0;
 }
 
 /* Returns the Connection field of the response. */
@@ -156,6 +155,7 @@ static int send_error(struct cuttle_connection *connection, int status, uint64_t
 {
 	const char *reason = cuttle_reason(status), *date;
 	size_t date_length = cuttle_date_line(&date);
+	bool head = asks_for_head(connection);
 	char text[512], later[48] = "";
 	struct iovec part = {.iov_base = text};
 	int length;
@@ -167,8 +167,7 @@ static int send_error(struct cuttle_connection *connection, int status, uint64_t
 	length = snprintf(text, sizeof text,
 			  "HTTP/1.1 %d %s\r\n%.*s%s%scontent-type: text/plain\r\ncontent-length: %zu\r\n\r\n%s%s",
 			  status, reason, (int)date_length, date, persistence(connection->exchange), later,
-			  strlen(body) + 1, asks_for_head(connection->exchange) ? "" : body,
-			  asks_for_head(connection->exchange) ? "" : "\n");
+			  strlen(body) + 1, head ? "" : body, head ? "" : "\n");
 	part.iov_len = (size_t)length;
 	return cuttle_exchange_send(connection->exchange, &part, NULL, 1);
 }

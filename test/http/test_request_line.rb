@@ -104,6 +104,19 @@ class TestRequestLine < HttpCase
      "GET / HTTP/1.1\rH", "\r\n\r", "\rG"].each { |bytes| assert_refused bytes }
   end
 
+  # RFC 9110, 9.3.2. What is wrong may come in the request line itself, or behind it.
+  def test_a_head_request_that_is_refused_gets_no_body
+    line = "HEAD / HTTP/1.1"
+    ["\r\n#{line}\r\n\r\n", "HEAD * HTTP/1.1\r\n", "HEAD / HTTP/1.1\n", "HEAD / HTTP/2.0", request(line, "Foo : x"),
+     request(line, "Expect: x"), request(line, "Transfer-Encoding: chunked", body: "x")].each do |bytes|
+      open_client do |client|
+        assert_includes 400..505, client.write(bytes).response(head: true).status, bytes
+        assert_includes %i[closed reset], client.ending, bytes # which complains of surplus octets
+      end
+    end
+    assert_empty recorder.seen
+  end
+
   def test_an_unknown_protocol_is_refused_at_once
     assert_refused "PRI * HTTP/2.0", with: 505
     assert_refused "A" * 65, with: 501

@@ -74,12 +74,17 @@ module Cuttle
         # Queues a whole response in the application's place. retry_after: seconds (RFC 9110, 10.2.3).
         def send_error(status, retry_after: nil)
           text = "#{Reasons.of(status)}\n"
-          head = @exchange.head
           keeps = ("connection: close\r\n" unless @exchange.keep_alive) ||
-                  ("connection: keep-alive\r\n" if head&.minor&.zero?)
+                  ("connection: keep-alive\r\n" if @exchange.head&.minor&.zero?)
           @out.add("HTTP/1.1 #{status} #{Reasons.of(status)}\r\n#{ResponseHead.date_line}#{keeps}" \
                    "#{"retry-after: #{retry_after}\r\n" if retry_after}content-type: text/plain\r\n" \
-                   "content-length: #{text.bytesize}\r\n\r\n#{text unless head&.http_method == "HEAD"}")
+                   "content-length: #{text.bytesize}\r\n\r\n#{text unless asks_for_head?}")
+        end
+
+        # Whether the request begins as a HEAD. Its response has no body (RFC 9110, 9.3.2), also if its head is refused.
+        def asks_for_head?
+          head = @exchange.head
+          head ? head.http_method == "HEAD" : @input.match?(/\A(?:\r\n)?HEAD /n)
         end
 
         def output_late?(now)
