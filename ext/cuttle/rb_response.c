@@ -406,10 +406,10 @@ static VALUE exchange_early_hints(VALUE self, VALUE headers)
 	return Qnil;
 }
 
-/* What the app says of its message's framing, as it says it: what follows is the app's. A 204 says nothing. */
+/* What the app says of its message's framing, as it says it: what follows is the app's. A 101 or 204 says nothing. */
 static bool keep_framing(struct cuttle_response_head *head, int status)
 {
-	if (status == 204)
+	if (status == 101 || status == 204) /* RFC 9110, 8.6; RFC 9112, 6.1 */
 		return true;
 	if (head->chunked && !cuttle_response_head_add(head, "transfer-encoding: chunked\r\n", 28))
 		return false;

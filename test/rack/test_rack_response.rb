@@ -433,6 +433,17 @@ class TestRackResponse < HttpCase
     end
   end
 
+  # RFC 9112, 6.1 and RFC 9110, 8.6: neither may be there. A client could wait for that body in the new protocol.
+  def test_101_has_no_framing_fields
+    upgrade = { "upgrade" => "x", "connection" => "upgrade" }
+    [{ "content-length" => "5" }, { "transfer-encoding" => "chunked" }].each do |headers|
+      app { [101, upgrade.merge(headers), Bodies::Streaming.new(&:close)] }
+      bytes = open_client { |client| client.write(request("GET / HTTP/1.1", "Connection: upgrade", "Upgrade: x")).rest }
+      assert_match(%r{\AHTTP/1\.1 101 .*\r\n\r\n\z}m, bytes, headers.inspect)
+      refute_match(/^(transfer-encoding|content-length):/i, bytes, headers.inspect)
+    end
+  end
+
   # RFC 9112, 6.1 and RFC 9110, 8.6: neither may be there.
   def test_204_has_no_framing_fields
     hijack = :close.to_proc

@@ -111,7 +111,7 @@ module Cuttle
           unanswered
           head = ResponseHead.new(status, pairs)
           @keep_alive = status == 101 # no "connection: close" beside the app's "upgrade"
-          keep_framing(head) unless status == 204
+          keep_framing(head) unless [101, 204].include?(status) # RFC 9110, 8.6; RFC 9112, 6.1
           conclude(head)
           @status = status
           transmit(head.to_s)
