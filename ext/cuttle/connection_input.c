@@ -1,5 +1,6 @@
 /* What a connection reads, and what it makes of it: a head, a body, a complete request. */
 #include "connection_parts.h"
+#include "syntax.h"
 
 #include <string.h>
 
@@ -149,6 +150,15 @@ static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t
 	return buffered ? CUTTLE_STEP_UNPARSED : go_on_with_body(connection, now);
 }
 
+/* RFC 9110, 7.4: an https resource is asked for over TLS, with us or with a proxy that we trust. */
+static bool is_misdirected(const struct cuttle_connection *connection)
+{
+	struct cuttle_slice target = connection->inbox->head.target;
+
+	return !connection->secure && !connection->trusted && target.length > 5 &&
+	       cuttle_same(cuttle_inbox_at(connection->inbox, target), 5, "https");
+}
+
 static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
 {
 	const struct cuttle_head *head = &connection->inbox->head;
@@ -156,6 +166,8 @@ static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_
 	uint64_t most = connection->core->limits.max_body;
 
 	exchange->head_size = size;
+	if (is_misdirected(connection))
+		return cuttle_connection_fail(connection, 421, now);
 	exchange->body_left = head->chunked ? 1 : head->content_length;
 	if (!exchange->body_left)
 		return complete(connection, now);

@@ -79,6 +79,14 @@ class TestHostAndTarget < HttpCase
     assert_equal ["/a/b", "c=d"], [seen["PATH_INFO"], seen["QUERY_STRING"]]
   end
 
+  # RFC 9110, 7.4: an https resource has to be asked for over TLS.
+  def test_an_https_resource_without_tls
+    ["GET https://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "GET HTTPS://a HTTP/1.0\r\n\r\n"].each do |bytes|
+      assert_refused bytes, with: 421
+    end
+    assert_served "GET /https://a HTTP/1.1\r\nHost: a\r\n\r\n"
+  end
+
   def test_case_098_get_asterisk
     assert_refused request("GET * HTTP/1.1")
   end

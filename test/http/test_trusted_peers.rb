@@ -47,6 +47,16 @@ class TestTrustedPeers < Minitest::Test
     end
   end
 
+  # RFC 9110, 7.4. Others get a 421.
+  def test_an_https_resource_that_a_proxy_asks_for
+    request = "GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n"
+    each_way(trust: ["127.0.0.1"], proxy_protocol: true) do |server|
+      found = [local, v1("192.0.2.1"), v2("192.0.2.1", tls)].map { |header| ask(server.port, header + request).status }
+      assert_equal [200, 421, 200], found
+      assert_equal 421, WireClient.open(server.port, from: "127.0.0.2") { |client| client.ask(request) }.status
+    end
+  end
+
   # The header is read before a parser in Ruby gets the request.
   def test_parsers_in_ruby
     each_way(trust: ["127.0.0.1"], proxy_protocol: true, parser: "pure") do |server|

@@ -15,6 +15,13 @@ class TestTlsServing < TlsCase
     end
   end
 
+  # RFC 9110, 7.4: it has to be asked for like this (test_host_and_target.rb has the opposite).
+  def test_an_https_resource
+    secured(SHOW) do |server|
+      assert_equal 200, ask(server, "GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n").status
+    end
+  end
+
   # What one connection has learned must not be told of another.
   def test_plain_connections_of_the_same_server_are_plain
     serving(SHOW, binds: ["tcp://127.0.0.1:0", TlsFiles.uri]) do |server|

@@ -93,6 +93,8 @@ module Cuttle
         def begin_body(head, now)
           @exchange.head = head
           @input = @input.byteslice(head.bytesize..)
+          return refuse(421, now) if misdirected?(head.target)
+
           @left = head.content_length
           return complete(now) if @left&.zero?
 
@@ -106,6 +108,11 @@ module Cuttle
           @meter = Meter.new(0, now)
           expect(:look, now)
           take_body(now)
+        end
+
+        # RFC 9110, 7.4: an https resource is asked for over TLS with a proxy that we trust. This core has none itself.
+        def misdirected?(target)
+          !@secure && !@trusted && target.match?(/\Ahttps:/in)
         end
 
         # RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way.
