@@ -38,8 +38,8 @@ class TestFibers < Minitest::Test
     def to_f = seconds.to_f
   end
 
-  DURATIONS = [0, 0.0, 0.001, 1/1000r, Lasting.new(0.001), -1, -0.001, -1r, Lasting.new(-1), Float::NAN,
-               Float::INFINITY, 1e300, 10**30, "1", :one, Object.new, [], false].freeze
+  DURATIONS = [0, 0.0, 0.001, 1/1000r, Lasting.new(0.001), -1, -0.001, -1r, Lasting.new(-1), Float::NAN, 1e300,
+               10**30, "1", :one, Object.new, [], false].freeze
 
   # How an app may wait for a duration.
   WAITS = {
@@ -237,6 +237,16 @@ class TestFibers < Minitest::Test
         [200, {}, [selects.map { |arguments| select(*arguments).inspect rescue $!.class }.join("\n")]]
       end
       serving(outcomes, engine: "fibers") { |server| assert_equal outcomes.call[2].join, get(server).body }
+    end
+  end
+
+  # Ruby 4.0 and newer.
+  def test_select_without_an_end
+    skip "Ruby #{RUBY_VERSION} refuses that" if RUBY_VERSION < "4"
+
+    IO.pipe do |input, output|
+      app = ->(_env) { [200, {}, [select([input], [output], nil, Float::INFINITY).map(&:length).to_s]] }
+      serving(app, engine: "fibers") { |server| assert_equal "[0, 1, 0]", get(server).body }
     end
   end
 

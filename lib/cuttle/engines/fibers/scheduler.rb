@@ -38,7 +38,7 @@ module Cuttle
         def io_select(readable, writable = nil, exceptional = nil, timeout = nil)
           return IO.select(readable, writable, exceptional, timeout) if left_behind?
 
-          timeout = seconds(timeout)
+          timeout = seconds(timeout) unless timeout == Float::INFINITY # which IO.select accepts since Ruby 4.0
           ready = Fiber.new(blocking: true) { IO.select(readable, writable, exceptional, 0) }.resume
           ready || (in_thread { IO.select(readable, writable, exceptional, timeout) } unless timeout&.zero?)
         end
