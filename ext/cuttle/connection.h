@@ -186,7 +186,9 @@ void cuttle_core_limit(struct cuttle_core *core, const struct cuttle_limits *lim
 unsigned cuttle_core_generation(void);
 /* Removes one owner. */
 void cuttle_core_disown(struct cuttle_core *core);
-/* Whether to report now that connections were closed for want of a PROXY header. If true, they count as reported. */
+/* Whether it is time to report that connections were closed for want of a PROXY header. */
+bool cuttle_core_owes_unproxied(const struct cuttle_core *core, uint64_t now);
+/* The same. If true, they count as reported. */
 bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now);
 /* Sums up what cores with places in the scoreboard have counted in this process. add does that for one of them. */
 void cuttle_core_total(const struct cuttle_scoreboard *scoreboard, struct cuttle_counts *counts,

@@ -154,9 +154,14 @@ void cuttle_core_disown(struct cuttle_core *core)
 	core->destroy(core);
 }
 
+bool cuttle_core_owes_unproxied(const struct cuttle_core *core, uint64_t now)
+{
+	return core->unproxied != core->unproxied_told && (!core->unproxied_at || now - core->unproxied_at >= EPISODE);
+}
+
 bool cuttle_core_tells_unproxied(struct cuttle_core *core, uint64_t now)
 {
-	if (core->unproxied == core->unproxied_told || (core->unproxied_at && now - core->unproxied_at < EPISODE))
+	if (!cuttle_core_owes_unproxied(core, now))
 		return false;
 	core->unproxied_told = core->unproxied;
 	core->unproxied_at = now;

@@ -195,6 +195,8 @@ struct cuttle_connection *cuttle_loop_tell_stuck(struct cuttle_loop *loop);
 /* Makes next return token once when fd is ready for a wanted direction. Watching fd again replaces the directions and
  * the token. Returns 0, or -1 with errno: EBADF for a descriptor that the app doesn't own. */
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token);
+/* Whether fd is watched. It is no longer once a connection has its number. */
+bool cuttle_loop_watches(struct cuttle_loop *loop, int fd);
 /* Returns the directions that were reported so far; 0 if fd is not watched. */
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd);
 void cuttle_loop_unwatch_all(struct cuttle_loop *loop);

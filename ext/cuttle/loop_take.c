@@ -104,9 +104,11 @@ static void note_others(struct cuttle_loop *loop, struct cuttle_found *found, ui
 
 /* Whether something waits that must not wait until there is no request, which may take long: a fiber, whose request
  * began before those that are new, or a report for the operator. Requests and these take turns. */
-static bool others_turn(const struct cuttle_loop *loop)
+static bool others_turn(const struct cuttle_loop *loop, uint64_t now)
 {
-	return loop->others_next && (!cuttle_list_empty(&loop->fired) || loop->complain);
+	return loop->others_next &&
+	       (!cuttle_list_empty(&loop->fired) || loop->complain || cuttle_spool_complains(loop->core.spool) ||
+		cuttle_core_owes_unproxied(&loop->core, now));
 }
 
 struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room, struct cuttle_found *found,
@@ -115,7 +117,7 @@ struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room,
 	struct cuttle_exchange *exchange;
 
 	loop->vacancies = room;
-	exchange = others_turn(loop) ? NULL : take(loop, room == 0, now);
+	exchange = others_turn(loop, now) ? NULL : take(loop, room == 0, now);
 	loop->others_next = exchange != NULL;
 	if (!exchange) {
 		note_others(loop, found, now);

@@ -17,10 +17,21 @@ void cuttle_loop_orphan(struct cuttle_loop *loop, struct cuttle_watch *watch)
 	cuttle_loop_note_watch(loop, watch, CUTTLE_READ | CUTTLE_WRITE);
 }
 
+/* The watch of a descriptor; NULL if there is none. */
+static struct cuttle_watch *watch_of(const struct cuttle_registration *entry)
+{
+	return entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
+}
+
+bool cuttle_loop_watches(struct cuttle_loop *loop, int fd)
+{
+	return watch_of(cuttle_loop_registration(loop, fd)) != NULL;
+}
+
 int cuttle_loop_watch(struct cuttle_loop *loop, int fd, uint32_t wanted, uintptr_t token)
 {
 	struct cuttle_registration *entry = cuttle_loop_registration(loop, fd);
-	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
+	struct cuttle_watch *watch = watch_of(entry);
 	uint64_t id;
 
 	if (fd < 0 || (entry && (entry->kind == CUTTLE_CONNECTION || entry->kind == CUTTLE_LISTENER))) {
@@ -59,8 +70,7 @@ static void free_watch(struct cuttle_watch *watch)
 
 uint32_t cuttle_loop_unwatch(struct cuttle_loop *loop, int fd)
 {
-	struct cuttle_registration *entry = cuttle_loop_registration(loop, fd);
-	struct cuttle_watch *watch = entry && entry->kind == CUTTLE_WATCH ? entry->owner : NULL;
+	struct cuttle_watch *watch = watch_of(cuttle_loop_registration(loop, fd));
 	int saved = errno;
 	uint32_t seen;
 

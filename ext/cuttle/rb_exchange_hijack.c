@@ -71,7 +71,7 @@ static VALUE exchange_hijack(VALUE self)
 	cuttle_held_begin(held);
 	flush_fully(self);
 	io = release(held);
-	if (!NIL_P(env))
+	if (!NIL_P(env) && !OBJ_FROZEN(env))
 		rb_hash_aset(env, hijack_io, io);
 	held->env = Qnil;
 	if (held->extras)

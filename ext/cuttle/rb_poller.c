@@ -245,6 +245,22 @@ static VALUE poller_unwatch(VALUE self, VALUE fileno)
 	return INT2FIX(((seen & CUTTLE_READ) ? RUBY_IO_READABLE : 0) | ((seen & CUTTLE_WRITE) ? RUBY_IO_WRITABLE : 0));
 }
 
+/* call-seq: watches?(fileno) -> true or false
+ *
+ * Whether the descriptor is watched. It is no longer once it was closed without an unwatch and a connection got its
+ * number: then next returns the token, and what is watched from then on is another file. */
+static VALUE poller_watches_p(VALUE self, VALUE fileno)
+{
+	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
+	int fd = NUM2INT(fileno);
+	bool watches;
+
+	pthread_mutex_lock(&loop->lock);
+	watches = cuttle_loop_watches(loop, fd);
+	pthread_mutex_unlock(&loop->lock);
+	return RBOOL(watches);
+}
+
 /* call-seq: starved? -> true or false
  *
  * Whether no thread is free to take the next request. */
@@ -330,6 +346,7 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "forked?", poller_forked_p, 0);
 	rb_define_method(class, "watch", poller_watch, 3);
 	rb_define_method(class, "unwatch", poller_unwatch, 1);
+	rb_define_method(class, "watches?", poller_watches_p, 1);
 	rb_define_method(class, "starved?", poller_starved_p, 0);
 	rb_define_method(class, "rest", poller_rest, 0);
 	rb_define_method(class, "resume", poller_resume, 0);

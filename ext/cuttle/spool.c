@@ -170,11 +170,14 @@ void cuttle_spool_discharge(struct cuttle_spool *spool, uint64_t octets)
 	pthread_mutex_unlock(&spool->lock);
 }
 
+bool cuttle_spool_complains(const struct cuttle_spool *spool)
+{
+	return atomic_load_explicit(&spool->complaint, memory_order_relaxed) != 0;
+}
+
 int cuttle_spool_complaint(struct cuttle_spool *spool)
 {
-	if (atomic_load_explicit(&spool->complaint, memory_order_relaxed) == 0)
-		return 0;
-	return atomic_exchange(&spool->complaint, 0);
+	return cuttle_spool_complains(spool) ? atomic_exchange(&spool->complaint, 0) : 0;
 }
 
 const char *cuttle_spool_directory(const struct cuttle_spool *spool)

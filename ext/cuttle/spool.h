@@ -62,6 +62,8 @@ bool cuttle_spool_has_room(struct cuttle_spool *spool, uint64_t octets);
 uint64_t cuttle_spool_used(struct cuttle_spool *spool);
 /* Removes octets from the account. */
 void cuttle_spool_discharge(struct cuttle_spool *spool, uint64_t octets);
+/* Whether cuttle_spool_complaint has a problem to return. */
+bool cuttle_spool_complains(const struct cuttle_spool *spool);
 /* Returns the problem that began since the last call: an errno, CUTTLE_SPOOL_FULL, or 0 for none. */
 int cuttle_spool_complaint(struct cuttle_spool *spool);
 const char *cuttle_spool_directory(const struct cuttle_spool *spool);

@@ -26,6 +26,30 @@ class TestFibers < Minitest::Test
     }]
   }.freeze
 
+  # As ActiveSupport::Duration, which is no Numeric and makes another one of what is added to it.
+  Lasting = Struct.new(:seconds) do
+    include Comparable
+
+    def divmod(other) = seconds.divmod(other)
+    def coerce(other) = [Lasting.new(other), self]
+    def +(other) = Lasting.new(seconds + other.to_f)
+    def -(other) = Lasting.new(seconds - other.to_f)
+    def <=>(other) = seconds <=> other.to_f
+    def to_f = seconds.to_f
+  end
+
+  DURATIONS = [0, 0.0, 0.001, 1/1000r, Lasting.new(0.001), -1, -0.001, -1r, Lasting.new(-1), Float::NAN, 1e300,
+               10**30, "1", :one, Object.new, [], false].freeze
+
+  # How an app may wait for a duration.
+  WAITS = {
+    "sleep" => ->(duration) { sleep(duration).class },
+    "select" => ->(duration) { IO.pipe { |input, _| select([input], nil, nil, duration).inspect } },
+    "select what is ready" => ->(duration) { IO.pipe { |_, output| select(nil, [output], nil, duration).class } },
+    "wait_readable" => ->(duration) { IO.pipe { |input, _| input.wait_readable(duration).inspect } },
+    "Mutex#sleep" => ->(duration) { Mutex.new.tap(&:lock).tap { |mutex| mutex.sleep(duration) }.locked? }
+  }.freeze
+
   # Three numbers, with a wait before each.
   def self.counting = Fiber.new { 3.times { |number| sleep(0.001) && Fiber.yield(number) } }
   def self.napping = Enumerator.new(3) { |to| 3.times { |number| sleep(0.001) && to << number } }
@@ -216,6 +240,16 @@ class TestFibers < Minitest::Test
     end
   end
 
+  # Ruby 4.0 and newer.
+  def test_select_without_an_end
+    skip "Ruby #{RUBY_VERSION} refuses that" if RUBY_VERSION < "4"
+
+    IO.pipe do |input, output|
+      app = ->(_env) { [200, {}, [select([input], [output], nil, Float::INFINITY).map(&:length).to_s]] }
+      serving(app, engine: "fibers") { |server| assert_equal "[0, 1, 0]", get(server).body }
+    end
+  end
+
   def test_select_ends_with_a_timeout
     skip_without_a_hook_for_select
     IO.pipe do |input, _output|
@@ -246,7 +280,47 @@ class TestFibers < Minitest::Test
     end
   end
 
+  # One below 0 was over at once, and NaN ended the engine.
+  HttpCase::CORES.each do |core|
+    define_method("test_durations_are_those_of_threads_under_the_core_#{core}") do
+      app = ->(env) { [200, {}, [outcome(*env["QUERY_STRING"].split("&").map(&:to_i))]] }
+      serving(app, engine: "fibers", core: core) do |server|
+        WAITS.length.times.to_a.product(DURATIONS.length.times.to_a) do |wait, duration|
+          assert_equal outcome(wait, duration), get(server, "/?#{wait}&#{duration}").body,
+                       "#{WAITS.keys[wait]} #{DURATIONS[duration].inspect}"
+        end
+      end
+    end
+
+    # Other timers must still fire.
+    define_method("test_limits_that_are_no_times_under_the_core_#{core}") do
+      waiting = Thread::Queue.new
+      app = lambda do |env|
+        next [200, {}, [sleep(0.001) && "slept"]] if env["PATH_INFO"] == "/sleep"
+
+        thread = Thread.new { waiting.pop }
+        [Float::NAN, Float::INFINITY, 1e300].each { |limit| Fiber.schedule { thread.join(limit) rescue $!.class } }
+        Timeout.timeout(Float::NAN) { sleep(0.001) } rescue $!.class
+        [200, {}, [Timeout.timeout(0) { sleep(0.001) && "no timeout" }]]
+      end
+      serving(app, engine: "fibers", core: core) do |server|
+        assert_equal "no timeout", get(server).body
+        2.times { assert_equal "slept", get(server, "/sleep").body }
+        waiting.close
+      end
+    end
+  end
+
   private
+
+  # What comes of waiting for a duration.
+  def outcome(wait, duration)
+    WAITS.values[wait].call(DURATIONS[duration]).to_s
+  rescue RangeError # FloatDomainError is one
+    "RangeError"
+  rescue StandardError => error
+    error.class.name
+  end
 
   def skip_without_a_hook_for_select
     skip "Ruby #{RUBY_VERSION} asks no scheduler" if RUBY_VERSION < "3.2"

@@ -104,27 +104,54 @@ class TestPoller < Minitest::Test
     end
   end
 
-  # The report waited until there was no request for a moment.
+  # The report waited until there was no request for a moment, as the next two did.
   def test_a_shortage_is_reported_while_requests_come
     connect.write(ASK * 30)
     answer(@poller.next(5))
     connect
-    said = without_descriptors { 4.times { answer(@poller.next(5)) } }
+    said = said_meanwhile { without_descriptors { 4.times { answer(@poller.next(5)) } } }
     assert_match(/no connection can be accepted/, said)
+  end
+
+  def test_a_full_spool_is_reported_while_requests_come
+    assert_said(/reached their limit of 1000 octets/, max_spool: 1000) do
+      connect.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+    end
+  end
+
+  def test_a_missing_proxy_header_is_reported_while_requests_come
+    assert_said(/began without a PROXY header/, trust: %w[127.0.0.1], proxy_protocol: true) { connect.write(ASK) }
   end
 
   private
 
-  # What is written to $stderr while the process can open nothing.
-  def without_descriptors
-    limits, errors = Process.getrlimit(:NOFILE), $stderr
-    $stderr = StringIO.new
-    Process.setrlimit(:NOFILE, 0, limits.last)
+  # A poller with these limits reports what the block's client does while another client's requests never pause.
+  def assert_said(line, **limits, &block)
+    poller = Cuttle::Poller.new([@listener], env: {}, **limits)
+    connect.write("#{"PROXY UNKNOWN\r\n" if limits[:proxy_protocol]}#{ASK * 30}")
+    answer(poller.next(5))
+    said = said_meanwhile { block.call && 8.times { answer(poller.next(5)) } }
+    assert_match(line, said)
+  ensure
+    poller&.stop
+  end
+
+  # What is written to $stderr meanwhile.
+  def said_meanwhile
+    errors, $stderr = $stderr, StringIO.new
     yield
     $stderr.string
   ensure
-    Process.setrlimit(:NOFILE, *limits)
     $stderr = errors
+  end
+
+  # Runs the block while the process can open nothing.
+  def without_descriptors
+    limits = Process.getrlimit(:NOFILE)
+    Process.setrlimit(:NOFILE, 0, limits.last)
+    yield
+  ensure
+    Process.setrlimit(:NOFILE, *limits)
   end
 
   # Yields the token of a watched descriptor that is ready. The core in Ruby has a thread that must have seen it.

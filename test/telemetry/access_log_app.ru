@@ -26,6 +26,7 @@ ANSWERS = {
     env["REQUEST_METHOD"] = env["PATH_INFO"] = env["REMOTE_USER"] = Object.new
     [200, PLAIN.dup, ["hello"]]
   end,
+  "default" => ->(env) { (env.default_proc = ->(*) { raise "on purpose" }) && [200, PLAIN.dup, ["hello"]] },
   "kill" => ->(_) { Thread.current == Thread.main ? raise("on purpose") : Thread.exit }
 }.freeze
 

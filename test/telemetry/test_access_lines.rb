@@ -8,7 +8,8 @@ class TestAccessLines < Minitest::Test
 
   # What the line says behind the request; nil: nothing, for the response is not the server's.
   ENDS = { "array" => " 200 ", "each" => " 200 ", "stream" => " 200 ", "later" => " 200 ", "partial" => " 200 ",
-           "full" => " - ", "raise" => " 500 ", "cut" => " 200 ", "changed" => " 200 ", "kill" => / (-|500) / }.freeze
+           "full" => " - ", "raise" => " 500 ", "cut" => " 200 ", "changed" => " 200 ", "default" => " 200 ",
+           "kill" => / (-|500) / }.freeze
 
   LINE = /\A127\.0\.0\.1 - - \[[^\]]+\] "GET (\S+) HTTP\/1\.1"( \S+ )(\d+) (\d+\.\d{4}|-)\n\z/
 

@@ -34,27 +34,28 @@ module Cuttle
           attempt(exchange, env) { body.close if body.respond_to?(:close) }
         end
 
-        # Writes the app's exception to rack.errors, or says what ractors may not do. A client that disconnected is no
-        # error of the app.
+        # Writes the app's exception to rack.errors (to $stderr if the app has broken that), or says what ractors may
+        # not do. A client that disconnected is no error of the app.
         def report(env, error)
           return if error.is_a?(Disconnected)
 
           line = RactorCheck.explain(error)
           return Obstacles.tell(line) if line
 
-          stream = env && env["rack.errors"] || $stderr
+          stream = env&.fetch("rack.errors", nil) || $stderr
           stream.write("#{error.full_message(highlight: false, order: :top).chomp}\n")
           stream.flush
         rescue Exception # rubocop:disable Lint/RescueException -- the error's and the stream's code may be the app's
-          nil # there is no other place to report to
+          report(nil, error) if env
         end
 
         private
 
-        # Yields the callbacks of a list. One that the app has made may fail too.
+        # Yields the callbacks of a list. One that the app has made may fail too. (Not by [], because an app may give
+        # its env a default_proc.)
         def each(exchange, env, name, order)
           attempt(exchange, env) do
-            callbacks = env[name]
+            callbacks = env.fetch(name, nil)
             next unless callbacks.respond_to?(order)
 
             callbacks.public_send(order) { |callback| attempt(exchange, env) { yield callback } }

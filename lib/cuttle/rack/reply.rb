@@ -65,7 +65,10 @@ module Cuttle
 
       # The value of a field that the app names so. Rack 2 takes any headers that yield pairs.
       def field(name)
-        return @headers[name] if @headers.respond_to?(:to_hash)
+        if @headers.respond_to?(:to_hash)
+          fields = @headers.to_hash
+          return (fields[name] if fields.key?(name)) # it may have a default
+        end
 
         @headers.each { |key, value| return value if key == name } if @headers.respond_to?(:each)
         nil

@@ -133,9 +133,9 @@ module Cuttle
         query.nil? || query.empty? ? "" : "?#{query}"
       end
 
-      # The app has set it.
+      # The app has set it. (Not by [], because an app may give its env a default_proc.)
       def user(env)
-        name = env["REMOTE_USER"]
+        name = env.fetch("REMOTE_USER", nil)
         name if name.is_a?(String)
       end
 

@@ -59,6 +59,12 @@ module Cuttle
           guard { @watches.remove(fileno) }
         end
 
+        # Whether the descriptor is watched. It is no longer once it was closed without an unwatch: then #next returns
+        # the token, and what is watched from then on is another file.
+        def watches?(fileno)
+          guard { @watches.key?(fileno) }
+        end
+
         # Whether no thread is free to take the next request.
         def starved?
           @free.zero?

@@ -129,7 +129,7 @@ module Cuttle
           websocket = becomes_websocket?
           socket = wire.guard { release(own(wire)) }
           @source.hijacked&.add(socket, websocket)
-          env["rack.hijack_io"] = socket if env
+          env["rack.hijack_io"] = socket if env && !env.frozen?
           @env = @input = nil
           socket
         end
@@ -155,9 +155,9 @@ module Cuttle
           @wire.equal?(wire) ? wire : raise(IOError, "the exchange is over")
         end
 
-        # The app may have put anything there.
+        # The app may have put anything there, and may have given the env a default_proc.
         def callbacks?
-          lists = @env ? @env.values_at("rack.response_finished", "rack.after_reply") : []
+          lists = @env ? %w[rack.response_finished rack.after_reply].map { |name| @env.fetch(name, nil) } : []
           lists.any? { |list| list.is_a?(Array) ? !list.empty? : list }
         end
 

@@ -30,6 +30,10 @@ module Cuttle
           watch.seen
         end
 
+        def key?(fileno)
+          @watches.key?(fileno)
+        end
+
         # The token of a watch that was reported; nil if there is none.
         def shift
           @fired.shift&.token
@@ -49,15 +53,17 @@ module Cuttle
           @watches.each_value { |watch| fire(watch, event) if watch.armed && ios.any? { |io| io.equal?(watch.io) } }
         end
 
-        # The descriptor was closed without Ruby's knowledge and belongs to another file now.
+        # Reports a watch, if there is one, whose descriptor was closed without Ruby's knowledge. The number may belong
+        # to another file, which may be watched too.
         def orphan(fileno)
-          fire(@watches[fileno], 0) if @watches[fileno]&.armed
+          watch = @watches.delete(fileno)
+          fire(watch, 0) if watch&.armed
         end
 
         # Reports the watches whose descriptors are closed. Returns whether there were any.
         def orphan_closed
           dead = @watches.select { |_, watch| watch.armed && dead?(watch.io) }
-          dead.each_value { |watch| fire(watch, 0) }.any?
+          dead.each_key { |fileno| orphan(fileno) }.any?
         end
 
         private

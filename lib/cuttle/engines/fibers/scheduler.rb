@@ -10,6 +10,9 @@ module Cuttle
       #
       # A child that the app forks has no loop. There the first hook removes the scheduler, and everything blocks.
       class Scheduler
+        # Of the seconds of the longest duration that Ruby accepts.
+        BITS = 63
+
         def initialize(poller, strands, watches)
           @poller = poller
           @strands = strands
@@ -27,7 +30,7 @@ module Cuttle
         end
 
         def io_wait(io, events, timeout = nil)
-          left_behind? ? select(io, events, timeout) : @watches.wait(io.fileno, events, timeout)
+          left_behind? ? select(io, events, timeout) : @watches.wait(io.fileno, events, seconds(timeout))
         end
 
         # IO.select, which knows more than the poller: buffers, tied IOs, exceptional conditions. A blocking fiber
@@ -35,16 +38,18 @@ module Cuttle
         def io_select(readable, writable = nil, exceptional = nil, timeout = nil)
           return IO.select(readable, writable, exceptional, timeout) if left_behind?
 
+          timeout = seconds(timeout) unless timeout == Float::INFINITY # which IO.select accepts since Ruby 4.0
           ready = Fiber.new(blocking: true) { IO.select(readable, writable, exceptional, 0) }.resume
           ready || (in_thread { IO.select(readable, writable, exceptional, timeout) } unless timeout&.zero?)
         end
 
         # A ConditionVariable also waits through this hook, and is unblocked.
         def kernel_sleep(duration = nil)
-          left_behind? ? sleep(*duration) : @strands.pause(duration, true)
+          left_behind? ? sleep(*duration) : @strands.pause(seconds(duration), true)
           true
         end
 
+        # Ruby has checked the timeout. One below 0 is over.
         def block(_blocker, timeout = nil)
           return @strands.pause(timeout, true) unless left_behind?
 
@@ -81,6 +86,20 @@ module Cuttle
         end
 
         private
+
+        # Converts a duration to seconds (a Float, or nil for nil), as Ruby does for threads, but not for a scheduler.
+        # Raises what Ruby raises then: TypeError for what is no duration, ArgumentError below 0, RangeError for NaN,
+        # Infinity, and more seconds than Ruby can count.
+        def seconds(duration)
+          return if duration.nil?
+          raise TypeError, "can't convert #{duration.class} into time interval" unless duration.respond_to?(:divmod)
+
+          whole, part = duration.divmod(1)
+          raise ArgumentError, "time interval must not be negative" if whole.negative?
+          raise RangeError, "#{duration} out of Time range" if whole.to_i.bit_length > BITS
+
+          whole.to_i + part.to_f
+        end
 
         # Whether this is a forked child. If so, it has no scheduler from now on.
         def left_behind?

@@ -13,6 +13,9 @@ module Cuttle
       #
       # Everything runs on the engine's thread. Only #go_on is called from other threads.
       class Strands
+        # The longest wait of the loop, in seconds, for a timer: not every poller waits for thousands of years.
+        LOOK = 86_400
+
         # Made in the loop's fiber.
         def initialize(poller)
           @poller = poller
@@ -27,12 +30,12 @@ module Cuttle
 
         # The loop's side
 
-        # Seconds until the loop must run timers or fibers; nil without a timer.
+        # Seconds until the loop must run timers or fibers, or should look again; nil without a timer.
         def patience
           return 0 unless @unblocked.empty?
 
           at = @timers.earliest
-          at && [at - now, 0].max
+          at && (at - now).clamp(0, LOOK)
         end
 
         # Continues the fibers for which #go_on was called, and those whose time has come: of the latter at most
@@ -78,7 +81,7 @@ module Cuttle
           fiber = Fiber.current
           @nested[fiber] = @strand unless fiber.equal?(@strand)
           @paused[fiber] = unblockable
-          timer = @timers.add(now + seconds, fiber) if seconds
+          timer = @timers.add(due(seconds), fiber) if seconds
           other ? (@strand = other).transfer : @loop.transfer(@loop)
         ensure
           timer&.cancel
@@ -96,7 +99,7 @@ module Cuttle
         # In so many seconds, raises +exception+ where the strand that runs now waits then. Returns the timer, which can
         # be cancelled.
         def raise_in(seconds, exception)
-          @timers.add(now + seconds, @strand, exception)
+          @timers.add(due(seconds), @strand, exception)
         end
 
         # Forgets the fibers that wait.
@@ -123,6 +126,12 @@ module Cuttle
         # the app, and that fiber ended. Then the value, or the exception, of that fiber is for the strand.
         def settled?
           !@strand.alive? || @paused.key?(innermost(@strand))
+        end
+
+        # The time in so many seconds. Raises FloatDomainError for NaN, which is neither before nor after another time.
+        def due(seconds)
+          at = now + seconds.to_f
+          at.nan? ? raise(FloatDomainError, "NaN") : at
         end
 
         def now

@@ -4,6 +4,10 @@ module Cuttle
   module Engines
     class Fibers
       # The descriptors that fibers wait for, and which fibers wait for each. Runs on the engine's thread.
+      #
+      # An app may close a descriptor without Ruby's knowledge while fibers wait for it. The poller reports their Wait
+      # once it notices that. Before the report arrives, other fibers may wait for another file with the same number.
+      # They get a Wait of their own, and the first one is *orphaned*.
       class Watches
         # Fibers that wait for one descriptor: [fiber, events] each.
         Wait = Struct.new(:fileno, :fibers)
@@ -17,7 +21,7 @@ module Cuttle
         # Pauses the current fiber until one of +events+ comes, or for +timeout+ seconds. Returns the events that came,
         # or what continued the fiber.
         def wait(fileno, events, timeout)
-          wait = @waits[fileno] ||= Wait.new(fileno, [])
+          wait = wait_for(fileno)
           wait.fibers += [entry = [Fiber.current, events]]
           watch(wait) ? @strands.pause(timeout) : events
         ensure
@@ -25,12 +29,12 @@ module Cuttle
         end
 
         # The poller reported the descriptor of +wait+. Continues the fibers whose events came, and continues to watch
-        # for the others. If the poller saw no event, the app has closed the descriptor without Ruby's knowledge, and
-        # its number may belong to another file. Then all its fibers continue, and find out by themselves.
+        # for the others. If the poller saw no event, the descriptor was closed: all its fibers continue, and find out
+        # by themselves.
         def ready(wait)
-          seen = @poller.unwatch(wait.fileno)
+          seen = orphaned?(wait) ? 0 : @poller.unwatch(wait.fileno)
           done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
-          wait.fibers.empty? ? @waits.delete(wait.fileno) : done.concat(renew(wait))
+          done.concat(renew(wait))
           done.each do |fiber, events|
             @strands.go(fiber, seen.zero? ? events : events & seen) if @strands.paused?(fiber)
           end
@@ -43,6 +47,19 @@ module Cuttle
         end
 
         private
+
+        # The Wait of a descriptor: the one that there is, unless it is orphaned.
+        def wait_for(fileno)
+          wait = @waits[fileno]
+          return wait if wait && @poller.watches?(fileno)
+
+          @waits[fileno] = Wait.new(fileno, [])
+        end
+
+        # Whether another Wait has the number of this one.
+        def orphaned?(wait)
+          !@waits[wait.fileno].equal?(wait)
+        end
 
         # Returns false for descriptors that epoll rejects. These are regular files, which are always ready.
         def watch(wait)
@@ -62,14 +79,14 @@ module Cuttle
         end
 
         def drop(wait)
-          @waits.delete(wait.fileno)
+          @waits.delete(wait.fileno) unless orphaned?(wait)
           left, wait.fibers = wait.fibers, []
           left
         end
 
         # The fiber no longer waits, for whatever reason.
         def forget(wait, entry)
-          return unless wait.fibers.reject! { |other| other.equal?(entry) }
+          return if !wait.fibers.reject! { |other| other.equal?(entry) } || orphaned?(wait)
 
           @poller.unwatch(wait.fileno) if wait.fibers.empty?
           renew(wait).each { |fiber, events| @strands.go_on(fiber, events) }
