@@ -259,7 +259,7 @@ class TestAdvice < Minitest::Test
   def test_what_is_no_advice_is_named_in_one_line
     ["", "{", "[]", "{}", '{"schema":"cuttle-advice/1"}'].each do |text|
       File.write(path = File.join(@directory, "a.json"), text)
-      assert_match(/no advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
+      assert_match(/not an advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
     end
     assert_raises(Tuner::Failure) { Tuner::Advice.read("#{@directory}/none") }
   end

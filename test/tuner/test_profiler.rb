@@ -66,7 +66,7 @@ class TestProfiler < Minitest::Test
 
   def test_a_request_of_the_mix_that_fails_is_named
     error = assert_raises(Tuner::Failure) { profile_of(app("404"), mix: mix_of("/gone?x=1")) }
-    assert_match(%r{\AGET /gone\?x=1 answered 404: take it out of the mix}, error.message)
+    assert_match(%r{\AGET /gone\?x=1 answered 404: remove it from the mix}, error.message)
   end
 
   def test_an_app_that_wants_a_login_is_warned_of
