@@ -79,7 +79,7 @@ class TestProfiler < Minitest::Test
   def test_a_budget_that_is_too_short_is_said
     app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
     error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }
-    assert_match(/too few for a profile: give more --budget/, error.message)
+    assert_match(/too few for a profile: increase --budget/, error.message)
   end
 
   # What was measured by then is a profile.

@@ -34,7 +34,7 @@ class TestLabStore < Minitest::Test
     create.close
     error = assert_raises(Failure) { Store.create(@directory, @lab.header) }
 
-    assert_match(/is there already/, error.message)
+    assert_match(/already exists/, error.message)
     assert_equal 6, lines.length
   end
 

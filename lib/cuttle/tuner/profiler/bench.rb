@@ -93,7 +93,7 @@ module Cuttle
 
         def check(server)
           wrong = server.proof.find { |proof| proof.proved == false } or return
-          raise Failure, "#{wrong.setting} should be #{wrong.wanted}, and is #{wrong.found || "not to be seen"}"
+          raise Failure, "#{wrong.setting} should be #{wrong.wanted}, but is #{wrong.found || "not visible"}"
         end
 
         def speed

@@ -41,8 +41,8 @@ module Cuttle
 
           raise Interrupt if @schedule.stopped?
 
-          raise Failure, "#{@samples.count} requests in #{@schedule.seconds.round} s are too few for a profile: give " \
-                         "more --budget"
+          raise Failure, "#{@samples.count} requests in #{@schedule.seconds.round} s are too few for a profile: " \
+                         "increase --budget"
         end
 
         private
