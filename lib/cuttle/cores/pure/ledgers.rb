@@ -5,9 +5,9 @@ require "tempfile"
 module Cuttle
   module Cores
     module Pure
-      # The ledgers of all places of a scoreboard (see Cuttle::Ledger), in memory that this process shares with processes
-      # that it forks afterwards: a mapped file without a name. A page of it takes memory when something is written to
-      # it. If Ruby can't map files (JRuby, which can't fork either), it is memory of this process only.
+      # The ledgers of all places of a scoreboard (see Cuttle::Ledger), in memory that this process shares with the
+      # processes that it forks afterwards: a mapped file without a name. A page of it takes memory when something is
+      # written to it. If Ruby can't map files (JRuby, which can't fork either), it is memory of this process only.
       #
       # Each process writes only to its own place.
       class Ledgers
