@@ -208,7 +208,7 @@ class TestLoadRun < Minitest::Test
                  assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
   end
 
-  # A server that ends in the midst of a run: what came is told, and why the rest failed.
+  # A server that ends in the middle of a run: the result has the responses so far, and why the rest failed.
   def test_a_server_that_goes_away
     server = Servers::Known.new
     generator = Load::Generator.new(Load::Plan.build(server.url, connections: 3, threads: 1, duration: 1))

@@ -71,7 +71,7 @@ class TestStudyDocuments < Minitest::Test
     assert_operator overview.index("## The claims"), :<, overview.index("## The questions that were left open")
   end
 
-  # Each rests on a verdict; where that is another one, the sentence is not said.
+  # Each sentence is based on a verdict; with another verdict it is left out.
   def test_the_overview_opens_with_what_to_believe
     File.write("#{@root}/beliefs.csv", "claim,verdict,sentence\nq1.1,refuted in part,More threads, more served.\n" \
                                        "q1.1,confirmed,Not said.\nq9.9,confirmed,Of nothing.\n")

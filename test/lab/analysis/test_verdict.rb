@@ -66,7 +66,7 @@ class TestLabVerdict < Minitest::Test
                  "difference from chance", verdict({ "a" => 100.0, "b" => 300.0 }, blocks: 1, controls: {}).last
   end
 
-  # Ten times as many were seen, by rounds that scatter so much that nothing is proved.
+  # The ratio is ten, but the rounds scatter so much that nothing is proved.
   def test_a_great_difference_that_is_not_proved_is_never_none
     rates = { "a" => [10, 80], "b" => [100, 2000] }
     restless = SyntheticLab.new(%w[a b], blocks: 2) { |name, _, block| rates[name][block] }

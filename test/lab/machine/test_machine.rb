@@ -4,7 +4,7 @@ require "test_helper"
 require "socket"
 require "tmpdir"
 
-# The machine: its cores, its lock, and what is to be said against it.
+# The machine: its cores, its lock, and its warnings.
 class TestLabMachine < Minitest::Test
   Cores = Cuttle::Lab::Machine::Cores
   Warnings = Cuttle::Lab::Machine::Warnings

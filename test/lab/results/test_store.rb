@@ -110,7 +110,7 @@ class TestLabStore < Minitest::Test
     create.close
   end
 
-  # What a dying server wrote last may be anything, and a mean of nothing is no number.
+  # The last output of a dying server may be anything, and a mean of no values is not a number.
   def test_values_that_json_can_not_hold
     store = Store.create(@directory, @lab.header)
     store.append(type: :failure, reason: "died: \xFF\xC3".b, rate: Float::NAN, high: Float::INFINITY, "at" => nil)

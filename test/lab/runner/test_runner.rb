@@ -135,7 +135,7 @@ class TestLabRunner < Minitest::Test
     assert_equal both.uniq, both
   end
 
-  # Cores that lose so many seconds in each run: a list.
+  # Cores that lose the given seconds in each run: a list.
   class Disturbed < SimpleDelegator
     def initialize(cores, lost)
       super(cores)
