@@ -36,7 +36,7 @@ module Cuttle
 
         register "checks", "Predicted and measured", at: 60,
                  lead: "Predicted from the profile alone, before any verification (90% intervals); measured (95% " \
-                      "intervals); ratio: measured / predicted." do |advice|
+                       "intervals); ratio: measured / predicted." do |advice|
           header = ["setting", "load", "figure", "predicted", "measured", "ratio", ""]
           rows = advice.checks.map { |each| Words.check(each) }
           Sheet.table("Predicted and measured", header, rows) if rows.any?

@@ -92,8 +92,8 @@ module Cuttle
 
         register "over-time", "Response times over time", at: 80,
                  lead: "The p50 is solid, the p99 dashed. A line is a run, second by second. If it rises or " \
-                      "falls, the server was not warm yet. If it lies apart from the others, the start was bad. If " \
-                      "runs are too short for that, a line goes from round to round." do |view|
+                       "falls, the server was not warm yet. If it lies apart from the others, the start was bad. If " \
+                       "runs are too short for that, a line goes from round to round." do |view|
           by_load(view) { |load| Timeline.new(view, load).to_html }
         end
       end

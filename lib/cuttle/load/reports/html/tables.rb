@@ -70,7 +70,7 @@ module Cuttle
 
         register("times", "Times", at: 40,
                  lead: "Response times are from the intended time of a request, service times from its sending. A " \
-                      "percentile is left out if fewer than ten values lie beyond it.") do |result|
+                       "percentile is left out if fewer than ten values lie beyond it.") do |result|
           Tables.times(result)
         end
 

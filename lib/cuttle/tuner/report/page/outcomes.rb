@@ -48,7 +48,7 @@ module Cuttle
 
         register "settings", "Settings", at: 20,
                  lead: "The cheapest comes first. Below each figure is its interval: 95% if the figure was measured, " \
-                      "90% if it is predicted." do |advice|
+                       "90% if it is predicted." do |advice|
           outcomes = Outcomes.new(advice)
           [outcomes.table, outcomes.charts]
         end
