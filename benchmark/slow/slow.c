@@ -3,11 +3,11 @@
  *
  *	slow PORT [--interval MS] KIND:COUNT[:PATH] …
  *
- 	heads:N           send a request head that never ends, an octet per interval (1000 ms)
- 	bodies:N          send a POST with a body that never ends, an octet per interval
- 	sockets:N:PATH    become WebSockets at PATH, subscribe to Action Cable's NewsChannel, and read what arrives
- 	readers:N:PATH    request PATH, and read 600 octets of the response per second
- 	stuck:N:PATH      request PATH, and read nothing
+ *	heads:N           send a request head that never ends, an octet per interval (1000 ms)
+ *	bodies:N          send a POST with a body that never ends, an octet per interval
+ *	sockets:N:PATH    become WebSockets at PATH, subscribe to Action Cable's NewsChannel, and read what arrives
+ *	readers:N:PATH    request PATH, and read 600 octets of the response per second
+ *	stuck:N:PATH      request PATH, and read nothing
  *
  * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. A client whose connection the server closes
  * connects again within a second, as an attacker would. Turns are spread evenly over the interval, and connecting over

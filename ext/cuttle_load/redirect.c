@@ -1,5 +1,5 @@
-/* Redirects of a session: where they lead, and by what request; see session.h. */
-# Redirects of a session: their targets, and the requests that follow them; see session.h.
+/* Redirects of a session: their targets, and the requests that follow them; see session.h. */
+#include "cookies.h"
 #include <string.h>
 #include <strings.h>
 

@@ -20,7 +20,7 @@ struct client {
 	unsigned waiting; /* requests not answered yet */
 	int64_t due;      /* when to answer the first one; 0: no delay runs */
 	int64_t came;     /* arrival of the last delayed request; 0: none yet */
-	int64_t free;     /* earliest time at which its client can have sent that one: the previous answer, or its arrival */
+	int64_t free;     /* earliest time its client can have sent that one: the previous answer, or its arrival */
 	int64_t answered; /* time of the last answer; 0: none yet */
 };
 
