@@ -38,7 +38,7 @@ class TestProduction < Minitest::Test
     sampled = profile_of(cpu: [0.004] * 100, app: [0.005] * 200, gvl: [0] * 200, cpu_seconds: 0.9).notes
     assert_match(/50 % of the requests/, (sampled - plain).join)
     old = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, cpu_seconds: 0.9, workers: 0).notes
-    assert_match(/Ruby before 3\.2.*does not fork/m, (old - plain).join("\n"))
+    assert_match(/before Ruby 3\.2.*without workers/m, (old - plain).join("\n"))
     assert_match(/outside the app/, profile_of(cpu: [0.004] * 200, app: [0.005] * 200).notes.join)
   end
 

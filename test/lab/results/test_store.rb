@@ -95,7 +95,7 @@ class TestLabStore < Minitest::Test
     create(2).close
     told = in_child_with(File.size(path) + 100) { Store.resume(@directory).append(@lab.records[2]) }
 
-    assert_match(/\Acan't write .*results\.jsonl: .+; what was measured before is kept/, told)
+    assert_match(/\Acan't write .*results\.jsonl: .+; earlier runs are kept/, told)
     assert_equal [@lab.header, *@lab.records.first(2)], lines
     assert_empty Results.read(@directory).damages
     Store.resume(@directory).append(@lab.records[2]).close

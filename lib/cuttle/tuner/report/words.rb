@@ -125,7 +125,7 @@ module Cuttle
           return if rivals.nil? || rivals.loses
 
           share = rivals.detectable
-          detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)} or more" if share
+          detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
           "Threads: -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
             "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
@@ -133,7 +133,7 @@ module Cuttle
         # What "measurably" means.
         def seen(advice)
           share = advice.detectable or return
-          difference = "difference of #{Numbers.effect(share)} or more in capacity would have been detected"
+          difference = "difference of #{Numbers.effect(share)} in capacity would have been detected"
           return "A #{difference}." if share <= ROUGH
 
           "Only a #{difference}: measure on a quieter machine, or with a larger --budget."
