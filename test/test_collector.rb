@@ -32,7 +32,7 @@ class TestCollector < Minitest::Test
     def due? = true
   end
 
-  # Says what it is told.
+  # Prints what the test requests.
   class Source
     attr_reader :said
 
@@ -41,7 +41,7 @@ class TestCollector < Minitest::Test
     def resume = @said << :resume
   end
 
-  # Gives the turn as often as it is told to.
+  # Grants the turn as often as the test allows.
   class Scoreboard
     attr_accessor :turns
 

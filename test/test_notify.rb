@@ -4,7 +4,7 @@ require "test_helper"
 require "socket"
 require "tmpdir"
 
-# What systemd is told, heard on a socket as systemd's.
+# The messages to systemd, received on a socket like systemd's.
 class TestNotify < Minitest::Test
   Notify = Cuttle::Notify
 

@@ -182,7 +182,8 @@ class TestRedirection < Minitest::Test
     WAYS.all? { |way| lines.any? { |line| line.start_with?("#{way} ") } }
   end
 
-  # Each writer's lines, from the first to the last, and those of other kinds: as many reports, and a child a time.
+  # The lines of each writer, from the first to the last, and those of the other kinds: that many reports, and one child
+  # at a time.
   def assert_all_there(paths, reports = 0)
     lines = all(paths)
     WAYS.each do |way|

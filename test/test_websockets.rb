@@ -139,7 +139,7 @@ class TestWebsockets < Minitest::Test
     end
   end
 
-  # Many come and go: what was closed is forgotten.
+  # Many are opened and closed: closed ones are forgotten.
   each_core("the_count_goes_with_the_sockets") do |core|
     serving(@app, core: core) do |server|
       3.times do

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# The smallest Rack app with three headers of its own.
+# The smallest Rack app that sets three headers.
 run lambda { |_env|
   [200, { "content-type" => "text/plain", "cache-control" => "no-cache", "content-length" => "13" }, ["Hello, world!"]]
 }

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Honest clients ask for /, which takes what WORK_STEPS says; slow ones for /300k and /3m, which are Strings that every
-# response has, or for /3m-anew, which is made for each, or POST a body, which is read.
+# Honest clients request /, whose work is in WORK_STEPS. Slow clients request /300k and /3m (Strings that all responses
+# share) or /3m-anew (a new String for each response), or POST a body, which the app reads.
 require_relative "../support/work"
 
 work = Bench::Work.new

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# For benchmark/restarts: answers at once, reads what is uploaded, or streams for 50 ms. Ractors can share it.
+# For benchmark/restarts: answers immediately, reads an upload, or streams for 50 ms. Ractors can share the app.
 class Restarted
   # The body of a stream.
   class Lines

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # An app with every kind of body, for bin/soak. Each response is made from the request's own id, so that a client
-# notices another client's response. /collect runs GC, and /settle also has malloc give its free pages back. Ractors can
+# notices another client's response. /collect runs GC; /settle also makes malloc return its free pages. Ractors can
 # share the app.
 require "digest/md5"
 require "tempfile"
@@ -10,7 +10,7 @@ TEXT = { "content-type" => "text/plain" }.freeze
 KEPT = Tempfile.new("soak").tap { |file| file.write("f" * 100_000) && file.flush } # until the process ends
 FILE = KEPT.path.dup.freeze
 
-# Parts from a thread of its own, as from a database's cursor. The thread ends when the body is closed.
+# Produces parts in its own thread, like a database cursor. The thread ends when the body is closed.
 class Fed
   def initialize(id)
     @queue = queue = Thread::SizedQueue.new(2)
@@ -60,7 +60,7 @@ class Pages
     text(Cuttle::Malloc.trim.to_s)
   end
 
-  # The whole response, on the socket itself.
+  # Writes the whole response on the socket itself.
   def hijack(env, id)
     socket = env["rack.hijack"].call
     socket.write("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: #{id.bytesize}\r\n\r\n#{id}")

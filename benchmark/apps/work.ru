@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# An app that computes and waits, as the environment says (benchmark/support/work.rb).
+# An app that computes and waits as its environment specifies (benchmark/support/work.rb).
 require_relative "../support/work"
 
 work = Bench::Work.new

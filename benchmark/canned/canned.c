@@ -1,13 +1,13 @@
 /*
- * The canned responder: how fast a server can be on this machine when it understands nothing.
+ * The canned responder: the highest speed of a server on this machine, because it does not interpret requests.
  *
- * Law: one thread, one epoll; every readable event is one read and one write of a fixed string. What was read is not
- * looked at, so it is no HTTP server: it is the height of the bar that benchmark/hello measures others against.
- * Stands under wrk only, which sends one small request at a time on each connection.
+ * Law: one thread, one epoll. Every readable event is one read and one write of a fixed string. The program ignores
+ * what it reads, so it is not an HTTP server: it is the upper bound that benchmark/hello compares servers with. Use it
+ * only with wrk, which sends one small request at a time on each connection.
  *
  *	canned PORT FILE [--edge]
  *
- * FILE holds the octets to answer with. --edge registers connections edge triggered.
+ * FILE contains the octets of the answer. --edge registers connections edge-triggered.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -3,19 +3,19 @@
 require "uri"
 
 module Bench
-  # Load generators: how each is called, and what it reports. Each runs as one process of one thread where it has an
-  # option for that.
+  # Load generators: their command lines and their reports. Each runs as one process with one thread if it has an option
+  # for that.
   #
-  # A Tool answers
-  #   name, unavailable     nil, or why it can't be run here
+  # A Tool has
+  #   name, unavailable     the reason why it can't run here, or nil
   #   command(url, connections:, seconds:, rate:) => argv
-  #   figures(output)                => { rate:, p50:, p99:, max: } (per second; seconds; nil: it does not say)
+  #   figures(output)                => { rate:, p50:, p99:, max: } (per second; seconds; nil: not reported)
   module LoadTools
     CUTTLE = [RbConfig.ruby, "-I", File.join(ROOT, "lib"), File.join(ROOT, "exe/cuttle"), "load"].freeze
-    MANY = 5_000_000 # requests, where a tool wants a number beside the time (ab reserves memory for each)
+    MANY = 5_000_000 # requests, for tools that need a number besides the duration (ab reserves memory for each)
 
-    # open: has intended times, and needs a rate. idle: argv of a run that does next to nothing, whose CPU time is that
-    # of starting the tool; nil where that is too little to count.
+    # open: whether it has intended times and needs a rate. idle: argv of a run that does almost nothing, whose CPU time
+    # is that of the tool's start; nil if that is negligible.
     Tool = Struct.new(:name, :program, :open, :build, :read, :idle, keyword_init: true) do
       def unavailable
         "#{program} is not installed" unless Lab::Machine.program(program) || File.executable?(program)
@@ -30,7 +30,7 @@ module Bench
       end
     end
 
-    # What the servers answer: ab speaks HTTP/1.0, where a connection persists only if the server says so.
+    # The servers' answer. ab uses HTTP/1.0, in which a connection persists only if the server says so.
     ANSWER = "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 13\r\n\r\nHello, world!"
 
     module_function
@@ -54,7 +54,7 @@ module Bench
         warning: result["marks"].map { |mark| mark["name"] }.join(" "), lag_p99: number(lag, 1e-3) }
     end
 
-    # As the lab reads that tester.
+    # Reads the output like the lab's tester of that name.
     def tester(name, output)
       said = Lab::Testers.find(name).read(output) or return {}
       times = said.fetch(:percentiles, {}).transform_keys(&:to_f)
@@ -90,7 +90,7 @@ module Bench
       ["wrk", "-t1", "-c#{connections}", "-d#{seconds}s", "-s", script, url]
     end
 
-    # All there are; those with open: true need a rate.
+    # All tools; those with open: true need a rate.
     def all
       json = ["-q", "--json", "-", "-t", "1"]
       [
@@ -125,7 +125,7 @@ module Bench
       ]
     end
 
-    # Those that are wanted and installed; the others are named with their reasons.
+    # The tools that are wanted and installed; prints the others with the reasons.
     def usable(options, tools = all)
       tools.select { |tool| options.wants?(tool.name) }.reject do |tool|
         warn "#{tool.name}: #{tool.unavailable}" if tool.unavailable
@@ -133,7 +133,7 @@ module Bench
       end
     end
 
-    # Runs a command on the load's core; returns [its output, its CPU seconds].
+    # Runs a command on the load's core. Returns [its output, its CPU seconds].
     def run(command, cores, &while_running)
       before = Lab::Machine.children_cpu
       thread = while_running && Thread.new(&while_running)

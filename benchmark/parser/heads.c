@@ -1,6 +1,6 @@
 /*
- * What does the parser alone cost? Parses a head again and again, from memory that is in the cache, and prints the best
- * of several rounds: the parser's own share, without interference. Built and run by benchmark/parser/run.
+ * What does the parser alone cost? Parses a head repeatedly from memory that is in the cache, and prints the best of
+ * several rounds: the parser's own cost, without interference. benchmark/parser/run builds and runs it.
  *
  *	heads [ROUNDS]
  */
@@ -38,7 +38,7 @@ static double now(void)
 	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
 }
 
-/* Nanoseconds a head. */
+/* Nanoseconds per head. */
 static double measure(const char *octets)
 {
 	static struct cuttle_head head;

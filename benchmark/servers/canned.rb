@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Bench
-  # The canned responder (benchmark/canned/canned.c) as a peer of the lab: it answers each request with the octets that
-  # Cuttle answers to GET / from the same app, or with those it is given.
+  # The canned responder (benchmark/canned/canned.c) as a peer of the lab. It answers each request with the octets that
+  # Cuttle answers to GET / from the same app, or with given octets.
   class Canned < Peers::Peer
     SOURCE = File.join(ROOT, "benchmark/canned/canned.c")
-    EDGE = "edge" # the model that asks epoll for edges
+    EDGE = "edge" # the model with edge-triggered epoll
 
     def initialize(name = "canned", response: nil)
       super(name)

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # `cuttle serve` of a checkout at +root+ with flags of its own, as a peer of the lab that proves no settings: another
-  # commit may know others.
+  # `cuttle serve` of the checkout at +root+ with its own flags, as a peer of the lab. It proves no settings, because
+  # another commit may have others.
   class Checkout < Peers::Cuttle
     def initialize(name, root, flags)
       super(name)

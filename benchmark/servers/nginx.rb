@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module Bench
-  # nginx with one worker as a peer of the lab; the app is a directory, which it serves by sendfile.
+  # nginx with one worker as a peer of the lab. The app is a directory, which nginx serves with sendfile.
   class Nginx < Peers::Peer
     def package = "nginx-light"
     def workers = (1..1)

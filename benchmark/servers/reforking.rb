@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # Puma whose workers are forked from its first worker, which has served (fork_worker), as a peer of the lab. It can't
-  # load the app before the first fork.
+  # Puma with fork_worker, as a peer of the lab: its workers are forked from its first worker, which has served. It
+  # can't load the app before the first fork.
   class ForkingPuma < Peers::Puma
     def gem_directory = Peers.find("puma").gem_directory
     def unavailable = Peers.find("puma").unavailable
@@ -16,7 +16,7 @@ module Bench
     end
   end
 
-  # Pitchfork whose workers are forked from one that has served, twice.
+  # Pitchfork whose workers are forked, twice, from a worker that has served.
   class ReforkingPitchfork < Peers::Pitchfork
     def gem_directory = Peers.find("pitchfork").gem_directory
     def unavailable = Peers.find("pitchfork").unavailable

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
 module Bench
-  # Servers that speak TLS on a port of their own beside the plain one, which the lab asks whether they are there. All
-  # have one certificate and one cipher.
+  # Servers with TLS on a second port beside the plain one, on which the lab checks that they are ready. All have the
+  # same certificate and cipher.
   module Secured
     SUITE = "TLS_AES_128_GCM_SHA256"
     DIRECTORY = File.join(TMP, "tls")
 
     module_function
 
-    # The port for TLS beside a plain one: far from those that the lab gives out.
+    # The TLS port for a plain port: far from the ports that the lab uses.
     def port(plain) = plain > 40_000 ? plain - 20_000 : plain + 20_000
 
-    # [certificate, key], made once.
+    # [certificate, key], created once.
     def files
       paths = %w[cert.pem key.pem].map { |name| File.join(DIRECTORY, name) }
       make(*paths) unless paths.all? { |path| File.exist?(path) }
@@ -26,7 +26,7 @@ module Bench
       done or raise Lab::Failure, "openssl could not make a certificate"
     end
 
-    # A trial that loads the port for TLS.
+    # A trial that loads the TLS port.
     class Trial < Lab::Runner::Trial
       private
 
@@ -34,7 +34,7 @@ module Bench
         super
         uri = URI(@url)
         @url = "https://#{uri.host}:#{Secured.port(uri.port)}#{uri.request_uri}"
-        @options = { **@options, insecure: true } # cuttle load, which warms up, checks certificates; wrk does not
+        @options = { **@options, insecure: true } # cuttle load, for the warm-up, checks certificates; wrk does not
       end
     end
 

@@ -1,21 +1,22 @@
 /*
- * Slow clients: thousands of connections that take a server's patience, from one thread that costs little itself.
+ * Slow clients: thousands of connections that occupy a server, from one thread that uses little CPU time itself.
  *
  *	slow PORT [--interval MS] KIND:COUNT[:PATH] …
  *
- *	heads:N           send a request head that never ends, an octet each interval (1000 ms)
- *	bodies:N          send a POST with a body that never ends, an octet each interval
- *	sockets:N:PATH    become WebSockets at PATH, subscribe to Action Cable's NewsChannel, and read what comes
- *	readers:N:PATH    ask for PATH, and read 600 octets of the response for each second
- *	stuck:N:PATH      ask for PATH, and read nothing
+ *	heads:N           send a request head that never ends, an octet per interval (1000 ms)
+ *	bodies:N          send a POST with a body that never ends, an octet per interval
+ *	sockets:N:PATH    become WebSockets at PATH, subscribe to Action Cable's NewsChannel, and read what arrives
+ *	readers:N:PATH    request PATH, and read 600 octets of the response per second
+ *	stuck:N:PATH      request PATH, and read nothing
  *
- * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. Whom the server closes connects again within a
- * second, as an attacker would. Turns are spread evenly over the interval, and connecting over a second.
+ * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. A client whose connection the server closes
+ * connects again within a second, as an attacker would. Turns are spread evenly over the interval, and connecting over
+ * a second.
  *
- * Prints "ready" once every client was active at least once, and every WebSocket subscribed, or after 20 s. Then a line
- * on standard input, whatever is in it, is answered with the counts as a line of JSON; the end of standard input ends
- * the program. All connections ask for an MSS as Ethernet has it and have a small receive buffer. With the loopback
- * device's MSS of 64 KB the kernel would buffer megabytes of an unread response; on a real network it can't.
+ * Prints "ready" when every client was active at least once, and every WebSocket subscribed, or after 20 s. Then the
+ * program answers each line on standard input, whatever its content, with the counts as a line of JSON. It exits at the
+ * end of standard input. All connections request an Ethernet MSS and have a small receive buffer. With the loopback
+ * device's MSS of 64 KB the kernel would buffer megabytes of an unread response, which it can't on a real network.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -37,10 +38,10 @@
 #define EVENTS 512
 #define MAX_CLIENTS 60000
 #define STEP_MS 10        /* between two turns */
-#define CONNECT_MS 1000   /* in which every client that is closed tries to connect */
+#define CONNECT_MS 1000   /* in which every closed client tries to connect */
 #define PATIENCE_MS 20000 /* for every client to become active once */
 #define PER_ADDRESS 4000  /* clients that share a source address, and so its local ports */
-#define READ_RATE 600     /* octets a second that a reader takes: a little more than a server may ask for */
+#define READ_RATE 600     /* octets per second that a reader takes: slightly more than a server may require */
 #define MAX_PORTION 65536
 #define SUBSCRIBE "{\"command\":\"subscribe\",\"identifier\":\"{\\\"channel\\\":\\\"NewsChannel\\\"}\"}"
 #define SUBSCRIBED "confirm_subscription"
@@ -56,8 +57,8 @@ enum state { CLOSED, CONNECTING, ACTIVE };
 
 static const char *const NAMES[KINDS] = {"heads", "bodies", "sockets", "readers", "stuck"};
 
-/* active: of this kind now; opened, closed: connections so far, and those of them that the server ended; refused:
- * attempts that failed; answered: connections on which octets came; octets: how many. */
+/* active: clients of this kind now; opened: connections so far; closed: those of them that the server ended; refused:
+ * failed attempts; answered: connections on which octets arrived; octets: their number. */
 struct counts {
 	long wanted, active, opened, closed, refused, answered, octets;
 };
@@ -70,7 +71,7 @@ struct client {
 
 static struct client clients[MAX_CLIENTS];
 static int client_count, ready_count, epoll;
-static size_t portion; /* octets that a reader takes at a turn */
+static size_t portion; /* octets that a reader takes per turn */
 static struct counts counts[KINDS];
 static char opening[KINDS][512];
 static struct sockaddr_in server;
@@ -126,7 +127,7 @@ static void add_clients(char *argument)
 		clients[client_count++] = (struct client){.descriptor = -1, .kind = (unsigned char)kind};
 }
 
-/* The client has no connection any more. */
+/* The client has lost its connection. */
 static void leave(struct client *client, long *count)
 {
 	if (client->state == ACTIVE)
@@ -139,7 +140,7 @@ static void leave(struct client *client, long *count)
 	++*count;
 }
 
-/* A socket with an address of its own for every so many clients. */
+/* A socket. Each PER_ADDRESS clients have their own source address. */
 static int new_socket(int number)
 {
 	struct sockaddr_in source = {.sin_family = AF_INET};
@@ -161,7 +162,7 @@ static int new_socket(int number)
 static void begin(struct client *client)
 {
 	int number = (int)(client - clients);
-	/* Who reads at his own pace wants to know of the end only. */
+	/* A client that reads at its own pace needs only the event for the end. */
 	uint32_t interest = EPOLLOUT | EPOLLRDHUP | EPOLLET | (client->kind < READERS ? EPOLLIN : 0);
 	struct epoll_event event = {.events = interest, .data.u32 = (uint32_t)number};
 
@@ -176,7 +177,7 @@ static void begin(struct client *client)
 		die("epoll_ctl");
 }
 
-/* The client is what it should be. */
+/* The client has become active. */
 static void arrive(struct client *client)
 {
 	if (!client->was_active)
@@ -184,7 +185,7 @@ static void arrive(struct client *client)
 	client->was_active = true;
 }
 
-/* The connection is there: the part of a request that comes at once. */
+/* The connection is established: sends the part of a request that is sent immediately. */
 static void introduce(struct client *client)
 {
 	const char *text = opening[client->kind];
@@ -200,7 +201,7 @@ static void introduce(struct client *client)
 		arrive(client);
 }
 
-/* Takes what is there, up to a portion. The end of the connection ends the client's part in it. */
+/* Reads what is available, up to a portion. At the end of the connection, the client is closed. */
 static void take(struct client *client)
 {
 	char octets[MAX_PORTION];
@@ -218,7 +219,7 @@ static void take(struct client *client)
 	client->answered = true;
 }
 
-/* A text frame that is masked with zeros. */
+/* Sends a text frame, masked with zeros. */
 static bool subscribe(int descriptor)
 {
 	static const char text[] = SUBSCRIBE;
@@ -228,7 +229,7 @@ static bool subscribe(int descriptor)
 	return send(descriptor, frame, sizeof(frame), MSG_NOSIGNAL) == sizeof(frame);
 }
 
-/* Takes all that is there. What comes first says whether this is a WebSocket. */
+/* Reads everything that is available. The first octets show whether this is a WebSocket. */
 static void listen_to(struct client *client)
 {
 	static const char switching[13] = "HTTP/1.1 101 ";
@@ -301,7 +302,7 @@ static void print_counts(void)
 	fflush(stdout);
 }
 
-/* Whether standard input goes on. */
+/* Whether standard input is still open. */
 static bool hear(void)
 {
 	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -315,7 +316,8 @@ static bool hear(void)
 	return true;
 }
 
-/* Everybody whose turn it is by +now+: turns are STEP_MS apart, and each client has one in +steps+ of them. */
+/* Gives a turn to all clients that are due by +now+: turns are STEP_MS apart, and each client has one in +steps+ of
+ * them. */
 static void take_turns(long *next, long now, int steps)
 {
 	const int rest = CONNECT_MS / STEP_MS;

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# What the scripts in benchmark/ share: see benchmark/README.md. A benchmark is a plan for the lab, which runs it, keeps
-# its results and watches the machine; here is what only benchmarks have.
+# The common part of the scripts in benchmark/; see benchmark/README.md. A benchmark is a plan for the lab, which runs
+# it, keeps its results and watches the machine. This file has the parts that only benchmarks need.
 
 require "fileutils"
 require "json"
@@ -18,7 +18,7 @@ module Bench
   Peers = Lab::Servers::Peers
 
   ROOT = File.expand_path("../..", __dir__)
-  # Everything the benchmarks make: programs, logs, results.
+  # Everything that the benchmarks create: programs, logs, results.
   TMP = File.join(ROOT, "tmp/benchmark")
   RESULTS = File.join(TMP, "results")
   LOGS = File.join(TMP, "logs")
@@ -29,7 +29,8 @@ module Bench
   end
 
   # Runs a benchmark script: the block fills in the plan (it also gets the Options), the lab runs the plan as the
-  # command line says, and the report is printed. own: a Proc that adds options of the script to the OptionParser.
+  # command line specifies, and the report is printed. own: a Proc that adds the script's own options to the
+  # OptionParser.
   def self.run(name, title, columns:, rounds: 5, seconds: 3, own: nil)
     options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)
@@ -43,7 +44,7 @@ module Bench
     abort "benchmark/#{name}: #{error.message}"
   end
 
-  # Has bin/cuttle install gems and compile where that is to be done.
+  # Lets bin/cuttle install gems and compile if that is necessary.
   def self.make_ready
     FileUtils.mkdir_p(LOGS)
     log = "#{LOGS}/setup.log"
@@ -51,14 +52,14 @@ module Bench
     done or raise Lab::Failure, "bin/cuttle could not make itself ready (see #{log})"
   end
 
-  # One core for the server, and one for the load: the first two that this process may use, where none are named.
+  # One core for the server, and one for the load: without given ones, the first two that this process may use.
   def self.cores(server: nil, load: nil, allowed: Lab::Machine::Cores.allowed)
     server ||= (allowed - [load]).first
     load ||= (allowed - [server]).first || server
     Lab::Machine::Cores.new(server: [server], load: [load], allowed: allowed)
   end
 
-  # Yields a server of its own on these cores, for what is no plan. settings: of Servers::Setup. Raises Failure.
+  # Yields a server on these cores, for measurements without a plan. settings: those of Servers::Setup. Raises Failure.
   def self.serve(peer, cores, **settings)
     server = Lab::Servers::Server.start(peer, setup(peer, cores, **settings))
     yield server
@@ -75,7 +76,7 @@ module Bench
                                        log: "#{LOGS}/#{peer.name}.log", **settings)
   end
 
-  # Compiles one of the benchmarks' own C programs into tmp/, when its source is newer. Returns the program's path.
+  # Compiles a C program of the benchmarks into tmp/ if its source is newer. Returns the program's path.
   def self.compile(source)
     program = File.join(TMP, File.basename(source, ".c"))
     return program if File.exist?(program) && File.mtime(program) > File.mtime(source)

@@ -1,19 +1,19 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial of the lab that takes more than its parts, with a name for the load that asks for it.
+  # A kind of trial with its further arguments, and a name by which a load refers to it.
   Trial = Struct.new(:name, :kind, :arguments) do
     def call(**parts)
       kind.new(*arguments, **parts)
     end
   end
 
-  # A trial: what a crowd costs the active clients of a server. It is loaded without the crowd, among it, and without it
-  # again; what changes with time falls on both sides. A kind of it has
-  #   among                       the figures of a phase among the crowd (see with_crowd), and more
-  #   figures(among, rate, p99)   what the run has beside the lab's, where without the crowd rate and p99 were these
+  # A trial: the effect of a crowd of clients on the active clients of a server. The server is loaded without the crowd,
+  # with it, and without it again, so that changes over time affect both sides. A subclass has
+  #   among                       the figures of a phase with the crowd (see with_crowd), and further ones
+  #   figures(among, rate, p99)   the run's figures in addition to the lab's; rate and p99 are those without the crowd
   class Beside < Lab::Runner::Trial
-    PATIENCE = 30 # seconds for the server to be rid of the crowd
+    PATIENCE = 30 # seconds in which the server must release the crowd
 
     # crowd: SlowClients or SlowHttpTest.
     def initialize(crowd, **parts)
@@ -48,8 +48,8 @@ module Bench
       { result: result, meter: meter, rate: result.rate, p99: p99, cpu: meter.server["cpu_us"] }
     end
 
-    # Yields while the crowd is there. At the end the server has no more descriptors than before, but for those of the
-    # active clients, or had its time.
+    # Yields while the crowd is connected. Afterwards, waits until the server has no more descriptors than before plus
+    # those of the active clients, or until PATIENCE is over.
     def with_crowd(seconds = nil)
       raise Lab::Failure, @crowd.unavailable if @crowd.unavailable
 

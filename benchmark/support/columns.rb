@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
 module Bench
-  # The columns a table may have: how each is headed, and how it is told from Results for a subject and the one it is
-  # compared with.
+  # The columns that a table may have: the heading of each, and how its value is computed from Results for a subject and
+  # the subject that it is compared with.
   module Columns
-    # way: what is shown: nil (the median), :ratio (to the base's, the median), :quartiles (the median with its
+    # way: the value to show: nil (the median), :ratio (to the base's, the median), :quartiles (the median with its
     # quartiles) or :interval (the ratio to the base's with its 95% interval).
     Column = Struct.new(:heading, :figure, :scale, :digits, :way) do
-      # The cell's text, or "" where there is nothing to tell.
+      # The cell's text, or "" without a value.
       def text(results, name, base)
         value, *range = values(results, name, base)
         return "" unless value
@@ -34,7 +34,7 @@ module Bench
       end
     end
 
-    # Figure => its heading, the factor of what is shown, and digits.
+    # Figure => its heading, the factor of the shown value, and digits.
     FIGURES = {
       "rate" => ["requests/s", 1, 0], "byte_rate" => ["MB/s", 1e-6, 0], "cpu" => ["CPU us/request", 1, 2],
       "p50" => ["p50 ms", 1, 2], "p95" => ["p95 ms", 1, 2], "p99" => ["p99 ms", 1, 2], "p95_p50" => ["p95/p50", 1, 2],
@@ -57,7 +57,7 @@ module Bench
     WAYS = { "ratio" => "times base", "interval" => "times base [95%]",
              "quartiles" => "times without [quartiles]" }.freeze
 
-    # The Column of that name: a figure, or a figure with a way, as "rate_interval".
+    # The Column with that name: a figure, or a figure with a way, such as "rate_interval".
     def self.fetch(name)
       heading, *form = FIGURES[name]
       return Column.new(heading, name, *form) if heading

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what slow clients do to honest ones. Their arrival is measured apart: it lasts a second or two, and what
-  # they ask for then is work for any server.
+  # A trial: the effect of slow clients on honest ones. The arrival of the slow clients is measured separately: it takes
+  # a second or two, and their requests are work for any server.
   class Hostility < Beside
     ARRIVAL = 5
     ALONE = 2
@@ -11,8 +11,8 @@ module Bench
 
     def outer = @plan.duration / 2.0
 
-    # arrival: a phase from when they are connected; slow_alone: the share of its core that the server takes while only
-    # slow ones are there; slow_growth: MB of RSS more than before; and the crowd's own.
+    # arrival: a phase that begins when they connect. slow_alone: the share of its core that the server uses while only
+    # slow clients are connected. slow_growth: the growth of RSS in MB. Also the crowd's own figures.
     def among
       rss = @server.tree.rss
       with_crowd(ARRIVAL + ALONE + @plan.duration) do
@@ -22,7 +22,7 @@ module Bench
       end
     end
 
-    # Of its core, while nobody but the slow ones asks anything of it.
+    # The share of its core that the server uses while only the slow clients are connected.
     def cpu_share
       before = [@server.tree.cpu_seconds, Cuttle.now]
       sleep ALONE

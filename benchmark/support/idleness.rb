@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what idle connections cost a server in memory, and the active ones in speed. The crowd made one request
-  # each and then keeps its connections without a word. The app collects garbage on GET /settle.
+  # A trial: what idle connections cost a server in memory, and the active ones in speed. Each client of the crowd sends
+  # one request and then keeps its connection silently. The app collects garbage on GET /settle.
   class Idleness < Beside
     SETTLE_TIMEOUT = 10
     SETTLE_INTERVAL = 0.5
-    STEADY = 64 # kilobytes between two looks that count as no change
+    STEADY = 64 # kilobytes; smaller changes between two reads count as none
 
     private
 
-    # idle: connections still held at the end; idle_bytes: memory each cost.
+    # idle: connections still open at the end. idle_bytes: memory per connection.
     def among
       empty = settled_memory
       with_crowd do
@@ -26,7 +26,7 @@ module Bench
       )
     end
 
-    # Kilobytes, after garbage collection, when they have stopped changing.
+    # Kilobytes after garbage collection, when they no longer change.
     def settled_memory
       2.times { @server.get("/settle") }
       deadline = Cuttle.now + SETTLE_TIMEOUT

@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
 module Bench
-  # What may be said on the command line of every benchmark.
+  # The command-line options of every benchmark.
   class Options
     attr_reader :rounds, :seconds, :seed, :patience, :cores, :command
 
-    # rounds, seconds: the benchmark's own defaults; own: a Proc that adds options of its own to the OptionParser.
+    # rounds, seconds: the benchmark's own defaults. own: a Proc that adds the script's own options to the OptionParser.
     def initialize(arguments, name:, rounds:, seconds:, own: nil)
       @rounds = rounds
       @seconds = seconds
@@ -20,7 +20,7 @@ module Bench
       @cores = Bench.cores(**@pins)
     end
 
-    # Whether the subject of that name is wanted. A word matches the names that contain it.
+    # Whether the subject with that name is wanted. A word matches the names that contain it.
     def wants?(name)
       (@only.empty? || @only.any? { |word| name.include?(word) }) && @except.none? { |word| name.include?(word) }
     end

@@ -1,29 +1,29 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what a server does with several times the requests that it can serve. Its capacity is measured first, by a
-  # closed loop; then an open loop offers so many times as much, as clients do who know nothing of each other.
+  # A trial: how a server behaves under several times the requests that it can serve. First a closed loop measures its
+  # capacity. Then an open loop offers a multiple of it, as independent clients do.
   class Overload < Lab::Runner::Trial
     CAPACITY_SECONDS = 5
-    CLIENTS = 20 # of the closed loop: enough to keep every thread busy
-    CONNECTIONS = 4_000 # of the open loop, at most
-    PROBES = 100 # requests per second of the offered ones whose times are told by status
+    CLIENTS = 20 # connections of the closed loop: enough to keep every thread busy
+    CONNECTIONS = 4_000 # most connections of the open loop
+    PROBES = 100 # requests per second, among the offered ones, whose times are kept by status
     TIMEOUT = 10
     MOST = CONNECTIONS + 2 * PROBES * TIMEOUT # connections in all
-    INTERVAL = 0.5 # seconds between two looks at the memory
+    INTERVAL = 0.5 # seconds between two reads of the memory
 
-    # factor: how many times the capacity is offered; timeout: seconds after which a client gives up.
+    # factor: the offered rate / the capacity. timeout: seconds after which a client gives up.
     def initialize(factor, timeout = TIMEOUT, **parts)
       super(**parts)
       @factor = factor
       @timeout = timeout
     end
 
-    # The lab's record of the capacity, and of the overload:
+    # The lab's record of the capacity, with the figures of the overload:
     #   offered, goodput             requests, and right responses, per second; goodput_share: of the capacity
-    #   accepted_p50, accepted_p99   times of the right responses, milliseconds; nil where there was none
-    #   shed_p99                     of the 503s
-    #   shed                         share of all responses
+    #   accepted_p50, accepted_p99   times of the right responses in milliseconds; nil if there were none
+    #   shed_p99                     the same of the 503s
+    #   shed                         share of 503s in all responses
     #   growth                       MB of RSS from a third of the run to its end
     def run(configuration, route, **)
       prepare(configuration, route)
@@ -33,7 +33,7 @@ module Bench
 
       run = record(capacity, meter, nil)
       memory, (load, probes) = watch { offer(capacity.rate * @factor) }
-      errors = Results.sum([capacity.errors, load.errors.except(:status_5xx)]) # a 503 is what it is for
+      errors = Results.sum([capacity.errors, load.errors.except(:status_5xx)]) # 503s are expected
       figures = figures(capacity.rate, load, probes, memory)
       run.merge("figures" => figures, "errors" => errors) unless load.interrupted?
     end
@@ -47,7 +47,7 @@ module Bench
       [@generator.call(@url, **@options, **options), probes.value]
     end
 
-    # Returns [kilobytes of RSS every INTERVAL, what the block returned].
+    # Returns [kilobytes of RSS every INTERVAL, the block's value].
     def watch
       memory, over = [], false
       thread = Thread.new { memory << @server.tree.rss and sleep(INTERVAL) until over }
@@ -65,7 +65,7 @@ module Bench
         growth: (memory.last - memory[memory.size / 3]) / 1024.0 }
     end
 
-    # Responses with the right status while requests were sent.
+    # The number of right responses while requests were sent.
     def good(load)
       load.windows.reject(&:draining?).sum do |window|
         window.responses - window.errors.sum { |kind, count| kind.start_with?("status") ? count : 0 }

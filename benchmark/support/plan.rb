@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
 module Bench
-  # What a benchmark measures, declared as a study's is: subjects (a server of its own under one load each), the columns
-  # that tell of them, and the figures to reach.
+  # The plan of a benchmark, declared like a study's: subjects (each its own server under one load), the columns of its
+  # table, and the figures to reach.
   class Plan
-    WARM_UP = 2 # seconds; half of them are enough where the rate is steady
-    SPARE = 1_000 # descriptors of a server beside those of connections
-    TIMEOUT = 30 # seconds; wrk drops what takes longer, so it is far above what any sane server needs
+    WARM_UP = 2 # seconds; half are enough if the rate is steady
+    SPARE = 1_000 # descriptors of a server that are not connections
+    TIMEOUT = 30 # seconds; wrk drops slower responses, so it is far above the time that any server should need
 
-    # app: of Lab::Options. environment: of every server. connections: how many there will be, where they are many.
-    # whole: whether the server may use every core, and so shares one with the load. warm_up: seconds at most.
+    # app: as in Lab::Options. environment: for every server. connections: their number, if it is large. whole: whether
+    # the server may use every core, one of them shared with the load. warm_up: the most seconds.
     attr_accessor :app, :environment, :connections, :whole, :warm_up
     attr_reader :trials
 
@@ -26,8 +26,8 @@ module Bench
     end
 
     # A load for subjects. tester: "wrk", or nil for `cuttle load`. rate: requests per second of an open loop. octets:
-    # of a right response's body, nil for any. requests: a number of them instead of a time. trial: a Trial, where the
-    # lab's own is not meant.
+    # the size of a right response's body, nil for any. requests: their number in place of a time. trial: a Trial, in
+    # place of the lab's own.
     def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, requests: nil, trial: nil)
       name = ["#{connections} connections", path, ("#{rate}/s" if rate), ("#{requests} requests" if requests), tester,
               trial&.name].compact.join(" ")
@@ -37,15 +37,15 @@ module Bench
         "trial" => (name if trial) }
     end
 
-    # Cuttle. base: the name of the subject that it is compared with, and runs next to. flags: of `cuttle serve`.
-    # workers: ractors, with that engine.
+    # A subject that runs Cuttle. base: the name of the subject that it is compared with and that runs next to it.
+    # flags: those of `cuttle serve`. workers: ractors, for that engine.
     def serve(name, load, engine: "hybrid", workers: 0, threads: 1, flags: nil, base: nil, env: {})
       add(name, load, base, env, "server" => "cuttle", "model" => engine, "workers" => workers, "threads" => threads,
                                  "keep_alive" => true, "flags" => flags)
     end
 
-    # Another server, with its own habits: one process, unless workers says more; where it has no pool, threads count
-    # for nothing.
+    # A subject that runs another server, with its own defaults: one process unless workers is given. Without a pool,
+    # threads has no effect.
     def other(server, load, name: server, model: nil, workers: nil, threads: 1, base: nil, env: {})
       peer = Peers.find(server)
       numbers = { "server" => server, "model" => model || peer.models.first, "workers" => workers || peer.workers.begin,
@@ -56,9 +56,9 @@ module Bench
       add(name, load, base, env, **numbers, "threads" => possible || threads)
     end
 
-    # A figure to reach: figure (a name of Results) of a subject; by another's in the same round, where by names one, or
-    # by a number. The least or the most that it may be is the bound. shown: for the whole 95% interval. Of many
-    # subjects by many others, the worst counts.
+    # A figure to reach: figure (a name of Results) of a subject, divided by another subject's in the same round if +by+
+    # is a name, or by a number. The bound is at_least or at_most. shown: the whole 95% interval must be within the
+    # bound. With several subjects or several others, the worst ratio counts.
     def figure(text, figure, of:, by: nil, at_least: nil, at_most: nil, shown: false)
       @figures << { "text" => text, "figure" => figure.to_s, "of" => of, "by" => by, "shown" => shown,
                     "sense" => at_least ? "at_least" : "at_most", "bound" => at_least || at_most }
@@ -68,7 +68,7 @@ module Bench
       @pairs.map { |configuration, _| configuration["name"] }
     end
 
-    # The lab's plan, of the subjects that are wanted.
+    # The lab's plan for the wanted subjects.
     def lab(options)
       Cuttle::Load::Plan::Checks.allow_files(connections + SPARE) if connections
       wanted = @pairs.select { |configuration, _| options.wants?(configuration["name"]) }
@@ -93,7 +93,7 @@ module Bench
       @pairs << [configuration, load]
     end
 
-    # What the report needs beside the lab's results.
+    # What the report needs in addition to the lab's results.
     def note
       { "name" => @name, "title" => @title, "columns" => @columns, "figures" => @figures,
         "commit" => version("git", "-C", ROOT, "describe", "--always", "--dirty=+"),

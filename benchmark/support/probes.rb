@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Bench
-  # A few requests at random times among a load, whose times are told by status, which a load generator's histogram does
-  # not: a Poisson process sees what every client sees. One thread, connections kept and used again; a request waits
-  # from its intended time on.
+  # Sends a few requests at random times during a load and keeps their times by status, which a load generator's
+  # histogram does not. A Poisson process sees what every client sees. It uses one thread and persistent connections. A
+  # request's time runs from its intended time.
   class Probes
     REQUEST = "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 
-    # asked: the intended time of the request under way, nil where there is none.
+    # asked: the intended time of the request in flight, nil without one.
     Client = Struct.new(:socket, :asked, :connected, :received)
 
-    # rate: requests per second; timeout: seconds after which one has failed.
+    # rate: requests per second. timeout: seconds after which a request has failed.
     def initialize(port, rate:, timeout:, seed: 1)
       @address = Socket.sockaddr_in(port, "127.0.0.1")
       @rate = rate
@@ -18,7 +18,7 @@ module Bench
       @random = Random.new(seed)
     end
 
-    # Status (Integer, :timeout or :failed) => seconds each took. Returns when the last one has its answer.
+    # Status (Integer, :timeout or :failed) => seconds of each request. Returns when the last one has its answer.
     def run(seconds)
       @clients, @idle, @times = [], [], Hash.new { |hash, key| hash[key] = [] }
       upcoming = Cuttle.now
@@ -35,7 +35,7 @@ module Bench
 
     private
 
-    # Sends those whose time has come; returns the time of the next.
+    # Sends the requests that are due. Returns the time of the next one.
     def ask_until_now(upcoming, deadline)
       while upcoming < deadline && upcoming <= Cuttle.now
         ask(upcoming)
@@ -87,7 +87,7 @@ module Bench
       finish(client, :failed)
     end
 
-    # An idle connection that the server has closed is no failure.
+    # If the server has closed an idle connection, that is not a failure.
     def finish(client, status, keep: false)
       @times[status] << Cuttle.now - client.asked if client.asked
       client.asked = nil

@@ -1,15 +1,14 @@
 # frozen_string_literal: true
 
 module Bench
-  # A benchmark's results told to people: a table of the subjects, the figures that were to be reached, and what to
-  # doubt.
+  # The report of a benchmark: a table of the subjects, the figures to reach, and the reasons to doubt the results.
   class Report
     NOTE = "benchmark" # its key in the header of the lab's results
-    # Share of its core from which on the load's generator, not the server, may have been the limit.
+    # From this share of its core on, the load generator may have been the limit, not the server.
     SATURATED = 0.95
     FEW_ROUNDS = 5
 
-    # The newest results of each benchmark: their directories.
+    # The directories of each benchmark's newest results.
     def self.newest
       Dir[File.join(RESULTS, "*")].filter_map { |path| Dir["#{path}/*/#{Lab::Results::Store::FILE}"].max }
                                   .map { |path| File.dirname(path) }
@@ -23,7 +22,7 @@ module Bench
       @results = Results.new(lab)
     end
 
-    # For a terminal: columns lined up.
+    # For a terminal: with aligned columns.
     def text
       aligned = Cuttle::Report::Columns.align(table, left: [0, table.first.length - 1])
       [@note["title"], aligned, figures, remarks, "recorded in #{@lab.directory}"].reject(&:empty?).join("\n\n")
@@ -37,7 +36,7 @@ module Bench
        "#{@view.scope.join(", ")}; interleaved; medians.", remarks].reject(&:empty?).join("\n\n")
     end
 
-    # The machine, as one line; the same for all benchmarks of a day.
+    # The machine, in one line. It is the same for all benchmarks of a day.
     def machine
       facts = { "date" => @lab.started_at[0, 10], **@lab.environment.slice("cpu", "cores", "system", "kernel", "ruby"),
                 **@note.slice("wrk", "gcc") }

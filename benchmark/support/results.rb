@@ -1,10 +1,11 @@
 # frozen_string_literal: true
 
 module Bench
-  # The lab's results of a benchmark, summed up by subject: medians over the rounds, and ratios between two subjects.
-  # Runs that the lab calls invalid don't count.
+  # A benchmark's lab results, summarized by subject: medians over the rounds, and ratios between two subjects. Runs
+  # that the lab calls invalid don't count.
   class Results
-    # Figure => how a run tells it. Times are in milliseconds, memory in MB. A run's "figures" have those of its trial.
+    # Figure => how to get it from a run. Times are in milliseconds, memory in MB. A run's "figures" are those of its
+    # trial.
     OF_A_RUN = {
       "rate" => ->(run) { run.rate }, "byte_rate" => ->(run) { run["octets"] / run.elapsed },
       "cpu" => ->(run) { run.server["cpu_us"] }, "switches" => ->(run) { run.server["switches"] },
@@ -14,18 +15,18 @@ module Bench
       "p95_p50" => ->(run) { Results.time(run, 95)&.fdiv(Results.time(run, 50)) }
     }.freeze
 
-    # A percentile in milliseconds; of too few responses, what there is of them.
+    # A percentile in milliseconds; with too few responses, the value of those there are.
     def self.time(run, percentile)
       run.time("p#{percentile}") || run.histogram&.then { |all| all.value_at(percentile) / 1e6 if all.count.positive? }
     end
 
-    # The middle value; nil of nothing.
+    # The middle value; nil for an empty Array.
     def self.median(values)
       Lab::Statistics.median(values) if values.any?
     end
 
-    # The median of the ratios within each round: what a machine does to a whole round cancels out. Both are Hashes of
-    # round => value; rounds that only one of them has do not count.
+    # The median of the ratios within each round: what affects a whole round cancels out. Both are Hashes of round =>
+    # value; rounds that only one of them has don't count.
     def self.ratio(values, others)
       rounds = (values.keys & others.keys).reject { |round| others[round].zero? }
       median(rounds.map { |round| values[round].fdiv(others[round]) })
@@ -41,7 +42,7 @@ module Bench
       @runs = lab.runs.group_by { |run| lab.configuration(run.configuration).name }
     end
 
-    # Runs of a subject, the invalid ones too.
+    # The runs of a subject, invalid ones included.
     def runs(name)
       @runs.fetch(name, [])
     end
@@ -58,7 +59,7 @@ module Bench
       Results.median(values(name, figure).values)
     end
 
-    # How many times the other's: the median of the ratios within each round, or nil.
+    # The median of the ratios to the other subject within each round, or nil.
     def ratio(name, base, figure)
       Results.ratio(values(name, figure), values(base, figure))
     end
@@ -69,8 +70,8 @@ module Bench
       [0.25, 0.5, 0.75].map { |share| Cuttle::Load::Statistics.quantile(values, share) } if values.any?
     end
 
-    # How many times the other's, with the 95% interval by Student's t on the logarithms of the ratios within each
-    # round; a Lab::Statistics::Estimate, or nil. Its low and high are nil of a single round.
+    # The ratio to the other subject with its 95% interval, by Student's t on the logarithms of the ratios within each
+    # round: a Lab::Statistics::Estimate, or nil. low and high are nil with a single round.
     def interval(name, base, figure)
       Lab::Statistics.paired_ratio(values(base, figure), values(name, figure))
     end
@@ -95,7 +96,7 @@ module Bench
 
     private
 
-    # The largest of the ratios; nil unless all of `names` were measured.
+    # The worst of the ratios; nil unless all of `names` were measured.
     def worst(names, others, figure)
       return if names.any? { |name| values(name, figure).empty? }
 

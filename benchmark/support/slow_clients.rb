@@ -1,16 +1,16 @@
 # frozen_string_literal: true
 
 module Bench
-  # Thousands of slow clients in one process, benchmark/slow/slow.c, on this process's core.
+  # Thousands of slow clients in one process (benchmark/slow/slow.c), on this process's core.
   class SlowClients
     SOURCE = File.join(ROOT, "benchmark/slow/slow.c")
     START_TIMEOUT = 60
 
     attr_reader :count
-    # Seconds between two octets of a client, or two portions that it reads.
+    # Seconds between two octets that a client sends, or two portions that it reads.
     attr_accessor :interval
 
-    # kinds: "heads:2000", "readers:2000:/300k" … (slow.c has them).
+    # kinds: "heads:2000", "readers:2000:/300k" … (see slow.c).
     def initialize(*kinds)
       @kinds = kinds
       @interval = 1
@@ -21,7 +21,7 @@ module Bench
       "gcc is not installed" unless Lab::Machine.program("gcc")
     end
 
-    # Returns when all of them are connected, or as many as the server takes within the program's patience.
+    # Returns when all of them are connected, or as many as the server accepts within the program's patience.
     def open(port, **)
       Cuttle::Load::Plan::Checks.allow_files(@count)
       interval = (@interval * 1000).round.to_s
@@ -34,13 +34,13 @@ module Bench
       @program.pid
     end
 
-    # { cpu: seconds it took itself, heads: { active:, opened:, closed: … }, … }
+    # { cpu: its own CPU seconds, heads: { active:, opened:, closed: … }, … }
     def counts
       @program.puts
       JSON.parse(@program.gets, symbolize_names: true)
     end
 
-    # slow_held: connections it has now; slow_closed: that the server has ended.
+    # slow_held: connections that it has now. slow_closed: connections that the server has ended.
     def figures
       kinds = counts.values.grep(Hash)
       { slow_held: kinds.sum { |kind| kind[:active] }, slow_closed: kinds.sum { |kind| kind[:closed] } }

@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 module Bench
-  # A trial: what silent WebSockets cost a server, as Idleness measures it, and how many threads the server has with
+  # A trial: what silent WebSockets cost a server, measured as in Idleness, and the server's number of threads with
   # them.
   class Sockets < Idleness
     private
 
-    # threads: of the process that has most.
+    # threads: of the process with the most threads.
     def among
       @threads = 0
       super

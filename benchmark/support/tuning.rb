@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Bench
-  # An app's settings, measured one and all, beside what `cuttle tune` said of them. Both are kept below
-  # RESULTS/tune/NAME and made once: what is there already is not measured again, and what was interrupted goes on.
+  # Measures all settings of an app and compares them with the result of `cuttle tune`. Both are kept below
+  # RESULTS/tune/NAME. Existing measurements are not repeated, and interrupted ones are continued.
   class Tuning
     Tuner = Cuttle::Tuner
 
@@ -11,7 +11,7 @@ module Bench
     SECONDS = 3
     WARM_UP = 0.5
 
-    # name: of the directory. app, work: as for Tuner::Options. budget: seconds of the tune.
+    # name: of the directory. app, work: as in Tuner::Options. budget: seconds of the tune.
     def initialize(name, app:, work: {}, engines: nil, workers: [0, 2, 3, 4], threads: [1, 2, 3, 5, 8], budget: 120,
                    seed: 1, rounds: ROUNDS, out: $stdout)
       @directory = File.join(RESULTS, "tune", name)
@@ -76,7 +76,7 @@ module Bench
       @given[:engines] || Tuner::Grid.engines
     end
 
-    # Of each engine the same numbers, and the tune's choice, so that it is measured where the others are.
+    # The same numbers for each engine, and the tune's choice, so that it is measured together with the others.
     def settings(advice)
       all = engines.flat_map do |engine|
         threads = Cuttle::Engines.traits(engine).pooled? ? @threads : [nil]
@@ -87,12 +87,12 @@ module Bench
       [advice.choice.setting, *all.uniq.sort_by { |each| precedence(each) }].uniq.first(MOST)
     end
 
-    # Hybrid first: it is what most apps run under.
+    # hybrid first, because most apps run under it.
     def precedence(setting)
       setting.engine == "hybrid" ? 0 : 1
     end
 
-    # The grid beside the tune.
+    # The grid compared with the tune.
     class Findings
       AIMS = { choice: 0.97, cost: 0.1, rate: 0.05, p95: 0.15, held: 0.9 }.freeze
 
@@ -104,14 +104,15 @@ module Bench
         @seconds = seconds
       end
 
-      # Lines.
+      # The report: lines.
       def to_s
         [*cells.map { |cell| line(cell) }, "", best, cost, *errors].compact.join("\n")
       end
 
       private
 
-      # [setting, figure, predicted Estimate, measured Estimate] of every cell, by the profile without corrections.
+      # [setting, figure, predicted Estimate, measured Estimate] of every cell, predicted from the profile without
+      # corrections.
       def cells
         @cells ||= begin
           plain = @profile.with(corrections: [])

@@ -1,28 +1,28 @@
 # frozen_string_literal: true
 
 module Bench
-  # What an app does for a request: steps of computing, then waiting, in milliseconds, as "1:4 1:4". Computing is a
-  # number of additions, the same for every server, counted out once a run (calibrate); waiting is sleep. Apps load
-  # this file alone.
+  # The work of an app for a request: steps of computing, then waiting, in milliseconds, such as "1:4 1:4". Computing is
+  # a number of additions, calibrated once per run, so it is the same for every server. Waiting is sleep. Apps load only
+  # this file.
   class Work
-    LOOPS = "WORK_LOOPS" # the variable with the additions of a millisecond
+    LOOPS = "WORK_LOOPS" # the variable with the number of additions per millisecond
     STEPS = "WORK_STEPS"
     SAMPLES = 301
     PORTION = 10_000 # additions in one call
 
-    # The environment of a server whose app is to do these steps.
+    # The environment of a server whose app performs these steps.
     def self.environment(steps, loops)
       { STEPS => steps, LOOPS => loops.to_s }
     end
 
-    # Additions of a millisecond on one of `cores`, in a process like a server's.
+    # The number of additions per millisecond on one of `cores`, in a process like a server's.
     def self.calibrate(cores)
       command = Lab::Machine::Cores.pinned(cores.server, [RbConfig.ruby, __FILE__, "calibrate"])
       Integer(IO.popen([Lab::Servers::Server::CLEAN, *command], &:read))
     end
 
-    # In short calls, as an app's methods are. When Ruby switches threads, YJIT leaves the rest of the current call to
-    # the interpreter. One call of 5 ms that was interrupted took up to 80 ms of CPU time.
+    # Computes in short calls, as an app's methods do. When Ruby switches threads, YJIT leaves the rest of the current
+    # call to the interpreter. One interrupted call of 5 ms took up to 80 ms of CPU time.
     def self.compute(loops)
       while loops.positive?
         add([loops, PORTION].min)
@@ -35,7 +35,7 @@ module Bench
       count += 1 while count < times
     end
 
-    # The median of many portions, in this thread's CPU time. The first ones are for the compiler to warm up.
+    # The median of many portions, in this thread's CPU time. The first ones warm up the compiler.
     def self.measure
       times = Array.new(SAMPLES) do
         start = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
@@ -45,7 +45,7 @@ module Bench
       (PORTION / times.last(SAMPLES / 2).sort[SAMPLES / 4] / 1000).round
     end
 
-    # Milliseconds of computing, and of waiting, in steps.
+    # Total milliseconds of computing, and of waiting, in the steps.
     def self.sums(steps)
       steps.split.map { |step| step.split(":").map { |number| Float(number) } }.transpose.map(&:sum)
     end

@@ -119,7 +119,7 @@ struct cuttle_core {
 	uint32_t untold;                      /* those of them that cuttle_loop_tell_stuck has not reported yet */
 	struct cuttle_scoreboard *scoreboard; /* shows other workers how many are open; NULL: no one asks */
 	struct cuttle_place *place;           /* our own in it */
-	struct cuttle_scoreboard *books;      /* whose memory the ledger is; NULL: none */
+	struct cuttle_scoreboard *ledgers;    /* the one that has the ledger; NULL: none */
 	struct cuttle_ledger *ledger;         /* where the times of requests are counted; NULL: nowhere */
 	struct cuttle_hijacked *hijacked;     /* where sockets are noted that the app takes over; NULL: nowhere */
 	/* Ruby objects that refer to it: its source, and holders of its connections and exchanges. A ractor may collect

@@ -68,7 +68,7 @@ static void disinherit(struct cuttle_core *core)
 	core->scoreboard = NULL; /* its place belongs to the parent */
 	core->place = NULL;
 	core->ledger = NULL;
-	core->books = NULL;
+	core->ledgers = NULL;
 	for (struct cuttle_link *link = core->connections.next; link != &core->connections; link = link->next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, all);
 
@@ -141,8 +141,8 @@ void cuttle_core_disown(struct cuttle_core *core)
 		cuttle_spool_disown(core->spool);
 	if (core->scoreboard)
 		cuttle_scoreboard_disown(core->scoreboard);
-	if (core->books)
-		cuttle_scoreboard_disown(core->books);
+	if (core->ledgers)
+		cuttle_scoreboard_disown(core->ledgers);
 	if (core->hijacked)
 		cuttle_hijacked_disown(core->hijacked);
 	for (int index = 0; index < core->security_count; index++)

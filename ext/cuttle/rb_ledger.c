@@ -294,27 +294,27 @@ void cuttle_effort_read(struct cuttle_exchange *exchange, uint64_t now)
 		effort->spent.gc = clocks->app;
 }
 
-void cuttle_source_keep_books(struct cuttle_source *source, VALUE options)
+void cuttle_source_keep_ledger(struct cuttle_source *source, VALUE options)
 {
 	VALUE object = cuttle_source_option(options, "ledger"), lane = cuttle_source_option(options, "lane");
-	struct cuttle_scoreboard *books;
+	struct cuttle_scoreboard *scoreboard;
 	struct cuttle_ledger *ledger;
 
 	if (NIL_P(object))
 		object = cuttle_source_option(options, "scoreboard");
 	if (NIL_P(object))
 		return;
-	books = cuttle_scoreboard_of(object);
-	if (!books->own)
+	scoreboard = cuttle_scoreboard_of(object);
+	if (!scoreboard->own)
 		return;
-	ledger = cuttle_scoreboard_ledger(books, (uint32_t)(books->own - books->shared->at),
+	ledger = cuttle_scoreboard_ledger(scoreboard, (uint32_t)(scoreboard->own - scoreboard->shared->at),
 					  NIL_P(lane) ? 0 : NUM2UINT(lane));
 	if (!ledger)
 		return;
 	cuttle_clocks_start(source->loop && source->loop->followers.steady, source->core->limits.server_timing);
-	source->core->books = books;
+	source->core->ledgers = scoreboard;
 	source->core->ledger = ledger;
-	books->owners++;
+	scoreboard->owners++;
 }
 
 /* call-seq: to_h -> Hash

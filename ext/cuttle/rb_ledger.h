@@ -29,8 +29,8 @@ void cuttle_effort_begin(struct cuttle_exchange *exchange, struct cuttle_clocks 
 /* Reads what the exchange's thread has spent until now. If the calling thread is another one, nothing is known. */
 void cuttle_effort_read(struct cuttle_exchange *exchange, uint64_t now);
 
-/* Chooses a source's ledger: that of its scoreboard or of the one that its options name. Without a place it has none.
- */
-void cuttle_source_keep_books(struct cuttle_source *source, VALUE options);
+/* Chooses a source's ledger: the one of its scoreboard, or of the scoreboard that its options name. Without a place it
+ * has none. */
+void cuttle_source_keep_ledger(struct cuttle_source *source, VALUE options);
 
 #endif

@@ -291,7 +291,7 @@ void cuttle_source_configure(struct cuttle_source *source, VALUE listeners, VALU
 	RB_OBJ_WRITE(source->self, &source->listeners, rb_ary_dup(listeners));
 	RB_OBJ_WRITE(source->self, &source->env, cuttle_env_model(env));
 	remember_local_address(source);
-	cuttle_source_keep_books(source, options);
+	cuttle_source_keep_ledger(source, options);
 }
 
 void cuttle_source_mark(const struct cuttle_source *source)

@@ -2,8 +2,8 @@
  * What happens on a connection. Its worker's thread runs all of it. See worker.h for the states.
  *
  * Law: a request is one write and its response one read if they fit. A connection that got its response sends its next
- * request at once (closed loop) or becomes idle again (open loop). Every flight ends in exactly one of record_response
- * and record_failure.
+ * request immediately (closed loop) or becomes idle again (open loop). Every flight ends in exactly one call of
+ * record_response or record_failure.
  */
 #include "transport.h"
 #include <errno.h>
@@ -21,7 +21,7 @@ static struct flight *flight_at(const struct worker *worker, struct connection *
 
 /* --- flights --- */
 
-/* Lets a session choose and make what is sent. */
+/* Lets a session choose a request and compose what is sent. */
 static void choose(struct worker *worker, struct connection *connection, struct flight *flight)
 {
 	struct session *session = connection->session;
@@ -104,11 +104,12 @@ static void forget_idle(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Decides what a closed connection without flights does: it opens again (closed loop), or waits until it is needed. */
+/* Decides the next step of a closed connection without flights: it reconnects (closed loop), or waits until it is
+ * needed. */
 static void go_on_closed(struct worker *worker, struct connection *connection, bool backing_off)
 {
 	if (connection->queued)
-		return; /* it opens when its delay ends */
+		return; /* it reconnects when its delay ends */
 	if (worker->plan->open) {
 		connection->next = worker->closed;
 		worker->closed = connection;
@@ -214,14 +215,14 @@ static void next_request(struct worker *worker, struct connection *connection)
 
 /* --- reading --- */
 
-/* What follows a complete response. */
+/* What happens after a complete response. */
 enum outcome {
 	ENDED,     /* the connection is closed */
 	GOES_ON,   /* it persists */
-	REDIRECTED /* it sends the request that a redirect leads to */
+	REDIRECTED /* it sends the request that follows a redirect */
 };
 
-/* Sends the request that a redirect leads to, in place of the first flight, whose time runs on. */
+/* Sends the request that follows a redirect, in place of the first flight, whose time continues. */
 static enum outcome redirect(struct worker *worker, struct connection *connection, const struct template *next,
 			     bool persists)
 {
@@ -242,7 +243,7 @@ static enum outcome redirect(struct worker *worker, struct connection *connectio
 	return ENDED;
 }
 
-/* What is wrong with the response to +flight+; NO_FAILURE if nothing is. */
+/* Returns what is wrong with the response to +flight+; NO_FAILURE if nothing is. */
 static enum failure judge(struct worker *worker, struct connection *connection, const struct flight *flight)
 {
 	enum failure failure = judge_status(flight->request, connection->response.head.status);
@@ -252,8 +253,8 @@ static enum failure judge(struct worker *worker, struct connection *connection, 
 	return session_judge(connection->session, flight->request, worker->matcher);
 }
 
-/* Records a response. Its time ended when its last octet was read, so what a session does with it is not in it, and not
- * in the time of the request that follows. */
+/* Records a response. Its time ended when its last octet was read. So the work of a session on it is not part of its
+ * time, and not part of the next request's time. */
 static void conclude(struct worker *worker, struct connection *connection, const struct flight *flight)
 {
 	record_response(worker, connection, flight, judge(worker, connection, flight));
@@ -288,8 +289,8 @@ static enum outcome complete(struct worker *worker, struct connection *connectio
 	return ENDED;
 }
 
-/* Handles octets that are no response; after a complete response, they exceed its length. Returns false: the connection
- * is closed. */
+/* Handles octets that are not a response; after a complete response, they exceed its length. Returns false: the
+ * connection is closed. */
 static bool refuse(struct worker *worker, struct connection *connection, const char *octets, size_t length)
 {
 	bool beyond = connection->served && !connection->response.begun;
@@ -299,7 +300,7 @@ static bool refuse(struct worker *worker, struct connection *connection, const c
 	return false;
 }
 
-/* Takes octets that were read. Returns false if the connection is closed. */
+/* Processes octets that were read. Returns false if the connection is closed. */
 static bool take(struct worker *worker, struct connection *connection, const char *octets, size_t length)
 {
 	bool responded = false;
@@ -333,7 +334,7 @@ static bool take(struct worker *worker, struct connection *connection, const cha
 	return true;
 }
 
-/* Ends a connection that owes no response. */
+/* Closes a connection that awaits no response. */
 static void drop(struct worker *worker, struct connection *connection)
 {
 	if (worker->plan->open)
@@ -371,7 +372,7 @@ static void unread(struct worker *worker, struct connection *connection)
 		drop(worker, connection);
 }
 
-/* Handles octets that no request asked for. */
+/* Handles octets that came without a request. */
 static void refuse_stray(struct worker *worker, struct connection *connection)
 {
 	record_stray(worker, FAILURE_LENGTH);
@@ -388,8 +389,9 @@ static bool rest_a_while(struct worker *worker, struct connection *connection)
 }
 
 /*
- * Reads what is available. A short read took everything, so further octets cause a new event. There are two exceptions:
- * the connection's end may come with the last octets (+to_end+), and TLS may hold octets that the socket no longer has.
+ * Reads what is available. After a short read nothing is left, so further octets cause a new event. There are two
+ * exceptions: the connection's end may come with the last octets (+to_end+), and TLS may hold octets that the socket no
+ * longer has.
  */
 static void receive(struct worker *worker, struct connection *connection, bool to_end)
 {
@@ -420,7 +422,7 @@ static void receive(struct worker *worker, struct connection *connection, bool t
 	} while (got < 0 || (size_t)got == room || to_end || connection->tls || connection->broken);
 }
 
-/* Writes. If that breaks the connection, reads, as an answer may have come before. */
+/* Writes. If that breaks the connection, reads, because an answer may have arrived before. */
 void connection_flush_or_hear(struct worker *worker, struct connection *connection)
 {
 	flush(worker, connection);
@@ -451,7 +453,7 @@ void connection_event(struct worker *worker, struct connection *connection, uint
 		receive(worker, connection, to_end);
 }
 
-/* Continues a connection whose delay is over. */
+/* Resumes a connection whose delay has ended. */
 void connection_resume(struct worker *worker, struct connection *connection)
 {
 	if (connection->state == CLOSED && worker->plan->open) {
@@ -467,7 +469,7 @@ void connection_resume(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Gives up a connection whose first flight is overdue. */
+/* Gives up a connection whose first flight has timed out. */
 void connection_expire(struct worker *worker, struct connection *connection)
 {
 	connection_fail(worker, connection, FAILURE_TIMEOUT);

@@ -24,7 +24,7 @@ static bool begins(const char *octets, size_t length, const char *word)
 	return length >= strlen(word) && strncasecmp(octets, word, strlen(word)) == 0;
 }
 
-/* Whether an attribute ends the cookie. Dates are not read: servers delete by an empty value with one. */
+/* Whether an attribute deletes the cookie. Dates are not read: servers delete with an empty value and a date. */
 static bool ends_cookie(const char *attribute, size_t length, bool empty)
 {
 	if (begins(attribute, length, "max-age="))
@@ -32,7 +32,7 @@ static bool ends_cookie(const char *attribute, size_t length, bool empty)
 	return empty && begins(attribute, length, "expires=");
 }
 
-/* Whether one of the attributes after a cookie's value, each behind a semicolon, ends it. */
+/* Whether one of the attributes after a cookie's value, each after a semicolon, deletes it. */
 static bool deleted(const char *at, const char *end, bool empty)
 {
 	while (at < end) {
@@ -47,7 +47,7 @@ static bool deleted(const char *at, const char *end, bool empty)
 	return false;
 }
 
-/* Takes the cookie with that name out of the jar. */
+/* Removes the cookie with that name from the jar. */
 static void drop(struct session *session, const char *name, size_t length)
 {
 	char *at = session->cookies, *end = at + session->cookies_length;
@@ -60,7 +60,7 @@ static void drop(struct session *session, const char *name, size_t length)
 		if (left > length && memcmp(at, name, length) == 0 && at[length] == '=') {
 			memmove(at, following, (size_t)(end - following));
 			session->cookies_length -= (size_t)(following - at);
-			if (!next && session->cookies_length) /* it was the last: the separator before it goes too */
+			if (!next && session->cookies_length) /* it was the last: remove the separator before it too */
 				session->cookies_length -= 2;
 			return;
 		}

@@ -1,4 +1,4 @@
-/* What the extension's Ruby side shares. Only files that include this one know Ruby. */
+/* The part that the extension's Ruby side shares. Only files that include this one know Ruby. */
 #ifndef CUTTLE_LOAD_CORE_H
 #define CUTTLE_LOAD_CORE_H
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 # Builds cuttle/load/core, the load generator's C half. CUTTLE_SANITIZE=1 builds it with ASan and UBSan for the tests.
-# Without Linux's epoll there is nothing to build, and `cuttle load` says so; the rest of Cuttle does not need it.
+# Without Linux's epoll there is nothing to build, and `cuttle load` reports that; the rest of Cuttle does not need it.
 require "mkmf"
 
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
@@ -18,7 +18,8 @@ if have_header("sys/epoll.h") && have_header("sys/timerfd.h")
     $LDFLAGS << " -fsanitize=address,undefined"
   end
 
-  # Ruby's exceptions leave frames behind ASan's back, so that it can't watch the stacks of functions they go through.
+  # Ruby's exceptions unwind frames without ASan's knowledge, so ASan can't check the stacks of functions that they
+  # pass.
   create_makefile("cuttle/load/core") do |makefile|
     makefile << "\n$(filter rb_%,$(OBJS)): CFLAGS += --param asan-stack=0\n" if ENV["CUTTLE_SANITIZE"]
     makefile

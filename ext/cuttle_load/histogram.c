@@ -1,4 +1,4 @@
-/* The histogram's slower half: clearing, merging, percentiles. See histogram.h. */
+/* The histogram's slow functions: clearing, merging, percentiles. See histogram.h. */
 #include "histogram.h"
 #include <math.h>
 #include <string.h>
@@ -60,7 +60,7 @@ int64_t histogram_value_at(const struct histogram *histogram, double percentile)
 
 	if (histogram->count == 0)
 		return 0;
-	/* A rounding error may lift the product above a whole number, which must not cost a rank. */
+	/* A rounding error may lift the product above a whole number, which must not increase the rank. */
 	rank = (uint64_t)ceil(percentile / 100.0 * (double)histogram->count * (1 - 1e-12));
 	if (rank < 1)
 		return histogram->min;

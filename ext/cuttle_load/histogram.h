@@ -2,7 +2,7 @@
  * A histogram of times in HdrHistogram's log-linear layout, for 1 us to 1 h with 3 significant digits.
  *
  * Law: slots are 1 ns wide up to 2047 ns. Above, each doubling has 1024 slots, so a slot is never wider than 1/1024 of
- * its values. Merging adds slot by slot and loses nothing. Only one thread writes a histogram. No Ruby.
+ * its values. Merging adds slots and loses nothing. Only one thread writes a histogram. No Ruby.
  */
 #ifndef CUTTLE_LOAD_HISTOGRAM_H
 #define CUTTLE_LOAD_HISTOGRAM_H
@@ -13,7 +13,7 @@
 
 #define HISTOGRAM_HALF_BITS 10
 #define HISTOGRAM_MAX INT64_C(3600000000000)
-/* HISTOGRAM_MAX lies in doubling number 31 (2^41 to 2^42 ns). Each doubling has 1024 slots, the first has 1024 more. */
+/* HISTOGRAM_MAX is in doubling number 31 (2^41 to 2^42 ns). Each doubling has 1024 slots, the first has 1024 more. */
 #define HISTOGRAM_SLOTS ((31 + 2) << HISTOGRAM_HALF_BITS)
 
 struct histogram {
@@ -35,7 +35,7 @@ void histogram_fill(struct histogram *histogram, size_t index, uint64_t count);
 /* Returns the value that +percentile+ (0..100) of the values don't exceed, by nearest rank: the highest of its slot. */
 int64_t histogram_value_at(const struct histogram *histogram, double percentile);
 
-/* Returns how many values lie in the slot of +value+ or below. */
+/* Returns the number of values in the slot of +value+ or below. */
 uint64_t histogram_count_to(const struct histogram *histogram, int64_t value);
 
 double histogram_mean(const struct histogram *histogram);

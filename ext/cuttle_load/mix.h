@@ -2,7 +2,7 @@
  * The requests of a run: their octets, and which one comes next.
  *
  * Law: request number n depends only on the seed and n, so a mix is the same for any number of threads. Every thread
- * reads a mix, and nobody changes it during a run. No Ruby.
+ * reads a mix, and none changes it during a run. No Ruby.
  */
 #ifndef CUTTLE_LOAD_MIX_H
 #define CUTTLE_LOAD_MIX_H
@@ -13,7 +13,7 @@
 
 struct script;
 
-/* Octets that somebody keeps. */
+/* Octets that belong to another structure. */
 struct piece {
 	const char *octets;
 	size_t length;
@@ -22,10 +22,10 @@ struct piece {
 struct request {
 	struct piece whole;
 	double weight;               /* cumulative share of the requests, this one included: ascending to 1 */
-	int expected;                /* status; 0: anything below 400 */
+	int expected;                /* status; 0: any below 400 */
 	bool head;                   /* a HEAD request: its response has no body */
 	const struct script *script; /* of a plan with sessions; NULL: none */
-	size_t entry; /* number of its name, below mix->entries: requests of one name have their figures together */
+	size_t entry; /* number of its name, below mix->entries; requests with one name share their figures */
 };
 
 struct mix {

@@ -1,12 +1,12 @@
 /*
- * How a connection is made: connecting, the TLS handshake, and what it does then; see worker.h for the states. Its
- * worker's thread runs all of it.
+ * How a connection is made: connecting, the TLS handshake, and its first step after that. See worker.h for the states.
+ * Its worker's thread runs all of it.
  */
 #include "transport.h"
 #include <errno.h>
 #include <stdio.h>
 
-/* The first request of a connection opened ahead begins now. One that belongs to the warm-up keeps belonging to it. */
+/* The first request of a connection opened ahead begins now. A request of the warm-up stays one. */
 static void begin_fresh(struct worker *worker, struct connection *connection)
 {
 	struct flight *flight = &connection->flights[connection->first];
@@ -69,7 +69,7 @@ static void connected(struct worker *worker, struct connection *connection)
 	}
 }
 
-/* Connects, for the flight that the connection has. */
+/* Connects, for the connection's flight. */
 void connection_dial(struct worker *worker, struct connection *connection)
 {
 	connection->opened = worker->now;
@@ -95,7 +95,7 @@ void connection_open(struct worker *worker, struct connection *connection, int64
 	connection_dial(worker, connection);
 }
 
-/* Goes on with an event of a connection that is not established yet. */
+/* Handles an event of a connection that is not established yet. */
 void connection_connecting(struct worker *worker, struct connection *connection)
 {
 	if (connection->state == CONNECTING)

@@ -2,7 +2,7 @@
 #include "pattern.h"
 #include <string.h>
 
-/* What is searched, and with what. */
+/* The text and the tools of a search. */
 struct search {
 	const struct pattern *pattern;
 	struct matcher *matcher;
@@ -46,8 +46,8 @@ static bool holds(const struct search *search, enum assertion assertion, size_t 
 }
 
 /*
- * Adds +start+ at +place+, with everything that it leads to without an octet, in the order of preference. A step is
- * seen once a turn, so each step pushes at most two and the stack can't overflow.
+ * Adds +start+ at +place+, with all steps that it leads to without an octet, in order of preference. A step is visited
+ * once per turn, so each step pushes at most two and the stack can't overflow.
  */
 static void add(const struct search *search, struct alternatives *list, struct alternative start, size_t place)
 {
@@ -103,7 +103,7 @@ static bool accepts(const struct search *search, const struct step *step, size_t
 }
 
 /* Takes the octet at +place+ in each of +now+'s alternatives, into +next+. Returns whether one of them has matched;
- * those after it don't count then. */
+ * later alternatives don't count then. */
 static bool advance(const struct search *search, const struct alternatives *now, struct alternatives *next,
 		    size_t place, struct span *group)
 {
@@ -154,7 +154,7 @@ static bool search_steps(const struct search *search, struct span *group)
 			place = found ? NOWHERE : candidate(search, place);
 			if (place == NOWHERE)
 				break;
-			search->matcher->turn++; /* what was seen was seen elsewhere */
+			search->matcher->turn++; /* earlier visits were at another place */
 		}
 		if (!found)
 			add(search, now, START, place);

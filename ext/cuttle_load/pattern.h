@@ -1,10 +1,10 @@
 /*
  * Finds a pattern in octets: a text, or a regular expression with at most one group.
  *
- * Law: Ruby compiles a regular expression into steps (lib/cuttle/load/pattern), and a search follows all
- * alternatives at once, so it takes a time in proportion to octets times steps at worst, whatever the expression
- * (Thompson's method; Pike's for the group). Of several matches it finds the leftmost, and of those the one that a
- * backtracking search would. No Ruby, no allocation; every index of the steps was checked when they were read.
+ * Law: Ruby compiles a regular expression into steps (lib/cuttle/load/pattern). A search follows all alternatives at
+ * once, so its time is at worst proportional to octets times steps, for any expression (Thompson's method; Pike's for
+ * the group). It finds the leftmost match, and among those the one that a backtracking search would find. No Ruby, no
+ * allocation. Every index in the steps was checked when they were read.
  */
 #ifndef CUTTLE_LOAD_PATTERN_H
 #define CUTTLE_LOAD_PATTERN_H
@@ -31,15 +31,15 @@ enum assertion {
 
 struct step {
 	uint8_t kind, octet; /* octet: of STEP_OCTET; the assertion of STEP_ASSERT */
-	uint16_t to, other;  /* where STEP_SPLIT (+to+ first) and STEP_JUMP go; the set of STEP_SET */
+	uint16_t to, other;  /* targets of STEP_SPLIT (+to+ first) and STEP_JUMP; the set of STEP_SET */
 };
 
 struct pattern {
 	char *prefix; /* every match begins with it; may be empty */
 	size_t prefix_length;
-	struct step *steps; /* none: the prefix is all */
+	struct step *steps; /* none: the pattern is the prefix */
 	size_t step_count;
-	uint8_t (*sets)[32]; /* a bit for each octet */
+	uint8_t (*sets)[32]; /* one bit per octet */
 	size_t set_count;
 };
 
@@ -59,7 +59,7 @@ struct alternatives {
 	struct alternative list[PATTERN_STEPS];
 };
 
-/* The memory of a search. One thread uses it, for one search after the other. */
+/* The memory of a search. One thread uses it, for one search at a time. */
 struct matcher {
 	struct alternatives lists[2];
 	struct alternative stack[2 * PATTERN_STEPS + 1];

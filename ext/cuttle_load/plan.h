@@ -1,6 +1,6 @@
 /*
- * A run's plan: what every thread does. Ruby makes it before the threads start. While they run it is read-only, except
- * for the number of requests left and the order to stop.
+ * A run's plan, which all threads follow. Ruby makes it before the threads start. While they run it is read-only,
+ * except for the number of requests left and the order to stop.
  */
 #ifndef CUTTLE_LOAD_PLAN_H
 #define CUTTLE_LOAD_PLAN_H

@@ -19,7 +19,7 @@ static inline uint64_t random_next(uint64_t *state)
 	return random_mix(*state += RANDOM_STEP);
 }
 
-/* Returns number +index+ of the sequence that +seed+ begins, the same for every thread and in any order. */
+/* Returns number +index+ of the sequence that +seed+ starts. It is the same for every thread, in any order. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
 	return random_mix(random_mix(seed + RANDOM_STEP) + (index + 1) * RANDOM_STEP);

@@ -48,7 +48,7 @@ static VALUE record(VALUE self, VALUE value)
 	return self;
 }
 
-/* add(other, times = 1) -> self: adds other's values, each +times+ times. Exact, as slots add up. */
+/* add(other, times = 1) -> self: adds other's values, each +times+ times. Exact, because slots are added. */
 static VALUE add(int argc, VALUE *argv, VALUE self)
 {
 	VALUE other, times;
@@ -155,7 +155,7 @@ static VALUE value_at(VALUE self, VALUE percentile)
 	return LL2NUM(histogram_value_at(get(self), wanted));
 }
 
-/* count_to(nanoseconds) -> how many values are at most that, with the precision of a slot */
+/* count_to(nanoseconds) -> the number of values up to that, with the precision of a slot */
 static VALUE count_to(VALUE self, VALUE value)
 {
 	return ULL2NUM(histogram_count_to(get(self), NUM2LL(value)));

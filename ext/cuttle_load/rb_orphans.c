@@ -3,8 +3,8 @@
 #include <sys/prctl.h>
 
 /*
- * adopt -> nil: makes this process, instead of init, the parent of descendants that lose theirs from now on (prctl(2),
- * PR_SET_CHILD_SUBREAPER). Raises SystemCallError.
+ * adopt -> nil: from now on, makes this process, instead of init, the parent of descendants that lose their parent
+ * (prctl(2), PR_SET_CHILD_SUBREAPER). Raises SystemCallError.
  */
 static VALUE adopt(VALUE module)
 {

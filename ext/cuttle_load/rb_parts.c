@@ -1,5 +1,5 @@
-/* The response parser and the schedules on their own, for tests and for code that must know arrivals in advance; and a
- * core's speed. */
+/* The response parser and the schedules alone, for tests and for code that needs arrivals in advance. Also a core's
+ * speed. */
 #include "clock.h"
 #include "core.h"
 #include "rb_pattern.h"
@@ -91,7 +91,8 @@ static VALUE arrivals(VALUE module, VALUE spec, VALUE seed, VALUE part, VALUE pa
 }
 
 /* core_speed(core, milliseconds) -> an interpreter's steps per second of CPU time on that core, or nil if this process
- * may not run there. Computes for that time (1 to 1,000) with the GVL. Only comparable with itself. */
+ * may not run there. Computes for that time (1 to 1,000) with the GVL. The number is comparable only with others of
+ * this function. */
 static VALUE speed_of_core(VALUE module, VALUE core, VALUE milliseconds)
 {
 	int length = NUM2INT(milliseconds);
@@ -110,8 +111,8 @@ static VALUE span_to_ruby(const struct span *span)
 	return rb_assoc_new(SIZET2NUM(span->begin), SIZET2NUM(span->end));
 }
 
-/* search(pattern, octets) -> [begin, end) of the pattern's group, in octets; true if it has none or it took no part;
- * nil if the pattern does not occur. pattern: as for Run. */
+/* search(pattern, octets) -> [begin, end) of the pattern's group, in octets; true if the pattern has no group or the
+ * group took no part in the match; nil if the pattern does not occur. pattern: as for Run. */
 static VALUE search(VALUE module, VALUE spec, VALUE octets)
 {
 	struct pattern pattern = {0};
@@ -120,7 +121,7 @@ static VALUE search(VALUE module, VALUE spec, VALUE octets)
 	bool found;
 
 	StringValue(octets);
-	pattern_from_ruby(spec, &pattern); /* a wrong one leaks here: only tests make such */
+	pattern_from_ruby(spec, &pattern); /* an invalid pattern leaks here: only tests make one */
 	matcher = xcalloc(1, sizeof(*matcher));
 	found = pattern_search(&pattern, matcher, RSTRING_PTR(octets), (size_t)RSTRING_LEN(octets), &span);
 	xfree(matcher);

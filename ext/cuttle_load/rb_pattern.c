@@ -1,4 +1,4 @@
-/* See rb_pattern.h. Every index is checked here, so that a search need not. */
+/* See rb_pattern.h. Every index is checked here, so that a search need not check it. */
 #include "rb_pattern.h"
 #include "core.h"
 #include <string.h>
@@ -51,7 +51,7 @@ static struct step read_step(VALUE row, const struct pattern *pattern, size_t co
 	return step;
 }
 
-/* All but the last step may lead to the one after them, so the last is the match. */
+/* Every step but the last may lead to the next one, so the last step is the match. */
 static void read_steps(VALUE steps, struct pattern *pattern)
 {
 	size_t at, count;

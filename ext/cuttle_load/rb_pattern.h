@@ -5,7 +5,7 @@
 #include "pattern.h"
 #include <ruby.h>
 
-/* Fills +pattern+, which is zero before. Raises ArgumentError, and then pattern_free frees what there is. */
+/* Fills +pattern+, which must be zeroed. Raises ArgumentError; pattern_free then frees what was allocated. */
 void pattern_from_ruby(VALUE spec, struct pattern *pattern);
 void pattern_free(struct pattern *pattern);
 

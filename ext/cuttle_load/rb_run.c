@@ -169,7 +169,7 @@ static void read_mix(VALUE hash, struct generator *generator)
 	}
 }
 
-/* The rules of sessions, and each request's script; nothing if the plan has none. */
+/* Reads the rules of sessions and each request's script; nothing if the plan has none. */
 static void read_sessions(VALUE hash, struct generator *generator)
 {
 	struct mix *mix = &generator->run.plan.mix;
@@ -290,7 +290,7 @@ static VALUE wait_for(VALUE self, VALUE seconds)
 	return waiting.ended ? Qtrue : Qfalse;
 }
 
-/* stop -> nil: ends the workers at once with what they have. #wait tells when they have ended. */
+/* stop -> nil: ends the workers immediately, with their figures so far. #wait returns when they have ended. */
 static VALUE stop(VALUE self)
 {
 	if (get(self)->started)
@@ -391,7 +391,7 @@ static size_t thread_index(const struct generator *generator, VALUE thread)
 	return index;
 }
 
-/* windows(thread) -> what that thread has published since the last call */
+/* windows(thread) -> the windows that the thread has published since the last call */
 static VALUE windows(VALUE self, VALUE thread)
 {
 	struct generator *generator = get_running(self);
@@ -444,7 +444,7 @@ static VALUE gaps_to_ruby(const struct stats *stats)
 	return gaps;
 }
 
-/* figures(thread) -> what a thread measured over the whole run. Raises before the thread has ended. */
+/* figures(thread) -> the thread's figures of the whole run. Raises before the thread has ended. */
 static VALUE figures(VALUE self, VALUE thread)
 {
 	struct generator *generator = get_running(self);

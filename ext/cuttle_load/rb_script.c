@@ -1,4 +1,4 @@
-/* See rb_script.h. Every number of a value or a request is checked here. */
+/* See rb_script.h. Every number of a value or a request is checked here, so that the threads need not check it. */
 #include "rb_script.h"
 #include "core.h"
 #include "rb_pattern.h"

@@ -15,8 +15,8 @@ struct scripts {
 
 /*
  * Reads +rules+ ({ cookies:, follow:, origin:, providers: [a request's number for each value] }, or nil: there are no
- * sessions) and the scripts in +rows+, and sets requests[n].script. Raises ArgumentError; scripts_free frees what there
- * is.
+ * sessions) and the scripts in +rows+, and sets requests[n].script. Raises ArgumentError; scripts_free then frees what
+ * was allocated.
  */
 void scripts_from_ruby(VALUE rules, VALUE rows, struct request *requests, size_t count, struct scripts *scripts,
 		       struct session_rules *into);

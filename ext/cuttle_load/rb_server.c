@@ -41,7 +41,7 @@ static enum manner manner(VALUE name)
 	rb_raise(rb_eArgError, "no manner %" PRIsVALUE, name);
 }
 
-/* Packs the delays as int64_t into a String, so that Ruby frees the memory even if something raises. */
+/* Packs the delays as int64_t into a String, so that Ruby frees the memory even after an exception. */
 static VALUE pack_delays(VALUE delays)
 {
 	VALUE packed = rb_str_buf_new(RARRAY_LEN(delays) * (long)sizeof(int64_t));

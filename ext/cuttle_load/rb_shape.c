@@ -9,7 +9,7 @@ static double number(VALUE row, long at)
 	return NUM2DBL(rb_ary_entry(row, at));
 }
 
-/* The rows were checked already, so nothing raises after the allocation and nothing leaks. */
+/* The rows were checked before, so nothing raises after the allocation, and nothing leaks. */
 static void read_segments(VALUE rows, struct shape *shape)
 {
 	long at, count = RARRAY_LEN(rows);

@@ -1,6 +1,6 @@
 /*
- * What a worker records. Only requests meant to be sent after measuring began count; a warm-up shows only in the live
- * counters. See worker.h and stats.h.
+ * What a worker records. Only requests with an intended time after the start of the measurement count; a warm-up
+ * appears only in the live counters. See worker.h and stats.h.
  */
 #include "worker.h"
 
@@ -28,7 +28,7 @@ enum failure judge_status(const struct request *request, int status)
 	return status_failure(status);
 }
 
-/* Counts a failure of +request+; NULL: of none. */
+/* Counts a failure of +request+; NULL: of no request. */
 static void count_failure(struct worker *worker, const struct request *request, enum failure failure)
 {
 	struct stats *stats = worker->stats;
@@ -92,7 +92,7 @@ void record_stray(struct worker *worker, enum failure failure)
 		count_failure(worker, NULL, failure);
 }
 
-/* Records a timeout with the time waited so far, as the request took at least that long. */
+/* Records a timeout with the time waited so far, because the request took at least that long. */
 void record_timeout(struct worker *worker, const struct request *request, int64_t intended)
 {
 	if (!counts(worker, intended))
@@ -121,7 +121,7 @@ void record_connect(struct worker *worker, const struct connection *connection)
 	histogram_record(&worker->stats->connect, worker->now - connection->opened);
 }
 
-/* CPU time, excluding what was spent on waiting. */
+/* Returns the CPU time without the part spent on waiting. */
 static int64_t working(const struct worker *worker)
 {
 	return clock_thread_cpu() - worker->waiter.looked;
@@ -137,7 +137,7 @@ static void begin_measuring(struct worker *worker)
 	worker->stats->gap_begin = since_measure(worker);
 }
 
-/* What the thread used, and what it lacked, since measuring began. */
+/* Records what the thread used, and what it lacked, since the start of the measurement. */
 static void keep_account(struct worker *worker)
 {
 	struct stats *stats = worker->stats;
@@ -160,7 +160,7 @@ static void end_sending(struct worker *worker)
 	keep_account(worker);
 }
 
-/* Publishes windows up to the present. */
+/* Publishes the windows that have ended. */
 void record_windows(struct worker *worker)
 {
 	struct plan *plan = worker->plan;
@@ -175,7 +175,7 @@ void record_windows(struct worker *worker)
 		end_sending(worker);
 }
 
-/* Publishes the last window: what came after the end, or the fraction of a second until the run ended or was
+/* Publishes the last window: the responses after the end, or the fraction of a second until the run ended or was
  * stopped. */
 void record_end(struct worker *worker)
 {

@@ -1,4 +1,4 @@
-/* Redirects of a session: where they lead, and by what request; see session.h. */
+/* Redirects of a session: their targets, and the requests that follow them; see session.h. */
 #include "cookies.h"
 #include <string.h>
 #include <strings.h>
@@ -20,7 +20,7 @@ static size_t until(struct piece text, char octet)
 	return found ? (size_t)(found - text.octets) : text.length;
 }
 
-/* Returns the path and query of the request that was sent last. */
+/* Returns the path and query of the last request that was sent. */
 static struct piece present(const struct session *session)
 {
 	struct piece target = rest(*session->sent, until(*session->sent, ' '));
@@ -42,13 +42,13 @@ static bool go(struct session *session, struct piece base, struct piece tail)
 	return true;
 }
 
-/* Follows what comes after scheme and authority. */
+/* Follows the part after scheme and authority. */
 static bool go_absolute(struct session *session, struct piece path)
 {
 	static const struct piece ROOT = {"/", 1}, NOTHING = {"", 0};
 
 	if (path.length && path.octets[0] != '/' && path.octets[0] != '?')
-		return false; /* the authority goes on: another host or port */
+		return false; /* the authority continues: another host or port */
 	return go(session, path.length && path.octets[0] == '/' ? NOTHING : ROOT, path);
 }
 
@@ -60,8 +60,8 @@ static bool has_scheme(struct piece location)
 	return colon < location.length && colon < until(location, '/') && colon < until(location, '?');
 }
 
-/* Resolves +location+ against the present request (RFC 3986, 5.2, but dots stay). Returns false if it leads to another
- * server. */
+/* Resolves +location+ against the present request (RFC 3986, 5.2, but dot segments stay). Returns false if it leads to
+ * another server. */
 static bool resolve(struct session *session, struct piece location)
 {
 	const struct session_rules *rules = session->rules;
@@ -122,7 +122,7 @@ static bool is_redirect(int status)
 	return status == 301 || status == 302 || status == 303 || status == 307 || status == 308;
 }
 
-/* 303 is followed by GET, and so are 301 and 302 of a POST, as browsers do. */
+/* A GET follows 303, and 301 and 302 of a POST, as in browsers. */
 static bool changes_method(const struct script *script, int status)
 {
 	return status == 303 || (script->posts && (status == 301 || status == 302));

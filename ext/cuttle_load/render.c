@@ -1,4 +1,4 @@
-/* Makes a request of a template and a session. The session has room for it: see template_room. */
+/* Composes a request from a template and a session. The session has room for it: see template_room. */
 #include "session.h"
 #include <stdio.h>
 #include <string.h>

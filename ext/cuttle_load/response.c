@@ -25,7 +25,7 @@ static bool is_token(unsigned char octet)
 	       (octet && strchr(SYMBOLS, octet));
 }
 
-/* Whether a field value, reason phrase or chunk extension may have this octet: no controls except HTAB. */
+/* Whether this octet is allowed in a field value, reason phrase or chunk extension: no controls except HTAB. */
 static bool is_text(unsigned char octet)
 {
 	return octet == '\t' || (octet >= ' ' && octet != 127);
@@ -74,7 +74,7 @@ void response_start(struct response *response, bool for_head)
 
 /* --- fields --- */
 
-/* The field whose value is kept though it doesn't matter to framing. */
+/* The field whose value is kept although framing doesn't need it. */
 static uint8_t kept_field(struct response *response)
 {
 	static const char COOKIE = KEPT_COOKIE, REDIRECT = KEPT_LOCATION;
@@ -140,8 +140,8 @@ static bool each_member(struct response *response, bool (*take)(struct response 
 	return true;
 }
 
-/* chunked must be the last coding and occur once (RFC 9112, 6.1). After any other coding, the connection's end ends the
- * body. */
+/* chunked must be the last coding and occur once (RFC 9112, 6.1). After another last coding, the body ends with the
+ * connection. */
 static bool take_coding(struct response *response, const char *coding, size_t length)
 {
 	if (response->head.chunked)
@@ -158,7 +158,7 @@ static bool take_connection(struct response *response, const char *option, size_
 	return true;
 }
 
-/* HTTP/1.0 persists only if the server says so. */
+/* HTTP/1.0 connections persist only if the server says so. */
 static bool take_old_connection(struct response *response, const char *option, size_t length)
 {
 	if (same(option, length, "keep-alive"))
@@ -207,7 +207,7 @@ static enum state begin_body(struct response *response)
 		return STATUS_VERSION;
 	}
 	if (head->status == 101)
-		head->keep_alive = false; /* the connection speaks another protocol now */
+		head->keep_alive = false; /* the connection now uses another protocol */
 	if (without_body(response))
 		return COMPLETE;
 	if (head->chunked) {
@@ -371,7 +371,7 @@ static enum state step(struct response *response, unsigned char octet)
 	return response->state <= CHUNK_LF ? chunk_line(response, octet) : trailer_line(response, octet);
 }
 
-/* Returns how many of the +available+ octets belong to the body or the chunk, and passes them. */
+/* Returns how many of the +available+ octets belong to the body or the chunk, and counts them. */
 static size_t pass(struct response *response, size_t available)
 {
 	if (response->state == BODY_CLOSE)
@@ -396,7 +396,7 @@ static size_t skip(struct response *response, const char *octets, size_t availab
 	return passed;
 }
 
-/* Skips octets of a value that is irrelevant to framing, as most of a head is. Returns how many. */
+/* Skips octets of a value that framing doesn't need, as in most of a head. Returns how many. */
 static size_t skip_value(struct response *response, const char *octets, size_t available)
 {
 	size_t room = RESPONSE_HEAD_LIMIT - response->octets, at = 0;

@@ -2,8 +2,8 @@
  * The response parser: octets in; a complete response, "more", or "malformed" out.
  *
  * Law: the parser is strict RFC 9112 (CRLF only, no folding, one valid framing) and incremental (the result is the same
- * for any split of the octets). It keeps only what framing needs, and what
- * +kept+ asks for. No Ruby; only one thread uses a parser.
+ * for any split of the octets). It keeps only what framing needs and what +kept+ requests. No Ruby; only one thread
+ * uses a parser.
  *
  *	STATUS -> FIELD* -> LENGTH   (Content-Length)        -> done
  *	                 -> CHUNK* -> TRAILER*  (chunked)    -> done
@@ -36,8 +36,8 @@ struct response_head {
 	bool chunked, coded, keep_alive, old; /* coded: it has a Transfer-Encoding; old: HTTP/1.0 */
 };
 
-/* What is kept of a response for those who asked: its body, without chunks; and of its fields Set-Cookie and Location,
- * a line each: a letter, and the value. */
+/* What is kept of a response on request: its body, without chunk framing, and its fields Set-Cookie and Location, each
+ * as a line of a letter and the value. */
 #define KEPT_COOKIE 's'
 #define KEPT_LOCATION 'l'
 
@@ -60,7 +60,7 @@ struct response {
 
 /*
  * The last head that was parsed in one piece. Most responses of a server begin with the same octets, which parse to the
- * same head, and comparing is far cheaper than parsing.
+ * same head. Comparing octets is far cheaper than parsing them.
  */
 struct response_memo {
 	size_t length;

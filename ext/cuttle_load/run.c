@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#define HEAD_START (5 * MILLISECOND) /* from starting the threads to their common beginning */
+#define HEAD_START (5 * MILLISECOND) /* from the start of the threads to their common beginning */
 
 struct start {
 	struct run *run;

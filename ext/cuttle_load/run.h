@@ -1,7 +1,7 @@
 /*
  * A run: its plan, its workers, and their end.
  *
- * Law: one thread (Ruby's) makes, starts, waits for and frees a run. Any thread may call run_stop and run_nudge.
+ * Law: one thread (Ruby's) creates, starts, waits for and frees a run. Any thread may call run_stop and run_nudge.
  */
 #ifndef CUTTLE_LOAD_RUN_H
 #define CUTTLE_LOAD_RUN_H
@@ -27,7 +27,7 @@ bool run_start(struct run *run);
 bool run_wait(struct run *run, int64_t nanoseconds);
 
 void run_nudge(struct run *run);  /* makes run_wait return early */
-void run_stop(struct run *run);   /* ends the workers at once, with what they have */
+void run_stop(struct run *run);   /* ends the workers immediately, with their figures so far */
 void run_finish(struct run *run); /* stops, joins and frees the workers */
 
 #endif

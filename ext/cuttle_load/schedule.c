@@ -28,8 +28,8 @@ static double segment_area(const struct segment *segment)
 	return (segment->from + segment->to) / 2 * segment->length;
 }
 
-/* Returns the time after the segment's beginning at which the area under it is +area+: the root of from*t + slope/2*t^2
- * = area. */
+/* Returns the time after the segment's beginning at which the area under the segment is +area+: the root of from*t +
+ * slope/2*t^2 = area. */
 static double segment_time(const struct segment *segment, double area)
 {
 	double slope = isinf(segment->length) ? 0 : (segment->to - segment->from) / segment->length;

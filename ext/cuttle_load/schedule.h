@@ -1,10 +1,11 @@
 /*
- * Arrival schedules: when each request of an open loop is meant to be sent.
+ * Arrival schedules: the intended time of each request in an open loop.
  *
- * Law: a schedule is a rate over time, made of straight lines. Arrival k is where the area under it reaches k; with
- * poisson, where it reaches a sum of exponential draws, so every shape has a Poisson counterpart. A trace is a list of
- * times. Thread +part+ of +parts+ takes every parts-th arrival (of a Poisson schedule, its share of the rate), so the
- * threads' arrivals together are the schedule's for any number of threads. No Ruby; only one thread uses a schedule.
+ * Law: a schedule is a rate over time, made of straight lines. Arrival k is where the area under the rate reaches k;
+ * with poisson, where it reaches a sum of exponential draws, so every shape has a Poisson counterpart. A trace is a
+ * list of times. Thread +part+ of +parts+ takes every parts-th arrival (of a Poisson schedule, its share of the rate),
+ * so the threads' arrivals together are the schedule's, for any number of threads. No Ruby; only one thread uses a
+ * schedule.
  */
 #ifndef CUTTLE_LOAD_SCHEDULE_H
 #define CUTTLE_LOAD_SCHEDULE_H

@@ -2,7 +2,7 @@
 #include "script.h"
 
 #define DIGITS 20
-#define ESCAPED 3 /* octets that one becomes at most */
+#define ESCAPED 3 /* octets that one octet becomes at most */
 
 static const char COOKIE_FIELD[] = "Cookie: \r\n";
 

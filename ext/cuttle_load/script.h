@@ -1,9 +1,9 @@
 /*
- * What a request needs from its session, and what is checked in its response. A request has a script if its octets are
- * not the same each time, or if its response matters beyond its status.
+ * A request's needs from its session, and the checks of its response. A request has a script if its octets vary, or if
+ * its response matters beyond its status.
  *
- * Law: Ruby makes scripts before the threads start (lib/cuttle/load/script.rb), and nobody changes them. A template is
- * a head and a body in parts; from +body+ on, they are the body.
+ * Law: Ruby makes scripts before the threads start (lib/cuttle/load/script.rb), and nothing changes them afterwards. A
+ * template is a head and a body in parts; the parts from +body+ on are the body.
  */
 #ifndef CUTTLE_LOAD_SCRIPT_H
 #define CUTTLE_LOAD_SCRIPT_H
@@ -19,11 +19,11 @@ enum part_kind {
 	PART_VALUE,    /* the session's value number +value+ */
 	PART_LENGTH,   /* octets of the body, as a number */
 	PART_COOKIES,  /* the Cookie field, if there is one */
-	PART_LOCATION, /* where the last redirect leads */
+	PART_LOCATION, /* the target of the last redirect */
 	PARTS
 };
 
-/* How a value is written: as it is; what a path can't have as %XX; or as in a form. */
+/* How a value is written: unchanged; percent-encoded for a path; or encoded for a form. */
 enum coding { CODING_NONE, CODING_PATH, CODING_FORM, CODINGS };
 
 struct part {
@@ -35,7 +35,7 @@ struct part {
 
 struct template
 {
-	struct part *parts; /* NULL: there is none */
+	struct part *parts; /* NULL: no template */
 	size_t count, body;
 };
 
@@ -45,7 +45,7 @@ struct take {
 };
 
 struct script {
-	struct template sent;      /* none: the request's octets */
+	struct template sent;      /* none: the request's own octets */
 	struct template see_other; /* after a redirect, by GET or HEAD; none: redirects are not followed */
 	struct template again;     /* after a redirect that keeps the method */
 	bool posts;                /* the method is POST, which 301 and 302 turn into GET */

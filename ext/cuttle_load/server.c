@@ -19,9 +19,9 @@ struct client {
 	uint8_t matched;  /* octets matched of the empty line */
 	unsigned waiting; /* requests not answered yet */
 	int64_t due;      /* when to answer the first one; 0: no delay runs */
-	int64_t came;     /* when the last delayed request arrived; 0: none yet */
-	int64_t free;     /* the earliest time its client may have sent that one: the previous answer, or its arrival */
-	int64_t answered; /* when the last answer was sent; 0: none yet */
+	int64_t came;     /* arrival of the last delayed request; 0: none yet */
+	int64_t free;     /* earliest time its client can have sent that one: the previous answer, or its arrival */
+	int64_t answered; /* time of the last answer; 0: none yet */
 };
 
 struct server {
@@ -101,7 +101,7 @@ static void begin_delay(struct server *server, struct client *client, int64_t no
 		server->next_delay = 0;
 }
 
-/* Stands still like a stopped process: accepts, reads and writes nothing. */
+/* Freezes like a stopped process: accepts, reads and writes nothing. */
 static void freeze_when_due(struct server *server)
 {
 	const struct server_options *options = &server->options;
@@ -147,7 +147,8 @@ static int64_t arrival(struct msghdr *message)
 	return clock_now();
 }
 
-/* Receives like recv(2). *at becomes when the kernel got the octets, or when they were read if it doesn't say. */
+/* Receives like recv(2). *at becomes the time at which the kernel got the octets, or if unknown, at which they were
+ * read. */
 static ssize_t receive(const struct client *client, void *buffer, size_t size, int64_t *at)
 {
 	union {
@@ -207,7 +208,7 @@ static void accept_all(struct server *server)
 	}
 }
 
-/* Answers what is due. Returns when the next answer is due. */
+/* Sends the answers that are due. Returns when the next one is due. */
 static int64_t answer_due(struct server *server)
 {
 	int64_t now = clock_now(), next = NEVER;

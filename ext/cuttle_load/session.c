@@ -1,4 +1,4 @@
-/* A session: what it chooses, remembers and judges; see session.h. cookies.c and redirect.c have their parts of it. */
+/* A session: what it chooses, remembers and checks; see session.h. cookies.c and redirect.c contain parts of it. */
 #include "session.h"
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ void sessions_free(struct session *sessions, size_t count)
 
 /* --- before a request --- */
 
-/* Returns a value that +request+ needs and that is not known, or NOWHERE. */
+/* Returns a value that +request+ needs and that is still unknown, or NOWHERE. */
 static size_t missing(const struct session *session, const struct request *request)
 {
 	const struct script *script = request->script;
@@ -80,7 +80,7 @@ void session_await(struct session *session, const struct request *request)
 
 /* --- after a response --- */
 
-/* Whether octets can be sent again in a head or a path. */
+/* Whether the octets are allowed in a head or a path. */
 static bool can_be_sent(const char *octets, size_t length)
 {
 	size_t at;

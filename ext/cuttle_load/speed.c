@@ -1,5 +1,5 @@
-/* Measures a core's speed with a small interpreter. What slows Ruby down also slows this down (a lower clock rate, a
- * neighbour on the core's other hardware thread, a shared cache), and no system clock shows it. */
+/* Measures a core's speed with a small interpreter. Anything that slows Ruby down also slows this interpreter down (a
+ * lower clock rate, a neighbour on the core's other hardware thread, a shared cache). No system clock shows it. */
 #include "speed.h"
 #include "clock.h"
 
@@ -8,7 +8,7 @@
 
 #define CODE 64    /* instructions */
 #define WORDS 4096 /* 16 KiB of memory for them */
-#define TURNS 50   /* of the code between two readings of the clock: a few microseconds */
+#define TURNS 50   /* runs of the code between two reads of the clock: a few microseconds */
 
 static uint32_t interpret(const uint8_t *code, uint32_t *memory, uint32_t value)
 {

@@ -1,4 +1,4 @@
-/* How fast a core computes at present. */
+/* The present speed of a core. */
 #ifndef CUTTLE_LOAD_SPEED_H
 #define CUTTLE_LOAD_SPEED_H
 

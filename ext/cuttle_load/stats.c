@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One name alone needs no entry: its figures are those of the run. */
+/* A single name needs no entry: its figures are those of the run. */
 static bool make_entries(struct stats *stats, size_t count)
 {
 	size_t at;
@@ -99,7 +99,7 @@ bool stats_publish(struct stats *stats, int64_t end)
 	return window != NULL;
 }
 
-/* Keeps a gap if it is among the longest. */
+/* Keeps a gap if it is one of the longest. */
 static void keep_gap(struct stats *stats, struct gap gap)
 {
 	size_t at, shortest = 0;

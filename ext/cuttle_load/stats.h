@@ -1,8 +1,8 @@
 /*
- * What a thread measures.
+ * The figures that a thread measures.
  *
- * Law: one thread writes, without locks or shared cache lines. It publishes one window per second, which never changes
- * again. Other threads read published windows; they read the rest only after the thread has ended. No Ruby.
+ * Law: one thread writes, without locks or shared cache lines. It publishes one window per second, and never changes a
+ * published window. Other threads read published windows; they read the rest only after the thread has ended. No Ruby.
  */
 #ifndef CUTTLE_LOAD_STATS_H
 #define CUTTLE_LOAD_STATS_H
@@ -33,12 +33,12 @@ struct window {
 	uint64_t slots[];
 };
 
-/* A time without any response although some were awaited. */
+/* A time without any response although responses were awaited. */
 struct gap {
 	int64_t begin, end; /* ns since measuring began */
 };
 
-/* What came of the requests of one name, over the run. */
+/* The results of the requests with one name, over the run. */
 struct entry {
 	uint64_t responses;
 	uint64_t failures[FAILURES];
@@ -50,7 +50,7 @@ struct entry {
 #define SAMPLE 64    /* octets kept of a malformed answer */
 #define STATUSES 600 /* the parser refuses a higher status */
 
-/* Counters that others may read while the thread runs. */
+/* Counters that other threads may read while this thread runs. */
 struct live {
 	_Atomic uint64_t sent, responses, failures, connections, in_flight;
 	atomic_bool ended;
@@ -68,12 +68,12 @@ struct stats {
 	uint64_t statuses[STATUSES]; /* responses by status */
 	uint64_t opened;             /* connections opened */
 	uint64_t unfinished;         /* requests without an answer when the run stopped */
-	uint64_t late_responses;     /* responses that arrived after the last request was sent */
+	uint64_t late_responses;     /* responses that arrived after the last request had been sent */
 	int64_t last_response;       /* when it arrived, ns since measuring began */
 	int64_t cpu, wall;           /* ns while measuring; cpu excludes waiting */
 	int64_t waited;              /* ns while measuring that the thread could run and had no core; -1: unknown */
 	int connect_error;           /* the first errno */
-	int64_t gap_begin;           /* the last response, or when the thread began to await one */
+	int64_t gap_begin;           /* time of the last response, or at which the thread began to await one */
 	struct gap gaps[GAPS];
 	size_t gap_count;
 	size_t sample_length; /* of the first malformed answer */
@@ -85,11 +85,11 @@ struct stats {
 struct stats *stats_new(size_t entries);
 void stats_free(struct stats *stats);
 
-/* Publishes the current window, which ends at +end+, and begins another. Returns false if out of memory: the window is
- * lost. */
+/* Publishes the current window, which ends at +end+, and begins the next one. Returns false if out of memory; the
+ * window is then lost. */
 bool stats_publish(struct stats *stats, int64_t end);
 
-/* Ends a gap, as a response arrived at +now+ (ns since measuring began). */
+/* Ends a gap, because a response arrived at +now+ (ns since the start of the measurement). */
 void stats_gap(struct stats *stats, int64_t now);
 
 static inline void stats_count(_Atomic uint64_t *counter, uint64_t by)

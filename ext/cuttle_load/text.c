@@ -6,7 +6,7 @@
 
 #define LEAST 4096
 
-/* Makes room for +length+ octets, which is no more than the limit. */
+/* Makes room for +length+ octets, which must not exceed the limit. */
 static bool grow(struct text *text, size_t length)
 {
 	size_t room = text->room ? text->room : LEAST;

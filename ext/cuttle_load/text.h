@@ -1,7 +1,7 @@
 /*
- * Octets that grow, up to a limit.
+ * Octets that can grow up to a limit.
  *
- * Law: octets that don't fit, or for which there is no memory, are left out. The memory is kept for the next text.
+ * Law: octets that don't fit, or for which there is no memory, are left out. The memory is reused for the next text.
  */
 #ifndef CUTTLE_LOAD_TEXT_H
 #define CUTTLE_LOAD_TEXT_H

@@ -174,7 +174,7 @@ const bool tls_available = false;
 
 struct tls *tls_new(const char *host, bool verify, const char *authorities, char *error, size_t error_size)
 {
-	snprintf(error, error_size, "this build has no TLS: OpenSSL's headers were not there when it was compiled");
+	snprintf(error, error_size, "this build has no TLS: OpenSSL's headers were missing when it was compiled");
 	return NULL;
 }
 

@@ -8,7 +8,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* A look that took this long was interrupted by another thread on this core. */
+/* If a poll took this long, another thread had the core meanwhile. */
 #define AWAY (20 * MICROSECOND)
 
 static bool watch_input(struct waiter *waiter, int descriptor)
@@ -63,7 +63,7 @@ void waiter_wake(struct waiter *waiter)
 {
 	uint64_t one = 1;
 
-	/* Fails only if a wake-up is pending already. */
+	/* This fails only if a wake-up is already pending. */
 	if (write(waiter->wake, &one, sizeof(one)) < 0)
 		return;
 }

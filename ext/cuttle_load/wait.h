@@ -2,8 +2,8 @@
  * Waits for sockets or for a time, whichever comes first, to the microsecond.
  *
  * Law: it sleeps with epoll_pwait2 if the C library and the kernel have it, otherwise with epoll_wait and a timer
- * descriptor; the thread's timer slack is minimal. If that wakes too late, because a sleeping core takes time to wake,
- * it sleeps until shortly before the time and polls for the rest. One thread waits on a waiter; any thread may call
+ * descriptor; the thread's timer slack is minimal. If it wakes too late, because a sleeping core takes time to wake, it
+ * sleeps until shortly before the time and polls for the rest. One thread waits on a waiter; any thread may call
  * waiter_wake.
  */
 #ifndef CUTTLE_LOAD_WAIT_H
@@ -16,7 +16,7 @@
 struct waiter {
 	int epoll, wake, timer; /* timer: -1 while epoll_pwait2 works */
 	int64_t near;           /* ns to poll instead of sleeping; 0 unless the owner sets it */
-	int64_t looked;         /* ns of CPU time that polling has spent in vain */
+	int64_t looked;         /* ns of CPU time that polling has spent without an event */
 };
 
 bool waiter_open(struct waiter *waiter);

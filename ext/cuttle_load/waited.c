@@ -9,7 +9,7 @@ int waited_open(void)
 	return open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
 }
 
-/* The file has three numbers: time on a core, time of waiting for one, and how often the thread got one. */
+/* The file has three numbers: the time on a core, the time of waiting for a core, and how often the thread got one. */
 int64_t waited_so_far(int descriptor)
 {
 	unsigned long long ran, waited;

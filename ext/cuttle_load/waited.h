@@ -1,6 +1,6 @@
 /*
- * How long a thread was ready to run but waited for a core, because others had the cores. The kernel counts that for
- * each thread (/proc/thread-self/schedstat). Linux only; elsewhere it is unknown.
+ * How long a thread was ready to run but waited for a core. The kernel counts that for each thread
+ * (/proc/thread-self/schedstat). Linux only; elsewhere it is unknown.
  */
 #ifndef CUTTLE_LOAD_WAITED_H
 #define CUTTLE_LOAD_WAITED_H

@@ -11,7 +11,7 @@
 
 #define EVENTS 256
 
-/* How long before an arrival to poll: usually longer than a virtual machine's core takes to wake. */
+/* How long before an arrival polling begins: usually longer than the core of a virtual machine takes to wake. */
 #define NEAR (100 * MICROSECOND)
 
 /* --- delays --- */
@@ -85,7 +85,7 @@ static void next_arrival(struct worker *worker)
 	worker->next = offset == NEVER || plan->measure + offset >= plan->end ? NEVER : plan->measure + offset;
 }
 
-/* Counts an arrival as one of the limited requests if its time lies within the measurement. */
+/* Counts an arrival as one of the limited requests if its intended time is within the measurement. */
 static bool claim_arrival(struct worker *worker)
 {
 	struct plan *plan = worker->plan;
@@ -104,7 +104,7 @@ static bool can_send(const struct worker *worker)
 	return worker->idle || worker->closed;
 }
 
-/* Handles an arrival that waited for a connection longer than the timeout: it counts as a timeout. */
+/* Handles an arrival that has waited for a connection longer than the timeout: it counts as a timeout. */
 static bool gave_up(struct worker *worker)
 {
 	if (worker->now - worker->next < worker->plan->timeout)
@@ -305,7 +305,7 @@ static void lay_out(struct worker *worker)
 	}
 }
 
-/* Makes what only plans with sessions need. */
+/* Allocates what only plans with sessions need. */
 static bool make_sessions(struct worker *worker)
 {
 	if (!worker->plan->sessions.used)

@@ -1,9 +1,9 @@
 /*
  * A worker: one thread of the generator, with its event loop, its connections and its figures.
  *
- * Law: the only data that a worker writes and shares are plan->left and plan->stop. While it runs it allocates only one
- * window per second, and what its sessions copy of bodies. worker.c has the loop and the arrivals, opening.c how a
- * connection is made, connection.c what happens on it, record.c what is recorded.
+ * Law: a worker writes only two fields that others share, plan->left and plan->stop. While it runs it allocates only
+ * one window per second, and its sessions' copies of bodies. worker.c has the loop and the arrivals, opening.c the
+ * opening of connections, connection.c what happens on them, record.c what is recorded.
  */
 #ifndef CUTTLE_LOAD_WORKER_H
 #define CUTTLE_LOAD_WORKER_H
@@ -22,7 +22,7 @@
 /* A request in flight. Times are on the monotonic clock. */
 struct flight {
 	const struct request *request;
-	const struct piece *piece; /* what is sent: the request's own, or what a session made */
+	const struct piece *piece; /* what is sent: the request's own, or composed by a session */
 	int64_t intended, sent;
 };
 
@@ -31,15 +31,15 @@ enum connection_state { CLOSED, CONNECTING, HANDSHAKING, OPEN };
 /*
  *	CLOSED -> CONNECTING [-> HANDSHAKING] -> OPEN -> CLOSED
  *
- * Flights are a ring. +first+ is the one whose response comes next, +count+ the number of flights, and +unsent+ the
- * number that are not written in full. +offset+ octets of the earliest unsent one are written.
+ * Flights are a ring. +first+ is the flight whose response comes next, +count+ the number of flights, and +unsent+ the
+ * number of flights that are not yet written completely. +offset+ octets of the earliest of those are written.
  */
 struct connection {
 	int descriptor;
 	uint8_t state;
-	bool fresh;  /* opened ahead of its first request, whose time begins once it is established */
-	bool served; /* gave a complete response that did not end with the connection */
-	bool broken; /* it can't be written any more, but is still read */
+	bool fresh;  /* opened before its first request, whose time begins when the connection is established */
+	bool served; /* has had a complete response that did not end with the connection */
+	bool broken; /* can't be written any more, but is still read */
 	bool queued; /* in a delay queue */
 	struct tls_session *tls;
 	struct session *session; /* NULL: the plan has none */
@@ -50,7 +50,7 @@ struct connection {
 	struct response response;
 };
 
-/* Connections that wait for the same length of time, in order of expiry. */
+/* Connections that wait for the same duration, in order of expiry. */
 struct delay_queue {
 	struct connection *first, *last;
 };
@@ -68,7 +68,7 @@ struct worker {
 	int account;                     /* for waited_so_far */
 	uint64_t number;                 /* of the next request */
 	bool warm;                       /* the warm-up's schedule is over */
-	bool measuring, over, exhausted; /* over: no more is sent; exhausted: all requests are taken */
+	bool measuring, over, exhausted; /* over: sends no more; exhausted: all requests are taken */
 	size_t in_flight;
 	struct schedule schedule;
 
@@ -89,7 +89,7 @@ void *worker_run(void *worker);
 bool worker_claim(struct worker *worker); /* whether one more request may be sent */
 void delay(struct delay_queue *queue, struct connection *connection, int64_t due);
 
-/* Takes the next request of the mix. An arrival that finds no connection takes its request too. */
+/* Takes the next request of the mix. An arrival without a connection takes its request too. */
 static inline const struct request *worker_draw(struct worker *worker)
 {
 	const struct request *request = mix_pick(&worker->plan->mix, worker->number);

@@ -9,7 +9,7 @@ module Cuttle
   #
   # Times are seconds in options, and Integers of nanoseconds in histograms.
   module Load
-    # The options can't be satisfied here, or the server can't be measured: one line, exit status 1.
+    # The machine can't satisfy the options, or the server can't be measured: one line, exit status 1.
     class Failure < Error; end
 
     autoload :Agent, "cuttle/load/agent"
@@ -59,12 +59,12 @@ module Cuttle
     autoload :TLS_AVAILABLE, "cuttle/load/core"
     autoload :TLS_LIBRARY, "cuttle/load/core"
 
-    # The message of a system call's error, without the call and its arguments.
+    # The message of a system call's error, without the name and arguments of the call.
     def self.reason(error)
       error.class.new.message
     end
 
-    # Loads +url+ and returns a Result. +options+ are those of Plan. on_window is called with each Window, about one
+    # Loads +url+ and returns a Result. +options+ are those of Plan. on_window: called with each Window, about one
     # second after the Window began. If it throws or raises, the run ends. Raises UsageError (options) and Failure (the
     # target).
     def self.run(url, on_window: nil, **options)

@@ -5,7 +5,7 @@ module Cuttle
   # page's sections and a report's parts.
   #
   # Law: this room turns figures into text. It measures nothing, starts nothing and names no other room. Load, Lab,
-  # Tuner and Studies use it; what only one of them reports stands in that room.
+  # Tuner and Studies use it. Code for the reports of only one of them is in that room.
   module Report
     autoload :Charts, "cuttle/report/charts"
     autoload :Columns, "cuttle/report/columns"

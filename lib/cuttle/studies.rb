@@ -2,11 +2,11 @@
 
 module Cuttle
   # Tests published statements on the concurrency of Ruby servers again: the published numbers, the same experiments on
-  # one core, and what became of the claims.
+  # one core, and the verdicts on the claims.
   #
-  # Rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow from the lab's
-  # results and the published numbers alone. Studies uses no rooms but Lab and Load, and the tuner's model for what this
-  # machine can't show.
+  # Rule: a study is a declaration (studies/NAME/study.rb). The lab measures it, and its findings follow only from the
+  # lab's results and the published numbers. Studies uses only the rooms Lab and Load, and the tuner's model for effects
+  # that this machine can't show.
   module Studies
     class Failure < Error; end
 
@@ -45,7 +45,7 @@ module Cuttle
       name.scan(/\d+|\D+/).map { |part| part.match?(/\d/) ? [0, part.to_i, ""] : [1, 0, part] }
     end
 
-    # The studies that +words+ select, each reduced to that selection: "all", a study's name ("s0-ab"), the beginning of
+    # The studies that +words+ select, each reduced to that selection: "all", a study's name ("s0-ab"), a prefix of
     # names or of published numbers ("s0", "s4"), or one published number ("s0.10"). Raises UsageError.
     def select(words, from: all)
       return from if words == %w[all]

@@ -1,17 +1,17 @@
 # frozen_string_literal: true
 
 module Cuttle
-  # The tuner answers how many workers, how many threads and which engine an app should have, within limits.
+  # The tuner finds the number of workers, the number of threads and the engine that suit an app, within limits.
   #
-  #   Profile   what is known of an app on a machine: measured by the lab, kept as JSON
-  #   Model     Profile, Setting, Demand -> Forecast: arithmetic and simulation, no measuring
+  #   Profile   what is known of an app on a machine: the lab measures it, and it is kept as JSON
+  #   Model     Profile, Setting, Demand -> Forecast: arithmetic and simulation, without measuring
   #   Search    all settings within the Limits, best first
   #   Advice    the answer, once the lab has verified the best settings
   #
-  # Rule: only the profile and the verification measure, and both do so by the lab. Everything between them is a
-  # function of a Profile, so `cuttle tune --what-if` needs no server and no machine.
+  # Rule: only the profile and the verification measure, and both use the lab. Everything between them is a function of
+  # a Profile, so `cuttle tune --what-if` needs no server and no machine.
   module Tuner
-    # Something can't be measured, read or answered. The message is one line; the exit status is 1.
+    # A profile or an answer can't be measured, read or computed. The message is one line; the exit status is 1.
     class Failure < Error; end
 
     autoload :Advice, "cuttle/tuner/advice"

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-title "Computing by the clock on the wall, and by CPU time"
+title "Computing by the wall clock, and by CPU time"
 source 'The app of J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013), and a flaw of it'
 question "The published app computes until the clock says that 50 ms are over. While it waits for a core or for Ruby's
           lock, that clock goes on. How much does that flatter the results?"

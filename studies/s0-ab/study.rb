@@ -3,10 +3,10 @@
 title "Ten users of a Heroku dyno, under nine servers"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
 question "Which server, with how many processes and threads, serves an app that computes for 50 ms and waits for 250?"
-design "The original's app (its spin by the wall clock as well), each server's model on our core, and that server itself
-        where it can be had; 1 or 10 connections, 500 requests, each on a connection of its own."
+design "The original's app (which computes by the wall clock), each server's model on our core, and that server itself
+        if it is available; 1 or 10 connections, 500 requests, each on its own connection."
 flaw "s0.2 says 9.84 requests/s of a serial server, which can't serve more than 3.33: several were served at once."
-flaw "The app spins by the clock on the wall, so a request that waits for Ruby's lock counts that as work done, and more
+flaw "The app computes by the wall clock, so a request that waits for Ruby's lock counts that as work done, and more
       is served than the cores could compute."
 flaw "ab sends the next request when the last one is answered: the time that a user would have waited is not counted."
 
@@ -40,7 +40,7 @@ claim "s0.9", "3x16 by 1x16" => [rate("s0.9"), rate("s0.8"), 1..],
 claim "s0.10", cores: 4, "p50 by the time of a request alone" => [p50("s0.10"), p50("s0.1"), ..1.1],
                "p99 by p50" => [p99("s0.10"), p50("s0.10"), ..2]
 
-# The same by the tester of then.
+# The same with the original load tester.
 { "s0.8" => 0, "s0.10" => 4 }.each do |id, workers|
   trial "#{id}.ab" do
     serve like: "puma", engine: "hybrid", workers: workers, threads: 16, original: "puma"

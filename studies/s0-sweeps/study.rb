@@ -6,7 +6,7 @@ question "At which concurrency does each server reach its highest rate, and how 
           more and waits less?"
 design "Each server's model on our core, 1 to 20 connections in a closed loop, apps of 50 ms CPU and 250 ms waiting, 50
         and 50, and 100 and 1."
-flaw "The app spins by the clock on the wall: see s0-ab. What depends on Ruby's 100 ms is in s0-quantum."
+flaw "The app computes by the wall clock: see s0-ab. What depends on Ruby's 100 ms is in s0-quantum."
 
 cores :all
 rounds 3
@@ -35,7 +35,7 @@ claim "s0.12", cores: 2, "1x16 by 4 processes, at 10" =>
                "4x16 by 4 processes, at 10" =>
                  [rate("s0.12", server: "puma", workers: 4, concurrency: 10),
                   rate("s0.12", server: "unicorn", workers: 4, concurrency: 10), 1..]
-# The same by the tester of then.
+# The same with the original load tester.
 profiles = { "s0.11" => [50, 250], "s0.12" => [50, 50], "s0.13" => [100, 1] }
 
 profiles.each do |id, (cpu_ms, iowait_ms)|

@@ -1,13 +1,12 @@
 # frozen_string_literal: true
 
-title "Ten people at the servers of then"
+title "Ten connections on former releases"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
-question "Are the claims about Thin, Unicorn and Puma claims about their models, or about these servers as they were?"
-design "The app of s0-ab, under the last releases of the series that were current then and can still be had (Thin 1.6,
-        Unicorn 4, Puma 3; no Puma 2 compiles any more), beside today's. 10 connections, each request on one of its
-        own."
-flaw "Ruby is today's oldest, 3.1, and not 1.9.3: only the servers are of then."
-flaw "The app spins by the clock on the wall: see s0-ab."
+question "Are the claims about Thin, Unicorn and Puma claims about their models, or about their releases of that time?"
+design "The app of s0-ab, under the last available releases of former series (Thin 1.6, Unicorn 4, Puma 3; Puma 2 no
+        longer compiles), beside today's. 10 connections; each request opens one of its own."
+flaw "Ruby is 3.1, not 1.9.3: only the servers are former releases."
+flaw "The app computes by the wall clock: see s0-ab."
 
 cores :all
 fake_work = { cpu_ms: 50, iowait_ms: 250, response_chars: 20_091, spin: "wall" }
@@ -33,14 +32,14 @@ servers.each do |setting, times|
 end
 
 of = ->(metric, server, time = "then") { send(metric, "s0.then", server: server, of: time) }
-expect "s0.then.4", "an evented Thin of then with a blocking app is very even", on: :originals,
+expect "s0.then.4", "a former evented Thin with a blocking app is very even", on: :originals,
        "p90 by p50" => [of[:p90, "thin evented"], of[:p50, "thin evented"], ..1.1]
-expect "s0.then.5", "the threaded mode of Thin of then has a terrible tail", on: :originals,
+expect "s0.then.5", "a former Thin, threaded: the tail is very long", on: :originals,
        "p90 by p50" => [of[:p90, "thin threaded"], of[:p50, "thin threaded"], 8..]
-expect "s0.then.8", "one threaded process of Puma of then beats four of Unicorn of then", on: :originals,
+expect "s0.then.8", "a threaded process of a former Puma serves more than four of a former Unicorn", on: :originals,
        "1x16 threads by 4 processes" => [of[:rate, "16 threads"], of[:rate, "4 processes"], 1..]
-expect "s0.then.9", "three processes of threads of Puma of then beat one; the tail is still long", on: :originals,
+expect "s0.then.9", "three threaded processes of a former Puma serve more than one, with a long tail", on: :originals,
        "3x16 by 1x16" => [of[:rate, "3x16 threads"], of[:rate, "16 threads"], 1..],
        "p99 by p50" => [of[:p99, "3x16 threads"], of[:p50, "3x16 threads"], 2..]
-expect "s0.then.same", "the servers of then serve what today's serve", on: :originals,
+expect "s0.then.same", "former releases serve as much as today's", on: :originals,
        **servers.keys.to_h { |name| ["#{name}: then by today", [of[:rate, name], of[:rate, name, "today"], 0.9..1.1]] }

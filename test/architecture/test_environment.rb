@@ -2,9 +2,9 @@
 
 require "test_helper"
 
-# Ruby's ENV[]= moves the environment, and only the GVL keeps those apart who read it. So no thread without the GVL (the
-# io thread, the spooler, those that wait, the load generator's workers) may call what looks into the environment:
-# getenv, and what the C library has that does so for a time zone, a language, a directory or a program.
+# Ruby's ENV[]= moves the environment, and only the GVL protects readers from that. So no thread without the GVL (the io
+# thread, the spooler, waiting threads, the load generator's workers) may call functions that read the environment:
+# getenv, and functions of the C library that read it for a time zone, a language, a directory or a program.
 class TestEnvironment < Minitest::Test
   EXT = File.expand_path("../../ext", __dir__)
 

@@ -3,7 +3,7 @@
 require "test_helper"
 require "ripper"
 
-# Who may import whom: DESIGN's rooms, as rules that a file breaks by naming a constant or requiring a file.
+# Which room may import which: DESIGN's rooms, as rules that a file breaks by naming a constant or requiring a file.
 class TestImports < Minitest::Test
   LIB = File.expand_path("../../lib", __dir__)
   EXT = File.expand_path("../../ext", __dir__)

@@ -3,10 +3,10 @@
 require "test_helper"
 require "rbs"
 
-# sig/ declares the public API: the declarations hold together, each declared method is there and takes as many
+# sig/ declares the public API: the declarations are consistent, each declared method exists and takes the declared
 # arguments, and what documents show is declared.
 class TestSignatures < Minitest::Test
-  # For those who work on Cuttle itself, and what is generated.
+  # For developers of Cuttle itself, and generated code.
   INSIDE = %w[architecture contributing studies].freeze
 
   PATH = /\bCuttle(?:::[A-Z]\w*)+/

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "../../benchmark/support/bench"
 require_relative "support/measured"
 
-# A benchmark's results, told.
+# The report of a benchmark's results.
 class TestBenchmarkReport < Minitest::Test
   BUSY = { "name" => "busy", "text" => "other processes took 20% of the cores", "advice" => "end them" }.freeze
   FIGURE = { "figure" => "rate", "of" => "other", "by" => "base", "sense" => "at_least" }.freeze

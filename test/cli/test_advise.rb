@@ -30,7 +30,7 @@ class TestAdvise < Minitest::Test
       assert_includes [0, 1], status, err
       assert_match(/hybrid -w 1 -t 2/, out)
       assert_match(/requests per second/, err)
-      assert_match(/how often each waits isn't known/, out)
+      assert_match(/how often each waits is unknown/, out)
     end
   end
 

@@ -195,7 +195,7 @@ class TestServe < Minitest::Test
     end
   end
 
-  # Its line was written when the connection was at its next request, and told of that one's response.
+  # The line was written when the connection had its next request, and had the status of that one's response.
   def test_the_log_tells_of_its_own_request
     app = <<~'RUBY'
       Slow = Struct.new(:text) do

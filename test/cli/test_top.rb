@@ -264,7 +264,8 @@ class TestTop < Minitest::Test
 
   def sample(said, at) = Top::Sample.new(JSON.parse(JSON.generate(said)), at: at)
 
-  # The answer of a server with two workers after so many requests, each of 10 ms of which 2.5 wait for the GVL.
+  # The answer of a server with two workers after that many requests, each of 10 ms, of which 2.5 are waiting for the
+  # GVL.
   def said(requests)
     bound = Cuttle::Ledger::BOUNDS.find { |each| each >= 10_000_000 }
     phase = ->(each) { { count: requests, sum: requests * each, buckets: [[bound, requests]] } }

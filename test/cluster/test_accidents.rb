@@ -349,7 +349,7 @@ class TestAccidents < Minitest::Test
     nil
   end
 
-  # Whether the process has ended; a dead one may be nobody's to wait for.
+  # Whether the process has ended; a dead one may have no parent that waits for it.
   def gone?(pid)
     File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] == "Z"
   rescue SystemCallError

@@ -89,8 +89,8 @@ class TestCluster < Minitest::Test
     end
   end
 
-  # They come at once, and stay: who is the first to wake up must not have them all. A worker that has no core for some
-  # milliseconds is passed over, so a busy machine has further tries.
+  # The connections arrive at once, and stay open: the first worker to wake up must not get all of them. A worker
+  # without a core for some milliseconds gets none, so a busy machine has further tries.
   def test_connections_that_stay_are_shared
     %w[reactor hybrid fibers].each do |engine|
       cluster(PID, "--engine", engine, workers: 2) do |process|
@@ -209,7 +209,7 @@ class TestCluster < Minitest::Test
 
   private
 
-  # Serves on such a machine, with so many workers.
+  # Serves on such a machine, with that many workers.
   def small(app, *args, workers:)
     File.write("#{@directory}/settings.rb", SMALL)
     File.write("#{@directory}/config.ru", app)
@@ -247,7 +247,7 @@ class TestCluster < Minitest::Test
     end
   end
 
-  # A zombie that nobody waits for is no longer alive.
+  # A zombie without a waiting parent is no longer alive.
   def alive?(pid)
     File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"
   rescue Errno::ENOENT

@@ -32,7 +32,7 @@ class TestOperation < Minitest::Test
     after_stopped { tell.("after_stopped") }
   RUBY
 
-  # In order, but that nobody waits for the third.
+  # In order, except that the third one has no waiting parent.
   BOOT = ["before_fork in mould", "before_worker_fork 0 in mould", "after_worker_fork 0 in mould",
           "before_worker_boot 0 in worker", "after_booted in supervisor"].freeze
 
@@ -218,7 +218,8 @@ class TestOperation < Minitest::Test
 
   private
 
-  # Yields a server that was told to stop and waits for a request, the pid of the process that has it, and the client.
+  # Yields a server that is stopping and waits for a request, the pid of the process that has the request, and the
+  # client.
   def stopping(workers, *flags, config: "", signal: "TERM")
     File.write("#{@directory}/config.ru", SLOW)
     FileUtils.rm_f(%w[entered go].map { |name| "#{@directory}/#{name}" })

@@ -6,7 +6,7 @@ require "test_helper"
 class TestOverload < Minitest::Test
   include Serving
 
-  # /hold is in the app until the file that CUTTLE_GATE names is there, and / tells who answers.
+  # /hold stays in the app until the file that CUTTLE_GATE names exists, and / returns which process answers.
   APP = <<~RUBY
     run lambda { |env|
       case env["PATH_INFO"]
@@ -78,7 +78,7 @@ class TestOverload < Minitest::Test
     end
   end
 
-  # Its only thread is gone: those who wait behind it are answered all the same.
+  # Its only thread is gone: requests that wait behind it are answered nevertheless.
   def test_nothing_that_waits_is_lost_where_every_thread_is_stuck
     cluster("-w", "1", "-t", "1", "--app-timeout", "0.3", "--max-queue", "10") do |process|
       stuck = connect(process).write(ASK.sub("/", "/forever"))

@@ -12,8 +12,8 @@ class TestProcessOne < Minitest::Test
   ALONE = ["unshare", "--fork", "--pid", "--mount-proc", "--kill-child",
            *("--map-root-user" unless Process.euid.zero?)].freeze
 
-  # "/" names the parent of who answers, "/slow" takes until the file "go" is there, "/orphan" leaves a process behind
-  # whose parent has ended, and says its number.
+  # "/" returns the parent of the answering process. "/slow" waits until the file "go" exists. "/orphan" leaves a
+  # process behind whose parent has ended, and returns its pid.
   APP = <<~RUBY
     run(lambda do |env|
       case env["PATH_INFO"]
@@ -75,8 +75,8 @@ class TestProcessOne < Minitest::Test
     end
   end
 
-  # What a worker or the app leaves behind becomes a child of process 1, and disturbs nobody. A cluster reaps it in time
-  # (test_strangers.rb); an only process does not.
+  # Processes that a worker or the app leaves behind become children of process 1, and disturb nothing. A cluster reaps
+  # them in time (test_strangers.rb); a single process does not.
   def test_orphans
     each_way do |process, server|
       orphan = get(process, "/orphan").body.chomp

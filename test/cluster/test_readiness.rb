@@ -4,7 +4,7 @@ require "test_helper"
 require "json"
 require "tmpdir"
 
-# GET /ready of a cluster: 200 as long as nobody is missing who served, whatever boots beside that.
+# GET /ready of a cluster: 200 while no worker that has served is missing, whatever boots meanwhile.
 class TestReadiness < Minitest::Test
   include Serving
 

@@ -331,7 +331,7 @@ class TestRefork < Minitest::Test
     end
   end
 
-  # Until it has reforked so many times and is done with it; the pids of moulds, which is one.
+  # Waits until it has finished that many reforks. Returns the pids of moulds, of which there is one.
   def reforked(process, times: 1)
     asking(process, "the end of a refork (#{process.err})") { process.err.scan("refork: done").length == times }
     eventually("one mould") { process.moulds.length == 1 }

@@ -6,7 +6,7 @@ require "test_helper"
 class TestRestarts < Minitest::Test
   include Serving
 
-  # Keeps its first request until its server is told to stop.
+  # Keeps its first request until its server stops.
   HOLDS = <<~RUBY
     run(lambda do |_|
       server = ObjectSpace.each_object(Cuttle::Server).find(&:serving?)
@@ -197,7 +197,7 @@ class TestRestarts < Minitest::Test
     end
   end
 
-  # The title took the place of the only words that said it.
+  # The title replaced the only words that showed it.
   def test_no_hot_restart_where_nobody_knows_the_arguments
     File.write("#{@directory}/config.ru", "Process.setproctitle('mine'); run ->(_) { [200, {}, ['one']] }")
     ruby(Gem.bin_path("rackup", "rackup"), "-s", "cuttle", "-E", "none", "-o", "127.0.0.1", "-p", "0") do |process|

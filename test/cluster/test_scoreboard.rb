@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# What workers tell each other of themselves.
+# What workers publish to each other.
 class TestScoreboard < Minitest::Test
   def test_processes_share_it
     scoreboard = Cuttle::Scoreboard.new(2)
@@ -57,7 +57,7 @@ class TestScoreboard < Minitest::Test
     Process.wait(idle)
   end
 
-  # Who drains takes nobody in.
+  # A draining worker accepts no connections.
   def test_a_worker_that_was_stopped_is_not_free
     scoreboard = Cuttle::Scoreboard.new(1)
     scoreboard.take(0)
@@ -75,7 +75,8 @@ class TestScoreboard < Minitest::Test
     end
   end
 
-  # It left the second to the other one, which might be about to close its listeners too: then nobody accepted it.
+  # It left the second connection to the other worker, which might also be about to close its listeners: then none
+  # accepted it.
   def test_a_worker_that_stops_leaves_nobody_to_the_others
     scoreboard = Cuttle::Scoreboard.new(2)
     other = fork { linger(scoreboard) }
@@ -140,8 +141,8 @@ class TestScoreboard < Minitest::Test
     assert_nil scoreboard.end_turn
   end
 
-  # A worker that rests leaves each connection to the free one, and accepts again when it is told to, or when nobody
-  # else is free.
+  # A worker without a free thread leaves each connection to the free one, and accepts again when it is woken, or when
+  # no other worker is free.
   def test_rest
     scoreboard = Cuttle::Scoreboard.new(2)
     assert scoreboard.take(0)

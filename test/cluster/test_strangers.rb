@@ -35,7 +35,8 @@ class TestStrangers < Minitest::Test
     Process.wait(pid)
   end
 
-  # As long as another thread of it is left, nobody can wait for it: the time in which somebody may begins afterwards.
+  # While another of its threads is left, the parent can't reap it: the time in which a parent may do that begins
+  # afterwards.
   def test_a_child_whose_first_thread_has_ended_is_not_dead
     skip "needs Linux's exit of one thread" unless RUBY_PLATFORM.match?(/x86_64-linux/)
 
@@ -86,7 +87,7 @@ class TestStrangers < Minitest::Test
     pid
   end
 
-  # Whether it has ended, each thread of it, and nobody has waited for it.
+  # Whether it has ended, with all its threads, and no process has reaped it.
   def dead?(pid)
     stat(pid).values_at(0, 17) == %w[Z 1]
   end

@@ -21,7 +21,7 @@ class TestTally < Minitest::Test
     assert_equal 1, @tally.died
   end
 
-  # Two threads of a worker may tell at the same time.
+  # Two threads of a worker may report at the same time.
   def test_an_older_message_that_arrives_later
     begin_and_note(1, 0, 10)
     note(1, 0, 8)

@@ -168,7 +168,7 @@ class TestPlugins < Minitest::Test
     end
   end
 
-  # The directory is gone when the program is to be executed in it.
+  # The directory no longer exists when the program is to be executed in it.
   def test_solid_queue_goes_on_after_a_restart_that_fails_at_the_last_moment
     away = <<~RUBY
       before_restart { File.rename(#{@directory.inspect}, "#{@directory}.away") }

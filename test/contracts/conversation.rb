@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# What a parser makes of one connection's octets, given in pieces as a network may cut them: the heads, the bodies that
-# became complete, and how it ended (:more, or the status of a ParseError).
+# What a parser makes of the octets of one connection, given in pieces as a network may cut them: the heads, the bodies
+# that became complete, and the end (:more, or the status of a ParseError).
 class Conversation
   attr_reader :heads, :bodies, :ending
 
-  # +octets+ cut behind each offset in +cuts+.
+  # +octets+, cut after each offset in +cuts+.
   def self.cut(parser, octets, cuts = [])
     bounds = [0, *cuts, octets.bytesize]
     new(parser).hold(bounds.each_cons(2).map { |from, to| octets.byteslice(from, to - from) })
@@ -37,7 +37,7 @@ class Conversation
     self
   end
 
-  # All that may be compared.
+  # Everything that tests may compare.
   def to_a
     [@heads.map(&:to_a), @bodies, @ending]
   end

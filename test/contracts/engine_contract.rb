@@ -16,15 +16,15 @@ require_relative "engine/sheds"
 require_relative "engine/stuck"
 require_relative "engine/fibers"
 
-# The one suite for every engine, from outside: as a process that clients talk to. An engine's TRAITS say
-# what of it an engine runs; a new one passes all of that without a word here.
+# The suite for every engine, from outside: as a process that clients use. An engine's TRAITS determine which parts
+# apply to it. A new engine gets all of them without a change here.
 module EngineContract
   EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Places, ShedsLate].freeze
 
-  # Where a thread's CPU clock can be read by others: not on macOS, nor where the extension is built as if on it.
+  # Where other threads can read a thread's CPU clock: not on macOS, nor if the extension is built as on macOS.
   CLOCKS = RUBY_PLATFORM.match?(/linux|freebsd/) && !ENV["CUTTLE_ELSEWHERE"]
 
-  # What one process shows as well as two, and what engines promise beyond that by what they are.
+  # Behaviour that one process shows as well as two, and the promises of each kind of engine.
   FURTHER = {
     Conforms => ->(_) { true },
     Quotas => ->(_) { true },
@@ -37,30 +37,31 @@ module EngineContract
     Fibers => ->(traits) { traits.fibers? }
   }.freeze
 
-  # What passes through a transport.
+  # Behaviour that depends on the transport.
   SECURED = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Conforms].freeze
 
   # How clients speak it (see TlsSocket).
   TLS = -> { { ca: TlsFiles.authority.cert_path, patience: 0.2 } }
 
-  # What Ruby forbids in ractors: fork. What they don't promise: their threads' clocks don't tell who computes.
+  # Ruby forbids fork in ractors. Ractors don't promise the following: their threads' clocks don't show which thread
+  # computes.
   FORBIDDEN = [Forks, StandsBy].freeze
 
-  # Poller back ends of a core to run an engine over; only one where it has no poller.
+  # Poller back ends of a core to run an engine with; one run for an engine without a poller.
   def self.backends(engine, core = "native")
     Cuttle::Engines.traits(engine).evented? ? Cuttle::Cores.fetch(core)::Poller.backends : [nil]
   end
 
-  # A back end has nothing to do with other workers, but that it gives up the listeners to them: pooled engines do most.
-  # Under sanitizers, clustered suites run the C of the same suite alone once more.
+  # A back end does not affect other workers, except by leaving the listeners to them, which pooled engines do most.
+  # With sanitizers, clustered suites would only run the same C code as the single ones again.
   def self.told?(engine, workers, backend)
     return false unless workers.positive? && backend && backend != Cuttle::Poller.backends.first
 
     ENV["CUTTLE_SANITIZE"] || !Cuttle::Engines.traits(engine).pooled?
   end
 
-  # Every way to run +engine+, as suites: over the native core, alone and clustered, and over the
-  # other cores alone, whose threads don't stand by. Each over each back end of the core.
+  # Every way to run +engine+, as suites: with the native core, alone and clustered, and with the other cores only
+  # alone, because their threads don't stand by. Each with each back end of the core.
   def self.suites(engine)
     return ractors(engine) if Cuttle::Engines.traits(engine).ractors?
 
@@ -74,8 +75,8 @@ module EngineContract
       end
   end
 
-  # The same with threads that are started as they help: alone, and over two workers what these share.
-  # TakesTurns asks for a number of threads.
+  # The same with -t auto: alone, and with two workers for the parts that these share. TakesTurns needs a number of
+  # threads.
   def self.adaptive(engine)
     return [] unless Cuttle::Engines.traits(engine).adaptive?
 
@@ -84,7 +85,7 @@ module EngineContract
      Case.for(engine, 2, backend, [Serves, Shares, Stops, Survives], auto: true)]
   end
 
-  # The same by clients that speak TLS: alone, and over two workers what they share.
+  # The same with clients that use TLS: alone, and with two workers for the parts that these share.
   def self.secured(engine)
     return [] unless Cuttle::Cores.fetch("native").tls
 
@@ -92,12 +93,12 @@ module EngineContract
     [Case.for(engine, 0, backend, SECURED, tls: TLS.call), Case.for(engine, 2, backend, [Serves, Stops], tls: TLS.call)]
   end
 
-  # All that one process of +engine+ has to do.
+  # Everything that one process of +engine+ has to do.
   def self.promises(engine)
     EVERY + FURTHER.select { |_, promised| promised.call(Cuttle::Engines.traits(engine)) }.keys
   end
 
-  # One process of one ractor, over each back end, and of two.
+  # One process of one ractor, with each back end, and one of two ractors.
   def self.ractors(engine)
     alone = promises(engine) - FORBIDDEN
     backends(engine).map { |backend| Case.for(engine, 0, backend, alone, ractors: 1) } <<

@@ -4,14 +4,14 @@ require "tmpdir"
 require_relative "../support/serving"
 require_relative "../support/wire_client"
 
-# Where time goes, for one engine over one core. Times are checked from below only: what took as long as the test saw
-# can't be less in the ledger, and a loaded machine makes everything longer.
+# The times in the ledger, for one engine with one core. Tests check lower bounds only: a duration that the test has
+# observed can't be shorter in the ledger, and a loaded machine makes everything longer.
 module LedgerContract
   # Cores without C have nothing for sanitizers.
   CORES = ENV["CUTTLE_SANITIZE"] ? %w[native] : Cuttle::Cores.names.reject { |name| Cuttle::Cores.missing(name) }
 
-  MOMENT = 0.03 # seconds that anything takes that is to show
-  TICKS = 0.02 # seconds by which the system may err of a connection in the backlog
+  MOMENT = 0.03 # seconds of each phase that a test makes visible
+  TICKS = 0.02 # possible error, in seconds, of the system's time for a connection in the backlog
   GET = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
   def self.suite(core, engine)
@@ -27,7 +27,7 @@ module LedgerContract
     class << self
       attr_reader :core, :engine
 
-      # The suites alone have tests.
+      # Only the suites have tests.
       def runnable_methods = engine ? super : []
 
       def name = engine ? "TestLedgers(#{core}, #{engine})" : super
@@ -65,7 +65,7 @@ module LedgerContract
       end
     end
 
-    # The clock is read for some requests only, until they are slow.
+    # The clock is read only for some requests, until they are slow.
     def test_the_cpu_clock_is_read_where_that_is_cheap
       skip "Ruby tells nothing of the thread's time" if traits.fibers? || RUBY_ENGINE == "jruby"
 
@@ -89,7 +89,7 @@ module LedgerContract
       end
     end
 
-    # Where Ruby tells it.
+    # If Ruby provides it.
     def test_waiting_for_the_gvl
       inside = Queue.new
       meet = lambda do
@@ -106,7 +106,8 @@ module LedgerContract
       end
     end
 
-    # All that may be in the app are: the next one waits in the backlog, or, if its connection is read, in the queue.
+    # The app has all requests that it may have: the next one waits in the backlog, or in the queue if its connection is
+    # read.
     def test_a_full_server
       full do |late, gate|
         late.write(GET)
@@ -143,7 +144,7 @@ module LedgerContract
       end
     end
 
-    # Nobody knows when the server reads the first half, but one day it is soon enough.
+    # The server reads the first half at an unknown time, but early enough.
     def test_a_slow_head
       serve do |server|
         client = connect
@@ -256,7 +257,7 @@ module LedgerContract
       end
     end
 
-    # A server with its one request in the app, until the gate gets something; and another connection, on which so many
+    # A server with its only request in the app, until the gate gets a line; and another connection, on which that many
     # requests were answered.
     def full(answered = 0)
       gate = Queue.new
@@ -279,7 +280,7 @@ module LedgerContract
       [200, {}, []]
     end
 
-    # Uses the CPU for so many seconds.
+    # Uses the CPU for that many seconds.
     def compute(seconds)
       start = cpu_time
       nil while cpu_time - start < seconds
@@ -299,14 +300,14 @@ module LedgerContract
       WireClient.open(@server.port) { |client| client.ask(GET.sub("\r\n\r\n", "\r\nConnection: close\r\n\r\n")) }
     end
 
-    # Returns once a time has passed; how long it was.
+    # Waits for that time and returns the actual duration.
     def let_pass(seconds)
       start = Cuttle.now
       eventually("the time") { Cuttle.now - start > seconds }
       Cuttle.now - start
     end
 
-    # The ledger once it has so many requests.
+    # Returns the ledger when it has that many requests.
     def counted(number)
       eventually("#{number} requests in the ledger (#{Cuttle::Ledger.summary(@server.ledger)})") do
         @server.ledger.then { |ledger| ledger if ledger[:total][:count] >= number }

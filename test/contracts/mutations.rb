@@ -2,8 +2,8 @@
 
 require_relative "parser_rows"
 
-# Inputs that nobody thought of: rows, joined, cut, and changed at random, with the words that matter put where they
-# do not belong. The same seed makes the same inputs.
+# Unforeseen inputs: rows that are joined, cut and changed at random, with significant words at wrong places. The same
+# seed gives the same inputs.
 class Mutations
   WORDS = [
     "\r\n", "\r", "\n", "\r\n\r\n", " ", "\t", "\0", ":", ": ", ",", ";", "=", "\"", "\\", "/", "?", "*", "#", "%",
@@ -16,7 +16,7 @@ class Mutations
     "A: b\r\n", "A_B: c\r\n", " folded\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
   ].map(&:b).freeze
 
-  # Longer rows would take the time of many others.
+  # Longer rows would take as much time as many others.
   ROOTS = ParserRows.all.map(&:octets).select { |octets| octets.bytesize < 1000 }.freeze
 
   def initialize(seed)

@@ -3,13 +3,13 @@
 require_relative "conversation"
 require_relative "parser_rows"
 
-# What a complete parser has to do, on octets that come whole, in two pieces cut anywhere, and one by one.
-# Whoever includes it has a method +parser+, the class.
+# The duties of a complete parser, for octets that arrive at once, in two pieces cut anywhere, and one by one. A class
+# that includes this has a method +parser+, which returns the parser's class.
 module ParserContract
-  # A longer input is cut here and there, and near its ends.
+  # A longer input is cut at some places, and near its ends.
   CUT_EVERYWHERE = 300
 
-  # Of a longer one only so many octets at both ends come one by one, and pieces between.
+  # In a longer input, only this many octets at both ends come one by one; between them, pieces.
   ONE_BY_ONE = 2_000
 
   ParserRows.all.each do |row|
@@ -47,7 +47,8 @@ module ParserContract
     assert(strings.none?(&:frozen?))
   end
 
-  # Four times the line costs four times as much; were each octet looked at again with every piece, sixteen times.
+  # A line of four times the length takes four times as long. If the parser read each octet again with every piece, it
+  # would take sixteen times as long.
   def test_a_line_that_comes_octet_by_octet_costs_linear_time
     small, large = [4_000, 16_000].map { |size| cpu_seconds { 8.times { dribble_a_line(size) } } }
     assert_operator large, :<, (8 * small) + 0.1

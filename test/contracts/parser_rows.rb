@@ -1,10 +1,10 @@
 # frozen_string_literal: true
 
-# Inputs and what a parser has to make of them. A row with a number is the edge case of that number (the tests of the
-# served HTTP have the same numbers); the others are this parser's own law.
+# Inputs, and what a parser must make of them. A row with a number is the edge case of that number (the tests over HTTP
+# have the same numbers); other rows are rules of this parser.
 module ParserRows
-  # +want+: the status it is refused with; or a block that gets the heads and the bodies. Rows that are refused may have
-  # had requests before: +served+ counts them. +at_once+: it is the last octet, and none before it, that is refused.
+  # +want+: the status of the refusal, or a block that gets the heads and the bodies. Rows that are refused may contain
+  # requests before: +served+ counts them. +at_once+: exactly the last octet is refused.
   Row = Struct.new(:number, :name, :octets, :want, :served, :at_once, :check, keyword_init: true) do
     def title
       format("%03d_%s", number || 0, name)

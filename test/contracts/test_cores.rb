@@ -6,8 +6,8 @@ require "timeout"
 require_relative "mutations"
 require_relative "oracle/reports"
 
-# The cores against each other: the same octets, cut in the same places, must bring the same requests to the app and the
-# same octets back. CUTTLE_SEED repeats a run, CUTTLE_ROUNDS makes it longer.
+# Compares the cores: the same octets, cut at the same places, must bring the same requests to the app and the same
+# octets back. CUTTLE_SEED repeats a run, CUTTLE_ROUNDS makes it longer.
 class TestCores < Minitest::Test
   ROUNDS = Integer(ENV.fetch("CUTTLE_ROUNDS", 400))
   SEED = Integer(ENV.fetch("CUTTLE_SEED", Random.new_seed % (2**32)))
@@ -17,7 +17,7 @@ class TestCores < Minitest::Test
               "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc"].freeze
   NEXT = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-  # Keys of an env that belong to one server or one moment.
+  # Keys of an env that depend on the server or the moment.
   OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time cuttle.ledger SERVER_PORT].freeze
 
   # What an app may return, right or wrong.
@@ -134,7 +134,7 @@ class TestCores < Minitest::Test
     assert found.empty?, "seed #{SEED}: #{found.size} differences:\n#{found.first(8).join("\n")}"
   end
 
-  # What the cores did differently, as text; nil if nothing.
+  # The differences between the cores, as text; nil if there are none.
   def difference(engine, octets, cuts, name = nil)
     native, pure = Cuttle::Cores.names.map { |core| exchange([engine, core], octets, cuts) }
     return if native == pure
@@ -142,7 +142,7 @@ class TestCores < Minitest::Test
     "#{engine}, #{name}: #{octets.inspect}, cut at #{cuts}\n  native #{native.inspect}\n  pure   #{pure.inspect}"
   end
 
-  # What the app saw, what was reported, and what came back until the connection's end, without its dates.
+  # What the app saw, what was reported, and the octets until the connection's end, without dates.
   def exchange(way, octets, cuts)
     self.class.servers # which fills what follows
     seen = self.class.seen(way)

@@ -30,7 +30,7 @@ class TestEngines < Minitest::Test
     assert_equal Float::INFINITY, unbounded.capacity(threads: 0..0, max_fibers: 9)
   end
 
-  # Who asks for a name forgets the next engine. (Presets and the lab's control are data.)
+  # Code that lists engines by name misses the next engine. (Presets and the lab's control are data.)
   def test_nobody_asks_an_engine_for_its_name
     names = /(?:==|!=|when|include\?\() ?"(?:#{Cuttle::Engines.names.join("|")})"/
     files = Dir["#{Serving::ROOT}/{lib,test/{contracts,support}}/**/*.rb"]

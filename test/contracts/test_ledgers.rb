@@ -10,7 +10,7 @@ class TestLedgers < Minitest::Test
       [bound - 1, bound, bound + 1]
     end
     times.each do |time|
-      bucket = Cuttle::Cores::Pure::Books.bucket(time)
+      bucket = Cuttle::Cores::Pure::Ledgers.bucket(time)
       assert_operator time, :<=, Cuttle::Ledger::BOUNDS[bucket]
       assert bucket.zero? || time > Cuttle::Ledger::BOUNDS[bucket - 1], time
     end

@@ -3,9 +3,9 @@
 require "test_helper"
 require_relative "oracle/sides"
 
-# The cores against each other, with dialogues from the grammar of HTTP and apps that do what they are told, right and
-# wrong: the same env, the same octets back, the same end. A failure is shrunk to the smallest dialogue that still shows
-# it. CUTTLE_CASES and CUTTLE_SEED are rake oracle's.
+# Compares the cores, with dialogues from the grammar of HTTP and apps that follow instructions, right and wrong: the
+# same env, the same octets back, the same end. A failure is reduced to the smallest dialogue that still shows it.
+# CUTTLE_CASES and CUTTLE_SEED are those of rake oracle.
 class TestOracle < Minitest::Test
   CASES = Integer(ENV.fetch("CUTTLE_CASES", 150))
   SHRINKING = 60 # seconds
@@ -30,7 +30,7 @@ class TestOracle < Minitest::Test
     end
   end
 
-  # The parser for study takes what no server should.
+  # The recognizer accepts inputs that no server should accept.
   def test_a_difference_is_found_and_shrunk
     @sides = Sides.new("single", parser: "recognizer")
     found = check(1, 500)
@@ -46,7 +46,7 @@ class TestOracle < Minitest::Test
     end
   end
 
-  # Nothing smaller is tried after a while: a head at its limits has very many smaller ones.
+  # After a while, no smaller dialogues are tried: a head at its limits has very many.
   def try(dialogue)
     @sides.check(dialogue) unless @found && Cuttle.now - @found > SHRINKING
   rescue Sides::Difference

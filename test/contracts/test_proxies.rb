@@ -4,7 +4,7 @@ require "test_helper"
 require "timeout"
 require_relative "../support/proxy_headers"
 
-# The cores against each other on what proxies say: random PROXY headers, right and wrong, and random fields must bring
+# Compares the cores on the statements of proxies: random PROXY headers, right and wrong, and random fields must give
 # the same env or the same end. CUTTLE_SEED repeats a run, CUTTLE_ROUNDS makes it longer.
 class TestProxies < Minitest::Test
   ROUNDS = Integer(ENV.fetch("CUTTLE_ROUNDS", 400))
@@ -94,7 +94,7 @@ class TestProxies < Minitest::Test
     elements.join(one_in(8) ? pick(GLUE) : ", ")
   end
 
-  # What the cores did differently, as text; nil if nothing.
+  # The differences between the cores, as text; nil if there are none.
   def difference(engine, octets)
     results = Cuttle::Cores.names.to_h { |core| [core, talk(self.class.servers.fetch([engine, core]).port, octets)] }
     return if results.values.uniq.size == 1
@@ -102,7 +102,7 @@ class TestProxies < Minitest::Test
     "#{engine}: #{octets.inspect}\n#{results.map { |core, result| "  #{core.ljust(8)}#{result.inspect}" }.join("\n")}"
   end
 
-  # What comes back; "" where the connection ends without an answer, in whatever way.
+  # The octets that come back; "" if the connection ends without an answer, in any way.
   def talk(port, octets)
     TCPSocket.open("127.0.0.1", port) do |socket|
       socket.write(octets)

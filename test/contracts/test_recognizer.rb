@@ -4,8 +4,8 @@ require "test_helper"
 require_relative "conversation"
 require_relative "parser_rows"
 
-# What the recognizer recognizes, and that it says so where it does not. (That it accepts nothing that the native
-# parser refuses is in test_parser_differences.rb.)
+# What the recognizer recognizes, and that it reports what it does not recognize. (test_parser_differences.rb tests that
+# it accepts nothing that the native parser refuses.)
 class TestRecognizer < Minitest::Test
   Recognizer = Cuttle::Http::Parsers::Recognizer
 

@@ -3,8 +3,8 @@
 require_relative "../support/eventually"
 require_relative "../support/serving"
 
-# The one suite for every load tester, against servers that know what they were asked: what is told has to be so, and
-# what isn't told is nil.
+# The suite for every load tester, against servers that know which requests they got: reported values must be right, and
+# values that are not reported must be nil.
 module TesterContract
   include Eventually
   include Serving
@@ -13,8 +13,8 @@ module TesterContract
   REQUESTS = 60
   BODY = "x" * 20_000
   WAIT = 0.05 # seconds
-  PAUSE = 0.002 # seconds of each request: a load that only knows a time leaves the processor to other tests
-  RESOLUTION = 0.0051 # seconds: of the coarsest but Siege, which counts ticks of 10 ms, and one may have begun
+  PAUSE = 0.002 # seconds of each request, so that a load with a duration leaves the processor to other tests
+  RESOLUTION = 0.0051 # seconds: of the coarsest tester, except Siege, which counts ticks of 10 ms
   TICK = 0.0101
 
   # A suite for the tester called +name+.
@@ -36,7 +36,7 @@ module TesterContract
 
   def test_it_counts_what_was_answered
     result = load_app { [200, {}, [BODY]] }
-    assert_includes 0..CONNECTIONS, @asked.size - result.responses # one that only knows a time leaves some on their way
+    assert_includes 0..CONNECTIONS, @asked.size - result.responses # a tester with a duration leaves some in flight
     assert_operator result.responses, :>=, [REQUESTS, @asked.size].min - CONNECTIONS
     assert_operator result.sent, :>=, result.responses
     assert_equal 0, result.errors.values.sum, result.errors.inspect
@@ -133,7 +133,7 @@ module TesterContract
 
   private
 
-  # Result of a run against an app that answers what the block does.
+  # The result of a run against an app that answers with the block's value.
   def load_app(path: "/", **options, &answer)
     serving(app(&answer), engine: "threads", threads: CONNECTIONS + 1) do |server|
       load_url("#{server.url}#{path}", **options)
@@ -158,7 +158,7 @@ seed: 1).run
     Array.new(@asked.size) { @asked.pop }
   end
 
-  # RFC 9112, section 9.3; and what clients of HTTP/1.0 ask for.
+  # RFC 9112, section 9.3, and the keep-alive of HTTP/1.0.
   def persistent?(env)
     asked = env["HTTP_CONNECTION"].to_s.downcase
     env["SERVER_PROTOCOL"] == "HTTP/1.0" ? asked == "keep-alive" : asked != "close"

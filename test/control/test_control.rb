@@ -4,7 +4,7 @@ require "test_helper"
 require "open3"
 require_relative "support/control_case"
 
-# The control listener: where it listens, who may ask, and whom it harms.
+# The control listener: where it listens, which clients may ask, and what it must not affect.
 class TestControl < Minitest::Test
   include ControlCase
 

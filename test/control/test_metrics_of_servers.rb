@@ -59,7 +59,7 @@ class TestMetricsOfServers < Minitest::Test
     end
   end
 
-  # What a worker has served since it last gave a sign of life is told at its end.
+  # At its end, a worker reports what it has served since its last report.
   def test_nothing_is_lost_when_workers_are_replaced
     serve("-w", "2") do |process|
       made = ask(process, 20)

@@ -11,7 +11,7 @@ class TestManyMachines < Minitest::Test
 
   SERVERS = %w[app1 app2 app3].freeze
 
-  # 20 ms a request, so that there are always some under way. The first that is no GET kills its server.
+  # 20 ms per request, so that there are always some in the app. The first request that is not a GET kills its server.
   APP = <<~RUBY
     run(lambda do |env|
       sleep 0.02

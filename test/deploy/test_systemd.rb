@@ -43,7 +43,7 @@ class TestSystemd < Minitest::Test
     end
   end
 
-  # A worker is no server that systemd knows, and a watchdog of another process is not for us.
+  # systemd does not know a worker as a server, and a watchdog for another process does not apply here.
   def test_a_watchdog_of_another_process
     notifying("-w", "1", "WATCHDOG_USEC" => "100000", "WATCHDOG_PID" => "1") do |process|
       heard("READY=1")

@@ -6,7 +6,7 @@ require "test_helper"
 class TestFiberPool < Minitest::Test
   Pool = Cuttle::Engines::Fibers::Pool
 
-  # Of a process that nobody forked.
+  # In a process that was not forked.
   Poller = Struct.new(:forked?)
 
   def setup
@@ -59,7 +59,7 @@ class TestFiberPool < Minitest::Test
     assert_equal [:next], @served
   end
 
-  # Ruby continues the loop when a fiber ends that nobody resumed. What it returned or raised is the app's.
+  # When a fiber ends that was not resumed, Ruby continues the loop. Its value or exception belongs to the app.
   def test_fibers_to_which_the_app_transfers_and_that_end
     @pool.run(-> { @served << Fiber.new { "returned" }.transfer })
     @pool.run(-> { Fiber.new { raise FiberError, "raised" }.transfer rescue @served << $!.message })

@@ -205,7 +205,7 @@ class TestFibers < Minitest::Test
     assert_empty errors
   end
 
-  # It blocked the engine's thread, so that nobody was answered.
+  # It blocked the engine's thread, so no request was answered.
   def test_select_lets_others_go_on
     skip_without_a_hook_for_select
     IO.pipe do |input, output|

@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# A child that the app forks ends with the status that the app asked for, runs at_exit blocks as Ruby does, and nothing
-# of the server: wherever the app forks, and however the child goes on.
+# A child that the app forks ends with the status that the app set, runs at_exit blocks as Ruby does, and runs nothing
+# of the server: wherever the app forks, and whatever the child does.
 class TestForkedChildren < Minitest::Test
   include Serving
 

@@ -187,7 +187,7 @@ class TestIdleConnections < Minitest::Test
     end
   end
 
-  # A secured connection keeps what its transport told.
+  # A secured connection keeps what its transport has reported.
   def test_secured_connections_after_a_compaction
     server = Cuttle::Server.new(->(env) { [200, {}, [env.values_at("SSL_PROTOCOL", "REMOTE_ADDR").join(" ")]] },
                                 engine: "reactor", binds: [TlsFiles.uri]).start

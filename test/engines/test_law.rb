@@ -2,9 +2,10 @@
 
 require "test_helper"
 
-# The law of ext/cuttle/followers.h, with Ruby's threads: whichever of those that ask a poller is interrupted, killed or
-# out of time, another one goes on. Each round disturbs while requests arrive, and then nobody comes by chance: what is
-# not answered then, never is. CUTTLE_SEED repeats a run's choices, though not the turns of its threads.
+# The law of ext/cuttle/followers.h, with Ruby's threads: if a thread that asks a poller is interrupted, killed or out
+# of time, another one continues. Each round disturbs threads while requests arrive. Afterwards no thread comes by
+# chance, so a request that is not answered then is never answered. CUTTLE_SEED repeats a run's choices, though not the
+# turns of its threads.
 class TestLaw < Minitest::Test
   SECONDS = 2
   THREADS = 4
@@ -18,8 +19,8 @@ class TestLaw < Minitest::Test
   # What another thread raises in one that asks.
   class Interruption < StandardError; end
 
-  # A thread that asks and answers. Interrupted while it waits only: Ruby may raise as next returns, too, and what was
-  # taken would be nobody's.
+  # A thread that takes and answers requests. It is interrupted only while it waits: Ruby may also raise when next
+  # returns, and then no thread would have the request.
   class Asker
     def initialize(poller, random)
       @poller = poller

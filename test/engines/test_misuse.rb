@@ -69,7 +69,7 @@ class TestMisuse < Minitest::Test
     assert_equal %([nil, nil, nil] [true, true, "127.0.0.1"] ), said_by(RECORDING)
   end
 
-  # Raised with the loop's lock held, for whoever came next to wait for.
+  # It was raised with the loop's lock held, so the next thread waited forever.
   def test_a_descriptor_that_is_no_number
     assert_equal "TypeError, false", said_by(WATCHING, "unwatch", "[nil]")
     assert_equal "TypeError, false", said_by(WATCHING, "watch", "[nil, IO::READABLE, :token]")

@@ -112,7 +112,7 @@ class TestOutlasting < Minitest::Test
     end
   end
 
-  # With a 500, whole or not, or as if nothing had happened, but with an end; and the server goes on.
+  # With a 500, complete or not, or as if nothing had happened, but with an end; and the server continues to serve.
   def assert_ends(server, path)
     octets = WireClient.open(server.port) do |client|
       client.write("GET #{path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").rest

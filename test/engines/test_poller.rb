@@ -23,7 +23,7 @@ class TestPoller < Minitest::Test
     @listener.close
   end
 
-  # It was the one that waited in the kernel; without its successor nobody would see the request.
+  # This thread waited in the kernel; without a successor, no thread would notice the request.
   def test_a_thread_whose_time_is_over_leaves_the_waiting_to_another
     found = Queue.new
     impatient = Thread.new { @poller.next(0.5) }

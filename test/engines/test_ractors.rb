@@ -174,7 +174,8 @@ class TestRactors < Minitest::Test
   WAYS = { "/" => [200], "/collect" => [200], "/compact" => [200], "/raise" => [500], "/timeout" => [500],
            "/fork" => [500], "/kill" => [nil, 500] }.freeze
 
-  # Whatever the app does in its ractor, every other request is answered, and as many threads as before serve.
+  # Whatever the app does in its ractor, every other request is answered, and the number of serving threads stays the
+  # same.
   def test_apps_that_raise_kill_time_out_collect_and_fork
     needs_ractors
     serve(STRESS) do |server|

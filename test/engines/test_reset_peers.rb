@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# A client that sends a request and resets its connection at once. The system can't say any more who it was when its
-# request is read, and an app must not take it for a client on its own machine.
+# A client that sends a request and resets its connection immediately. When the request is read, the system no longer
+# knows the client's address, and an app must not take the client for one on its own machine.
 class TestResetPeers < Minitest::Test
   include Serving
 

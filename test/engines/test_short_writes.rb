@@ -3,8 +3,8 @@
 require "test_helper"
 
 # A system that takes a few octets of each write (support/short_writes.c): every octet of every response arrives once
-# and in order, under every engine, from both cores and through TLS. The sockets are not full then, so nothing is
-# reported as writable again: who stops at a short write waits for ever.
+# and in order, under every engine, with both cores and through TLS. The sockets are not full then, so they are not
+# reported as writable again: code that stops at a short write waits forever.
 class TestShortWrites < Minitest::Test
   include Serving
 

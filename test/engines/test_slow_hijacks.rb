@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# An app that takes the socket over gets it once what was queued is sent. It waits for a slow client as long as
-# --write-timeout says.
+# An app that takes the socket over gets it when the queued octets are sent. It waits for a slow client for at most
+# --write-timeout.
 class TestSlowHijacks < Minitest::Test
   include Serving
 

@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# Threads that begin to wait just when they are told to stop: each has to hear of it. A wake that one thread takes
-# from another shows in about one of fifty such starts.
+# Threads that begin to wait at the moment of a stop: each must notice it. If one thread takes a wake-up from another,
+# that shows in about one of fifty such starts.
 class TestStopping < Minitest::Test
   STARTS = 300
 
@@ -37,7 +37,7 @@ class TestStopping < Minitest::Test
 
   private
 
-  # A thread that was told to end, and hears of it as soon as something blocks, asks a poller that was stopped.
+  # A thread with a pending interrupt, which takes effect when something blocks, asks a stopped poller.
   def interrupted(verb, poller)
     asked = false
     thread = Thread.handle_interrupt(Object => :never) do

@@ -2,7 +2,8 @@
 
 require "test_helper"
 
-# A system that gives no more threads (ThreadError): the connections that they were for wait, and the server goes on.
+# A system without further threads (ThreadError): the connections that needed them wait, and the server continues to
+# serve.
 class TestThreadShortage < Minitest::Test
   include Serving
 

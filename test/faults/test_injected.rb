@@ -3,11 +3,11 @@
 require "test_helper"
 require_relative "support/strace"
 
-# What a system call may say on a bad day, said by strace to a server that runs, under an engine of each side of the
-# core. Whatever it is, the server goes on, honest clients are answered, a shortage is told once, and nothing spins.
+# System calls that fail in a running server, injected by strace, under an engine of each side of the core. In each case
+# the server continues to serve, honest clients are answered, a shortage is reported once, and nothing spins.
 #
-# Not injected is what no kernel says: that a write took octets which it did not take, or, to an edge-triggered epoll,
-# that a socket is not ready which was reported and stayed so.
+# Results that no kernel gives are not injected: a write that reports octets which it did not take, or, to an
+# edge-triggered epoll, that a socket is not ready although it was reported and stayed ready.
 class TestInjected < Minitest::Test
   include Serving
 
@@ -70,8 +70,8 @@ class TestInjected < Minitest::Test
     end
   end
 
-  # The listener comes back into the back end after a shortage, and there is no memory for it yet. (One thread, so that
-  # the second call is that one, and none that the system never refuses.)
+  # The listener returns to the back end after a shortage, and there is no memory for it yet. (One thread, so that the
+  # second call is that one, and no call that the system never refuses.)
   def test_a_listener_that_can_not_be_registered
     serve("reactor") do |server|
       faults = ["accept4:error=EMFILE:when=1", "epoll_ctl:error=ENOMEM:when=2"]

@@ -76,7 +76,7 @@ class TestAdvisories < HttpCase
     assert_equal 1, recorder.seen.size
   end
 
-  # CVE-2025-26803: a method that is no token.
+  # CVE-2025-26803: a method that is not a token.
   def test_invalid_methods
     "\"(),/:;<=>?@[\\]{}\x7F\x01\x80\xFF".b.each_char do |octet|
       assert_refused request("G#{octet}T / HTTP/1.1".b), deliveries: [:write]

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# RFC 9110, 8.6 and RFC 9112, 6: bodies of a told length. Cases 40 to 53.
+# RFC 9110, 8.6 and RFC 9112, 6: bodies with a given length. Cases 40 to 53.
 class TestContentLength < HttpCase
   def post(*lines, body: "hello") = request("POST / HTTP/1.1", *lines, body: body)
 

@@ -7,13 +7,13 @@ class TestForwarded < HttpCase
   TRUST = %w[127.0.0.1 10.0.0.0/8 2001:db8::/33].freeze
   STRANGER = "127.0.0.2" # another address of this machine, which is not trusted
 
-  # Every field in which a proxy may say who its client is.
+  # Every field in which a proxy may name its client.
   NAMES = %w[X-Forwarded-For X-Forwarded-Proto X-Forwarded-Host X-Forwarded-Port X-Forwarded-Scheme X-Forwarded-Ssl
              X-Forwarded-Prefix X-Forwarded X-Forwarded- Forwarded X-Real-IP Client-IP].freeze
   # Others that are not unlike them.
   OTHERS = %w[X-Forwardeds Forwarded-For X-Forwarder Client-Ips X-Real X-Request-Id Via].freeze
 
-  # Lines of X-Forwarded-For, and the client that they tell of.
+  # Lines of X-Forwarded-For, and the client that they name.
   CLIENTS = {
     ["192.0.2.1"] => "192.0.2.1",
     ["6.6.6.6, 192.0.2.1"] => "192.0.2.1",
@@ -26,7 +26,7 @@ class TestForwarded < HttpCase
     ["6.6.6.6, 2001:db8:8000:0:0:0:0:2, 2001:db8:7fff::1"] => "2001:db8:8000::2",
     ["[2001:db8:ffff::1]:80"] => "2001:db8:ffff::1", ["[2001:db8:ffff::1]"] => "2001:db8:ffff::1",
     ["::ffff:192.0.2.1"] => "192.0.2.1", ["192.0.2.1, ::ffff:10.0.0.1"] => "192.0.2.1", ["::"] => "::",
-    # What is no address ends the search.
+    # A value that is not an address ends the search.
     ["192.0.2.1, unknown"] => "127.0.0.1", ["192.0.2.1, unknown, 10.0.0.1"] => "10.0.0.1",
     ["unknown, 192.0.2.1"] => "192.0.2.1", ["_hidden"] => "127.0.0.1", [""] => "127.0.0.1", [","] => "127.0.0.1",
     ["192.0.2.01"] => "127.0.0.1", ["192.0.2"] => "127.0.0.1", ["192.0.2.256"] => "127.0.0.1",

@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# RFC 9112, 3.2 and RFC 9110, 7.2: whom a request is for. Cases 89 to 104.
+# RFC 9112, 3.2 and RFC 9110, 7.2: the host that a request is for. Cases 89 to 104.
 class TestHostAndTarget < HttpCase
   def get(host) = "GET / HTTP/1.1\r\nHost: #{host}\r\n\r\n".b
 

@@ -43,7 +43,7 @@ module BodyLimit
     assert_empty recorder.seen
   end
 
-  # Its client has been told to go on.
+  # Its client has received a 100 (Continue).
   def test_a_body_in_chunks_that_a_client_has_asked_for
     open_client do |client|
       client.write(chunked("", "Expect: 100-continue"))

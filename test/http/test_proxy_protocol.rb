@@ -21,7 +21,7 @@ class TestProxyProtocol < HttpCase
     ProxyHeaders.block(0x21, 0x01, ProxyHeaders.record(4, "")) => false
   }.freeze
 
-  # What is no header, and becomes none by what follows.
+  # Octets that are not a header, whatever follows.
   MALFORMED = [
     "GET / HTTP/1.1\r\nHost: a\r\n\r\n", "\r\nPROXY UNKNOWN\r\n", "proxy UNKNOWN\r\n", "PROXY\r\n", "PROXY \r\n",
     "PROXYUNKNOWN\r\n", "PROXY  UNKNOWN\r\n", "PROXY unknown\r\n", "PROXY UNKNOWNX\r\n", "PROXY UNKNOWN\n",

@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# A parser in Ruby lets other threads go on in its midst, so the connection that it looks at must be nobody else's. The
-# servers are processes of their own, for this has ended some.
+# A parser in Ruby lets other threads run while it parses, so only one thread may use its connection. The servers run in
+# their own processes, because an error here has ended some of them.
 class TestRubyParsers < Minitest::Test
   include Serving
 

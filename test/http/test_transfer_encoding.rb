@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# RFC 9112, 6.1: which messages are in the chunked coding, and those that nobody may guess about. Cases 54 to 68.
+# RFC 9112, 6.1: which messages are in the chunked coding, and which ones must not be guessed about. Cases 54 to 68.
 class TestTransferEncoding < HttpCase
   HELLO = "5\r\nhello\r\n0\r\n\r\n"
 

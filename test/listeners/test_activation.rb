@@ -171,7 +171,7 @@ class TestActivation < Minitest::Test
     nil
   end
 
-  # Bound and not listening: nobody else gets the port, and systemd may have it.
+  # Bound and not listening: no other process gets the port, and systemd may have it.
   def free_port
     socket = Socket.new(:INET, :STREAM)
     socket.setsockopt(:SOCKET, :REUSEADDR, true)

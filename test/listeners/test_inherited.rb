@@ -234,7 +234,7 @@ class TestInherited < Minitest::Test
 
   private
 
-  # A server that was another program before, which listened on +uris+. Yields it and what was listened on.
+  # A server whose process was another program before, which listened on +uris+. Yields the server and the listeners.
   def restarted(uris, *arguments)
     binds = uris.flat_map { |uri| ["-b", uri] }
     serve = [*ServingProcess::RUBY, "--disable=gems", *ServingProcess::PATHS.map { |path| "-I#{path}" },

@@ -107,7 +107,7 @@ class TestLoadAgents < Minitest::Test
     end
   end
 
-  # An agent's own proof, sent back to it, is no proof.
+  # An agent's own proof, sent back to it, proves nothing.
   def test_a_proof_can_not_be_played_back
     agents(1) do |addresses|
       socket = TCPSocket.new(*addresses.first.split(":"))

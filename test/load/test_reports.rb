@@ -62,7 +62,7 @@ class TestLoadReports < Minitest::Test
 
   def test_nothing_to_be_said
     assert_empty quiet.marks
-    assert_includes Reports::Text.render(quiet), "no marks against these figures"
+    assert_includes Reports::Text.render(quiet), "validity    no warnings"
   end
 
   def test_few_samples
@@ -170,7 +170,7 @@ class TestLoadReports < Minitest::Test
   end
 
   def test_assertions_that_can_not_be_told
-    assert_equal ["p99.99<1s: too few samples to tell", "lag.p99<1s: too few samples to tell"],
+    assert_equal ["p99.99<1s: too few samples to decide", "lag.p99<1s: too few samples to decide"],
                  unmet("p99.99<1s, lag.p99<1s")
   end
 

@@ -195,7 +195,7 @@ class TestLoadRun < Minitest::Test
   def test_what_is_no_http_is_said
     error = assert_raises(Load::Failure) { load(:babbling, requests: 5) }
 
-    assert_match(/the answer is not HTTP: it begins "SSH-2.0-OpenSSH/, error.message)
+    assert_match(/the answer is not HTTP: it begins with "SSH-2.0-OpenSSH/, error.message)
   end
 
   def test_what_can_not_be_reached_is_said
@@ -208,7 +208,7 @@ class TestLoadRun < Minitest::Test
                  assert_raises(Load::Failure) { Load.run("unix:///no/such/socket") }.message)
   end
 
-  # A server that ends in the midst of a run: what came is told, and why the rest failed.
+  # A server that ends in the middle of a run: the result has the responses so far, and why the rest failed.
   def test_a_server_that_goes_away
     server = Servers::Known.new
     generator = Load::Generator.new(Load::Plan.build(server.url, connections: 3, threads: 1, duration: 1))
@@ -234,7 +234,7 @@ class TestLoadRun < Minitest::Test
     end
 
     assert_operator result.longest_gap.reverse.reduce(:-), :>=, 0.9
-    assert_match(/stood still for \d/, result.marks.find { |mark| mark.name == :frozen }&.text)
+    assert_match(/froze for \d/, result.marks.find { |mark| mark.name == :frozen }&.text)
   end
 
   def test_windows_add_up

@@ -134,7 +134,7 @@ class TestLoadSessions < Minitest::Test
     assert_equal ["<a b+/=1é>".b], posted.map { |request| request["x-token"].b }.uniq
   end
 
-  # A request whose value is not known yet gives way to the one that has it.
+  # If a request's value is not known yet, the request that provides it is sent first.
   def test_what_provides_a_value_is_sent_first
     mix = [Request.new(path: "/list", take: { "id" => "id=(\\d+)" }, weight: 0.001),
            Request.new(path: "/show/{{id}}", take: { "key" => "key=(\\w+)" }, weight: 0.001),
@@ -168,7 +168,7 @@ class TestLoadSessions < Minitest::Test
     end
   end
 
-  # What would break a head apart is no value.
+  # Octets that would end a head early are not taken as a value.
   def test_values_with_controls_are_refused
     mix = [Request.new(path: "/new", take: { "x" => "x=([^;]*);" }), Request.new(path: "/", headers: [["X", "{{x}}"]])]
     result, = load(requests: 3, mix: mix, in_order: true) { [200, [], "x=a\r\nInjected: yes;"] }
@@ -296,7 +296,7 @@ class TestLoadSessions < Minitest::Test
 
   # --- what servers may send ---
 
-  # A head and a body in as many pieces as they have octets.
+  # A head and a body, each in as many pieces as it has octets.
   def test_responses_in_pieces
     answer = "HTTP/1.1 302 Found\r\nSet-Cookie: a=b; Path=/\r\nlocation: \t/x?y \r\n" \
              "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"
@@ -309,7 +309,7 @@ class TestLoadSessions < Minitest::Test
     assert_match(%r{\AGET / HTTP.*GET /x\?y HTTP.*Cookie: a=b\r\n\r\n\z}m, heard)
   end
 
-  # Yields a URL whose answers come octet by octet; returns what was sent there.
+  # Yields a URL whose answers come octet by octet. Returns what was sent there.
   def in_pieces(answers)
     listener = TCPServer.new("127.0.0.1", 0)
     heard = +""

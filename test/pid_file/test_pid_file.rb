@@ -4,7 +4,7 @@ require "test_helper"
 require "rbconfig"
 require "tmpdir"
 
-# Pidfile and state file: who holds them, who may replace and who removes them.
+# Pidfile and state file: which process holds them, and which may replace and remove them.
 class TestPidFile < Minitest::Test
   include Eventually
 

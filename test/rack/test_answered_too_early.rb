@@ -6,8 +6,8 @@ require "stringio"
 require "tempfile"
 require "tmpdir"
 
-# A request that was answered for the app (app_timeout) before a busy thread had begun with it: an engine goes on, and
-# says nothing, for the watchdog did.
+# A request that was answered for the app (app_timeout) before a busy thread had begun with it: an engine continues
+# without a message, because the watchdog has reported it.
 class TestAnsweredTooEarly < Minitest::Test
   include Eventually
 

@@ -2,8 +2,8 @@
 
 require "test_helper"
 
-# What a Rack app does wrong never breaks the wire: whatever it returns or raises, the client reads whole, well-formed
-# messages or sees the connection close inside one, and the server goes on. Cases 121 to 138.
+# An error of a Rack app never breaks the wire: whatever it returns or raises, the client reads complete, well-formed
+# messages or sees the connection close inside one, and the server continues to serve. Cases 121 to 138.
 class TestAppErrors < HttpCase
   def test_case_121_nil_body
     app { [200, {}, nil] }
@@ -272,7 +272,7 @@ class TestAppErrors < HttpCase
     assert_alive
   end
 
-  # A 200 that ends too early, and tells so by the connection's end; no second status line in it.
+  # A 200 that ends too early, as the connection's end shows; it contains no second status line.
   def assert_cut_off(content)
     open_client do |client|
       bytes = client.write(request).rest
@@ -291,7 +291,7 @@ class TestAppErrors < HttpCase
     assert_empty error.received
   end
 
-  # A 500, or a 200 without what was wrong in its fields.
+  # A 500, or a 200 without the invalid part of its fields.
   def assert_not_emitted(headers)
     app { [200, headers, ["hello"]] }
     response = open_client { |client| client.ask(request) }

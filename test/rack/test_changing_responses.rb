@@ -27,8 +27,8 @@ class TestChangingResponses < Minitest::Test
 
   private
 
-  # What the head announces is what comes, or nothing comes but a 500. A body that became shorter than its
-  # Content-Length is cut short by a close, which the client can tell from a whole one.
+  # The response matches its head, or is a 500. A body that became shorter than its Content-Length is cut short by a
+  # close, by which the client notices it.
   def assert_whole(process, target)
     WireClient.open(process.port) do |client|
       response = client.ask("GET #{target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")

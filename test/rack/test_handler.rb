@@ -45,7 +45,7 @@ class TestHandler < Minitest::Test
     end
   end
 
-  # rackup passes "development" where nobody says anything, and writes it into RACK_ENV.
+  # rackup passes "development" by default, and writes it into RACK_ENV.
   def test_an_environment_that_may_be_only_rackups_default
     { { "RACK_ENV" => "development" } => "development",
       { "RACK_ENV" => "development", "APP_ENV" => "production" } => "production",

@@ -4,7 +4,7 @@ require "test_helper"
 require "rack"
 require "tempfile"
 
-# The Rack SPEC, as the server's side of it: what becomes of the app's answer. See test_rack.rb.
+# The Rack SPEC from the server's side: what the server makes of the app's answer. See test_rack.rb.
 class TestRackResponse < HttpCase
   RACK3 = Gem::Version.new(Rack.release) >= Gem::Version.new("3")
   PLAIN = { "content-type" => "text/plain" }.freeze
@@ -291,7 +291,7 @@ class TestRackResponse < HttpCase
       assert_equal "HELLO", answer(request("POST / HTTP/1.1", "Content-Length: 5", body: "hello")).body
     end
 
-    # Rack SPEC 3.1: with environment, status, headers and error; the last first; what they raise harms nobody.
+    # Rack SPEC 3.1: with environment, status, headers and error; in reverse order; their exceptions harm nothing.
     def test_response_finished
       calls = Queue.new
       lint do |env|
@@ -387,7 +387,7 @@ class TestRackResponse < HttpCase
     end
   end
 
-  # Nobody called what was in another rack.after_reply than the one that the app was given.
+  # If the app replaced rack.after_reply, the callbacks in the new one were not called.
   def test_lists_of_callbacks_that_the_app_made
     ways = [->(env, name, call) { env[name] += [call] }, ->(env, name, call) { env[name] = [call] },
             ->(env, name, call) { env.delete(name) && (env[name] ||= []) << call }]

@@ -86,8 +86,8 @@ module ForumChecks
     assert_equal before + 12, posts_in(2)
   end
 
-  # The post is made only after the stream has begun to arrive, and the stream goes on for ever: a server that holds
-  # pieces back shows nothing.
+  # The post is made only after the stream has begun to arrive, and the stream never ends: a server that holds pieces
+  # back shows nothing.
   def test_a_topic_is_followed_live
     text = "live #{SecureRandom.hex(4)}"
     events = follow(3) { post_elsewhere(3, text) }

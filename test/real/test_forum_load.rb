@@ -75,7 +75,7 @@ class ForumLoadTest < Minitest::Test
     @server = Real::Server.new(served, Real::Way.new(*flags.values_at(1))).wait_until_ready
   end
 
-  # However often a topic is answered, a page of it has 50 posts, and who answers is led to the last one.
+  # However many replies a topic has, a page of it has 50 posts, and a reply leads to the last page.
   def assert_pages(app)
     line = File.foreach(app.mix).find { |text| text.include?("/posts\"") }
     File.write("#{@directory}/reply.jsonl", line)

@@ -4,7 +4,7 @@ require_relative "real"
 require "openssl"
 require "tmpdir"
 
-# Cuttle behind HAProxy and nginx as docs/deployment.md has them: every way in which they say who their client is.
+# Cuttle behind HAProxy and nginx as docs/deployment.md has them: every way in which they name their client.
 class TestBehindProxies < Minitest::Test
   include Serving
 
@@ -12,10 +12,10 @@ class TestBehindProxies < Minitest::Test
   SEEN = %w[REMOTE_ADDR rack.url_scheme SERVER_PORT HTTP_X_FORWARDED_FOR].freeze
   APP = ->(env) { [200, {}, [env.values_at(*SEEN).join(" ")]] }
   PACKAGES = { "haproxy" => "haproxy", "nginx" => "nginx-light" }.freeze
-  # A client's own words, which nobody is to believe.
+  # A client's own fields, which no server may trust.
   FORGED = "X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: https\r\n"
 
-  # Name => what HAProxy is told of its side to the server, and of its side to the clients.
+  # Name => HAProxy's configuration for its connection to the server, and for its connections to the clients.
   TCP = { "v1" => ["send-proxy check inter 50ms", ""], "v2" => ["send-proxy-v2 check inter 50ms", ""],
           "tls" => ["send-proxy-v2-ssl-cn", "ssl crt CERTIFICATE"] }.freeze
 

@@ -79,8 +79,8 @@ module SinatraChecks
 
   private
 
-  # The app writes the next line only after it was told, and it is told only after the last one has come here. So a
-  # server that holds anything back never gets to the end.
+  # The app writes the next line only after a request for it, and the test sends that request only after the last line
+  # has arrived. So a server that holds anything back never gets to the end.
   def assert_follows(path)
     received = +""
     answer = request(Net::HTTP::Get.new(path)) do |response|
@@ -113,7 +113,7 @@ module SinatraOnRack3Checks
 end
 
 class SinatraTest < Real::ServedTest
-  # The file through which the app's workers tell each other of new lines.
+  # The file through which the app's workers notify each other of new lines.
   def self.feed
     @feed ||= Tempfile.new("feed").tap { |file| file.sync = true }
   end

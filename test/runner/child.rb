@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Runner
-  # What a forked process does: one test after the other, as it is told. It has a process group and a directory for
-  # temporary files of its own, and writes to a file what would go to the terminal.
+  # A forked process that runs one test after the other on request. It has its own process group and its own directory
+  # for temporary files, and writes to a file what would go to the terminal.
   class Child
     def initialize(socket, output, directory)
       @socket = socket
@@ -48,10 +48,10 @@ module Runner
       nil # the parent has ended
     end
 
-    # Seconds of processor time, with that of processes that have ended.
+    # Seconds of processor time, including ended child processes.
     def cpu = Process.times.to_a.sum
 
-    # What suites leave to be done in the end: they have servers, or files.
+    # Work that suites leave for the end, because they have servers or files.
     def after_run = Minitest.class_variable_get(:@@after_run)
   end
 end

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 module Runner
-  # What tests cost, in seconds of the clock and of processor time: CUTTLE_SLOWEST=40 prints the 40 that take longest,
-  # and the 40 suites that take most processor time.
+  # The cost of tests, in seconds of the clock and of processor time: CUTTLE_SLOWEST=40 prints the 40 tests that take
+  # longest, and the 40 suites that use most processor time.
   class Costs
     COUNT = Integer(ENV.fetch("CUTTLE_SLOWEST", 0))
 
@@ -16,7 +16,7 @@ module Runner
       @suites[suite] += result.metadata[:cpu]
     end
 
-    # What tests of +suite+ shared: its servers, above all.
+    # Resources that tests of +suite+ share, mainly its servers.
     def note_shared(suite, cpu)
       @suites[suite] += cpu
     end

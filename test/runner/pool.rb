@@ -7,14 +7,14 @@ require_relative "queue"
 require_relative "child"
 
 module Runner
-  # Keeps so many processes at work as asked for, until the queue is empty, and tells the reporter of each result.
+  # Keeps the requested number of processes at work until the queue is empty, and passes each result to the reporter.
   class Pool
     SIZE = Integer(ENV.fetch("CUTTLE_PROCESSES") { Etc.nprocessors * 3 })
 
-    # Seconds after which a test hangs: its process says where its threads are, and is killed.
+    # Seconds after which a test counts as hanging: its process prints where its threads are, and is killed.
     LIMIT = Integer(ENV.fetch("CUTTLE_TEST_LIMIT", 300))
 
-    # What became of a test that could not say so itself.
+    # The result of a test that could not report one itself.
     Broken = Class.new(StandardError)
 
     def initialize(queue, reporter)
@@ -51,7 +51,7 @@ module Runner
       end
     end
 
-    # Waits for one of them to say something, to end, or to hang.
+    # Waits until one of them sends a message, ends, or hangs.
     def listen
       ready, = IO.select(@workers, nil, nil, 0.5)
       (ready || @workers.select(&:ended?)).each { |worker| receive(worker) }
@@ -66,7 +66,7 @@ module Runner
       remove(worker)
     end
 
-    # Its next test: of its suite, or where it is free of that, of another one.
+    # Its next test: from its suite, or from another one if it may leave its suite.
     def assign(worker, free)
       suite = worker.suite
       name = @queue.test(suite)
@@ -87,7 +87,7 @@ module Runner
       puts "", result, *worker.said.each_line.map { |line| "  | #{line}" }
     end
 
-    # What is left of its suite is for other processes.
+    # The rest of its suite goes to other processes.
     def remove(worker, why = nil)
       @workers.delete(worker)
       @queue.leave(worker.suite)

@@ -3,14 +3,15 @@
 require_relative "timings"
 
 module Runner
-  # The tests that have not begun, by suite. A process stays with a suite, as it has the suite's servers; a new one
-  # starts with the suite that takes longest, and in the end shares one that others are at. A suite whose tests have an
-  # order keeps it, in one process.
+  # The tests that have not begun, by suite. A process stays with a suite, because it has the suite's servers. A new
+  # process starts with the suite that takes longest, and at the end shares a suite with others. A suite whose tests
+  # have an order keeps it, in one process.
   class Queue
-    # To begin with a suite takes a process, and often a server: with less than so many seconds left it doesn't pay.
+    # Starting with a suite takes a process, and often a server: it is not worthwhile if fewer seconds of tests are
+    # left.
     WORTH_SHARING = 3
 
-    # Tests that take longer than so many seconds go before their suite's others, so that none of them is the last.
+    # Tests that take longer come first in their suite, so that none of them is the last.
     LONG = 2
 
     attr_reader :timings
@@ -44,7 +45,8 @@ module Runner
       take(@left.keys)
     end
 
-    # A suite for a process that is done with +suite+, of the same directory, whose tests often use the same; or nil.
+    # A suite for a process that has finished +suite+, from the same directory, because such suites often use the same
+    # resources; or nil.
     def next_suite(suite)
       other = take(@left.keys.select { |each| @rooms[each] == @rooms[suite] && @shares[each].zero? })
       leave(suite) if other
@@ -59,12 +61,12 @@ module Runner
       name
     end
 
-    # A process is done with +suite+.
+    # A process has finished +suite+.
     def leave(suite)
       @shares[suite] -= 1
     end
 
-    # What Minitest asks a reporter while tests are collected.
+    # Minitest calls this on a reporter while it collects tests.
     def passed? = true
 
     private
@@ -86,7 +88,7 @@ module Runner
       suite
     end
 
-    # Seconds that a process more would have of a suite; 0 where it doesn't pay.
+    # Seconds of a suite that an additional process would take over; 0 if it is not worthwhile.
     def worth(suite)
       seconds = @seconds[suite]
       return seconds if @shares[suite].zero?

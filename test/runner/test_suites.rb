@@ -6,7 +6,7 @@ require "rbconfig"
 require "tmpdir"
 require_relative "../../bin/support/suites"
 
-# What bin/test makes of a suite's output: what failed, whether it runs a second time, and whether that proves anything.
+# How bin/test reads a suite's output: what failed, whether to run it a second time, and whether that proves anything.
 class TestSuites < Minitest::Test
   # As minitest writes it.
   OUTPUT = <<~TEXT

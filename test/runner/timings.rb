@@ -4,12 +4,12 @@ require "fileutils"
 require "json"
 
 module Runner
-  # How long each test took when it last ran, in seconds. Kept in tmp/, so a fresh clone knows only what is written
-  # here.
+  # The duration of each test's last run, in seconds. It is kept in tmp/, so a fresh clone has only the times in this
+  # file.
   class Timings
     PATH = File.expand_path("../../tmp/test-seconds.json", __dir__)
 
-    # What a test without a time is taken to take; the first that matches its suite's name.
+    # The assumed duration of a test without a time: the first entry that matches its suite's name.
     ROUGHLY = [[/\ATestEngine\(/, 1.0], [//, 0.1]].freeze
 
     def self.load
@@ -30,7 +30,7 @@ module Runner
       @seconds["#{suite}##{name}"] = [seconds.round(2), 0.01].max # a suite without cost would never be chosen
     end
 
-    # By a rename: another run may do the same.
+    # Renames the new file, because another run may write it at the same time.
     def save
       FileUtils.mkdir_p(File.dirname(PATH))
       File.write("#{PATH}.#{Process.pid}", JSON.generate(@seconds))

@@ -6,20 +6,20 @@ require "tempfile"
 require "tmpdir"
 
 module Runner
-  # A process that runs tests, as its parent sees it. It is forked from the process that has loaded all tests (see
-  # Child). The two talk by a socket: the child asks for a test by sending the result of the one before (nil at first),
-  # and whether it may go on with another suite; it gets the test, or nil for the end.
+  # A process that runs tests, from its parent's point of view. It is forked from the process that has loaded all tests
+  # (see Child). The two communicate through a socket: the child requests a test by sending the result of the previous
+  # one (nil at first), and whether it may continue with another suite. It gets the test, or nil for the end.
   class Worker
     attr_reader :suite, :test
 
-    # +others+ are those that there are already.
+    # +others+: the existing workers.
     def initialize(suite, others)
       @suite = suite
       @directory = Dir.mktmpdir("cuttle").tap { |path| File.chmod(0o755, path) } # PostgreSQL runs as another user
       @output = File.open("#{@directory}/output", "a+")
       @socket, work = UNIXSocket.pair
       @pid = fork do
-        [self, *others].each { |worker| worker.to_io.close } # only their parent has these, so that its end is their end
+        [self, *others].each { |worker| worker.to_io.close } # only the parent keeps them, so its end ends theirs
         Child.new(work, @output, @directory).run
       end
       work.close
@@ -29,19 +29,19 @@ module Runner
       @counted = 0
     end
 
-    # Whether it was not told to end.
+    # Whether it may continue: it has not been asked to end.
     def at_work? = @at_work
 
     def to_io = @socket
 
-    # [result, whether nothing is left of the suite]; raises EOFError where it has ended instead.
+    # [result, whether its suite has no tests left]; raises EOFError if the process has ended.
     def report
       Marshal.load(@socket)
     rescue Errno::ECONNRESET
       raise EOFError
     end
 
-    # Says which test is next; nil for none.
+    # Sends the next test; nil for none.
     def next(suite, name)
       @suite = suite
       @test = name
@@ -53,10 +53,10 @@ module Runner
       nil # it has died: the next read says so
     end
 
-    # Seconds that it has been at its test.
+    # Seconds since its test began.
     def seconds = Minitest.clock_time - @since
 
-    # What the test, and servers that it started, have written.
+    # The output of the test, and of servers that it started.
     def said
       @output.pread(@output.size - @said, @said).scrub
     rescue EOFError
@@ -67,7 +67,7 @@ module Runner
       @status ||= reap(Process::WNOHANG)
     end
 
-    # Seconds of processor time that it took, with all that it waited for, known at its end; those of its tests.
+    # Seconds of processor time, with all child processes, known when it has ended; and those of its tests.
     attr_reader :cpu, :counted
 
     # Adds those of a test.
@@ -81,8 +81,8 @@ module Runner
     # It says where its threads are.
     def ask = signal("USR2", @pid)
 
-    # Waits for its end, which is near, and kills what stays. Returns its Process::Status and the
-    # commands that it had left running.
+    # Waits for its end, which is near, and kills what remains. Returns its Process::Status and the commands that it had
+    # left running.
     def finish(grace: 5)
       deadline = Minitest.clock_time + grace
       sleep 0.01 until ended? || Minitest.clock_time > deadline
@@ -110,8 +110,8 @@ module Runner
       nil
     end
 
-    # Commands of processes that are there still, by pid: those of the process group, and those in whose environment its
-    # directory is.
+    # Commands of remaining processes, by pid: those of the process group, and those whose environment contains its
+    # directory.
     def left_behind
       mark = "TMPDIR=#{@directory}\0"
       Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).to_h do |pid|

@@ -29,7 +29,7 @@ class TestSettings < Minitest::Test
     refute settings.for_source.key?(:request_timeout)
   end
 
-  # What every source is told, and what holds where nobody said anything.
+  # The value of each source, and the default.
   LIMITS = {
     header_timeout: 10, body_timeout: 3600, min_rate: 500, idle_timeout: 65, write_timeout: 30, drain_grace: 5,
     half_close: "answer", spool_directory: nil, max_body: 1 << 30, max_spool: nil, write_ahead: 16 << 20,

@@ -2,11 +2,11 @@
 
 require "test_helper"
 
-# Which requests are answered, with which file and what is said of it.
+# Which requests are answered, with which file and with which header fields.
 class TestStatic < Minitest::Test
   include StaticSite
 
-  # Files and what is said of them
+  # Files and their header fields
 
   def test_a_file
     put "hello.html", "Hello"

@@ -17,7 +17,7 @@ class TestStudyKept < Minitest::Test
     end
   end
 
-  # 300 responses have no p99, three times as many have none either, four times have one.
+  # 300 responses have no p99, nor have three times as many; four times as many have one.
   def test_percentiles_of_several_runs_together_stay_what_they_are
     name = "q1-threads"
     full = lab(name, blocks: 4) { |*run| in_full(*run, count: 300) }.write("#{@directory}/full")

@@ -62,7 +62,7 @@ class TestStudyDeclarations < Minitest::Test
     assert_equal "the fast one is faster", study.claims.first.text
   end
 
-  # Thin can't be told to close connections: then requests say so, and the load is the same for all.
+  # Thin has no option to close connections: requests ask for it then, and the load is the same for all.
   def test_a_server_that_keeps_connections_is_asked_to_close_them
     study = declare('title "X"; published("x.csv") { |_| serve engine: "reactor", original: "thin:evented"; ' \
                     'ask get("/"), connections: 1 }')

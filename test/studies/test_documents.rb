@@ -29,7 +29,7 @@ class TestStudyDocuments < Minitest::Test
     s0 = study("s0-ab")
     [s0.title, s0.source, s0.question, s0.design, *s0.flaws].each { |text| assert_includes readme, text }
     s0.claims.each { |claim| assert_includes readme, claim.text.sub("<", "&lt;") }
-    evidence = /.*: [\d.]+ \([\d.]+ to [\d.]+\), to be above 1/
+    evidence = /.*: [\d.]+ \([\d.]+ to [\d.]+\), expected above 1/
     assert_match(/^\| s0\.8: .* \| our core \| \*\*(holds|fails|not decided)\*\* \| #{evidence} \|$/, readme)
     assert_match(/^\| s0\.10 \| cuttle like puma -w 4 -t 16 \| 10 at once \| [\d.]+ → [\d.]+ \([\d.]+\) \|/, readme)
     assert_includes readme, "    cuttle study s0-ab --scale 0.1 --rounds 3 --seed 1"
@@ -62,7 +62,7 @@ class TestStudyDocuments < Minitest::Test
       assert_includes overview, "| [#{claim.id}](../studies/s0-ab/README.md) | #{claim.text.sub("<", "&lt;")} |"
     end
     assert_match(
-      /Of #{published.length} published claims, tried on the servers of then .*: \d confirmed, \d refuted in part/,
+      /Of #{published.length} published claims, tested on the original servers .*: \d confirmed, \d refuted in part/,
       overview
     )
     assert_match(/^\| more threads serve more \| \*\*refuted in part\*\* \| .*8 threads by 1: 8\.00/, overview)
@@ -71,7 +71,7 @@ class TestStudyDocuments < Minitest::Test
     assert_operator overview.index("## The claims"), :<, overview.index("## The questions that were left open")
   end
 
-  # Each rests on a verdict; where that is another one, the sentence is not said.
+  # Each sentence is based on a verdict; with another verdict it is left out.
   def test_the_overview_opens_with_what_to_believe
     File.write("#{@root}/beliefs.csv", "claim,verdict,sentence\nq1.1,refuted in part,More threads, more served.\n" \
                                        "q1.1,confirmed,Not said.\nq9.9,confirmed,Of nothing.\n")

@@ -29,8 +29,8 @@ class TestStudyExperiment < Minitest::Test
     assert_equal study.conditions.length + 1, plan.pairs.sum { |_, loads| loads.length }
   end
 
-  # A p99 needs a thousand responses, at any scale; so does the copy of its condition. What no claim is about has as
-  # many as it was declared with.
+  # A p99 needs a thousand responses, at any scale; so does the copy of its condition. Conditions without a claim have
+  # the declared number.
   def test_a_run_has_as_many_requests_as_claimed_percentiles_need
     study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
     requests = [0.05, 1].map do |factor|

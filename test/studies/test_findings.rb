@@ -60,7 +60,7 @@ class TestStudyFindings < Minitest::Test
     assert_equal :undecided, verdict("s0.8", one.findings).verdict
   end
 
-  # Percentiles of too few responses are told neither by runs nor by a guess.
+  # Percentiles of too few responses come neither from runs nor from a guess.
   def test_without_times_a_claim_about_them_is_not_decided
     rates_only = StudiedLab.new(study) { [10, {}] }
     assert_equal :undecided, verdict("s0.5", rates_only.findings).verdict
@@ -98,7 +98,7 @@ class TestStudyFindings < Minitest::Test
     assert_equal %i[border border undecided refuted confirmed], verdicts
   end
 
-  # Our core plays the WEBrick of then, whose tail is another matter.
+  # Our core imitates an original WEBrick, whose tail is different.
   def test_a_claim_about_a_server_that_is_gone_is_not_refuted_by_its_model
     findings = StudiedLab.new(study) { |_, load, block| [3, { "p50" => 300.0 * load["connections"] + block }] }.findings
     model, itself = findings.verdicts.select { |each| each.claim.id == "s0.2" }
@@ -150,7 +150,7 @@ class TestStudyFindings < Minitest::Test
     refute_equal :untestable, claims.last.verdict
   end
 
-  # A server that errs is no measure of speed, but one of errors.
+  # A server with errors can't be measured for speed, only for errors.
   def test_errors_are_told_of_runs_that_are_invalid_for_them
     lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"],
                        "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
@@ -159,7 +159,8 @@ class TestStudyFindings < Minitest::Test
     assert_in_delta 0.1, lab.estimate(condition, "errors").value
   end
 
-  # No error in 1,000 requests a round is no proof that there are none: one in 813 may still be (3 of 3,000, and more).
+  # No error in 1,000 requests per round does not prove that there are none: one in 813 is possible (3 of 3,000, and
+  # more).
   def test_no_error_gives_an_upper_bound
     text = <<~RUBY
       trial "q1" do
@@ -226,7 +227,7 @@ class TestStudyFindings < Minitest::Test
     assert_in_delta Math.sqrt(100 / 90.0 * 1.1), apart.evidence[0][1].value, 1e-9
   end
 
-  # Thin can't be told to close a connection, so requests ask for it.
+  # Thin has no option to close a connection, so requests ask for it.
   def test_kept_and_closed_connections_of_one_that_always_keeps_them
     text = <<~RUBY
       [true, false].each do |kept|

@@ -2,8 +2,8 @@
 
 require "socket"
 
-# A server of a test, whose answers are a block's: it gets each request and returns [status, fields, body]. Fields are
-# [[name, value], …]. Answers have a length, and the connection persists unless a field says close.
+# A server for a test, whose answers come from a block: the block gets each request and returns [status, fields, body].
+# Fields are [[name, value], …]. Answers have a Content-Length, and the connection persists unless a field says close.
 class Answering
   Request = Struct.new(:method, :path, :fields, :body, :connection) do
     def [](name) = fields[name.downcase]
@@ -14,7 +14,7 @@ class Answering
   def initialize(&answer)
     @answer = answer
     @requests = []
-    @connections = 0 # that sent a request
+    @connections = 0 # connections that sent a request
     @lock = Mutex.new
     @listener = TCPServer.new("127.0.0.1", 0)
     @threads = [Thread.new { accept }]

@@ -2,7 +2,7 @@
 
 # Response bodies for tests. Each counts how often it was closed.
 module Bodies
-  # Yields its parts, then raises +error+ where there is one.
+  # Yields its parts, then raises +error+ if it has one.
   class Parts
     attr_reader :closes
 
@@ -41,7 +41,7 @@ module Bodies
     end
   end
 
-  # A file's content, by name; whoever iterates instead gets +fallback+.
+  # A file's content, by name. Iterating gives +fallback+ instead.
   class OfFile < Parts
     attr_reader :to_path
 

@@ -7,7 +7,7 @@ require_relative "eventually"
 module CpuTime
   module_function
 
-  # The share of one CPU that a process uses, over so many seconds.
+  # The share of one CPU that a process uses, over that many seconds.
   def busy(pid, over: 1)
     before = seconds(pid)
     passed = Eventually.elapsed { sleep over }

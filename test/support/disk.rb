@@ -4,11 +4,11 @@ require "fileutils"
 require "tmpdir"
 require_relative "preload"
 
-# A directory for a server's temporary files, on a disk that does what a test says (disk/disk.c): #hold, #fail, #obey.
+# A directory for a server's temporary files, on a disk that the test controls (disk/disk.c): #hold, #fail, #obey.
 class Disk
   SOURCE = File.expand_path("disk/disk.c", __dir__)
 
-  # False where there is no Linux or no compiler.
+  # False without Linux or a compiler.
   def self.possible? = !Preload.library(SOURCE).nil?
 
   attr_reader :path
@@ -19,16 +19,16 @@ class Disk
     Dir.mkdir(@path)
   end
 
-  # What a server's environment needs.
+  # Variables for a server's environment.
   def env = { "CUTTLE_DISK" => @path, **Preload.env(SOURCE) }
 
-  # Writes wait until another word is said.
+  # Writes wait until the next instruction.
   def hold = say("hold")
 
   # Writes fail: "full" or "broken".
   def fail(how) = say(how)
 
-  # "short" writes, or "unnamed" files that are not to be had.
+  # "short": short writes. "unnamed": files without a name are not available.
   def mode=(word)
     say(word)
   end
@@ -44,7 +44,7 @@ class Disk
     end
   end
 
-  # Its entries with names: there are none for longer than a moment.
+  # Its entries with names: they exist only for a moment.
   def names = Dir.children(@path)
 
   def remove = FileUtils.remove_entry(@home)

@@ -3,7 +3,7 @@
 require "fileutils"
 require "tmpdir"
 
-# A directory of files for a test, and a secret beside it that nothing may lead to.
+# A directory of files for a test, and a secret file beside it that no path may reach.
 module DocumentRoot
   SECRET = "what lies outside the root"
   OLD = Time.utc(2020, 1, 2, 3, 4, 5)

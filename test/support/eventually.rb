@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# Time in tests: waiting until something is so, never for a fixed time; and how long something took.
+# Time in tests: waiting until a condition is true, never for a fixed time; and measuring durations.
 module Eventually
-  # Seconds that anything may take. Only what hangs takes as long: a loaded machine takes its time, and no test fails
-  # for that.
+  # A limit in seconds for everything. Only an operation that hangs takes as long: a loaded machine may be slow, and no
+  # test fails because of that.
   PATIENCE = 60
 
   module_function
 
-  # The block's first true value. Raises after +within+ seconds, naming +what+: a String, or what is called for one.
-  # +every+: seconds from one look to the next; more for looks that cost.
+  # The block's first true value. Raises after +within+ seconds, with +what+: a String, or a Proc that returns one.
+  # +every+: seconds between two checks; more for expensive checks.
   def eventually(what = "the condition", within: PATIENCE, every: 0.005)
     deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + within
     until (result = yield)
@@ -22,15 +22,15 @@ module Eventually
     result
   end
 
-  # Seconds that the block took.
+  # The duration of the block in seconds.
   def elapsed(clock = Process::CLOCK_MONOTONIC)
     start = Process.clock_gettime(clock)
     yield
     Process.clock_gettime(clock) - start
   end
 
-  # The seconds that the block returns, of the first trial that takes less than +below+, or the least of all: a loaded
-  # machine is slow at times, what waits where it should not is slow each time.
+  # The value (in seconds) of the block's first trial below +below+, or else the least of all trials: a loaded machine
+  # is slow at times, but code that waits where it should not is slow each time.
   def least_seconds(below:, trials: 8)
     Array.new(trials) { yield.tap { |seconds| return seconds if seconds < below } }.min
   end

@@ -1,13 +1,13 @@
 # frozen_string_literal: true
 
-# Prometheus' text format 0.0.4, read strictly: what a collector might let pass is an error here.
+# Prometheus' text format 0.0.4, read strictly: anything that a collector might tolerate is an error here.
 #
 #   families = Exposition.read(text)          # {name => Family}; raises Exposition::Error
 #   families["cuttle_requests_total"].value   # of the only sample; #samples: {{label => value} => number}
 class Exposition
   class Error < StandardError; end
 
-  # +samples+: of a histogram those of its sums are under {le: …} and the others under "sum" and "count" of the labels.
+  # +samples+: for a histogram, bucket samples are under {le: …} and the others under "sum" and "count" of the labels.
   Family = Struct.new(:name, :type, :help, :samples) do
     def value(**labels) = samples.fetch([name, labels])
 

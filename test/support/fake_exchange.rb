@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# An exchange without a socket: a request to ask with, and what was answered. Of Cuttle::Exchange it has what
-# static files need.
+# An exchange without a socket: a request, and the answer to it. It has the part of Cuttle::Exchange that static files
+# need.
 class FakeExchange
   attr_reader :request_method, :path, :status, :headers, :body, :sent, :length
 
@@ -28,7 +28,7 @@ class FakeExchange
     answer(status, headers, parts.join, :strings)
   end
 
-  # +length+ octets are promised. Closes the file, as the connection does.
+  # +length+ is the promised number of octets. Closes the file, as the connection does.
   def send_file(status, headers, io, offset, length)
     @length = length
     answer(status, headers, io.pread(length, offset), :file)

@@ -7,9 +7,9 @@ require_relative "eventually"
 require_relative "wire_client"
 require_relative "recorder"
 
-# Tests of what a server does on the wire. Each suite runs over each core, and over one engine of each kind of source,
-# for the two sides of a core read requests and write responses on their own. It starts one server for each, in this
-# process, whose app each test chooses.
+# Tests of a server's behaviour on the wire. Each suite runs with each core, and with one engine for each kind of
+# source, because the two sides of a core read requests and write responses separately. It starts one server for each,
+# in this process. Each test chooses the app.
 class HttpCase < Minitest::Test
   include Eventually
 
@@ -48,7 +48,7 @@ class HttpCase < Minitest::Test
       end
     end
 
-    # What a suite asks of its server beyond the usual.
+    # The suite's options for its server.
     def server_options = {}
 
     # The app that answers from now on.
@@ -76,10 +76,11 @@ class HttpCase < Minitest::Test
     ["#{start}\r\nHost: example.test\r\n", *lines.map { |line| "#{line}\r\n" }, "\r\n", body].map(&:b).join
   end
 
-  # A POST in the chunked coding, whose body comes as given.
+  # A POST in the chunked coding. The body is sent as given.
   def chunked(coded, *lines) = request("POST / HTTP/1.1", "Transfer-Encoding: chunked", *lines, body: coded)
 
-  # The server answers with one of +statuses+ and closes, and the app never hears of it; sent whole, and octet by octet.
+  # The server answers with one of +statuses+ and closes, and the app does not get the request; sent at once, and octet
+  # by octet.
   def assert_refused(bytes, with: 400, deliveries: %i[write dribble])
     deliveries.each do |delivery|
       open_client do |client|
@@ -100,7 +101,7 @@ class HttpCase < Minitest::Test
     [recorder.seen.last, response]
   end
 
-  # What came back tells of no success: nothing at all, or an error.
+  # The answer is not a success: nothing at all, or an error.
   def assert_no_success(octets)
     refute_match(/\AHTTP\S+ [23]/n, octets)
   end
@@ -112,7 +113,7 @@ class HttpCase < Minitest::Test
     assert_equal times, body.closes, message
   end
 
-  # The server serves on: whatever came before did no harm to it.
+  # The server continues to serve: what came before did no harm.
   def assert_alive
     app { [200, {}, ["alive"]] }
     assert_equal "alive", open_client { |client| client.ask(request) }.body
@@ -120,7 +121,7 @@ class HttpCase < Minitest::Test
 
   private
 
-  # Octets still under way when a server closes may turn its end into a reset; only a request sent whole rules that out.
+  # Octets in flight when a server closes may cause a reset. Only a request that was sent at once rules that out.
   def assert_ended(client, bytes, delivery)
     allowed = delivery == :write && bytes.bytesize < 2_000 ? %i[closed] : %i[closed reset]
     assert_includes allowed, client.ending, context(bytes, delivery)

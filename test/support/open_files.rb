@@ -1,15 +1,15 @@
 # frozen_string_literal: true
 
-# Which files this process has open (Linux).
+# The files that this process has open (Linux).
 module OpenFiles
   module_function
 
-  # How many descriptors are of the file of that path.
+  # The number of descriptors for the file with that path.
   def count(path)
     Dir.children("/proc/self/fd").count do |number|
       File.readlink("/proc/self/fd/#{number}") == path
     rescue Errno::ENOENT
-      false # that of the list itself, or one that was closed meanwhile
+      false # the descriptor of the listing itself, or one that was closed meanwhile
     end
   end
 end

@@ -3,12 +3,12 @@
 require "rbconfig"
 require "tmpdir"
 
-# Libraries in C that tests preload into servers, so that the system does there what a test wants.
+# Libraries in C that tests preload into servers, so that system calls behave as a test needs.
 module Preload
   LOCK = Mutex.new
 
   class << self
-    # The library made of +source+, compiled once a run; nil where there is no Linux or no compiler.
+    # The library compiled from +source+, once per run; nil without Linux or a compiler.
     def library(source)
       LOCK.synchronize do
         @libraries ||= {}
@@ -16,7 +16,7 @@ module Preload
       end
     end
 
-    # What a server's environment needs, beside what is preloaded into all.
+    # Variables for a server's environment, in addition to what is preloaded into all.
     def env(source) = { "LD_PRELOAD" => [ENV["LD_PRELOAD"], library(source)].compact.join(" ") }
 
     private

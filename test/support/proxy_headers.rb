@@ -20,16 +20,16 @@ module ProxyHeaders
     block(0x21, FAMILIES.fetch(address.bytesize), address * 2 + [56_324, 443].pack("nn") + records.b)
   end
 
-  # Version 2 of any contents. +length+: what it says of its block.
+  # Version 2 with any contents. +length+: the length that it declares for its block.
   def block(command, family, octets, length = octets.bytesize)
     SIGNATURE + [command, family, length].pack("CCn") + octets.b
   end
 
-  # The proxy connects for itself.
+  # A connection that the proxy opens for itself.
   def local(octets = "") = block(0x20, 0, octets)
 
   def record(type, value) = [type, value.bytesize].pack("Cn") + value.b
 
-  # What a client that speaks TLS has: PP2_TYPE_SSL with its bits, and the version inside.
+  # The record for a client that uses TLS: PP2_TYPE_SSL with its bits, and the version inside.
   def tls(bits = 1) = record(0x20, [bits, 0].pack("CN") + record(0x21, "TLSv1.3"))
 end

@@ -4,9 +4,9 @@ require "socket"
 require "uri"
 require_relative "eventually"
 
-# A client that sends what it is told, byte for byte, and reads responses strictly. Every wait has a deadline.
+# A client that sends the given bytes, unchanged, and reads responses strictly. Every wait has a deadline.
 class RawClient
-  # The server sent something that is no HTTP response.
+  # The server sent something that is not an HTTP response.
   class Malformed < StandardError; end
 
   # text:: the response as it came, with its framing; fields:: [[name, value], …]; body:: without chunk framing;
@@ -23,7 +23,7 @@ class RawClient
     end
   end
 
-  # Whether nobody listens on that port of 127.0.0.1. (A listener that closes just then may reset the connection.)
+  # Whether no process listens on that port of 127.0.0.1. (A listener that is just closing may reset the connection.)
   def self.refused?(port)
     Socket.tcp("127.0.0.1", port).close
     false
@@ -53,7 +53,7 @@ class RawClient
     @ended = false
   end
 
-  # Sends +bytes+; a server that has closed meanwhile is no error here, what it said before is still read.
+  # Sends +bytes+. If the server has closed meanwhile, that is no error here: its earlier octets are still read.
   def write(bytes)
     rest = bytes.b
     until rest.empty?
@@ -65,7 +65,7 @@ class RawClient
     self
   end
 
-  # Sends FIN, and still reads.
+  # Sends FIN, and continues to read.
   def half_close
     @socket.close_write
     self
@@ -81,8 +81,8 @@ class RawClient
     @socket.close unless @socket.closed?
   end
 
-  # The next final response (interim ones too with +interim+), nil where the server closed without one.
-  # +request+ is the method that was sent: a response to HEAD has no body.
+  # The next final response (with +interim+, interim ones too), nil if the server closed without one. +request+ is the
+  # method that was sent: a response to HEAD has no body.
   def response(request: "GET", interim: false)
     loop do
       answer = next_response(request)
@@ -90,13 +90,13 @@ class RawClient
     end
   end
 
-  # Everything that comes until the server closes. Raises when it doesn't.
+  # Everything until the server closes. Raises if it doesn't close.
   def read_to_end
     nil while fill
     take(@buffer.bytesize)
   end
 
-  # The server has closed, and everything that it sent was read. Waits for it.
+  # Waits until the server has closed and everything that it sent was read.
   def closed?
     @buffer.empty? && !fill
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A Rack app that keeps what it was given and answers with it, so that a test sees both sides of a request.
-# A request for /unread leaves its body alone.
+# A Rack app that keeps what it was given and answers with it, so that a test sees both sides of a request. It does not
+# read the body of a request for /unread.
 class Recorder
   Seen = Struct.new(:env, :body, :error) do
     def [](key) = env[key]
@@ -27,7 +27,7 @@ class Recorder
     raise
   end
 
-  # The targets asked for, in order.
+  # The requested targets, in order.
   def paths = @seen.map { |seen| seen["PATH_INFO"] }
 
   private

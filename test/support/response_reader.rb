@@ -1,11 +1,11 @@
 # frozen_string_literal: true
 
-# Reads one HTTP/1.1 response from a source of octets (+line+, +exactly+, +to_end+), by the letter of RFC 9112 and
-# with no tolerance: whatever a client might read in two ways is Malformed.
+# Reads one HTTP/1.1 response from a source of octets (+line+, +exactly+, +to_end+), strictly by RFC 9112: a response
+# that clients might read in two ways is Malformed.
 class ResponseReader
   class Malformed < StandardError; end
 
-  # +framing+ is how the body's end was told: :none, :length, :chunked or :close. Fields are [[name, value], …].
+  # +framing+: how the end of the body was indicated: :none, :length, :chunked or :close. Fields are [[name, value], …].
   Response = Struct.new(:version, :status, :reason, :fields, :body, :trailers, :framing, keyword_init: true) do
     # Every value of a field, in order.
     def all(name) = fields.filter_map { |key, value| value if key.casecmp?(name) }
@@ -20,7 +20,7 @@ class ResponseReader
 
     def interim? = status < 200
 
-    # The server says that it will close.
+    # Whether the server announces that it will close.
     def close? = all("connection").any? { |value| value.split(/\s*,\s*/).any? { |word| word.casecmp?("close") } }
   end
 
@@ -58,7 +58,7 @@ class ResponseReader
     fields
   end
 
-  # RFC 9112, 6.3, with what a sender must not do told as such.
+  # RFC 9112, 6.3. Anything that a sender must not do is an error.
   def framing(response, head)
     lengths = response.all("content-length")
     codings = response.all("transfer-encoding")

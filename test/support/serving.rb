@@ -6,8 +6,8 @@ require "tmpdir"
 require_relative "eventually"
 require_relative "raw_client"
 
-# Servers for tests: in this process (#serving), or the command line's (#serving_process). Both stop at the block's
-# end, and both can be asked for +uris+, +url+ and +port+.
+# Servers for tests: in this process (#serving), or the command line's (#serving_process). Both stop at the end of the
+# block, and both have +uris+, +url+ and +port+.
 #
 #   serving(app, engine: "threads", threads: 5) do |server|
 #     answer = request(server, "GET / HTTP/1.1\r\nHost: a\r\n\r\n")      # => RawClient::Response
@@ -21,7 +21,7 @@ module Serving
 
   ROOT = File.expand_path("../..", __dir__)
 
-  # Every engine that takes any app. One of ractors takes apps that can be shared, and has the contract suite's.
+  # Every engine that takes any app. The engine ractors needs shareable apps, and has the contract suite's.
   ENGINES = Cuttle::Engines.names.reject { |name| Cuttle::Engines.traits(name).ractors? }.freeze
 
   # A Cuttle::Server with +app+ on a free port; +options+ are Cuttle::Server.new's.
@@ -32,8 +32,8 @@ module Serving
     server&.stop
   end
 
-  # `cuttle serve ARGS` as a process of its own, on a free port of 127.0.0.1 where +args+ name none. Yields it once
-  # it is ready, or after it ended (see ServingProcess#running?). +options+ are ServingProcess.new's.
+  # `cuttle serve ARGS` in its own process, on a free port of 127.0.0.1 unless +args+ give one. Yields it when it is
+  # ready, or when it has ended (see ServingProcess#running?). +options+ are ServingProcess.new's.
   def serving_process(*args, chdir: ROOT, **options)
     args = [*args, "-b", "tcp://127.0.0.1:0"] unless args.any? { |arg| arg.match?(/\A(-b|-p|--bind|--port)/) }
     process = ServingProcess.new(["#{ROOT}/exe/cuttle", "serve", *args], chdir: chdir, **options)
@@ -47,7 +47,7 @@ module Serving
     RawClient.open(server, timeout: timeout, &block)
   end
 
-  # Sends +bytes+ on a new connection and reads one final response; nil where the server closed without one.
+  # Sends +bytes+ on a new connection and reads one final response; nil if the server closed without one.
   def request(server, bytes, timeout: PATIENCE)
     client(server, timeout: timeout) { |client| client.write(bytes).response(request: bytes[/\A\s*(\S+)/, 1]) }
   end
@@ -58,8 +58,8 @@ module Serving
     request(server, "GET #{path} HTTP/1.1\r\n#{fields.map { |name, value| "#{name}: #{value}\r\n" }.join}\r\n")
   end
 
-  # Sends +bytes+ on a new connection and returns every octet that comes until the server closes.
-  # Raises where it keeps the connection open. +half_close+ sends FIN after the bytes.
+  # Sends +bytes+ on a new connection and returns every octet until the server closes. Raises if the server keeps the
+  # connection open. +half_close+ sends FIN after the bytes.
   def raw(server, bytes, timeout: PATIENCE, half_close: false)
     client(server, timeout: timeout) do |client|
       client.write(bytes)
@@ -68,11 +68,11 @@ module Serving
     end
   end
 
-  # A server as a process of its own: a Ruby script with arguments.
+  # A server in its own process: a Ruby script with arguments.
   class ServingProcess
     include Eventually
 
-    # The last line of what a server says at its start.
+    # The last line that a server prints at its start.
     READY = "Ctrl-C stops"
 
     attr_reader :pid, :status
@@ -80,7 +80,7 @@ module Serving
     # Where this clone's library is.
     PATHS = [ENV["CUTTLE_EXTENSION"], "#{ROOT}/lib"].compact.freeze
 
-    # The command that runs a Ruby script; another Ruby's where CUTTLE_SERVER_RUBY names it.
+    # The command that runs a Ruby script; with another Ruby if CUTTLE_SERVER_RUBY names one.
     RUBY = ENV["CUTTLE_SERVER_RUBY"]&.shellsplit || [RbConfig.ruby]
 
     # Whether JRuby runs the servers.
@@ -89,8 +89,8 @@ module Serving
     # Gems that JRuby may find: others have C extensions, which it can't load.
     GEMS = JVM ? { "RUBYLIB" => Gem.loaded_specs["rack"].full_require_paths.join(File::PATH_SEPARATOR) } : {}
 
-    # Gems are found by their paths (test_helper.rb). To load RubyGems would take half of the time that a server takes
-    # to start; +gems+ loads it, for apps that ask for it. +under+ is a command that runs this one.
+    # Gems are found by their paths (test_helper.rb). Loading RubyGems would take half of a server's start; +gems+ loads
+    # it, for apps that need it. +under+ is a command that runs this one.
     def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false, under: [])
       @directory = Dir.mktmpdir("cuttle")
       @group = Process.getpgrp
@@ -99,7 +99,7 @@ module Serving
                    chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
     end
 
-    # Until it has said that it serves, or ended.
+    # Waits until it has printed that it serves, or has ended.
     def wait_until_ready
       eventually("the server's readiness (#{err})") { out.include?(READY) || !running? }
     end
@@ -119,7 +119,7 @@ module Serving
       @status.nil?
     end
 
-    # Raises where it does not serve.
+    # Raises if it does not serve.
     def uris
       found = out.scan(%r{(?:https?|unix)://\S+})
       found.empty? ? raise("no server: #{err}") : found
@@ -133,7 +133,7 @@ module Serving
       url[/:(\d+)\z/, 1].to_i
     end
 
-    # Pids of the workers that are there now, by their titles; of elders too, which serve until a hot restart is over.
+    # Pids of the present workers, by their titles; including elders, which serve until a hot restart is over.
     def workers
       titled(/\Acuttle: worker \d+ of #{@pid}\b/)
     end
@@ -143,8 +143,8 @@ module Serving
       titled(/\Acuttle: mould of #{@pid}\b/)
     end
 
-    # Waits for so many workers, and for the end of the processes between them and their mould, which have its title for
-    # a moment. Returns the pid of the mould.
+    # Waits for that many workers, and for the end of the processes between them and their mould, which have the mould's
+    # title for a moment. Returns the pid of the mould.
     def mould(count)
       eventually("#{count} workers and their mould") { workers.length == count && moulds.one? }
       moulds.first
@@ -157,7 +157,7 @@ module Serving
       @status
     end
 
-    # The end of the test: whatever happened, nothing stays.
+    # The end of the test: ends everything, whatever happened.
     def finish
       stop
     rescue StandardError
@@ -170,7 +170,7 @@ module Serving
 
     private
 
-    # A process stays in the group of the one that forked it, and to ask for a group costs much less than to read a
+    # A process stays in the group of the process that forked it. Asking for a group costs much less than reading a
     # title.
     def titled(form)
       group = group()
@@ -181,7 +181,7 @@ module Serving
       end
     end
 
-    # The server's process group; when it has ended, that which it was last seen in. (+under+ may have changed it.)
+    # The server's process group; when it has ended, its last known group. (+under+ may have changed it.)
     def group
       @group = Process.getpgid(@pid) unless @status
       @group

@@ -11,7 +11,7 @@ module StaticSite
   TYPES = { ".html" => "text/html", ".css" => "text/css", ".js" => "application/javascript", ".png" => "image/png",
             ".svg" => "image/svg+xml", ".json" => "application/json", ".gz" => "application/x-gzip" }.freeze
 
-  # A Beneath::Entry's inodes that count as unchanged for long: a change time can't be set, and tests don't wait.
+  # Inodes of a Beneath::Entry that count as unchanged for long: a change time can't be set, and tests don't wait.
   module Settling
     def self.inodes
       @inodes ||= []
@@ -31,7 +31,7 @@ module StaticSite
     Cuttle::Static.new(@root, content_types: TYPES.method(:[]), **options)
   end
 
-  # The answer to a request for +path+, which must be one for +static+; +more+ are further header fields.
+  # The answer to a request for +path+, which +static+ must handle. +more+: further header fields.
   def get(path, fields = {}, method: "GET", static: static(), **more)
     connection = FakeExchange.new(path, fields.merge(more), method: method)
     assert_equal true, static.call(connection), "#{method} #{path} is for static files"

@@ -5,18 +5,18 @@ require "monitor"
 require "openssl"
 require "tmpdir"
 
-# Certificates for tests, in files, made once a run: an authority, and identities that it has signed.
+# Certificates for tests, in files, made once per run: an authority, and identities that it has signed.
 module TlsFiles
   LOCK = Monitor.new
   DAY = 24 * 3600
 
   Identity = Struct.new(:certificate, :key, :cert_path, :key_path) do
-    # What follows ssl://host:port.
+    # The part after ssl://host:port.
     def query = "cert=#{cert_path}&key=#{key_path}"
   end
 
   class << self
-    # The runner's processes share it, if it was made before they were.
+    # The runner's processes share it if it was made before they were forked.
     def directory
       LOCK.synchronize do
         @directory ||= Dir.mktmpdir("cuttle").tap do |path|
@@ -28,7 +28,7 @@ module TlsFiles
 
     def authority = LOCK.synchronize { @authority ||= authority_called("authority") }
 
-    # Nobody trusts it.
+    # No client trusts it.
     def stranger = LOCK.synchronize { @stranger ||= authority_called("stranger") }
 
     # An identity for these names, by +issuer+. +kind+: :ec, :rsa.
@@ -49,8 +49,8 @@ module TlsFiles
       Identity.new(certificate, key, "#{path}/own.pem", "#{path}/own.key").tap { |identity| put(identity) }
     end
 
-    # Writes the files of an identity. They change within a moment, also where a disk is busy: a server that looks
-    # meanwhile waits for 2 s at most.
+    # Writes the files of an identity. They change within a moment, even if a disk is busy. A server that reads them
+    # meanwhile waits for at most 2 s.
     def put(identity)
       files = { identity.key_path => identity.key.private_to_pem, identity.cert_path => identity.certificate.to_pem }
       files.each { |path, text| File.write("#{path}.new", text) }

@@ -3,11 +3,12 @@
 require "openssl"
 require "socket"
 
-# TLS for WireClient: what it asks of a socket, over a connected one. An end without close_notify counts as a reset.
+# TLS for WireClient: the socket interface that it needs, over a connected socket. An end without close_notify counts as
+# a reset.
 class TlsSocket
-  # +ca+: a file to verify the server by. +versions+: [min, max]. +cert+ and +key+ are objects. The handshake may take
-  # +deadline+ seconds; with +patience+ (seconds), a thread goes on with it if it takes longer, and what is written
-  # waits for it: nobody may have accepted the connection yet.
+  # +ca+: a file to verify the server with. +versions+: [min, max]. +cert+ and +key+ are objects. The handshake may take
+  # +deadline+ seconds. With +patience+ (seconds), a thread continues a longer handshake, and writes wait for it: the
+  # server may not have accepted the connection yet.
   def initialize(socket, deadline:, patience: nil, ca: nil, hostname: nil, session: nil, versions: nil, alpn: nil,
                  cert: nil, key: nil)
     @socket = socket
@@ -17,7 +18,7 @@ class TlsSocket
     @ssl.session = session if session
     connect(patience || deadline) || patience || raise("no handshake within #{deadline} s")
     @waiting = []
-    @lock = Mutex.new # of what waits, and of whether it still may
+    @lock = Mutex.new # guards the waiting octets, and whether octets may still wait
     @later = Thread.new { connect_later(deadline) } unless @connected
   rescue StandardError
     socket.close
@@ -82,12 +83,12 @@ class TlsSocket
 
   private
 
-  # Whether the thread still has the connection.
+  # Whether the thread still handles the connection.
   def later?
     @later && !@handed_over
   end
 
-  # What was written meanwhile follows. If the peer has ended the connection, reading tells.
+  # Octets that were written meanwhile follow. If the peer has ended the connection, reading shows it.
   def connect_later(deadline)
     connect(deadline)
   rescue OpenSSL::SSL::SSLError, SystemCallError

@@ -4,13 +4,14 @@ require "socket"
 require_relative "eventually"
 require_relative "response_reader"
 
-# A client that sends exactly the octets it is given and reads responses strictly. It shares no code with the server,
-# keeps a deadline on every wait, and tells a connection closed in order from one reset and from one still open.
+# A client that sends exactly the given octets and reads responses strictly. It shares no code with the server, has a
+# deadline on every wait, and distinguishes a connection that was closed in order from one that was reset and from one
+# that is still open.
 class WireClient
   # The peer did nothing until the deadline.
   class Silence < StandardError; end
 
-  # The peer closed before what was awaited was complete; +reset?+ where it came as a reset.
+  # The peer closed before the awaited octets were complete. +reset?+: whether the end was a reset.
   class Truncated < StandardError
     attr_reader :received
 
@@ -35,10 +36,10 @@ class WireClient
     client&.close
   end
 
-  # +address+ is a port on 127.0.0.1, the path of a Unix socket, or an Addrinfo; +deadline+ the seconds of any one wait;
-  # +receive_buffer+ the octets that the kernel may take in ahead of us, for a client slower than the server; +from+ the
-  # client's own address; +first+ octets that are sent before TLS begins; +tls+ the options of TlsSocket, for a client
-  # that speaks TLS.
+  # +address+ is a port on 127.0.0.1, the path of a Unix socket, or an Addrinfo. +deadline+: the seconds of each wait.
+  # +receive_buffer+: the octets that the kernel may buffer, for a client slower than the server. +from+: the client's
+  # own address. +first+: octets that are sent before TLS begins. +tls+: the options of TlsSocket, for a client that
+  # uses TLS.
   def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil, first: nil, tls: nil)
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
@@ -49,7 +50,7 @@ class WireClient
     @socket = TlsSocket.new(@socket, deadline: deadline, **tls) if tls
   end
 
-  # Sends the octets; a peer that hung up is no error here, for reading tells how it ended.
+  # Sends the octets. If the peer has closed, that is no error here, because reading shows how it ended.
   def write(bytes)
     bytes = bytes.b
     until_deadline do |left|
@@ -65,20 +66,20 @@ class WireClient
     end
     self
   rescue Errno::EPIPE
-    @ended = :reset unless @sent # the system tells of a reset once, and has told connect
+    @ended = :reset unless @sent # the system reports a reset once, and has reported it to connect
     self
   rescue Errno::ECONNRESET
     @ended = :reset
     self
   end
 
-  # Sends the octets one a packet.
+  # Sends the octets, one per packet.
   def dribble(bytes)
     bytes.b.each_char { |octet| write(octet) }
     self
   end
 
-  # Says that nothing more will be sent (FIN), and goes on reading.
+  # Announces that nothing more will be sent (FIN), and continues to read.
   def half_close
     @socket.shutdown(Socket::SHUT_WR)
     self
@@ -97,7 +98,7 @@ class WireClient
   # The next response, interim ones (1xx) included. +head+: it answers a HEAD.
   def response(head: false) = ResponseReader.new(self).read(head: head)
 
-  # The next final response; interim ones before it are given to the block.
+  # The next final response. The block gets interim responses before it.
   def final_response(head: false)
     loop do
       response = self.response(head: head)
@@ -110,8 +111,8 @@ class WireClient
   # Sends a request and reads its final response.
   def ask(bytes, head: false) = write(bytes).final_response(head: head)
 
-  # How the connection stands once the peer has had +seconds+: :closed, :reset or :open. Octets that come instead
-  # of an end are an error, as nothing more may come.
+  # The state of the connection after the peer has had +seconds+: :closed, :reset or :open. Octets in place of an end
+  # are an error, because nothing more may come.
   def ending(seconds = @deadline)
     fill(seconds) until @ended || !@buffer.empty?
     raise ResponseReader::Malformed, "surplus octets: #{@buffer.inspect[0, 300]}" unless @buffer.empty?
@@ -127,7 +128,7 @@ class WireClient
     take(@buffer.bytesize)
   end
 
-  # True where an octet, or the end of the connection, comes within +seconds+.
+  # True if an octet, or the end of the connection, comes within +seconds+.
   def heard?(seconds)
     fill(seconds) if @buffer.empty? && !@ended
     true
@@ -155,7 +156,7 @@ class WireClient
     take(@buffer.bytesize)
   end
 
-  # What has been received and not yet been read as part of a message.
+  # Octets that were received but not yet read as part of a message.
   def buffered = @buffer.dup
 
   # Receives once, for at most +seconds+; for a client that reads at its own speed.

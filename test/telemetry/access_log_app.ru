@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Every way that a response has to begin, go on and end; the access log has one line for each.
+# Every way in which a response can begin, continue and end; the access log has one line for each.
 PLAIN = { "content-type" => "text/plain" }.freeze
 
 # A body that runs a Proc.

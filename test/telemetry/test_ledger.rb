@@ -61,7 +61,7 @@ class TestLedger < Minitest::Test
     end
   end
 
-  # One that takes the place of another goes on with its ledger; others' are apart.
+  # A worker that replaces another one continues its ledger; other workers' ledgers are separate.
   def test_workers_of_one_place
     skip "no fork" unless Process.respond_to?(:fork)
 
@@ -157,8 +157,8 @@ class TestLedger < Minitest::Test
     end
   end
 
-  # What is told once so many requests are in the ledger, and in the workers' too: they are read one after the other,
-  # and a request is counted when it has been answered.
+  # The metrics when that many requests are in the ledger, and in the workers' too: they are read one after the other,
+  # and a request counts when it has been answered.
   def at_rest(control, requests)
     eventually("all requests") do
       told(control).then { |all| all if [all["ledger"]["total"]["count"], of_workers(all)].min >= requests }

@@ -50,7 +50,7 @@ class TestMetrics < Minitest::Test
     refute families.key?("cuttle_request_gvl_seconds"), "this Ruby does not tell"
   end
 
-  # What is told before a worker has said anything.
+  # The metrics before a worker has reported anything.
   def test_a_cluster_that_starts
     worker = { index: 0, pid: nil, started_at: nil, stats: {}, requests: nil, restarts: nil }
     families = read({ **cluster, started_at: nil, ready: false, ledger: {}, memory: {}, owners: {},

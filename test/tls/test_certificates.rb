@@ -74,7 +74,7 @@ class TestTlsCertificates < TlsCase
     end
   end
 
-  # Nobody tells the server of a certificate but the handshake.
+  # Only the handshake tells the server about a certificate.
   def test_fields_do_not_pass_for_facts
     secured(SHOW, query: clients("peer")) do |server|
       env = ask(server, "GET / HTTP/1.1\r\nHost: a\r\nSSL-Client-Verify: SUCCESS\r\nSSL_CLIENT_CERT: x\r\n\r\n").body

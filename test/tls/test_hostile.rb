@@ -87,7 +87,7 @@ class TestTlsHostile < TlsCase
     end
   end
 
-  # The client asks with an alert's answer: no renegotiation, and the connection goes on or ends.
+  # The server answers the client's request with an alert: no renegotiation, and the connection continues or ends.
   def test_renegotiation_is_refused
     skip "no openssl program" unless system("which openssl", out: File::NULL)
     calls = Queue.new
@@ -134,7 +134,7 @@ class TestTlsHostile < TlsCase
     end
   end
 
-  # Handshakes under way have a moment; whoever has finished one gets an answer.
+  # Handshakes in progress have a moment; a client that has finished one gets an answer.
   each_engine("a_stop_while_handshakes_are_under_way") do |engine|
     server = Cuttle::Server.new(HELLO, engine: engine, binds: [TlsFiles.uri], drain_grace: 0.3).start
     half = Array.new(5) { |number| plain(server).write(client_hello[0, number * 30]) }

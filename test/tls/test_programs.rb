@@ -3,7 +3,7 @@
 require_relative "tls_case"
 require "open3"
 
-# The server as a program: other people's clients, workers, signals, restarts, and what is said where TLS is missing.
+# The server as a program: other people's clients, workers, signals, restarts, and the message if TLS is missing.
 class TestTlsPrograms < TlsCase
   APP = "examples/hello.ru"
 
@@ -131,7 +131,7 @@ class TestTlsPrograms < TlsCase
     end
   end
 
-  # What is wrong is told before anything is served.
+  # Errors are reported before anything is served.
   def test_what_is_missing
     assert_refused(2, "name a certificate (?cert=FILE&key=FILE), or use --dev-tls", "-b", "ssl://127.0.0.1:0")
     assert_refused(2, "TLS needs --core native", "-b", TlsFiles.uri, "--core", "pure")

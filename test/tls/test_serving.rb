@@ -22,7 +22,7 @@ class TestTlsServing < TlsCase
     end
   end
 
-  # What one connection has learned must not be told of another.
+  # The state of one connection must not reach another one.
   def test_plain_connections_of_the_same_server_are_plain
     serving(SHOW, binds: ["tcp://127.0.0.1:0", TlsFiles.uri]) do |server|
       plain_port, port = server.uris.map { |uri| uri[/\d+\z/].to_i }
@@ -84,7 +84,7 @@ class TestTlsServing < TlsCase
     end
   end
 
-  # A client that has said its last word gets its answer, and the farewell.
+  # A client that has sent its last octets gets its answer, and close_notify.
   each_engine("a_farewell_from_both_sides") do |engine|
     secured(HELLO, engine: engine) do |server|
       client = connect(server).write(GET).half_close

@@ -105,7 +105,7 @@ class TestAdvice < Minitest::Test
     assert_equal BEST, advice(found).choice.setting
   end
 
-  # A fifth less was seen, which three rounds that scatter so much can't tell from chance.
+  # The difference is a fifth, but three rounds with such scatter can't distinguish it from chance.
   def test_what_is_undecided_speaks_for_the_number
     auto = auto(2)
     found = verified({ BEST => [50.0, 60.0], auto => [35.0, 60.0] }, scatter: 0.5, rounds: 3)
@@ -128,7 +128,7 @@ class TestAdvice < Minitest::Test
     assert_equal [:change, BEST], [advice.kind, advice.choice.setting]
   end
 
-  # The model takes them for a number, so it can't tell which is better.
+  # The model treats auto as a number, so it can't decide which is better.
   def test_no_prediction_speaks_for_or_against_threads_auto
     assert_equal BEST, advice(present: nil).choice.setting
     keep = advice(present: auto(2))
@@ -259,7 +259,7 @@ class TestAdvice < Minitest::Test
   def test_what_is_no_advice_is_named_in_one_line
     ["", "{", "[]", "{}", '{"schema":"cuttle-advice/1"}'].each do |text|
       File.write(path = File.join(@directory, "a.json"), text)
-      assert_match(/no advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
+      assert_match(/not an advice of cuttle tune\z/, assert_raises(Tuner::Failure) { Tuner::Advice.read(path) }.message)
     end
     assert_raises(Tuner::Failure) { Tuner::Advice.read("#{@directory}/none") }
   end

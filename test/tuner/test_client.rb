@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# How the profiler's client reads responses, from a server that answers what it is told to.
+# How the profiler's client reads responses, from a server with given answers.
 class TestProfilerClient < Minitest::Test
   Client = Cuttle::Tuner::Profiler::Client
   Request = Cuttle::Load::Request
@@ -23,7 +23,7 @@ class TestProfilerClient < Minitest::Test
     end
   end
 
-  # Connections that the server closes: said, by the end of a body, and for no reason.
+  # Connections that the server closes: announced, by the end of a body, and without a reason.
   def test_a_closed_connection_is_replaced
     answers = ["HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 201 OK\r\n\r\nbody",
                "HTTP/1.1 202 OK\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 203 OK\r\nContent-Length: 0\r\n\r\n"]

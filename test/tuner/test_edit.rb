@@ -41,7 +41,7 @@ class TestEdit < Minitest::Test
     text = "workers 2\nthreads :auto # as they help\nmax_threads 16\nport 3000\n"
     assert_equal "workers 2\nthreads 5 # as they help\nport 3000\n", edit(text).text(setting("hybrid", 2, 5))
     assert_equal "workers 2\nengine \"fibers\"\nport 3000\n", edit(text).text(setting("fibers", 2))
-    assert_match(/cuttle\.rb:2: max_threads depends on something.*; take it out by hand\z/,
+    assert_match(/cuttle\.rb:2: max_threads depends on something.*; remove it by hand\z/,
                  edit("threads :auto\nmax_threads 16 if ENV[\"X\"]\n").refusal(setting("hybrid", 0, 5)))
   end
 
@@ -90,7 +90,7 @@ class TestEdit < Minitest::Test
       assert_raises(Tuner::Failure) { edit.write(setting("hybrid", 4, 3)) }
       assert_equal "port 3000\n#{text}", File.read(edit.path)
     end
-    assert_match(/:1: like is stronger/, edit("like :puma\nworkers 2\n").refusal(setting("hybrid", 4, 3)))
+    assert_match(/:1: like takes precedence/, edit("like :puma\nworkers 2\n").refusal(setting("hybrid", 4, 3)))
     assert_nil edit("threads ENV['N']\n").refusal(setting("single", 4)), "an engine without threads needs no number"
   end
 

@@ -38,8 +38,8 @@ class TestProduction < Minitest::Test
     sampled = profile_of(cpu: [0.004] * 100, app: [0.005] * 200, gvl: [0] * 200, cpu_seconds: 0.9).notes
     assert_match(/50 % of the requests/, (sampled - plain).join)
     old = profile_of(cpu: [0.004] * 200, app: [0.005] * 200, cpu_seconds: 0.9, workers: 0).notes
-    assert_match(/Ruby before 3\.2.*does not fork/m, (old - plain).join("\n"))
-    assert_match(/beside the app/, profile_of(cpu: [0.004] * 200, app: [0.005] * 200).notes.join)
+    assert_match(/before Ruby 3\.2.*without workers/m, (old - plain).join("\n"))
+    assert_match(/outside the app/, profile_of(cpu: [0.004] * 200, app: [0.005] * 200).notes.join)
   end
 
   def test_database_connections_of_threads_are_assumed_and_that_is_said

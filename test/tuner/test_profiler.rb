@@ -66,7 +66,7 @@ class TestProfiler < Minitest::Test
 
   def test_a_request_of_the_mix_that_fails_is_named
     error = assert_raises(Tuner::Failure) { profile_of(app("404"), mix: mix_of("/gone?x=1")) }
-    assert_match(%r{\AGET /gone\?x=1 answered 404: take it out of the mix}, error.message)
+    assert_match(%r{\AGET /gone\?x=1 answered 404: remove it from the mix}, error.message)
   end
 
   def test_an_app_that_wants_a_login_is_warned_of
@@ -79,7 +79,7 @@ class TestProfiler < Minitest::Test
   def test_a_budget_that_is_too_short_is_said
     app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
     error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }
-    assert_match(/too few for a profile: give more --budget/, error.message)
+    assert_match(/too few for a profile: increase --budget/, error.message)
   end
 
   # What was measured by then is a profile.

@@ -28,18 +28,19 @@ class TestTuneReport < Minitest::Test
   def test_the_answer_is_the_first_sentence
     lines = text.lines(chomp: true)
     assert_equal "made up, tune 1, 1 core for the server", lines[0]
-    assert_match(/\ARun hybrid -w 2 -t 3 in place of hybrid -t 3 \(config\/cuttle\.rb\): 1\.6\d \(1\.\d+ to /, lines[2])
+    assert_match(/\ARun hybrid -w 2 -t 3 instead of hybrid -t 3 \(config\/cuttle\.rb\): 1\.6\d \(1\.\d+ to /, lines[2])
     assert_match(/\AIt serves (49|50)\.\d \(.* to .*\)\/s at most \(measured in 5 rounds\)/, lines[3])
   end
 
   def test_each_kind_of_answer_is_a_sentence
     same = text({ HAVE => [50.0, 60.0], BEST => [50.0, 60.0] })
-    assert_includes same, "Keep hybrid -t 3 (config/cuttle.rb): nothing measurable is gained over what you have."
-    assert_match(/^A difference of 1\.\d% in the capacity would have been seen\.$/, same)
+    assert_includes same, "Keep hybrid -t 3 (config/cuttle.rb): no setting is measurably better."
+    assert_match(/^A difference of 1\.\d% in capacity would have been detected\.$/, same)
     assert_includes text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: { rate: 40.0 }),
-                    "breaks a limit: it serves 30.0/s of 40.0/s"
+                    "breaks a limit: capacity 30.0/s, below the rate of 40.0/s"
     none = text(nil, limits: { memory: 10_000_000 })
-    assert_includes none, "No setting keeps the limits: memory 30.0 MB, 3 times the limit of 10.0 MB"
+    assert_match(/^No setting keeps the limits\. hybrid\S* .*comes nearest: /, none)
+    assert_includes none, "memory 30.0 MB, 3 times the limit of 10.0 MB."
     assert_includes none, "(predicted)"
   end
 
@@ -52,15 +53,15 @@ class TestTuneReport < Minitest::Test
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
   end
 
-  def test_nothing_to_choose_is_one_sentence
+  def test_auto_that_is_as_good_is_one_sentence
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
-    assert_match(/^Run hybrid -w 2 -t auto in place of hybrid -t 3 /, text)
+    assert_match(/^Run hybrid -w 2 -t auto instead of hybrid -t 3 /, text)
     assert_match(/^It takes .*up to 128 database connections,/, text)
-    assert_match(/^Threads: nothing to choose\. -t auto does no worse than -t 3 \(a difference of \d\.\d% /, text)
+    assert_match(/^Threads: -t auto is not measurably worse than -t 3 \(a difference of \d\.\d% in capacity /, text)
     assert_match(/^  auto -> 3 threads: .*capacity.*, up to 122 fewer database connections$/, text)
     assert_match(/^  with 2 cores: hybrid -w \d -t auto, /, text)
-    refute_includes text(), "nothing to choose"
-    assert_match(/\(but only a difference of \d\d\.\d% in the capacity would have been seen\)\.$/,
+    refute_includes text(), "Threads: "
+    assert_match(/\(only a difference of \d\d\.\d% in capacity would have been detected\)\.$/,
                  Tuner::Report::Words.nothing_to_choose(rough(auto(2))))
   end
 
@@ -69,11 +70,11 @@ class TestTuneReport < Minitest::Test
     Tuner::Advice::Threads.new(auto: both.first, number: both.last, loses: false, detectable: 0.4)
   end
 
-  def test_what_threads_auto_lose_is_told
+  def test_what_threads_auto_lose_is_shown
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [45.0, 60.0] })
     assert_match(/^  3 -> auto threads: -1?\d(\.\d)?% capacity, .*up to 122 more database connections$/, text)
-    refute_includes text, "nothing to choose"
-    assert_match(/^  3 -> auto threads: .* \(auto is forecast as -t 4\)$/, text())
+    refute_includes text, "Threads: "
+    assert_match(/^  3 -> auto threads: .* \(auto is predicted as -t 4\)$/, text())
   end
 
   def test_threads_auto_are_forecast_as_a_number

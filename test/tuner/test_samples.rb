@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# The distributions of what was measured.
+# The distributions of measured values.
 class TestProfilerSamples < Minitest::Test
   Samples = Cuttle::Tuner::Profiler::Samples
   Shape = Cuttle::Tuner::Mix::Shape

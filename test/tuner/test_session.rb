@@ -62,8 +62,8 @@ class TestTuneMeasured < Minitest::Test
     assert(settings.any? { |each| !each.auto? && each.beside?(auto) }, settings.map(&:name).join(", "))
   end
 
-  # The profile has the corrections that follow from what was measured. On a busy machine that may be none, for no
-  # figure is certain enough: test_verified.rb has corrections.
+  # The profile has the corrections that follow from the measurements. On a busy machine there may be none, because no
+  # figure is precise enough: test_verified.rb has corrections.
   def assert_corrected(folder)
     profile = Tuner::Profile.read(folder.at("profile.json"))
     model = Tuner::Model.new(profile.with(corrections: []))
@@ -78,7 +78,7 @@ class TestTuneMeasured < Minitest::Test
     assert_equal before, File.mtime(folder.verification.path)
   end
 
-  # A verification that a crash ended is continued, and what was measured is not measured again.
+  # A verification that a crash ended is continued, and finished measurements are not repeated.
   def assert_it_goes_on(folder)
     path = folder.verification.path
     lines = File.readlines(path)
@@ -144,7 +144,7 @@ class TestTuneMeasured < Minitest::Test
     assert_equal 1, error.message.lines.length
   end
 
-  # Ctrl-C after the first server: what it has shown is told, and --resume measures the rest.
+  # Ctrl-C after the first server: its results are reported, and --resume measures the rest.
   def test_an_interrupted_tune_goes_on
     command = %w[tune --work 0.5/20/100 --rate 60 --engines hybrid --rounds 3 --duration 200ms --directory results
                  --profile]

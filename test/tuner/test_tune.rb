@@ -104,10 +104,11 @@ class TestTune < Minitest::Test
   def test_limits_that_nothing_keeps
     out, err, status = predict("--memory", "1M")
     assert_equal 1, status, err
-    assert_match(/^No setting keeps the limits: memory [\d.]+ MB, \d+ times the limit of 1\.00 MB with single/, out)
+    assert_match(/^No setting keeps the limits\. single comes nearest: memory [\d.]+ MB, \d+ times the limit of 1/,
+                 out)
     out, _, status = predict("--rate", "100k")
     assert_equal 1, status
-    assert_match(/^No setting keeps the limits: it serves [\d.,]+\/s of 100,000\/s/, out)
+    assert_match(%r{^No setting keeps the limits\. .* comes nearest: capacity .*/s, below the rate of 100,000/s}, out)
   end
 
   def test_questions_to_a_kept_profile
@@ -141,7 +142,7 @@ class TestTune < Minitest::Test
     configure("threads :auto # as they help\nworkers 0\n")
     out, err, status = predict("app/config.ru", "--cores", "2", "--write")
     assert_equal 0, status, err
-    assert_match(/^Run hybrid -w \d -t auto in place of hybrid -t auto \(config\/cuttle\.rb\)/, out)
+    assert_match(/^Run hybrid -w \d -t auto instead of hybrid -t auto \(config\/cuttle\.rb\)/, out)
     assert_match(/\Athreads :auto # as they help\nworkers [1-9]\n\z/, File.read("#{@directory}/app/config/cuttle.rb"))
     check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid", "--cores", "2"]
     assert_equal 0, tune(*check).last
@@ -174,13 +175,13 @@ class TestTune < Minitest::Test
   def test_a_profile_of_another_machine_is_told
     @kept = profile(environment: here.merge("cpu" => "Abacus", "memory" => 5_000_000)).write("#{@directory}/other.json")
     out, = predict
-    assert_match(/^! the profile is of another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
-    assert_match(/is of another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
+    assert_match(/^! the profile was made on another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
+    assert_match(/was made on another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
   end
 
   def test_more_cores_than_there_are_is_an_extrapolation
     out, = predict("--cores", "64")
-    assert_match(/^! the server has \d+ cores? here: results for 64 are extrapolated/, out)
+    assert_match(/^! the server has \d+ cores? here: the model extrapolates the results for 64 cores$/, out)
     assert_match(/\(extrapolated\)/, out)
   end
 
@@ -189,7 +190,7 @@ class TestTune < Minitest::Test
     check = ["check", "app/config.ru", "--profile", @kept, "--no-verify", "--engines", "single,hybrid"]
     _, err, status = tune(*check)
     assert_equal 3, status, err
-    assert_match(/^cuttle: hybrid .* serves .* times what hybrid -t 1 serves: more than 10% are lost$/, err)
+    assert_match(/^cuttle: hybrid .* serves .* times as much as hybrid -t 1: more than 10% is lost$/, err)
     assert_equal 0, tune(*check, "--worse", "99%").last
     assert_equal 1, tune(*check, "--memory", "1M").last
   end

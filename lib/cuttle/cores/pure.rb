@@ -50,7 +50,7 @@ end
 
 # All at once: a process that has no descriptors left can load no file.
 Cuttle::Http::Parsers.fetch("pure")
-%w[limits meter books effort reasons request_start address trust proxy_header forwarded spool body outbox
+%w[limits meter ledgers effort reasons request_start address trust proxy_header forwarded spool body outbox
    response_head framing env composing responses exchange wire_input wire_output forks wire source watches selectors
    poller_thread poller acceptor connection beneath scoreboard
    hijacked].each { |file| require "cuttle/cores/pure/#{file}" }

@@ -42,12 +42,13 @@ module Cuttle
         table.select { |row| row.load.id == id(load) }
       end
 
-      # Whether the lab stopped measuring that configuration because it was far behind, and time was short.
+      # Whether the lab stopped measuring that configuration to save time, because it was far behind.
       def left_out?(configuration)
         results.left_out.any? { |each| each.configuration == id(configuration) }
       end
 
-      # The configuration that the control repeats, else the first one of the plan; it has valid runs. nil if none has.
+      # The configuration that the control repeats, otherwise the plan's first; it must have valid runs. nil if none
+      # has.
       def baseline
         originals = @values.configurations.reject(&:control_of)
         controlled = @values.controls.map(&:control_of)
@@ -89,7 +90,7 @@ module Cuttle
         @rankings.fetch(id(load)) { |key| @rankings[key] = Ranking.of(self, results.load(key)) }
       end
 
-      # What to run: a Recommendation.
+      # The Recommendation of what to run.
       def recommendation
         @recommendation ||= Recommendation.new(self)
       end

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Lab
-    # The apps that a lab can serve: ours by name, any other by the path of a rackup file or of a directory with a
-    # config.ru. Finding an App does nothing yet; #prepare makes it ready to be served.
+    # The apps that a lab can serve: Cuttle's own by name, any other by the path of a rackup file or of a directory with
+    # a config.ru. Finding an App does nothing yet; #prepare makes it ready to be served.
     #
     #   app = Apps.find("work", profile: { cpu_ms: 5, iowait_ms: 20 })
     #   services = app.services.to_h { |name| [name, Apps::Services.find(name).start] }
     #   app = app.prepare(directory, services: services)
-    #   app.rackup, app.environment, app.mix      # to serve it, and to load it
+    #   app.rackup, app.environment, app.mix      # to serve it and to load it
     module Apps
       autoload :Album, "cuttle/lab/apps/built_in"
       autoload :App, "cuttle/lab/apps/app"
@@ -25,7 +25,7 @@ module Cuttle
 
       # Name => description.
       NAMES = {
-        "work" => "computes and waits for as long as it is asked to",
+        "work" => "computes and waits as long as each request specifies",
         "hello" => "answers Hello, world!",
         "hello-rails" => "the same, on Rails",
         "forum" => "a Rails forum on PostgreSQL, with the four actions of Rails Ruby Bench",
@@ -35,8 +35,8 @@ module Cuttle
 
       module_function
 
-      # The App of that name or path; an App is itself. profile: parameters of the work app. For any app on PostgreSQL,
-      # "connections" is the number that PostgreSQL takes at most. Raises UsageError.
+      # The App with that name or path; an App is returned as it is. profile: parameters of the work app. For any app on
+      # PostgreSQL, "connections" is PostgreSQL's limit of connections. Raises UsageError.
       def find(name, profile: {})
         return name if name.is_a?(App)
 
@@ -59,7 +59,7 @@ module Cuttle
         end
       end
 
-      # Variables that restore the environment from before our bundle was loaded.
+      # Variables that restore the environment from before Cuttle's bundle was loaded.
       def clean
         return {} unless defined?(Bundler)
 
@@ -67,7 +67,7 @@ module Cuttle
         ENV.reject { |name, value| plain[name] == value }.to_h { |name, _| [name, plain[name]] }
       end
 
-      # The App at a path. Its name, "directory/config.ru", is never one of ours.
+      # The App at a path. Its name, "directory/config.ru", is never the name of a built-in app.
       def at(path)
         rackup = File.expand_path(File.directory?(path) ? "#{path}/config.ru" : path)
         names = NAMES.keys.join(", ")

@@ -2,12 +2,13 @@
 
 module Cuttle
   module Lab
-    # The checked options of a lab. Frozen. Times are seconds. The plan chooses an axis that is empty or nil.
+    # The checked options of a lab. Frozen. Times are seconds. For an axis that is empty or nil, the plan chooses the
+    # values.
     #
-    #   app, profile, path, mix          what is served, and what is requested
+    #   app, profile, path, mix          the app and its requests
     #   engines, servers, workers, threads, slots, keep_alive, rubies    the configurations
     #   concurrency, rates, shares, poisson, timeout, delay, bandwidth   the loads; shares: open loops at this share of
-    #                                                                    what the control serves (0.6)
+    #                                                                    the control's capacity (0.6)
     #   rounds, duration, warmup, seed, budget, cpus, patience           the method; patience: seconds to wait, before
     #                                                                    each start, until no other process wants a core
     #   notes                                                            further keys for the results' header
@@ -20,11 +21,11 @@ module Cuttle
         directory: "lab-results", command: %w[cuttle lab], resume: nil, notes: {}
       }.freeze
 
-      # Used if neither rates nor connections are given: a closed loop for what a configuration can serve, and an open
-      # one, with requests at random times, for how long users wait when it isn't overloaded.
+      # Used if neither rates nor connections are given: a closed loop to measure the capacity of a configuration, and
+      # an open loop with requests at random times to measure how long users wait when the server isn't overloaded.
       CONCURRENCY = [20].freeze
       SHARES = [0.6].freeze
-      # The default profile of the work app: it mostly waits, as web apps do, and a short run has many requests.
+      # The default profile of the work app: it mostly waits, as web apps do, and a short run contains many requests.
       PROFILE = { "cpu_ms" => 2, "iowait_ms" => 10, "response_chars" => 1000 }.freeze
       BUDGET = 120
       ROUNDS = 6
@@ -56,7 +57,7 @@ module Cuttle
         rates.any? || shares.any?
       end
 
-      # Whether a plan needs figures that only a running server has (see Runner::Pilot).
+      # Whether the plan needs figures from a running server (see Runner::Pilot).
       def pilot?
         shares.any? || !budget.nil?
       end

@@ -4,24 +4,25 @@ module Cuttle
   module Lab
     # A lab's plan: configurations (a server, a model, its numbers) under loads, in rounds. Frozen.
     #
-    # Rule: a round is a randomized complete block. It starts each configuration once and gives it every load. Seed and
-    # round alone decide both orders. A lab of its own making has one configuration in every round twice, unchanged: the
-    # A/A control.
+    # Rule: a round is a randomized complete block. It starts each configuration once and gives it every load. The seed
+    # and the round's number alone decide both orders. A plan that the lab makes itself has one configuration twice in
+    # every round, unchanged: the A/A control.
     class Plan
       autoload :Budget, "cuttle/lab/plan/budget"
       autoload :Configurations, "cuttle/lab/plan/configurations"
       autoload :Declared, "cuttle/lab/plan/declared"
       autoload :Fairness, "cuttle/lab/plan/fairness"
 
-      OPEN_CONNECTIONS = 1000 # at most, in an open loop
+      OPEN_CONNECTIONS = 1000 # most connections in an open loop
 
       # A start of a configuration in a round, with its loads in order.
       Start = Struct.new(:configuration, :loads, :round)
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 
-      # Makes a plan from Options. pilot: a Runner::Pilot::Found; without one, open loops at a share of the capacity
-      # have no rate, and a start takes as long as usual. spent: seconds of the budget that are gone. Raises UsageError.
+      # Makes a plan from Options. pilot: a Runner::Pilot::Found. Without one, open loops at a share of the capacity
+      # have no rate, and the usual time is assumed for a start. spent: seconds of the budget already used. Raises
+      # UsageError.
       def self.build(options, peers: Servers::Peers, pilot: nil, spent: 0)
         found = Configurations.new(options, peers)
         all = found.to_a
@@ -104,7 +105,7 @@ module Cuttle
 
       private
 
-      # A single one takes no random number: seeds of labs without groups keep their orders.
+      # A group of one takes no random number, so seeds of labs without groups give the same orders as before.
       def shuffled(group, random)
         group.one? ? group : group.shuffle(random: random)
       end

@@ -3,9 +3,9 @@
 module Cuttle
   module Lab
     # The results of a lab for readers: a table on the terminal, a Hash for JSON, one HTML file. Law: a report computes
-    # no statistics (Analysis has done that), starts nothing and writes nothing.
+    # no statistics (Analysis does), starts nothing and writes nothing.
     module Report
-      # The parts that all reports share, under the same names.
+      # The parts that all reports share, under their names in Cuttle::Report.
       Charts = Cuttle::Report::Charts
       Columns = Cuttle::Report::Columns
       Markup = Cuttle::Report::Markup
@@ -29,7 +29,7 @@ module Cuttle
         Text.render(View.new(results, analysis))
       end
 
-      # Everything, with the histogram of each run: a Hash of JSON's types (see Document).
+      # The whole report, with the histogram of each run: a Hash of JSON's types (see Document).
       def json(results, analysis)
         Document.of(View.new(results, analysis))
       end

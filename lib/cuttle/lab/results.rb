@@ -4,7 +4,7 @@ require "json"
 
 module Cuttle
   module Lab
-    # Reads what a lab wrote, finished or not. Frozen.
+    # Reads the results of a lab, complete or not. Frozen.
     class Results
       autoload :Lines, "cuttle/lab/results/lines"
       autoload :Shape, "cuttle/lab/results/lines"
@@ -15,7 +15,7 @@ module Cuttle
 
       SCHEMA = "cuttle-lab/1"
 
-      # A line that could not be read: its number, and why.
+      # A line that could not be read: its number, and the reason.
       Damage = Struct.new(:line, :reason)
 
       # Reads a directory, or its results file. Raises Failure if there is none, or if the header can't be read. Any
@@ -46,7 +46,7 @@ module Cuttle
       end
 
       # What was equal for all configurations and what was not: [{ "what", "same", "detail" }]. The entry for the
-      # backlog has the sizes that the servers were found to have.
+      # backlog includes the sizes that were found on the servers.
       def fairness
         found = backlogs
         (header["fairness"] || []).map do |entry|
@@ -61,7 +61,7 @@ module Cuttle
         File.dirname(path)
       end
 
-      # Runs in the order in which they were made; with arguments, those of one configuration or one load. Takes ids or
+      # The runs in the order of their execution. With arguments: those of one configuration or one load. Takes ids or
       # the records themselves.
       def runs(configuration: nil, load: nil)
         configuration, load = [configuration, load].map { |each| each.respond_to?(:id) ? each.id : each }
@@ -70,7 +70,7 @@ module Cuttle
         end
       end
 
-      # The number of rounds that were begun; before the first run, the planned one.
+      # The number of rounds that have begun; before the first run, the planned number.
       def rounds_run
         runs.map(&:block).max&.succ || rounds.to_i
       end

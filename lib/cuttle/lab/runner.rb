@@ -5,8 +5,8 @@ require "time"
 module Cuttle
   module Lab
     # Carries out a plan, round by round. In each round every configuration gets a new server, and that server gets
-    # every load. Each run is on the disk before the next one begins. If a configuration fails, the failure is written
-    # down and the others go on.
+    # every load. Each run is on the disk before the next one begins. If a configuration fails, the runner records the
+    # failure and continues with the others.
     class Runner
       autoload :Interruption, "cuttle/lab/runner/session"
       autoload :Lock, "cuttle/lab/runner/lock"
@@ -19,19 +19,19 @@ module Cuttle
       autoload :Trial, "cuttle/lab/runner/trial"
       autoload :WarmUp, "cuttle/lab/runner/warm_up"
 
-      # The results can't be written, so there is no point in going on.
+      # The results can't be written, so the lab must stop.
       class Unwritable < Error; end
 
       # A configuration is left out after this many failed starts.
       FAILURES = 2
       # The share of a budget that the first round may take.
       FIRST_ROUND = 1 / 3r
-      # At most one of this many runs is repeated. On a machine that is always disturbed, repeating does not help.
+      # At most one of this many runs is repeated. On a machine that is always disturbed, repetitions don't help.
       REPEATED = 4
 
       # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: name of a trial in
       # a load => what makes the trial from Trial's arguments; a load without a name gets a Trial. enough: called
-      # between rounds; if it returns true, the remaining rounds are not needed.
+      # between rounds; if it returns true, the runner skips the remaining rounds.
       def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil,
                      trials: {}, enough: nil)
         @plan = plan
@@ -52,7 +52,7 @@ module Cuttle
         @left_out = done ? done.left_out.map(&:configuration) : []
       end
 
-      # Returns when the plan is done or enough was measured, the lab was interrupted, or its time is over. Raises
+      # Returns when the plan is complete, enough was measured, the lab was interrupted, or its time is over. Raises
       # Unwritable, and Failure if no server can be started.
       def run
         @time.rounds(@plan.rounds).times do |number|
@@ -87,8 +87,8 @@ module Cuttle
           !@left_out.include?(configuration.id)
       end
 
-      # Whether there is time for it. On a machine that is so busy that the first round would take most of the budget,
-      # the rest of that round is left out.
+      # Whether there is time for the start. On a machine that is so busy that the first round would take most of the
+      # budget, the rest of that round is left out.
       def room?(start)
         return false unless go_on?(start.configuration)
         return true unless learning?(start.round) && @time.round_took?(FIRST_ROUND)
@@ -102,7 +102,7 @@ module Cuttle
         round.zero? && @done.nil? && @time.sheds?
       end
 
-      # Leaves configurations out if the first round has shown that there is no time for enough rounds of all.
+      # Leaves configurations out if, after the first round, there is no time for enough rounds of all.
       def shrink
         out = @roster.shrink(@time.left, most: @time.rounds(@plan.rounds))
         out.each { |configuration, reason| leave_out(configuration, reason) }
@@ -129,7 +129,7 @@ module Cuttle
       end
 
       # Removes from +loads+ those that are done or lost: all of them if the server does not start, the current one if
-      # it dies.
+      # the server dies.
       def serve(start, loads)
         lost = loads.dup
         @testbed.serve(start.configuration, loads) do |server, routes|
@@ -157,7 +157,7 @@ module Cuttle
         @interruption.watch(generator(url, tester, { **options, **arrivals(options) }))
       end
 
-      # All configurations of a round get their requests at the same random times, each round at others.
+      # In a round, all configurations get their requests at the same random times. Each round has other times.
       def arrivals(options)
         options[:seed] ? { seed: options[:seed] + @round } : {}
       end
@@ -202,15 +202,15 @@ module Cuttle
         over(done) unless done >= @plan.rounds || @late
       end
 
-      # The minimum number of rounds is made in any case.
+      # The least number of rounds runs in any case.
       def late(done)
-        over(done, ", and it went on, because fewer than #{@time.least} say nothing") unless @late
+        over(done, "; the lab continued, because fewer than #{@time.least} rounds show nothing") unless @late
         @late = true
       end
 
       def over(done, further = nil)
         text = "the time was over after #{done} of #{@plan.rounds} rounds#{further}"
-        warn_of(Machine::Warnings::Warning.new("budget", text, "give more --budget, or go on with --resume"))
+        warn_of(Machine::Warnings::Warning.new("budget", text, "increase --budget, or continue with --resume"))
       end
 
       def nothing_runs

@@ -5,8 +5,8 @@ module Cuttle
     # Statistics of few runs: pure functions of Arrays of numbers. Load::Statistics has the general ones.
     #
     # Rule: one value is one start of a server, and there are few (3 to 10). So intervals are Student's on logarithms,
-    # which hold for such numbers. The bootstrap is used only where it holds as well. A bound that so few values can't
-    # give is nil, never a guess.
+    # which are valid for such numbers. The bootstrap is used only where it is valid too. A bound that so few values
+    # can't give is nil, never a guess.
     module Statistics
       autoload :Bootstrap, "cuttle/lab/statistics/intervals"
       autoload :Layout, "cuttle/lab/statistics/layout"
@@ -28,12 +28,12 @@ module Cuttle
       end
 
       CONFIDENCE = 0.95
-      # With fewer values no bootstrap of a median holds 95%: its widest interval, from the smallest value to the
+      # With fewer values, no bootstrap interval of a median covers 95%: the widest one, from the smallest value to the
       # greatest, misses the median with probability 2 / 2**n.
       BOOTSTRAPPED = 6
 
-      # Holm's correction (1979): whatever hypotheses are true, the chance that any true one is rejected is at most the
-      # level. It makes no assumption on how the tests depend on each other.
+      # Holm's correction (1979): whichever hypotheses are true, the chance to reject any true one is at most the level.
+      # It does not assume that the tests are independent.
       module Holm
         module_function
 
@@ -47,8 +47,8 @@ module Cuttle
           adjusted
         end
 
-        # The level at which each of +ps+ was tested in the end, while the family is held to +level+. The more of the
-        # others are rejected, the more each gets.
+        # The level at which each of +ps+ was finally tested, while the family keeps +level+. Each rejection of another
+        # hypothesis raises the level of those left.
         def levels(ps, level)
           rejected = adjust(ps).map { |p| p <= level }
           rejected.map { |own| level / (rejected.count(false) + (own ? 1 : 0)) }
@@ -61,7 +61,7 @@ module Cuttle
         Load::Statistics.median(values)
       end
 
-      # The median as an Estimate. The interval is bootstrapped; for fewer than BOOTSTRAPPED values it is Student's on
+      # The median as an Estimate. Its interval is bootstrapped; with fewer than BOOTSTRAPPED values, it is Student's on
       # logarithms.
       def median_interval(values, confidence = CONFIDENCE)
         return Bootstrap.estimate(values, confidence: confidence) { |picked| median(picked) } if
@@ -71,8 +71,8 @@ module Cuttle
         Estimate.new(median(values), low, high, values.length)
       end
 
-      # A share of independent trials as an Estimate, whose interval is Clopper and Pearson's (1934). It has an upper
-      # bound above 0 also without a success.
+      # A share of independent trials as an Estimate, with the interval of Clopper and Pearson (1934). Its upper bound
+      # is above 0 even without a success.
       def proportion(successes, trials, confidence = CONFIDENCE)
         tail = (1 - confidence) / 2
         failures = trials - successes

@@ -14,7 +14,7 @@ module Cuttle
       list "load tester", "cuttle/lab/testers", {
         "ab" => ["Ab", "one thread, HTTP/1.0; percentiles in whole milliseconds"],
         "siege" => ["Siege", "a thread per connection; no percentiles"],
-        "wrk" => ["Wrk", "threads on epoll, always with a connection each that persists if it may; for a time only"]
+        "wrk" => ["Wrk", "threads on epoll, at least one connection per thread; takes a duration only"]
       }
 
       # The class of that name. Raises UsageError for an unknown one.

@@ -4,17 +4,18 @@ require "socket"
 
 module Cuttle
   module Load
-    # A generator that others use: `cuttle load --agent LISTEN`. One run at a time, one caller after the other.
+    # A generator for other generators: `cuttle load --agent LISTEN`. It does one run at a time, for one caller after
+    # the other.
     #
     #   caller                          agent
     #   plan (Plan#to_wire)         ->
     #                               <-  ready, or error
     #   go                          ->
     #                               <-  tick, window … once a second
-    #   stop (sooner or never)      ->
+    #   stop (early or never)       ->
     #                               <-  result, or error
     class Agent
-      ANSWER = 60 # seconds for a caller to say go
+      ANSWER = 60 # seconds in which a caller must send go
 
       # listen: "HOST:PORT" or "PORT" (all addresses). Raises UsageError and Failure.
       def initialize(listen, token:)
@@ -29,7 +30,7 @@ module Cuttle
         @server.local_address.ip_port
       end
 
-      # Serves callers until #stop. The block gets a line for each event.
+      # Serves callers until #stop. The block is called with a line for each event.
       def run(&log)
         until @stopped
           socket = accept or next
@@ -39,7 +40,7 @@ module Cuttle
         @server.close
       end
 
-      # Ends #run once the caller that is being served is done. Signal-safe.
+      # Ends #run after the current caller. Signal-safe.
       def stop
         @stopped = true
       end
@@ -75,7 +76,7 @@ module Cuttle
         socket.close
       end
 
-      # Runs one plan, and returns a text about the outcome.
+      # Runs one plan, and returns its outcome as text.
       def load(wire)
         generator = Generator.new(Plan.from_wire(wire.demand.fetch("plan"))).prepare
         wire.put("ready" => true)
@@ -87,7 +88,7 @@ module Cuttle
       rescue Wire::Lost
         raise
       rescue Error, KeyError, TypeError, NoMethodError => error
-        wire.put("error" => error.is_a?(Error) ? error.message : "the plan is not understood")
+        wire.put("error" => error.is_a?(Error) ? error.message : "the plan is not valid")
         "refused: #{error.message}"
       end
 

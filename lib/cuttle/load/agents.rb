@@ -4,11 +4,12 @@ require "socket"
 
 module Cuttle
   module Load
-    # Several generators as one: `cuttle load URL --agents host:port,…`. Has the shape of Generator. The plan is split,
-    # and all start together. Windows are merged as they arrive, and the results at the end, exactly.
+    # Several generators as one: `cuttle load URL --agents host:port,…`. It has the interface of Generator. It splits
+    # the plan, and all agents start together. It merges windows as they arrive, and the results at the end, without
+    # loss.
     class Agents
       CONNECT = 5 # seconds
-      SILENCE = 15 # seconds without a word, after which an agent is lost
+      SILENCE = 15 # seconds without a message after which an agent is lost
       TICK = 0.05
 
       # Raises UsageError.
@@ -34,7 +35,7 @@ module Cuttle
         @wires&.each(&:close)
       end
 
-      # Signal-safe: #collect passes it on.
+      # Signal-safe: #collect passes the interruption on.
       def interrupt
         @interrupted = true
       end

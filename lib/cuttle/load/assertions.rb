@@ -7,16 +7,16 @@ module Cuttle
     #   METRIC OPERATOR VALUE, …      < <= > >= = !=
     #
     # Metrics: p50, p99.9 … (any percentile), min, mean, sd, max: times, of the response times, or of another histogram
-    # with its name before (service.p99, lag.p99, connect.max, first_byte.p50, transfer.p50); rate (responses per
-    # second), good_rate (those without an error), responses, errors, and each class of error. Errors may be said in %
-    # of the requests sent.
+    # with its name as a prefix (service.p99, lag.p99, connect.max, first_byte.p50, transfer.p50); rate (responses per
+    # second), good_rate (responses without an error per second), responses, errors, and each class of error. The value
+    # for errors may be a percentage of the requests sent.
     class Assertions
       OPERATORS = { "<=" => :<=, ">=" => :>=, "!=" => :!=, "==" => :==, "<" => :<, ">" => :>, "=" => :== }.freeze
       PATTERN = /\A\s*([a-z_0-9.]+)\s*(<=|>=|!=|==|<|>|=)\s*(\S.*?)\s*\z/
       TIMES = { "min" => :min, "mean" => :mean, "sd" => :deviation, "max" => :max }.freeze
       COUNTS = %w[rate good_rate responses errors].freeze
 
-      # One of them. value: nanoseconds, a number, or with share a share of the requests sent.
+      # One condition. value: nanoseconds or a number; if share is true, a share of the requests sent.
       Assertion = Struct.new(:text, :metric, :operator, :value, :share)
 
       # Raises UsageError.
@@ -74,7 +74,7 @@ module Cuttle
 
       def failure(assertion, result)
         actual = measure(assertion, result)
-        return "#{assertion.text}: too few samples to tell" if actual.nil?
+        return "#{assertion.text}: too few samples to decide" if actual.nil?
         return if actual.public_send(assertion.operator, assertion.value)
 
         "#{assertion.text}: it is #{say(assertion, actual)}"

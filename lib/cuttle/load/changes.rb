@@ -14,7 +14,7 @@ module Cuttle
 
       PERCENTILES = [50, 90, 99, 99.9].freeze
       ENTRY = [50, 99].freeze # percentiles of a name
-      SECONDS = 5 # whole ones that each run must have
+      SECONDS = 5 # whole seconds that each run must have
       ROUNDS = 2000
       CONFIDENCE = 0.95
       SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read cookies follow in_order
@@ -34,8 +34,8 @@ module Cuttle
         end
       end
 
-      # Ratios of the percentiles for each name that the requests of both runs have. They have no intervals, because the
-      # seconds of a name are not kept.
+      # Ratios of the percentiles for each name that the requests of both runs have. They have no intervals, because a
+      # result does not keep the seconds of each name.
       def entries
         one.entries.flat_map do |entry|
           twin = other.entries.find { |each| each.name == entry.name } or next []
@@ -43,7 +43,7 @@ module Cuttle
         end
       end
 
-      # Names of settings in which the runs differ; if there are several, the comparison is not of one thing only.
+      # Names of settings in which the runs differ. If there are several, the comparison changes more than one thing.
       def different_settings
         SETTINGS.reject { |name| one.settings[name] == other.settings[name] }
       end
@@ -62,7 +62,7 @@ module Cuttle
                      end
       end
 
-      # The rate of good responses only where it differs from the rate.
+      # The rate of good responses, only if it differs from the rate.
       def rates
         @rates ||= begin
           wrong = [one, other].any? { |result| result.good < result.responses }
@@ -99,7 +99,7 @@ module Cuttle
         end
       end
 
-      # Rate and percentiles of the seconds at +pick+'s indexes.
+      # Rate and percentiles of the seconds at the indexes +pick+.
       def figures_of(pick, windows, histograms)
         sum = pick.tally.each_with_object(Histogram.new) { |(index, times), whole| whole.add(histograms[index], times) }
         means = rates.values.map { |name| Statistics.mean(windows.values_at(*pick).map(&name)) }

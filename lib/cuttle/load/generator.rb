@@ -2,10 +2,10 @@
 
 module Cuttle
   module Load
-    # One run in this process: starts the native threads, collects their windows, makes the Result. Runs on the calling
-    # thread, which sleeps outside the GVL.
+    # One run in this process: starts the native threads, collects their windows and makes the Result. It runs on the
+    # calling thread, which sleeps without the GVL.
     class Generator
-      TICK = 0.1 # seconds between two looks at the windows
+      TICK = 0.1 # seconds between two reads of the windows
 
       attr_reader :plan
 
@@ -16,8 +16,8 @@ module Cuttle
         @windows = []
       end
 
-      # Runs to the end and returns the Result. on_window: called with each Window; on_tick: ten times a second with
-      # seconds since the start and Run#live's numbers. Raises Failure.
+      # Runs to the end and returns the Result. on_window: called with each Window. on_tick: called ten times a second,
+      # with the seconds since the start and Run#live's numbers. Raises Failure.
       def run(on_window: nil, on_tick: nil)
         start
         until @core.wait(TICK)
@@ -29,7 +29,7 @@ module Cuttle
         @core&.close
       end
 
-      # For a generator that starts together with others: after this, #run begins at once.
+      # Prepares a run that starts together with others: after this, #run begins immediately.
       def prepare
         @address ||= plan.target.address
         @core ||= make_core
@@ -82,7 +82,7 @@ module Cuttle
         @pending.all? { |windows| windows.any? && !windows.first[:draining] }
       end
 
-      # The remaining windows of threads that ended at different times: seconds first, then those after the end.
+      # The remaining windows of threads that ended at different times: seconds first, then the windows after the end.
       def rest
         draining, seconds = @pending.map { |windows| windows.partition { |window| window[:draining] } }.transpose
         longest = seconds.map(&:length).max
@@ -104,7 +104,7 @@ module Cuttle
 
       # --- when there is nothing to measure ---
 
-      # If nothing was answered as HTTP within a second, nothing will be.
+      # A server that has not answered in HTTP within a second will not.
       def hopeless
         window = @windows.first
         @core.stop if window.responses.zero? && window.errors.values_at(:malformed, :connect).sum.positive?
@@ -120,13 +120,13 @@ module Cuttle
       def refusal(result, figures)
         if result.errors[:malformed].positive?
           sample = figures.map { |each| each[:sample] }.find { |octets| !octets.empty? }
-          "the answer is not HTTP: it begins #{sample.to_s[0, 32].inspect}"
+          "the answer is not HTTP: it begins with #{sample.to_s[0, 32].inspect}"
         elsif result.errors[:connect].positive?
           result.connect_error || "no connection could be made"
         end
       end
 
-      # A thread's figures with the reason of its first failed connection in words, if there was one.
+      # A thread's figures, with the reason of its first failed connection as text, if there was one.
       def explain(figures)
         tls, errno = figures.values_at(:tls_error, :connect_error)
         reason = if !tls.empty? then "TLS: #{tls}"

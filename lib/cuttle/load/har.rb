@@ -5,8 +5,8 @@ require "uri"
 
 module Cuttle
   module Load
-    # The requests of a HAR file (HTTP Archive 1.2, as browsers save it), in its order. Requests to other hosts are left
-    # out, and so are fields that belong to the browser's connection rather than to the request.
+    # The requests of a HAR file (HTTP Archive 1.2, as browsers save it), in its order. It leaves out requests to other
+    # hosts, and header fields that belong to the browser's connection.
     module Har
       HOP = %w[
         host connection content-length transfer-encoding keep-alive proxy-connection te upgrade http2-settings

@@ -6,10 +6,10 @@ module Cuttle
     #
     #   { count:, min:, max:, sum:, squares:, clipped:, slots: [index, count, index, count, …] }
     #
-    # Slot i holds the nanoseconds Histogram.lowest(i)..Histogram.highest(i): i itself below 2048; else, with
-    # d = i / 1024 - 1, from (i % 1024 + 1024) * 2**d, 2**d of them.
+    # Slot i holds the nanoseconds Histogram.lowest(i)..Histogram.highest(i). Below 2048, that is i itself. From there,
+    # with d = i / 1024 - 1, it is 2**d values from (i % 1024 + 1024) * 2**d.
     module Histograms
-      ENOUGH = 10 # values that must lie beyond a percentile for it to mean something
+      ENOUGH = 10 # values that must lie beyond a percentile for the percentile to be meaningful
 
       CURVE = [*(0..85).step(5), 87.5, 90, 92, 94, 95, 96, 97, 98, 98.5, 99, 99.3, 99.5, 99.7, 99.8, 99.9, 99.93, 99.95,
                99.97, 99.98, 99.99].freeze
@@ -21,7 +21,7 @@ module Cuttle
           squares: histogram.squares, clipped: histogram.clipped, slots: histogram.pairs }
       end
 
-      # Adds what +hash+ (keys Symbols or Strings) holds to +histogram+, and returns that.
+      # Adds the content of +hash+ (keys are Symbols or Strings) to +histogram+, and returns the histogram.
       def fill(histogram, hash)
         hash = hash.transform_keys(&:to_sym)
         histogram.fill(*hash.values_at(:slots, :min, :max, :sum, :squares, :clipped))
@@ -32,7 +32,7 @@ module Cuttle
         fill(Histogram.new, hash)
       end
 
-      # Nanoseconds, or nil if fewer than ENOUGH values lie beyond, because such a percentile is down to chance.
+      # Nanoseconds, or nil if fewer than ENOUGH values lie beyond, because such a percentile depends on chance.
       def percentile(histogram, percentile)
         histogram.value_at(percentile) if histogram.count * (100 - percentile) / 100.0 >= ENOUGH - 1e-6
       end

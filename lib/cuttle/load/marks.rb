@@ -3,21 +3,21 @@
 module Cuttle
   module Load
     # Validity marks: warnings about a result's figures. Each rule examines the result and returns nothing, or a text
-    # that says why its figures can't be trusted and what to do about it.
+    # that says why the figures may be wrong and what to do.
     module Marks
       Mark = Struct.new(:name, :text)
 
-      BUSY = 0.8 # CPU time of the busiest thread, by time
+      BUSY = 0.8 # CPU time of the busiest thread / time
       LAG = 1_000_000 # ns, p99 of the send lag
-      LAG_SHARE = 0.05 # of the median response time
-      LATE = 1_000_000 # ns after its time a request is late
+      LAG_SHARE = 0.05 # share of the median response time
+      LATE = 1_000_000 # ns after its intended time, from which a request is late
       LATE_SHARE = 0.001
-      SAMPLES = 1000 # for a p99
-      WAITED = 0.05 # time that a thread waited for a core, by the time; or by response, by the median response time
+      SAMPLES = 1000 # samples that a p99 needs
+      WAITED = 0.05 # time that a thread waited for a core / time, or per response / median response time
       FREEZE = 0.1 # seconds
-      FREEZE_FACTOR = 10 # times the median response time
-      DRIFT = 0.10 # between the first and the last third of a run
-      SECONDS = 6 # that a run must have for its drift to be judged
+      FREEZE_FACTOR = 10 # factor for the median response time
+      DRIFT = 0.10 # change from the first to the last third of a run
+      SECONDS = 6 # seconds that a run needs for a check of its drift
 
       RULES = %i[interrupted errors few_samples frozen busy descheduled lag late drift clipped].freeze
 
@@ -42,7 +42,7 @@ module Cuttle
           "(#{share(result.failures, all)})#{wrong(result)}"
       end
 
-      # Wrong responses distort the figures, because errors are often answered fast.
+      # Wrong responses distort the figures, because servers often answer errors fast.
       def wrong(result)
         "; their responses are in the rate and in the times" if result.good < result.responses
       end
@@ -65,12 +65,12 @@ module Cuttle
         return if result.open? || from.nil? || to - from < FREEZE
         return if (to - from) * 1e9 < FREEZE_FACTOR * result.latency.value_at(50)
 
-        "the server stood still for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop " \
-          "sends nothing meanwhile, so its percentiles leave out about " \
+        "the server froze for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop " \
+          "sends nothing in that time, so its percentiles leave out about " \
           "#{Units.count(unsent(result, to - from))} requests that would have waited; measure with --rate"
       end
 
-      # Requests that would have been sent in that time at the rate of the rest.
+      # The number of requests that the rate of the remaining time would have sent in that time.
       def unsent(result, length)
         rest = result.elapsed - length
         rest.positive? ? result.responses / rest * length : 0
@@ -83,7 +83,7 @@ module Cuttle
           "use more --threads, or --agents"
       end
 
-      # A thread that is ready to run but has no core reads and sends late, and the times include that.
+      # A thread that is ready to run but has no core reads and sends late, and the times include this delay.
       def descheduled(result)
         by_time = result.waiting or return
         by_response = result.waiting_per_response.to_f
@@ -121,7 +121,7 @@ module Cuttle
         result.opened >= result.settings["connections"]
       end
 
-      # The last third of the run against the first: not for loads that change by themselves.
+      # Compares the last third of the run with the first. It does not apply to loads that change.
       def drift(result)
         return unless Schedules.load({ "times" => [0] }.merge(result.settings["schedule"])).steady?
 
@@ -131,7 +131,8 @@ module Cuttle
         drift_of(windows, "rate", &:rate) || drift_of(windows, "p50") { |window| window.histogram.value_at(50) }
       end
 
-      # Medians of the thirds differ by more than DRIFT, and by more than the seconds within a third do.
+      # Whether the medians of the thirds differ by more than DRIFT and by more than the variation of the seconds within
+      # a third.
       def drift_of(windows, name)
         third = windows.length / 3
         first = windows.first(third).map { |window| yield window }

@@ -4,19 +4,19 @@ require "json"
 
 module Cuttle
   module Load
-    # A mix of requests from a file, a JSON object a line:
+    # A mix of requests from a file with one JSON object per line:
     #
     #   {"path": "/", "weight": 9}
     #   {"method": "POST", "path": "/posts", "headers": {"Content-Type": "text/plain"}, "body": "hello", "status": 201}
     #
-    # body_file names a file instead, relative to the mix's. check and take describe what the response must have
-    # (Request). Empty lines and lines that begin with # are passed over.
+    # body_file names a file to use as the body, relative to the mix's file. check and take specify requirements for the
+    # response (see Request). Empty lines and lines that begin with # are ignored.
     module Mix
       KEYS = %w[name method path headers body body_file status weight check take].freeze
 
       module_function
 
-      # The Requests in the file at +path+. Raises UsageError, naming file and line.
+      # The Requests in the file at +path+. Raises UsageError with the file and the line.
       def read(path)
         requests = File.foreach(path, encoding: "UTF-8").with_index(1).filter_map do |line, number|
           next if line.strip.empty? || line.lstrip.start_with?("#")
@@ -52,7 +52,7 @@ module Cuttle
         )
       end
 
-      # A Hash, whose values may be Arrays, or an Array of pairs.
+      # headers: a Hash, whose values may be Arrays, or an Array of pairs.
       def headers(headers)
         case headers
         when nil then []

@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     # The pattern to search for in a body: a text, or a regular expression. The native threads search without Ruby, so
-    # an expression is compiled into steps (ext/cuttle_load/pattern.h), and only what those can do is allowed: no
-    # backreferences, no looking around. It takes octets: a letter outside ASCII is several of them.
+    # an expression is compiled into steps (ext/cuttle_load/pattern.h). Only expressions that such steps can express are
+    # allowed: no backreferences, no lookaround. It matches octets: a letter outside ASCII is several octets.
     class Pattern
       autoload :Parser, "cuttle/load/pattern/parser"
       autoload :Program, "cuttle/load/pattern/program"

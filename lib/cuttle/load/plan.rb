@@ -4,7 +4,7 @@ require "etc"
 
 module Cuttle
   module Load
-    # A run's plan: where, what, how much, how long; checked, and frozen. Several generators may share a plan (see
+    # A run's plan: target, requests, load and duration, checked and frozen. Several generators may share a plan (see
     # Agents). Each then takes its part of the threads, connections and arrivals.
     class Plan
       autoload :Checks, "cuttle/load/plan/checks"
@@ -20,9 +20,9 @@ module Cuttle
       }.freeze
 
       CLOSED_CONNECTIONS = 10
-      OPEN_CONNECTIONS = 1000 # the most there may be
+      OPEN_CONNECTIONS = 1000 # the maximum
       DURATION = 10
-      NAMES = 256 # of requests that have figures of their own
+      NAMES = 256 # names of requests with separate figures, at most
       OTHERS = "others"
       SLOW_TICK = 0.05 # seconds between two reads of a slow reader
 
@@ -51,17 +51,17 @@ module Cuttle
         freeze
       end
 
-      # Readers of the options that matter elsewhere.
+      # Readers for options that other classes need.
       %i[connections threads warmup think keep_alive pipeline timeout slow_read seed cookies follow].each do |name|
         define_method(name) { options[name] }
       end
 
-      # Requests to send, or nil.
+      # The number of requests to send, or nil.
       def limit
         options[:requests]
       end
 
-      # Seconds, or nil where the requests end it.
+      # In seconds, or nil if the number of requests ends the run.
       def duration
         options[:duration]
       end
@@ -82,14 +82,14 @@ module Cuttle
         }
       end
 
-      # The names that figures are kept under, in the requests' order. If there are too many, the last one stands for
-      # the rest.
+      # The names under which figures are kept, in the order of the requests. If there are too many, the last name
+      # stands for the rest.
       def names
         names = requests.map(&:name).uniq
         names.length > NAMES ? [*names.first(NAMES - 1), OTHERS] : names
       end
 
-      # Its description in a report.
+      # The plan's description for a report.
       def settings
         {
           "url" => target.to_s, "schedule" => schedule.to_h.except("times"), "loop" => open? ? "open" : "closed",
@@ -100,7 +100,7 @@ module Cuttle
         }
       end
 
-      # For another generator, as JSON.
+      # The plan as JSON for another generator.
       def to_wire
         {
           "url" => target.to_s, "schedule" => schedule.to_h, "in_order" => in_order, "part" => part, "parts" => parts,
@@ -116,11 +116,11 @@ module Cuttle
                                               part: hash["part"], parts: hash["parts"])
       end
 
-      # This plan divided into +count+ plans. Threads are numbered on from one plan to the next.
+      # Divides this plan into +count+ plans. The numbering of threads continues from one plan to the next.
       def split(count)
         whole = [threads, count].max
-        raise UsageError, "connections: fewer than there are agents" if connections < count
-        raise UsageError, "requests: fewer than there are agents" if limit && limit < count
+        raise UsageError, "connections: give at least one for each agent" if connections < count
+        raise UsageError, "requests: give at least one for each agent" if limit && limit < count
 
         shares = Array.new(count) { |index| share(whole, count, index) }
         Array.new(count) do |index|
@@ -156,7 +156,7 @@ module Cuttle
       def make_requests
         own = options.values_at(:method, :body, :expect).compact.any?
         raise UsageError, "--mix or --har, not both" if options[:mix] && options[:har]
-        raise UsageError, "a mix has its own methods, bodies and statuses" if own && (options[:mix] || options[:har])
+        raise UsageError, "a mix sets methods, bodies and statuses" if own && (options[:mix] || options[:har])
 
         made = if options[:mix] then options[:mix].is_a?(Array) ? options[:mix] : Mix.read(options[:mix])
                elsif options[:har] then Har.read(options[:har], target)
@@ -170,7 +170,7 @@ module Cuttle
                     body: options[:body], expect: options[:expect])
       end
 
-      # Adds the headers for all requests to those that have no such field of their own.
+      # Adds the headers for all requests to those that don't have such a field.
       def with_headers(request)
         own = request.headers.map { |name,| name.downcase }
         added = options[:headers].to_a.reject { |name,| own.include?(name.to_s.downcase) }
@@ -179,7 +179,7 @@ module Cuttle
         request.with(headers: added + request.headers)
       end
 
-      # Adds the checks for all requests to those that have none of their own.
+      # Adds the checks for all requests to those that have no checks.
       def with_checks(request)
         request.check.any? || options[:check].empty? ? request : request.with(check: options[:check])
       end
@@ -200,7 +200,8 @@ module Cuttle
         { host: target.host, verify: !options[:insecure], authorities: options[:authorities] } if target.tls?
       end
 
-      # A slow reader takes an equal part of its octets at every tick; less than one octet a tick makes ticks longer.
+      # A slow reader reads an equal part of its octets at every tick. At less than one octet per tick, ticks are
+      # longer.
       def slow_tick
         slow_read ? [SLOW_TICK, 1.0 / slow_read].max : SLOW_TICK
       end

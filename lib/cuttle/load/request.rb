@@ -2,9 +2,9 @@
 
 module Cuttle
   module Load
-    # One request, as the octets that are sent. expect: the status that is right (nil: any below 400); weight: its share
-    # in a mix; name: what its figures are under; check: what its response's body must have (see Pattern.read); take:
-    # { name => expression with one group }, values that are taken from the body for other requests (see Script).
+    # One request, as the octets to send. expect: the right status (nil: any below 400). weight: its share in a mix.
+    # name: the name for its figures. check: requirements for its response's body (see Pattern.read). take: { name =>
+    # expression with one group }, values to take from the body for other requests (see Script).
     class Request
       autoload :Checks, "cuttle/load/request/checks"
       include Checks
@@ -41,12 +41,13 @@ module Cuttle
         Request.new(**parts, **changes)
       end
 
-      # +host+: the Host field unless there is one; +close+: ask the server to close afterwards.
+      # The octets. +host+: the value of the Host field unless the request has one. +close+: asks the server to close
+      # afterwards.
       def octets(host, close: false)
         head(host, close: close).b << body.to_s
       end
 
-      # Everything but the body.
+      # The octets before the body.
       def head(host, close:, path: self.path, length: body.to_s.bytesize)
         lines = ["#{method} #{path} HTTP/1.1"]
         lines << "Host: #{host}" unless field?("host")
@@ -70,14 +71,14 @@ module Cuttle
         take.transform_values { |expression| Pattern.expression(expression) }
       end
 
-      # Its description in a report.
+      # The request's description for a report.
       def summary
         said = { "name" => @name, "method" => method, "path" => path, "weight" => weight, "expect" => expect,
                  "check" => check, "take" => take }
         said.reject { |key, value| OPTIONAL.include?(key) && (value.nil? || value.empty?) }
       end
 
-      # For another generator: JSON, the body as base64.
+      # The request as JSON for another generator, with the body as base64.
       def to_h
         parts.transform_keys(&:to_s).merge("body" => body && [body].pack("m0"))
       end

@@ -4,7 +4,7 @@ require "time"
 
 module Cuttle
   module Load
-    # What a run measured. Histograms are exact sums over threads and agents; to_h is the JSON of --json (docs/load.md
+    # The results of a run. Histograms are exact sums over threads and agents. to_h is the JSON of --json (docs/load.md
     # has its schema), and load makes the same Result from it.
     class Result
       autoload :Document, "cuttle/load/result/document"
@@ -16,7 +16,8 @@ module Cuttle
                   redirect].freeze
       # The errors of responses that arrived but are wrong.
       WRONG = %i[status_4xx status_5xx status_unexpected check redirect].freeze
-      # Beside the response times, which are in the windows: from the write, of sending, and of the parts of a response.
+      # Histograms in addition to the response times, which are in the windows: service times, send lag, and the parts
+      # of a response.
       HISTOGRAMS = %i[service lag connect first_byte transfer].freeze
       THREAD = %i[cpu wall waited last_response opened unfinished late gaps connect_error].freeze
       PERCENTILES = [50, 75, 90, 95, 99, 99.9, 99.99].freeze
@@ -24,7 +25,7 @@ module Cuttle
       # statuses: { 200 => responses }. entries: an Entry for each name of the requests; none if all have one name.
       attr_reader :settings, :environment, :started_at, :windows, :threads, :histograms, :statuses, :entries
 
-      # Of one generator: +figures+ are Run#figures of each thread.
+      # The result of one generator. +figures+ are Run#figures of each thread.
       def self.build(plan:, started_at:, interrupted:, windows:, figures:)
         new(settings: plan.settings, environment: Environment.to_h, started_at: started_at, interrupted: interrupted,
             offered: nil, windows: windows, threads: figures.map { |each| each.slice(*THREAD) },
@@ -38,7 +39,7 @@ module Cuttle
         end)
       end
 
-      # Of several generators that ran one plan together. settings: the whole plan's.
+      # The result of several generators that ran one plan together. settings: those of the whole plan.
       def self.merge(results, settings:)
         new(settings: settings, environment: results.first.environment.merge("agents" => results.map(&:environment)),
             started_at: results.map(&:started_at).min, interrupted: results.any?(&:interrupted?), offered: nil,
@@ -51,7 +52,7 @@ module Cuttle
         all.reduce({}) { |one, other| one.merge(other) { |_, a, b| a + b } }.sort.to_h
       end
 
-      # How many of +responses+ are right. errors: { class => count }.
+      # The number of +responses+ that are right. errors: { class => count }.
       def self.good(responses, errors)
         responses - WRONG.sum { |name| errors.fetch(name, 0) }
       end
@@ -64,7 +65,7 @@ module Cuttle
         groups.map { |group| Window.merge(group.map(&:part)) }
       end
 
-      # From to_h, or from parsed JSON. Raises Failure if it is not a result.
+      # A Result from to_h, or from parsed JSON. Raises Failure if it is not a result.
       def self.load(hash)
         raise Failure, "not a result of cuttle load" unless hash.is_a?(Hash) && hash["schema"] == SCHEMA
 
@@ -101,27 +102,27 @@ module Cuttle
         settings["loop"] == "open"
       end
 
-      # Response times; in an open loop from the intended time. A timeout counts with the time waited.
+      # Response times; in an open loop from the intended time. A timeout counts with the time until then.
       def latency
         @latency ||= Histograms.sum(windows.map(&:histogram))
       end
 
-      # The same as a Hash, which Histograms.load makes a Histogram of again.
+      # The response times as a Hash, which Histograms.load converts back.
       def distribution
         Histograms.to_h(latency)
       end
 
       HISTOGRAMS.each { |name| define_method(name) { histograms[name] } }
 
-      # Seconds in which requests were sent: until the end of the run, until the last response if the number of requests
-      # ended it, or until it was interrupted.
+      # The seconds in which requests were sent: until the end of the run, until the last response if the number of
+      # requests ended the run, or until the interruption.
       def elapsed
         return last_window if interrupted? || last_response.zero?
 
         ended_by_time? ? settings["duration"].to_f : last_response
       end
 
-      # Responses per second of the time in which requests were sent.
+      # Responses per second during the time in which requests were sent.
       def rate
         elapsed.positive? ? windows.reject(&:draining?).sum(&:responses) / elapsed : 0.0
       end
@@ -131,7 +132,7 @@ module Cuttle
         elapsed.positive? ? windows.reject(&:draining?).sum(&:good) / elapsed : 0.0
       end
 
-      # Responses that were right.
+      # The number of right responses.
       def good
         Result.good(responses, errors)
       end
@@ -152,7 +153,7 @@ module Cuttle
         errors.values.sum
       end
 
-      # Requests without an answer when the run was stopped.
+      # Requests without an answer at the end of the run.
       def unfinished
         threads.sum { |thread| thread[:unfinished] }
       end
@@ -166,7 +167,7 @@ module Cuttle
         Histograms.percentile(histogram, percentile)
       end
 
-      # Why the first failed connection failed, or nil.
+      # The reason of the first failed connection, or nil.
       def connect_error
         threads.filter_map { |thread| thread[:connect_error] }.first
       end
@@ -181,18 +182,18 @@ module Cuttle
         per_response(:cpu)
       end
 
-      # The share of time, 0 to 1, in which a thread was ready to run but had no core, for the thread that waited most;
-      # nil if unknown.
+      # The share of time, 0 to 1, in which a thread was ready to run but had no core, for the thread with the largest
+      # share; nil if unknown.
       def waiting
         threads.filter_map { |thread| thread[:waited]&.fdiv(thread[:wall]) if thread[:wall].positive? }.max
       end
 
-      # The same for all threads, per response, in nanoseconds, or nil.
+      # The same time for all threads, per response, in nanoseconds, or nil.
       def waiting_per_response
         per_response(:waited) if waiting
       end
 
-      # The longest time in any thread in which requests were under way and none was answered: [from, to] in seconds, or
+      # The longest time in any thread in which requests were in flight and no response came: [from, to] in seconds, or
       # nil if none lasted 50 ms.
       def longest_gap
         common = threads.map { |thread| thread[:gaps] }.reduce { |some, others| overlaps(some, others) } || []
@@ -200,7 +201,7 @@ module Cuttle
         longest&.map { |time| time / 1e9 }
       end
 
-      # Warnings about these figures, a Marks::Mark each; none is good.
+      # Warnings about these figures, as Marks::Mark. A result without marks is best.
       def marks
         @marks ||= Marks.of(self)
       end
@@ -221,7 +222,7 @@ module Cuttle
         Schedules.load(settings["schedule"]).offered(elapsed).round
       end
 
-      # Whether something other than the number of its requests ended it.
+      # Whether something other than the number of requests ended it.
       def ended_by_time?
         settings["duration"] && last_window >= settings["duration"] - 1e-6
       end

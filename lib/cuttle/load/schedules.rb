@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Arrival schedules: when requests are meant to be sent. Each knows how to say itself (to_s), its length in seconds
-    # (nil: no end), how many arrivals it offers until a time, and its shape for the native half (schedule.h).
+    # Arrival schedules: the intended times of requests. Each has a description (to_s), its length in seconds (nil: no
+    # end), the number of arrivals until a time, and its shape for the native half (schedule.h).
     #
     #   closed     no schedule: a connection's next request follows its last response
     #   constant   --rate 1000           evenly spaced
@@ -11,7 +11,7 @@ module Cuttle
     #   ramp       --ramp 0..1000:60s    a rate that grows (or falls) evenly
     #   trace      --trace FILE          the times in a file
     #
-    # poisson: true makes arrivals of any rate random, as those of many independent users are.
+    # poisson: true makes arrivals at any rate random, like those of many independent users.
     module Schedules
       autoload :Closed, "cuttle/load/schedules/closed"
       autoload :Pieces, "cuttle/load/schedules/pieces"
@@ -19,7 +19,8 @@ module Cuttle
 
       module_function
 
-      # From a user's options: one of rate, steps, ramp, trace; none of them means the closed loop. Raises UsageError.
+      # Builds a schedule from a user's options: one of rate, steps, ramp, trace; without any of them, the closed loop.
+      # Raises UsageError.
       def build(rate: nil, steps: nil, ramp: nil, trace: nil, poisson: false)
         given = { rate: rate, steps: steps, ramp: ramp, trace: trace }.compact
         raise UsageError, "only one of #{given.keys.map { |key| "--#{key}" }.join(", ")}" if given.length > 1

@@ -2,25 +2,25 @@
 
 module Cuttle
   module Load
-    # What a request needs from a session, and what is checked in its response, in the form that the native threads read
-    # (script.h). A request that contains values ({{token}}) or cookies is a template. Redirects have templates of their
-    # own.
+    # A request's needs from a session, and the checks of its response, in the form that the native threads read
+    # (script.h). A request that contains values ({{token}}) or cookies is a template. Redirects have their own
+    # templates.
     class Script
       PLACE = /\{\{(\w+)\}\}/
-      MARK = /\0(length|cookies|location)\0|#{PLACE}/ # no head has a NUL of its own
+      MARK = /\0(length|cookies|location)\0|#{PLACE}/ # a head never contains NUL
       KINDS = { "text" => 0, "value" => 1, "length" => 2, "cookies" => 3, "location" => 4 }.freeze
       CODINGS = { none: 0, path: 1, form: 2 }.freeze
       BODY_FIELDS = /\Acontent-|\Atransfer-encoding\z/i # of a request with a body
       FORM = %r{\Aapplication/x-www-form-urlencoded\b}i
 
-      # Names of values in the request, in the order in which they come.
+      # Names of the values in the request, in their order.
       def self.names(request)
         texts = [request.path, *request.headers.map(&:last), request.body.to_s]
         texts.flat_map { |text| text.b.scan(PLACE).flatten }.uniq
       end
 
-      # request: Request. values: the names of all values. host and close: as for Request#octets. cookies: whether it
-      # sends them. follow: whether redirects are followed.
+      # request: a Request. values: the names of all values. host and close: as for Request#octets. cookies: whether it
+      # sends cookies. follow: whether it follows redirects.
       def initialize(request, values:, host:, close:, cookies:, follow:)
         @request = cookies ? request.with(headers: without_cookies(request.headers)) : request
         @values = values
@@ -50,7 +50,7 @@ module Cuttle
         headers.reject { |name,| name.casecmp?("cookie") }
       end
 
-      # The GET or HEAD that a redirect makes of the request.
+      # The GET or HEAD that replaces the request after a redirect.
       def bodiless
         headers = @request.headers.reject { |name, _| BODY_FIELDS.match?(name) }
         @request.with(method: @request.head? ? "HEAD" : "GET", headers: headers, body: nil)
@@ -71,7 +71,7 @@ module Cuttle
         request.headers.any? { |name, value| name.casecmp?("content-type") && value.match?(FORM) }
       end
 
-      # +text+ cut at its marks: [kind, coding, value, octets] each.
+      # +text+, split at its marks: an Array of [kind, coding, value, octets].
       def parts(text, coding)
         rest = text.b
         found = []
@@ -86,7 +86,7 @@ module Cuttle
         [KINDS.fetch("text"), 0, 0, octets] unless octets.empty?
       end
 
-      # A mark whose value no request takes stays unchanged.
+      # A mark stays unchanged if no request takes its value.
       def marked(match, coding)
         return [KINDS.fetch(match[1]), 0, 0, nil] if match[1]
 

@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Tests the generator on this machine, against servers with known faults: `cuttle load self-test`. A busy machine
-    # fails it too, as it should, because it would distort measurements. The report distinguishes the two.
+    # Tests the generator on this machine, against servers with known faults: `cuttle load self-test`. It fails on a
+    # busy machine too, because that distorts measurements. The report distinguishes the two causes.
     class SelfTest
       # about: whether a failure concerns the generator or the machine.
       Check = Struct.new(:name, :passed, :detail, :about) do
@@ -14,31 +14,31 @@ module Cuttle
 
       autoload :Delays, "cuttle/load/self_test/delays"
 
-      CHANCE = 0.001 # a distribution that would be as far off more rarely is not the one it should be
+      CHANCE = 0.001 # if a deviation this large is less likely by chance, the distribution is wrong
 
-      SEED = 3 # a fixed one: what passes once always does
+      SEED = 3 # fixed, so that a test that passes once always passes
 
-      # The error class that each faulty server must be counted as.
+      # The error class of each faulty server.
       FAULTS = {
         closing: :early_close, resetting: :reset, truncating: :early_close, short: :length, long: :length,
         silent: :timeout, missing: :status_4xx, failing: :status_5xx
       }.freeze
 
-      SILENCE = 0.2 # seconds until a server that never answers is given up
+      SILENCE = 0.2 # seconds to wait for a server that never answers
 
-      # margin: the factor for the deviations in time that a busy machine is allowed.
+      # margin: the factor for the time deviations that are allowed on a busy machine.
       def initialize(margin: 1)
         @margin = margin
       end
 
-      # Runs all checks, and yields each when it is done. Returns them.
+      # Runs all checks and returns them. Yields each check when it is finished.
       def run(&block)
         CHECKS.flat_map { |name| [send(name)].flatten.each { |check| block&.call(check) } }
       end
 
       CHECKS = %i[ceiling delays freeze_open freeze_closed constant poisson faults].freeze
 
-      # The generator's own highest rate, against a server that does nothing.
+      # The generator's highest rate, against a server that does nothing.
       def ceiling
         result = TestServers.open { |server| Load.run(server.url, connections: 32, threads: 1, duration: 2) }
         Check.new("ceiling", result.failures.zero? && result.rate.positive?,
@@ -51,25 +51,25 @@ module Cuttle
         Delays.new(margin: @margin).run
       end
 
-      # A server that stands still for 2 s makes users wait, in either loop.
+      # A server that freezes for 2 s makes users wait, in either loop.
       def freeze_open
         result = frozen_server { |server| Load.run(server.url, rate: 500, threads: 1, duration: 6) }
         p99 = result.latency.value_at(99)
         Check.new("freeze, open loop", p99 >= 1.5e9,
-                  "p99 #{Units.time(p99)} after 2 s of standing still in 6 s (at least 1.50 s)")
+                  "p99 #{Units.time(p99)} after 2 s of a freeze in 6 s (at least 1.50 s)")
       end
 
       def freeze_closed
         result = frozen_server { |server| Load.run(server.url, connections: 4, threads: 1, duration: 6) }
         mark = result.marks.find { |each| each.name == :frozen }
-        Check.new("freeze, closed loop", !mark.nil?, mark ? mark.text : "not a word about 2 s of standing still")
+        Check.new("freeze, closed loop", !mark.nil?, mark ? mark.text : "no mark for a freeze of 2 s")
       end
 
       def frozen_server(&block)
         TestServers.open(freeze_at: 2, freeze: 2, &block)
       end
 
-      # The requests of two threads together are evenly spaced.
+      # The requests of two threads together have even distances.
       def constant
         gaps = gaps(poisson: false)
         Check.new("constant arrivals", mean_right?(gaps, 0.001) && variation(gaps) < 0.001, "#{describe(gaps)} of 0")
@@ -92,7 +92,7 @@ module Cuttle
           "#{format("%.4f", variation(gaps))}"
       end
 
-      # Nanoseconds between arrivals at 1000/s of two threads.
+      # Nanoseconds between the arrivals of two threads at 1000/s.
       def gaps(poisson:)
         shape = Schedules.build(rate: 1000, poisson: poisson).shape
         times = (0..1).flat_map { |part| Parts.arrivals(shape, SEED, part, 2, 6000) }.sort.first(10_000)
@@ -103,12 +103,12 @@ module Cuttle
         (Statistics.mean(gaps) / 1e6 - 1).abs < tolerance
       end
 
-      # Each fault is counted as itself and as nothing else, and a server that does not speak HTTP is detected.
+      # Each fault counts as its own class only, and a server that does not use HTTP is detected.
       def faults
         FAULTS.map { |kind, wanted| fault(kind, wanted) } << no_http
       end
 
-      # Options for a run against that kind of server. A server that answers has enough time to, on any machine.
+      # Options for a run against that kind of server. A server that answers has enough time, on any machine.
       def self.patience(kind)
         kind == :silent ? { timeout: SILENCE } : {}
       end

@@ -33,7 +33,7 @@ module Cuttle
           providers: values.map { |name| @requests.index(provider(name)) } }
       end
 
-      # Of one of the requests.
+      # The Script of a request.
       def script(request)
         Script.new(request, values: values, host: @plan.target.authority, close: !@plan.keep_alive,
                             cookies: @plan.cookies, follow: @plan.follow.positive?).to_core
@@ -45,7 +45,7 @@ module Cuttle
         @requests.find { |request| request.take.key?(name) }
       end
 
-      # A mix that takes no values may contain such marks for another reason.
+      # If the mix takes no values, such marks may have another meaning.
       def check_names
         return if values.empty?
 
@@ -53,7 +53,7 @@ module Cuttle
         raise UsageError, "{{#{unknown.first}}}: no request takes it (\"take\")" if unknown.any?
       end
 
-      # A request can never be sent if it needs a value that only a later request takes.
+      # A request can never be sent if it needs a value that is taken only from a later request.
       def check_order
         known = []
         loop do
@@ -66,7 +66,7 @@ module Cuttle
         raise UsageError, "{{#{never.first}}}: the request that takes it depends on it" if never.any?
       end
 
-      # With several requests under way, the second can't use a value from the first one's response.
+      # With several requests in flight, the second one can't use a value from the first response.
       def check_combinations
         needed = @plan.cookies || @plan.follow.positive? || values.any?
         return unless @plan.pipeline > 1 && needed

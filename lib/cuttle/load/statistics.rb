@@ -2,7 +2,7 @@
 
 module Cuttle
   module Load
-    # Statistics of runs. Pure functions of Arrays of numbers.
+    # Statistics of runs: pure functions of Arrays of numbers.
     module Statistics
       autoload :Beta, "cuttle/load/statistics/functions"
       autoload :Gamma, "cuttle/load/statistics/functions"
@@ -13,7 +13,7 @@ module Cuttle
 
       module_function
 
-      # The +share+ quantile (0..1), interpolated between neighbours (Hyndman and Fan's type 7).
+      # The +share+ quantile (0..1), interpolated between neighbours (type 7 of Hyndman and Fan).
       def quantile(values, share)
         sorted = values.sort
         place = share * (sorted.length - 1)
@@ -29,7 +29,7 @@ module Cuttle
         values.sum.fdiv(values.length)
       end
 
-      # Of a sample: by n - 1.
+      # The standard deviation of a sample: divides by n - 1.
       def deviation(values)
         center = mean(values)
         Math.sqrt(values.sum { |value| (value - center)**2 } / (values.length - 1))
@@ -50,10 +50,10 @@ module Cuttle
         rows.transpose.map { |values| [quantile(values, tail), quantile(values, 1 - tail)] }
       end
 
-      # The confidence to ask of the percentile method so that its intervals have +confidence+. Those of few values are
-      # too narrow: resamples vary by (n-1)/n, and follow the normal distribution instead of Student's. Its tails are
-      # moved outward by just that: the expanded percentile interval of Hesterberg (2015). count: values, at least 2; of
-      # two samples, the smaller number.
+      # The confidence to use in the percentile method so that its intervals have +confidence+. Intervals of few values
+      # are too narrow: resamples vary by (n-1)/n, and follow the normal distribution instead of Student's. The expanded
+      # percentile interval (Hesterberg 2015) moves the tails outward by exactly that. count: number of values, at least
+      # 2; of two samples, the smaller number.
       def expanded(confidence, count)
         reach = Math.sqrt(count / (count - 1.0)) * Student.critical(1 - confidence, count - 1)
         1 - 2 * Normal.below(-reach)
@@ -63,8 +63,8 @@ module Cuttle
         Array.new(length) { random.rand(length) }
       end
 
-      # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and how likely one as
-      # large is by chance (Stephens' form of the asymptotic distribution): [distance, p].
+      # The Kolmogorov-Smirnov distance of +values+ from a distribution function (the block), and the probability that
+      # chance gives one as large (Stephens' form of the asymptotic distribution): [distance, p].
       def kolmogorov_smirnov(values)
         count = values.length
         distance = values.sort.each_with_index.map do |value, index|

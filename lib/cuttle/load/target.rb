@@ -5,7 +5,7 @@ require "uri"
 
 module Cuttle
   module Load
-    # Where the load goes: http://host:port/path, https://…, or unix:///socket:/path.
+    # The target of the load: http://host:port/path, https://…, or unix:///socket:/path.
     class Target
       attr_reader :url, :host, :port, :path
 
@@ -31,7 +31,7 @@ module Cuttle
         port == (tls? ? 443 : 80) ? name : "#{name}:#{port}"
       end
 
-      # The beginning of an absolute URL to this server.
+      # The beginning of an absolute URL on this server.
       def origin
         "#{tls? ? "https" : "http"}://#{authority}"
       end
@@ -40,7 +40,7 @@ module Cuttle
         url
       end
 
-      # A packed socket address of the server to which a connection was just made. Raises Failure.
+      # A packed socket address of the server, to which this method has just connected. Raises Failure.
       def address(timeout: 5)
         addresses = unix? ? [Addrinfo.unix(@socket)] : resolve
         refused = nil

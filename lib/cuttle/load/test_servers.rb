@@ -2,14 +2,14 @@
 
 module Cuttle
   module Load
-    # Servers with known faults, to test the generator with: native threads of this process (server.h).
+    # Servers with known faults, for testing the generator: native threads of this process (server.h).
     #
     #   TestServers.open(:null) { |server| Load.run(server.url, duration: 1) }
     module TestServers
       ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\nHello, world!"
       DEFAULTS = { manner: :answer, answer: ANSWER, delays: [], freeze_at: 0, freeze: 0 }.freeze
 
-      # By name: what differs from DEFAULTS.
+      # Name => its differences from DEFAULTS.
       KINDS = {
         null: {},
         closing: { manner: :close, answer: "" },
@@ -25,7 +25,7 @@ module Cuttle
 
       # A TestServer that knows its URL.
       class Known < TestServer
-        # delays: seconds, one after the other; freeze_at and freeze: seconds.
+        # delays: seconds, used in turn. freeze_at and freeze: seconds.
         def initialize(kind = :null, delays: [], freeze_at: 0, freeze: 0, **options)
           super()
           start(DEFAULTS.merge(KINDS.fetch(kind), options, delays: delays.map { |delay| nanoseconds(delay) },
@@ -46,7 +46,7 @@ module Cuttle
 
       module_function
 
-      # Yields a Known server and closes it at the end; returns what the block does.
+      # Yields a Known server and closes it at the end. Returns the block's value.
       def open(kind = :null, **options)
         server = Known.new(kind, **options)
         yield server

@@ -16,7 +16,7 @@ module Cuttle
 
       module_function
 
-      # Seconds, of "10s", "1.5m", "250ms", or of a bare number. Raises UsageError, naming +what+.
+      # Seconds from "10s", "1.5m", "250ms", or from a bare number. Raises UsageError with the name +what+.
       def seconds(text, what)
         number, unit = split(text) || raise(UsageError, "#{what}: a time such as 10s, 500ms or 2m, not #{text.inspect}")
         factor = SECONDS[unit.empty? ? "s" : unit] or
@@ -24,7 +24,7 @@ module Cuttle
         number * factor
       end
 
-      # Octets, of "16k", "1MiB" or a bare number; a "/s" at the end is allowed.
+      # Octets from "16k", "1MiB" or a bare number; a "/s" at the end is allowed.
       def octets(text, what)
         number, unit = split(text.to_s.delete_suffix("/s")) ||
                        raise(UsageError, "#{what}: octets such as 16k or 1MiB, not #{text.inspect}")
@@ -32,7 +32,7 @@ module Cuttle
         (number * factor).round
       end
 
-      # A positive number, of "1000" or "2.5k".
+      # A positive number from "1000" or "2.5k".
       def rate(text, what)
         number, unit = split(text.to_s.delete_suffix("/s"))
         factor = { "" => 1.0, "k" => 1e3 }[unit.to_s.downcase]

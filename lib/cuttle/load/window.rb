@@ -2,14 +2,15 @@
 
 module Cuttle
   module Load
-    # The results of one second of a run, from all threads (and all agents). from and to are seconds since measuring
-    # began. draining: after the last request was sent. part: as Run#windows says it, times in nanoseconds.
+    # The results of one second of a run, from all threads (and all agents). from and to are seconds since the start of
+    # the measurement. draining: after the last request was sent. part: in the form of Run#windows, with times in
+    # nanoseconds.
     class Window
       COUNTERS = %i[sent responses octets].freeze
 
       attr_reader :part
 
-      # +parts+: the same second of several threads or generators, as Run#windows says it (rb_run.c).
+      # +parts+: the same second of several threads or generators, in the form of Run#windows (rb_run.c).
       def self.merge(parts)
         return new(parts.first) if parts.length == 1
 
@@ -65,7 +66,7 @@ module Cuttle
         length.positive? ? good / length : 0.0
       end
 
-      # Responses that were right.
+      # The number of right responses.
       def good
         Result.good(responses, errors)
       end
@@ -74,12 +75,12 @@ module Cuttle
         errors.values.sum
       end
 
-      # Whether it is nearly a whole second, so that it can be compared with others.
+      # Whether it covers nearly a whole second, so that it can be compared with others.
       def whole?
         !draining? && length > 0.95
       end
 
-      # The latencies, as a Histogram of its own.
+      # The latencies as a new Histogram.
       def histogram
         Histograms.load(part[:latency])
       end

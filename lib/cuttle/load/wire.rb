@@ -9,12 +9,11 @@ module Cuttle
   module Load
     # The messages between generators: JSON, one message per line, over TCP.
     #
-    # Law: a generator does nothing for a peer that has not proved that it knows the token. Each sends the other a
-    # nonce, and both answer with HMAC-SHA256 of it (RFC 2104) under the token, with their own role in front, so that no
-    # answer can be played back. The connection itself is neither encrypted nor signed, so use it only in your own
-    # network.
+    # Law: a generator does nothing for a peer that has not proved that it knows the token. Each side sends a nonce, and
+    # the other answers with HMAC-SHA256 of it (RFC 2104) under the token, with its own role as a prefix, so that no
+    # answer can be replayed. The connection is neither encrypted nor signed, so use it only in your own network.
     class Wire
-      # The peer has gone, is silent, or can't be trusted.
+      # The peer has closed, is silent, or can't be trusted.
       class Lost < Failure; end
 
       VERSION = 2
@@ -40,7 +39,7 @@ module Cuttle
       def get(timeout: nil, limit: LIMIT)
         deadline = timeout && Cuttle.now + timeout
         until (line = @buffer.slice!(/\A[^\n]*\n/n))
-          raise Lost, "#{name}: a message without an end" if @buffer.bytesize > limit
+          raise Lost, "#{name}: a message that is too long" if @buffer.bytesize > limit
           return if deadline && !@socket.wait_readable([deadline - Cuttle.now, 0].max)
 
           fill
@@ -48,19 +47,19 @@ module Cuttle
         parse(line)
       end
 
-      # The next message, which must be there in time.
+      # The next message, which must arrive in time.
       def demand(timeout: 10, limit: LIMIT)
         get(timeout: timeout, limit: limit) or raise Lost, "#{name}: no answer"
       end
 
-      # Proves both sides to each other. role: "agent" or "caller". Raises Lost.
+      # Each side proves itself to the other. role: "agent" or "caller". Raises Lost.
       def authenticate(token, role)
         other = role == "agent" ? "caller" : "agent"
         mine = SecureRandom.hex(16)
         put("cuttle-load" => VERSION, "nonce" => mine)
         theirs = demand(limit: 1000)
         unless theirs["cuttle-load"] == VERSION && theirs["nonce"].is_a?(String)
-          raise Lost, "#{name}: speaks another version"
+          raise Lost, "#{name}: has another version"
         end
 
         put("proof" => proof(token, role, theirs["nonce"]))
@@ -83,9 +82,9 @@ module Cuttle
 
       def parse(line)
         message = JSON.parse(line)
-        message.is_a?(Hash) ? message : raise(Lost, "#{name}: speaks something else")
+        message.is_a?(Hash) ? message : raise(Lost, "#{name}: does not speak this protocol")
       rescue JSON::ParserError
-        raise Lost, "#{name}: speaks something else"
+        raise Lost, "#{name}: does not speak this protocol"
       end
 
       def proof(token, role, nonce)
@@ -100,7 +99,7 @@ module Cuttle
         key.each_byte.map { |byte| (byte ^ octet).chr }.join.b
       end
 
-      # Compares in a time that does not depend on where they differ.
+      # Compares in a time that does not depend on the position of a difference.
       def same?(one, other)
         one.bytesize == other.bytesize && one.bytes.zip(other.bytes).reduce(0) { |sum, (a, b)| sum | (a ^ b) }.zero?
       end

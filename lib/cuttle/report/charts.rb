@@ -23,24 +23,24 @@ module Cuttle
 
       module_function
 
-      # A chart with its title and its legend. legend: [[slot of a series, its name]]; empty if nothing needs one.
+      # A chart with its title and its legend. legend: [[slot of a series, its name]]; empty if no legend is needed.
       def figure(title, drawing, legend: [])
         list = tag(:ul, legend.map { |slot, text| tag(:li, Marker.swatch(slot), text) }, class: "legend")
         tag(:figure, tag(:figcaption, tag(:strong, title), (list if legend.any?)), drawing)
       end
 
-      # Figures side by side, as many as there is room for.
+      # Figures side by side, as many as fit.
       def grid(figures)
         tag(:div, figures, class: "charts")
       end
 
-      # title and description: for readers who can't see the drawing.
+      # title and description: for readers who use a screen reader.
       def svg(height, title, description, *content)
         tag(:svg, tag(:title, title), tag(:desc, description), *content,
             viewBox: "0 0 #{WIDTH} #{height}", role: "img", aria_label: "#{title}. #{description}")
       end
 
-      # A coordinate. A tenth of a unit is finer than a screen.
+      # A coordinate, rounded to a tenth of a unit, which is finer than a screen.
       def at(value)
         rounded = value.round(1)
         rounded == rounded.to_i ? rounded.to_i : rounded

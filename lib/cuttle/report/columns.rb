@@ -8,9 +8,9 @@ module Cuttle
 
       # Aligns +rows+, Arrays of Strings, and returns the lines as one String.
       #
-      # left: the indices of columns that hold words. All others hold figures and end at the right. gap: the text
-      # between two columns. least: the least width of each column, where it has one. The first row says how many
-      # columns there are; a row with fewer cells holds a remark, which widens no column.
+      # left: the indices of columns that contain words. All others contain figures and are aligned on the right. gap:
+      # the text between two columns. least: the minimum width of each column, where it has one. The first row
+      # determines the number of columns. A row with fewer cells is a remark, which widens no column.
       def align(rows, left: [0], gap: "  ", least: [])
         full = rows.select { |cells| cells.length == rows.first.length }
         widths = full.transpose.zip(least).map { |cells, width| [*cells.map(&:length), width.to_i].max }

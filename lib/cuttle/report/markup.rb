@@ -2,14 +2,14 @@
 
 module Cuttle
   module Report
-    # Makes markup. Law: only Safe strings, which this module made, go onto a page unchanged. All other text comes from
+    # Makes markup. Law: only Safe strings, which this module makes, go onto a page unchanged. All other text comes from
     # outside (names, paths, output of servers) and is escaped here, and nowhere else.
     module Markup
       class Safe < String; end
 
       ESCAPES = { "&" => "&amp;", "<" => "&lt;", ">" => "&gt;", '"' => "&quot;", "'" => "&#39;" }.freeze
       VOID = %i[link meta].freeze
-      # HTML has no place for control characters, except tab and line feed.
+      # HTML does not allow control characters, except tab and line feed.
       CONTROL = "\u0000-\u0008\u000b-\u001f\u007f-\u009f"
 
       module_function

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Report
-    # Figures as people read them. A figure that is missing is a dash.
+    # Formats figures for readers. A missing figure is a dash.
     module Numbers
       NONE = "–"
 
       module_function
 
-      # Requests per second, with the digits that matter.
+      # Requests per second, with their significant digits.
       def rate(value)
         value ? Units.count(value, decimals(value)) : NONE
       end
@@ -33,7 +33,7 @@ module Cuttle
         value ? Units.count(value, value == value.round ? 0 : decimals(value)) : NONE
       end
 
-      # Beyond a thousand either way, where only too few runs lead, the digits say nothing.
+      # Ratios beyond a thousand come only from too few runs, and their digits mean nothing.
       def ratio(value)
         return NONE unless value
         return "over 1,000" if value > 1000
@@ -47,8 +47,8 @@ module Cuttle
         format((ratio - 1).abs < 0.1 ? "%+.1f%%" : "%+.0f%%", (ratio - 1) * 100)
       end
 
-      # "120 to 126" for an estimate, or nil if it has no interval. +as+, a method of this module, or the block makes
-      # the text of each end. A unit that both ends share appears once.
+      # "120 to 126" for an estimate, or nil if it has no interval. +as+, a method of this module, or the block formats
+      # each end. A unit that both ends share appears once.
       def interval(estimate, as = nil)
         return unless interval?(estimate)
 
@@ -61,7 +61,7 @@ module Cuttle
         estimate && estimate.low && estimate.high
       end
 
-      # A detectable difference from 1: "4.0%". With few runs it can be of any size.
+      # A detectable difference from 1: "4.0%". With few runs it can have any size.
       def effect(share)
         share < 1 ? format("%.1f%%", share * 100) : "no less than double"
       end

@@ -4,7 +4,7 @@ require "json"
 
 module Cuttle
   module Report
-    # An HTML page as one file. Its style and its drawings are in it, its policy forbids it to load anything, and it
+    # An HTML page as one file. It contains its style and its drawings. Its policy forbids it to load anything, and it
     # runs no script.
     module Sheet
       extend Markup
@@ -14,7 +14,7 @@ module Cuttle
 
       module_function
 
-      # The page: a String. content: markup of the body. styles: paths of further style sheets.
+      # The page: a String. content: the body's markup. styles: paths of further style sheets.
       def render(title, maker, *content, styles: [])
         "<!DOCTYPE html>\n#{tag(:html, head(title, maker, [STYLE, *styles]), tag(:body, *content), lang: "en")}\n"
       end
@@ -44,25 +44,24 @@ module Cuttle
         tag(:nav, tag(:ul, links), aria_label: "Contents")
       end
 
-      # What the page shows, as JSON in an element of this id. "<" is written as an escape, which JSON reads back, so no
-      # text can end the element.
+      # The page's data, as JSON in an element with this id. "<" is escaped in a way that JSON reads back, so no text
+      # can end the element.
       def data(id, document)
         json = JSON.generate(document).gsub("<", '\u003c')
         tag(:script, Markup::Safe.new(json), type: "application/json", id: id)
       end
 
       def footer(maker)
-        tag(:footer, tag(:p, "Made by #{maker}. This file needs no network."))
+        tag(:footer, tag(:p, "Made by #{maker}. This file works offline."))
       end
 
-      # A paragraph that explains how to read what follows.
+      # A paragraph that explains how to read the next part.
       def lead(text)
         tag(:p, text, class: "lead")
       end
 
-      # A table. On a narrow screen each row is a block of its own, with the name of its column at each cell; the box
-      # scrolls if even that is too wide. rows: Arrays of texts or of whole cells; the first
-      # cell is the head of its row.
+      # A table. On a narrow screen, each row is a block, in which each cell shows its column's name; the box scrolls if
+      # that is still too wide. rows: Arrays of texts or of complete cells; the first cell of a row is its header.
       def table(caption, header, rows)
         head = tag(:thead, tag(:tr, header.map { |name| tag(:th, name, scope: "col") }))
         body = rows.map do |name, *cells|

@@ -5,12 +5,12 @@ require "json"
 
 module Cuttle
   module Studies
-    # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to what
-    # the findings need (Excerpt). The study's README, docs/studies.md and the page are about these results.
+    # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to the
+    # data that the findings need (Excerpt). The study's README, docs/studies.md and the page show these results.
     #
-    # Rule: only a whole study is archived, measured to its end, and as it is declared now.
+    # Rule: only a complete study is archived, measured to its end, as it is declared now.
     #
-    # A study that was measured again by another series of Ruby keeps both: the second in studies/NAME/ruby-SERIES.
+    # If a study was also measured with another series of Ruby, both are kept: the second in studies/NAME/ruby-SERIES.
     module Archive
       autoload :Excerpt, "cuttle/studies/archive/excerpt"
 
@@ -18,7 +18,7 @@ module Cuttle
 
       module_function
 
-      # Archives the results in +directory+ as those of their study and returns the path. Raises Failure.
+      # Archives the results in +directory+ as those of their study, and returns the path. Raises Failure.
       def take(directory, root = ROOT)
         findings = check(directory, root)
         lines = Excerpt.new(findings).lines.map { |line| "#{JSON.generate(line)}\n" }
@@ -27,7 +27,7 @@ module Cuttle
         Documents.replace("#{home}/#{FILE}", lines.join)
       end
 
-      # The directory for findings: their study's, unless that has results by another series of Ruby.
+      # The directory for findings: their study's, unless that has results with another series of Ruby.
       def home(findings, root = ROOT)
         first = "#{root}/#{findings.study.name}"
         own = series(findings.results)
@@ -36,12 +36,12 @@ module Cuttle
         "#{first}/ruby-#{own}"
       end
 
-      # "4.0", of the Ruby that measured.
+      # "4.0": the series of the Ruby that ran the study.
       def series(results)
         results.environment["ruby"].to_s[/\d+\.\d+/]
       end
 
-      # Further Findings of archived studies, by other series of Ruby. Raises Failure.
+      # Further Findings of archived studies, with other series of Ruby. Raises Failure.
       def again(root = ROOT)
         studies = ordered(root)
         studies.flat_map { |study| Dir["#{root}/#{study.name}/ruby-*/#{FILE}"] }
@@ -64,7 +64,7 @@ module Cuttle
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
-      # The same for a directory that `cuttle study` filled: the newest results of each study.
+      # The same for a directory that `cuttle study` has filled: the newest results of each study.
       def newest(directory, root = ROOT)
         studies = ordered(root)
         paths = Dir["#{directory}/*/*/#{FILE}"]
@@ -72,7 +72,7 @@ module Cuttle
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end
 
-      # Published studies first, then our own questions.
+      # Published studies first, then the project's own questions.
       def ordered(root)
         Studies.all(root).partition { |study| study.entries.any? { |entry| entry.row.file } }.flatten
       end

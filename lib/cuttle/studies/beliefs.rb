@@ -2,13 +2,13 @@
 
 module Cuttle
   module Studies
-    # What a practitioner should believe, in sentences: studies/beliefs.csv. A sentence is based on one claim, and holds
-    # only while that claim has the verdict for which it was written. A new measurement removes a sentence that it
-    # contradicts.
+    # Recommendations for practitioners, in sentences: studies/beliefs.csv. A sentence is based on one claim, and holds
+    # only while that claim has the verdict for which the sentence was written. A new measurement that contradicts a
+    # sentence removes it.
     module Beliefs
-      MOST = 10 # a reader is told the first ones that hold
+      MOST = 10 # reports show the first ones that hold
 
-      # claim: its id. verdict: in words, as Findings::WORDS has them.
+      # claim: its id. verdict: a word of Findings::WORDS.
       Sentence = Struct.new(:claim, :verdict, :text)
 
       module_function
@@ -22,7 +22,7 @@ module Cuttle
         end
       end
 
-      # [[Sentence, Report::Summary::Line], …]: the first ones that hold by these findings.
+      # [[Sentence, Report::Summary::Line], …]: the first sentences that hold with these findings.
       def held(sentences, lines)
         pairs = sentences.map { |each| [each, lines.find { |line| line.claim.id == each.claim }] }
         pairs.select { |sentence, line| line&.main&.word == sentence.verdict }.first(MOST)

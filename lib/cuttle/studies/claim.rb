@@ -2,15 +2,15 @@
 
 module Cuttle
   module Studies
-    # A published claim, as statements that can be measured (each a ratio and the range where it has to lie), or with
-    # the reason why it can't be tested here.
+    # A published claim, as statements that can be measured (each a ratio and its expected range), or with the reason
+    # why it can't be tested here.
     class Claim
-      # A ratio that lies certainly within this factor of a bound is at the border.
+      # A ratio that is certainly within this factor of a bound is at the border.
       BORDER = 1.05
 
       # A metric ("rate", "p90") of the published rows with this id and these columns.
       Figure = Struct.new(:metric, :id, :columns) do
-        # 50 of a p50; nil if the metric is no percentile.
+        # 50 for p50; nil if the metric is not a percentile.
         def percentile
           Metric.fetch(metric).percentile
         end
@@ -20,20 +20,20 @@ module Cuttle
         end
       end
 
-      # States that +above+ / +below+ lies in range. text: its meaning. below: a Figure or a number. apart: the larger
-      # divided by the smaller in each round; for a Figure and itself, from each round to the next.
+      # States that +above+ / +below+ is in +range+. text: its meaning. below: a Figure or a number. apart: the ratio is
+      # the larger value / the smaller one in each round; for a Figure and itself, from each round to the next.
       Statement = Struct.new(:text, :above, :below, :range, :apart) do
         def figures
           [above, below].grep(Figure)
         end
 
-        # Whether it is about a share of errors, by a number.
+        # Whether it states a bound for a share of errors.
         def of_errors?
           above.metric == "errors" && below.is_a?(Numeric)
         end
 
-        # :confirmed if the whole interval lies in the range, :refuted if it lies wholly outside. :border if it is so
-        # narrow that the true ratio is next to a bound, whichever side it is on.
+        # :confirmed if the whole interval is in the range, :refuted if it is completely outside. :border if the
+        # interval is so narrow that the true ratio is next to a bound, on either side.
         def verdict(estimate)
           return :undecided unless estimate&.interval?
           return :confirmed if range.cover?(estimate.low) && range.cover?(estimate.high)
@@ -66,14 +66,14 @@ module Cuttle
         end
       end
 
-      # Where a claim can be tested: on our core with the published model, or on the published servers.
+      # Where a claim can be tested: on Cuttle's core with the published model, or on the published servers.
       SIDES = %i[ours originals].freeze
 
       attr_reader :id, :text, :statements, :sides, :cores, :about
 
       # reason: why it can't be tested at all, or nil. cores: number of server cores that it needs. on: one of SIDES, if
-      # it is about that side only. about: a server that is not available, if it is about that one; our core then shows
-      # what the model does. published: whether it was published by others. Raises ArgumentError.
+      # it is only about that side. about: a server that is not available, if the claim is about it; Cuttle's core then
+      # shows what the model does. published: whether others published it. Raises ArgumentError.
       def initialize(id, text, statements: [], reason: nil, cores: 1, on: nil, about: nil, published: false)
         @id = id
         @text = text
@@ -104,18 +104,18 @@ module Cuttle
         @reason.nil? && cores < @cores
       end
 
-      # The published ids that it is about.
+      # The published ids that the claim is about.
       def ids
         [id, *statements.flat_map(&:figures).map(&:id)].uniq
       end
 
-      # Confidence of each statement's interval. Together they hold with 95% (Bonferroni), so that a claim of many
-      # statements is not refuted by chance.
+      # The confidence of each statement's interval. All intervals together hold with 95% (Bonferroni), so that a claim
+      # of many statements is not refuted by chance.
       def confidence
         1 - ((1 - Lab::Statistics::CONFIDENCE) / [statements.length, 1].max)
       end
 
-      # The verdict of all its statements, from theirs.
+      # The verdict on the claim, from the verdicts on its statements.
       def verdict(verdicts)
         return verdicts.first if verdicts.uniq.length == 1
         return :partly_refuted if verdicts.include?(:refuted)

@@ -2,18 +2,18 @@
 
 module Cuttle
   module Studies
-    # A condition of the experiment: a server with its numbers, under a load. Two published rows that ask for the same
+    # A condition of the experiment: a server with its numbers, under a load. Published rows with the same settings
     # share one condition.
     #
     #   server        name of a peer of the lab
-    #   model, like   Cuttle's engine, and the server whose defaults it takes over
+    #   model, like   Cuttle's engine, and the server whose defaults it uses
     #   workers, threads, keep_alive, environment    as in the lab
     #   flags         further options of `cuttle serve`
     #   ruby          series ("3.4") of the Ruby that runs it, nil for this one
-    #   copy          2, 3, …: the same as another condition, on purpose; Study::CONTROL: the A/A control
+    #   copy          2, 3, …: an intended copy of another condition; Study::CONTROL: the A/A control
     #   request       Request
-    #   connections   number of connections; requests: number of requests in all, at full length
-    #   rate, poisson    of an open loop, at full length; nil for a closed one
+    #   connections   number of connections; requests: total number of requests, at full length
+    #   rate, poisson    for an open loop, at full length; nil for a closed loop
     #   delay, bandwidth, tester   as in the lab's loads
     class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
@@ -77,7 +77,7 @@ module Cuttle
 
       private
 
-      # If a server has no option to close connections, each request asks for it.
+      # If a server has no option to close connections, each request asks the server to close its connection.
       def keeps_alive?
         keep_alive || !Lab::Servers::Peers.find(server).keeps_alive.include?(false)
       end
@@ -86,7 +86,7 @@ module Cuttle
         [("-w #{workers}" if workers.positive?), ("-t #{threads}" if threads > 1)]
       end
 
-      # Shorter requests come correspondingly more often.
+      # Shorter requests arrive correspondingly more often.
       def rate_at(scale)
         rate && (request.scaled? ? rate / scale.factor : rate)
       end

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # Reads studies/NAME/study.rb, which says what a study is:
+    # Reads studies/NAME/study.rb, the declaration of a study:
     #
     #   title "…"; source "…"; question "…"; design "…"; flaw "…"
     #   app "work"
@@ -13,7 +13,7 @@ module Cuttle
     #   claim "s0.8", "more than four processes" => [rate("s0.8"), rate("s0.7"), 1..]
     #   untestable "s1.6", "it needs 8 cores"
     #
-    # and what nobody published:
+    # Rows that were not published:
     #
     #   trial "q1", cv: 2 do |row|                       # identified by its id and its columns
     #     serve engine: "hybrid", threads: 5
@@ -67,7 +67,7 @@ module Cuttle
         rows.each { |row| @entries << Procedure.new(row, block).entry(row) }
       end
 
-      # A row of our own, which was not published.
+      # A row of this project, which was not published.
       def trial(id, **columns, &block)
         row = Published::Row.new(nil, nil, { "id" => id, **columns.to_h { |name, value| [name.to_s, value.to_s] } })
         @entries << Procedure.new(row, block).entry(row)
@@ -78,20 +78,20 @@ module Cuttle
       end
 
       # For a statement on the distance between two measurements of the same thing: the larger divided by the smaller in
-      # each round. One figure alone is compared from each round to the next.
+      # each round. A single figure is compared from each round to the next.
       def apart(figure, other = figure, range)
         [figure, other, range, true]
       end
 
       # A published claim. statements: text => [a figure, a figure or number to divide by, range of the ratio]. cores:
-      # number of server cores that it needs. on: :ours or :originals, if it is about that side only. about: a server
-      # that is not available, if it is about that one.
+      # number of server cores that it needs. on: :ours or :originals, if it is only about that side. about: a server
+      # that is not available, if the claim is about it.
       def claim(id, cores: 1, on: nil, about: nil, **statements)
         @claims << Claim.new(id, sentence(id), statements: listed(statements), cores: cores, on: on, about: about,
                                                published: true)
       end
 
-      # A claim of our own.
+      # A claim of this project.
       def expect(id, sentence, cores: 1, on: nil, **statements)
         @claims << Claim.new(id, sentence, statements: listed(statements), cores: cores, on: on)
       end

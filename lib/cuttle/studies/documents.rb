@@ -2,8 +2,8 @@
 
 module Cuttle
   module Studies
-    # Writes documents about archived results, to be read beside the code: a README for each study, and docs/studies.md
-    # about all of them. A test fails if they differ from what the results give.
+    # Writes documents about archived results: a README for each study, and docs/studies.md about all of them. A test
+    # fails if the documents differ from what the results give.
     module Documents
       OVERVIEW = "docs/studies.md" # beside studies/
 
@@ -17,7 +17,7 @@ module Cuttle
         readmes(all, again, root).merge(File.join(File.dirname(root), OVERVIEW) => overview)
       end
 
-      # { path => text }. again: further Findings, by other Rubies.
+      # { path => text }. again: further Findings, with other Rubies.
       def readmes(all, again, root)
         others = again.group_by { |findings| findings.study.name }
         all.to_h do |findings|

@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     # The ratios that claims are about, with their intervals. They are computed round by round. Few rounds of one pair
-    # say little about the noise of such ratios, so the noise is estimated from the whole study
+    # show little about the noise of such ratios, so the noise is estimated from the whole study
     # (Lab::Statistics::Noise).
     class Evidence
       # The distance between two measurements: { round => value } of the larger, and of the smaller.
@@ -15,7 +15,7 @@ module Cuttle
           [pairs.transform_values(&:last), pairs.transform_values(&:first)]
         end
 
-        # From each round to the next; no round is in two pairs.
+        # Compares each round with the next; no round is in two pairs.
         def in_turn(values)
           pairs = values.sort.each_slice(2).select { |_, next_one| next_one }
           sorted(pairs.to_h(&:first), pairs.to_h { |(block, _), (_, value)| [block, value] })
@@ -40,7 +40,7 @@ module Cuttle
 
       private
 
-      # The share of errors of all rounds, by a number.
+      # The share of errors over all rounds, divided by a number.
       def share(statement, conditions, confidence)
         runs = @findings.runs(conditions[statement.above], Metric.fetch("errors"))
         failed = runs.sum(&:failures)
@@ -63,7 +63,7 @@ module Cuttle
         statement.apart ? Apart.sorted(values, others) : [values, others]
       end
 
-      # The usual noise of such ratios. There is none for two numbers of the same runs, or for two different metrics.
+      # The usual noise of such ratios. There is none for two metrics of the same runs, or for two different metrics.
       def usual(statement, conditions)
         above, below = statement.above, statement.below
         return Lab::Statistics::Noise::NONE if statement.apart
@@ -73,8 +73,8 @@ module Cuttle
         noise(above.metric)
       end
 
-      # Estimated from neighbours, each condition in one pair only. The loads of a configuration share one start of a
-      # server in each round, so together they count once (see Noise.of).
+      # Estimated from neighbours; each condition is in only one pair. In each round, the loads of a configuration share
+      # one start of a server, so they count as one (see Noise.of).
       def noise(metric)
         @noise[metric] ||= begin
           values = @findings.study.conditions.map { |condition| @findings.by_round(condition, metric) }.reject(&:empty?)

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Studies
-    # Runs a study as a lab: every condition and the A/A control once in each round, on fresh servers, in random order.
+    # Runs a study as a lab: every condition and the A/A control once in each round, on new servers, in random order.
     class Experiment
       NOTE = "study" # its key in the header of the results
       MOST_ROUNDS = 30
@@ -18,9 +18,9 @@ module Cuttle
         [study, Scale.new(note["scale"]), results]
       end
 
-      # command: the command line of this run. rounds: nil for the study's own. precision: a share, or nil. With it,
-      # rounds are the most there are (MOST_ROUNDS if nil), and fewer are made if they give that precision (see
-      # Findings#precise?).
+      # command: the command line of this run. rounds: nil for the study's own number. precision: a share, or nil. With
+      # a precision, rounds is the maximum (MOST_ROUNDS if nil), and the run stops earlier when it has that precision
+      # (see Findings#precise?).
       def initialize(study, scale:, directory:, seed:, command:, rounds: nil, precision: nil,
                      peers: Lab::Servers::Peers, testers: Lab::Testers)
         @study = study
@@ -34,8 +34,7 @@ module Cuttle
         @testers = testers
       end
 
-      # Returns the directory of the results. Raises UsageError and Failure; runs that were measured before stay in the
-      # file.
+      # Returns the directory of the results. Raises UsageError and Failure; finished runs stay in the file.
       def run(out:)
         reasons = @study.conditions.filter_map { |condition| absent(condition) }.uniq
         reasons.each { |reason| out.puts "left out: #{reason}" }
@@ -65,14 +64,14 @@ module Cuttle
                                       notes: { NOTE => note })
       end
 
-      # The Lab::Plan: configurations and loads of the conditions, and which belong together.
+      # The Lab::Plan: the conditions' configurations and loads, and which of them belong together.
       def plan
         pairs = conditions.map { |condition| [configuration(condition), @study.load(condition, @scale)] }
         Lab::Plan::Declared.new(pairs, peers: @peers).plan(seed: options.seed, rounds: @rounds, duration: 1,
                                                            warmup: @study.warmup)
       end
 
-      # Cores for the lab. The load gets the core after the servers'; if there is none, it shares their last one.
+      # The cores for the lab. The load gets the core after the servers'; without one, it shares the servers' last core.
       def self.cpus(study)
         return {} unless study.cores
 
@@ -87,7 +86,7 @@ module Cuttle
         { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision }.compact
       end
 
-      # Why the load tester of a condition, or a library that is to be loaded, is missing; or nil.
+      # Why a condition can't be measured (its load tester, or a library to be loaded, is missing), or nil.
       def absent(condition)
         library = condition.environment&.fetch("LD_PRELOAD", nil)
         return "#{library} is not here" if library && !File.exist?(library)
@@ -99,7 +98,7 @@ module Cuttle
         @conditions ||= (@study.conditions | @study.control).reject { |condition| absent(condition) }
       end
 
-      # The lab's Hash, with the path of its Ruby if it isn't this one.
+      # The lab's Hash, with the path of its Ruby if it is another one.
       def configuration(condition)
         hash = condition.configuration
         hash["series"] ? hash.merge("ruby_path" => Rubies.find(hash["series"])) : hash

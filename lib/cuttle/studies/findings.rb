@@ -2,10 +2,10 @@
 
 module Cuttle
   module Studies
-    # A published number beside our own number for the same condition, both at full length.
+    # A published number and this project's number for the same condition, both at full length.
     #
     #   entry, condition, metric
-    #   published   a number; [low, high] if a range was published; nil if nothing was
+    #   published   a number; [low, high] if a range was published; nil if nothing was published
     #   ours        a Lab Estimate; nil if it was not measured, or if there are too few responses for that percentile
     Reproduction = Struct.new(:entry, :condition, :metric, :published, :ours, keyword_init: true) do
       # Our number divided by the published one, or by the middle of a published range; nil if that is 0.
@@ -28,11 +28,11 @@ module Cuttle
       end
     end
 
-    # What a study's results say: each published number beside ours, and a verdict on each claim. It caches what it has
-    # computed.
+    # The findings from a study's results: each published number beside the measured one, and a verdict on each claim.
+    # Results are cached.
     #
     # Rule: two conditions are compared only within the same rounds, and an interval covers the variation between starts
-    # of servers. Nothing is confirmed or refuted unless its interval says so.
+    # of servers. A claim is confirmed or refuted only if its interval shows it.
     class Findings
       WORDS = { confirmed: "confirmed", partly_confirmed: "confirmed in part", border: "at the border",
                 undecided: "not decided", partly_refuted: "refuted in part", refuted: "refuted",
@@ -42,9 +42,10 @@ module Cuttle
                                refuted: "fails").freeze
 
       # The verdict on a claim. by: the servers on which it was tested. evidence: [[Statement, Estimate or nil,
-      # verdict], …]. reason: why it could not be tested, or nil. forecast: what the tuner's model expects with more
-      # cores, [[Statement, ratio or nil], …], or nil. model: whether our core plays a server that the claim is about.
-      # Then it shows what the concurrency model does; only that server itself can confirm or refute the claim.
+      # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for more
+      # cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle's core imitates a server that the claim is
+      # about. Then the verdict shows what the concurrency model does; only that server itself can confirm or refute the
+      # claim.
       Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model) do
         def word
           of(verdict)
@@ -56,11 +57,11 @@ module Cuttle
         end
       end
 
-      # Keys that identify a configuration and a load. The name is one of them: a server that can't close connections by
-      # itself is the same, whether requests ask it to or not.
+      # Keys that identify a configuration and a load. The name is one of them: a server that has no option to close
+      # connections is the same, whether or not requests ask it to close them.
       KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
       OURS = "cuttle"
-      # By Claim::SIDES: whether a condition is on that side.
+      # Claim::SIDES => whether a condition is on that side.
       SIDES = { ours: ->(condition) { condition.server == OURS },
                 originals: ->(condition) { condition.server != OURS } }.freeze
 
@@ -86,7 +87,7 @@ module Cuttle
         end
       end
 
-      # An Array of Verdict. Each claim is tested on our core first, then on the published servers if they were
+      # An Array of Verdict. Each claim is tested on Cuttle's core first, then on the published servers if they were
       # measured.
       def verdicts
         @verdicts ||= study.claims.flat_map do |claim|
@@ -97,14 +98,14 @@ module Cuttle
         end
       end
 
-      # The rounds that were measured.
+      # The number of measured rounds.
       def rounds
         results.runs.map(&:block).uniq.length
       end
 
-      # Whether each statement's ratio is known within that share of itself, after at least as many rounds as the study
-      # has by itself. It looks at how wide the intervals are and never at what they say: to measure until a verdict is
-      # there would find one. (Shares of errors may be 0, and have no such precision.)
+      # Whether each statement's ratio is known with that relative precision, after at least the study's own number of
+      # rounds. It considers only the widths of intervals, never their position: measuring until there is a verdict
+      # would produce one. (Shares of errors may be 0, and have no such precision.)
       def precise?(share)
         return false if rounds < study.rounds
 
@@ -114,8 +115,8 @@ module Cuttle
         end
       end
 
-      # The A/A control: how many times the requests/s of a condition its unchanged copy served. An Estimate, or nil if
-      # it was not measured.
+      # The A/A control: the requests/s of an unchanged copy of a condition / those of the condition. An Estimate, or
+      # nil if it was not measured.
       def control
         one, other = study.control.map { |condition| by_round(condition, "rate") }
         return unless one && other && (one.keys & other.keys).length > 1
@@ -123,12 +124,12 @@ module Cuttle
         Lab::Statistics.paired_ratio(one, other)
       end
 
-      # Whether the plan has that condition. A part of a study has not all of them.
+      # Whether the plan has that condition. Part of a study has only some of them.
       def planned?(condition)
         ids_of(condition).all?
       end
 
-      # Runs of a condition in the order of their rounds, if the metric may be read from them.
+      # Runs of a condition in the order of their rounds, if they are valid for that metric.
       def runs(condition, metric = Metric.fetch("rate"))
         configuration, load = ids_of(condition)
         return [] unless configuration && load
@@ -148,7 +149,7 @@ module Cuttle
         found && lengthened(found, factor(condition, metric))
       end
 
-      # { round => value } of a condition by a metric's name, at full length.
+      # { round => value } of a condition for a metric's name, at full length.
       def by_round(condition, name)
         metric = Metric.fetch(name)
         factor = factor(condition, metric)
@@ -158,7 +159,7 @@ module Cuttle
 
       private
 
-      # Of results from before loads had as many responses as percentiles need, the load as it is declared.
+      # For results of earlier versions, whose loads did not adapt to percentiles, this is the load as declared.
       def ids_of(condition)
         @ids_of[condition] ||= begin
           loads = [study.load(condition, scale), condition.load(scale)].map { |load| @ids[:loads][key(load)] }
@@ -175,7 +176,7 @@ module Cuttle
         hash.slice(*KEY).compact
       end
 
-      # Nothing that is measured is below 0.
+      # No measured value is below 0.
       def interval(values)
         found = Lab::Statistics.median_interval(values) if values.any?
         found&.low&.negative? ? Lab::Statistics::Estimate.new(found.value, 0.0, found.high, found.count) : found
@@ -194,8 +195,8 @@ module Cuttle
         Verdict.new(claim, by, :untestable, [], reason, forecast)
       end
 
-      # A Verdict for each side that the claim's conditions have. If a published claim has two, or if the server that it
-      # is about can't be had, our core's is that of the model.
+      # A Verdict for each side that the claim's conditions have. If a published claim has two sides, or if the server
+      # that it is about is not available, the verdict on Cuttle's core is one on the model.
       def tried(claim)
         figures = claim.statements.flat_map(&:figures)
         sides = SIDES.values_at(*claim.sides)

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Studies
-    # What the tuner's model predicts, on our core, for claims that need more cores than there were. A measured
-    # condition gives the CPU time of a request. The least loaded condition with the same request gives the time that a
-    # request waits besides. The model computes the effect of more cores.
+    # Predictions of the tuner's model, for Cuttle's core, for claims that need more cores than the study had. A
+    # measured condition gives the CPU time of a request. The least loaded condition with the same request gives the
+    # time that a request waits. The model computes the effect of more cores.
     #
     # Rule: a forecast is not evidence. It gives no verdict, and reports mark it as a forecast.
     class Forecasts
-      # A metric by its name => the forecast's value in the metric's unit.
+      # A metric's name => the forecast's value in the metric's unit.
       FIGURES = { "rate" => lambda(&:rate), "p50" => ->(forecast) { forecast.p50 * 1000 },
                   "p99" => ->(forecast) { forecast.p99 * 1000 } }.freeze
 
@@ -16,7 +16,7 @@ module Cuttle
         @findings = findings
       end
 
-      # [[Statement, ratio or nil], …]: nil if a figure is none of the model's, or if it was not measured here.
+      # [[Statement, ratio or nil], …]: nil if the model does not have a figure, or if it was not measured here.
       def of(claim)
         claim.statements.map { |statement| [statement, ratio(statement, claim.cores)] }
       end
@@ -30,7 +30,7 @@ module Cuttle
         above / below if above && below
       end
 
-      # At full length, as findings are.
+      # The value at full length, like findings.
       def value(figure, cores)
         condition = condition(figure)
         return unless condition && FIGURES.key?(figure.metric)
@@ -58,8 +58,8 @@ module Cuttle
                            environment: @findings.results.environment)
       end
 
-      # Seconds that a request waits. With so few connections, each slot is either free or has a request that computes
-      # or waits.
+      # Seconds that a request waits. With so few connections, each slot is free or has a request that computes or
+      # waits.
       def wait(request)
         same = @findings.study.conditions.select { |each| each.request == request && ours?(each) && each.rate.nil? }
         condition = same.select { |each| @findings.runs(each).any? }
@@ -70,7 +70,7 @@ module Cuttle
         [(under_way / median(condition, &:rate)) - cpu, 0.0].max
       end
 
-      # Seconds of CPU time for each response.
+      # Seconds of CPU time per response.
       def cpu(condition)
         median(condition) { |run| run.server&.fetch("cpu_us", nil)&.fdiv(1e6) }
       end
@@ -80,7 +80,7 @@ module Cuttle
         Lab::Statistics.median(values) if values.any?
       end
 
-      # A thread for each connection: as many as there are connections.
+      # The setting with as many threads as connections.
       def setting(condition)
         threads = condition.threads.positive? ? condition.threads : condition.connections
         Tuner::Setting.new(engine: condition.model, workers: condition.workers, threads: threads)

@@ -8,7 +8,7 @@ module Cuttle
     #   kind          :rate and :time are converted to full length if a Scale shortened the requests; :plain is not
     #   reader        called with a Lab::Results::Run and the number of serving processes, returns a number or nil
     class Metric < Struct.new(:name, :title, :kind, :reader)
-      LEAST = 1e-6 # of a share: ratios need a number above 0
+      LEAST = 1e-6 # least value of a share, because ratios need a number above 0
 
       class << self
         # Raises KeyError.
@@ -20,8 +20,8 @@ module Cuttle
           ALL.keys
         end
 
-        # The busiest worker's CPU time divided by an equal share: 1 if all had the same. A supervisor beside the
-        # workers uses little.
+        # The CPU time of the busiest worker / an equal share: 1 if all used the same. A supervisor beside the workers
+        # uses little.
         def spread(run, workers)
           seconds = run.server["cpu_by_process"]&.max(workers)
           seconds.max * workers / seconds.sum if seconds&.length == workers && seconds.sum.positive?
@@ -43,7 +43,7 @@ module Cuttle
         { rate: scale.factor, time: 1 / scale.factor }.fetch(kind, 1.0)
       end
 
-      # Whether it may be read from that run. Wrong answers spoil every metric but their own number.
+      # Whether a run is valid for this metric. Wrong answers spoil every metric but their own number.
       def tells?(run)
         run.valid? || (name == "errors" && run.reasons.all? { |reason| reason.start_with?("wrong answers") })
       end

@@ -2,11 +2,11 @@
 
 module Cuttle
   module Studies
-    # How one row is measured, as the block of `published` or `trial` declares it.
+    # The measurement of one row, as the block of `published` or `trial` declares it.
     class Procedure
-      REQUESTS = 1000 # if the publication doesn't say
+      REQUESTS = 1000 # if the publication doesn't give the number
 
-      # Why it isn't measured, or nil.
+      # Why the row isn't measured, or nil.
       attr_reader :reason
 
       # row: Published::Row, which the block receives. Raises Failure.
@@ -22,31 +22,31 @@ module Cuttle
         Study::Entry.new(row, reason ? [] : conditions, reason)
       end
 
-      # Measures Cuttle. like: a server whose model and defaults it takes over. engine: that model. original: also
-      # measures that server itself, under the lab's name ("thin:threaded"); nil if it is no longer available. flags:
-      # further options of `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, if it repeats
-      # another condition on purpose.
+      # Measures Cuttle. like: a server whose model and defaults it uses. engine: that model. original: also measures
+      # that server itself, under the lab's name ("thin:threaded"); nil if it is no longer available. flags: further
+      # options of `cuttle serve`. ruby: the series of another Ruby ("3.4"). copy: a number, if it repeats another
+      # condition on purpose.
       def serve(engine:, like: nil, original: nil, **numbers)
         @servers << server("cuttle", engine, like, **numbers)
         other(original, **numbers) if original
       end
 
-      # Measures another of the lab's servers alone.
+      # Measures only another of the lab's servers.
       def other(name, **numbers)
         peer, model = name.split(":", 2)
         @servers << server(peer, model, nil, **numbers)
       end
 
-      # The request, and the number of connections that send it. requests: how many, at full length. rate: of an open
-      # loop, per second. delay, bandwidth: of a slow network, seconds and octets a second each way. tester: "ab",
-      # "siege", "wrk"; nil for cuttle load.
+      # The request, and the number of connections that send it. requests: their number, at full length. rate: of an
+      # open loop, per second. delay, bandwidth: of a slow network, in seconds and octets per second each way. tester:
+      # "ab", "siege", "wrk"; nil for cuttle load.
       def ask(request, connections:, requests: REQUESTS, rate: nil, poisson: nil, delay: nil, bandwidth: nil,
               tester: nil)
         @loads << { request: request, connections: connections, requests: requests || REQUESTS, rate: rate,
                     poisson: poisson, delay: delay, bandwidth: bandwidth, tester: tester }
       end
 
-      # Skips the row, and says why.
+      # Skips the row, with a reason.
       def skip(reason)
         @reason = reason
       end

@@ -9,7 +9,7 @@ module Cuttle
       # Metrics that were published as ranges.
       RANGES = { "rate" => %w[rps_min rps_max] }.freeze
 
-      # A line of a file. values: metric => number, or [low, high] where a range was published.
+      # A line of a file. values: metric => number, or [low, high] if a range was published.
       Row = Struct.new(:file, :line, :columns) do
         def [](name)
           columns[name]
@@ -20,8 +20,9 @@ module Cuttle
           file ? "#{file}, line #{line}" : "trial #{id}"
         end
 
-        # For our own rows: the text that distinguishes it from others of its id; "" if it is the only one.
-        def told
+        # For rows that were not published: the text that distinguishes the row from others with its id; "" if it is the
+        # only one.
+        def settings
           columns.except("id").map { |name, value| "#{name.tr("_", " ")} #{value}" }.join(", ")
         end
 
@@ -29,7 +30,7 @@ module Cuttle
           columns["id"]
         end
 
-        # A column as a whole number, or nil where it has none.
+        # A column as a whole number, or nil if it is empty.
         def number(name)
           Integer(columns[name].to_s, 10, exception: false)
         end
@@ -55,7 +56,7 @@ module Cuttle
         Dir.children("#{root}/published").grep(/\As.*\.csv\z/).sort
       end
 
-      # Id => the claim's sentence.
+      # Id => the sentence of the claim.
       def claims(root = ROOT)
         records("claims.csv", root).to_h { |record| record.values_at("study", "claim") }
       end

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Studies
-    # Findings for readers: on a terminal, as Markdown (the README of each study, and docs/studies.md over all of them),
-    # and as one HTML page over all studies.
+    # Reports of findings: on a terminal, as Markdown (the README of each study, and docs/studies.md about all of them),
+    # and as one HTML page about all studies.
     #
-    # Law: a report computes no statistics (Findings has done that) and starts nothing. What it says follows from the
-    # declarations and the results alone, so it is the same each time.
+    # Law: a report computes no statistics (Findings does) and starts nothing. It depends only on the declarations and
+    # the results, so it is the same each time.
     module Report
-      # What all reports share, under the names that it has there.
+      # What all reports share, under the names that it has in Cuttle::Report.
       Columns = Cuttle::Report::Columns
       Markup = Cuttle::Report::Markup
       Numbers = Cuttle::Report::Numbers

@@ -4,16 +4,16 @@ require "uri"
 
 module Cuttle
   module Studies
-    # A request: a path, and how long the work app must take, which a Scale shortens.
+    # A request: a path, and the durations of the work app's steps, which a Scale shortens.
     TIMES = %i[cpu_ms iowait_ms lock_ms query_ms render_ms].freeze
     Request = Struct.new(:path, :times, :parameters, keyword_init: true) do
-      # times: milliseconds by the work app's or the album's names. Other keys are further parameters.
+      # times: milliseconds, by the names of the work app or the album. Other keys are further parameters.
       def self.work(parameters, path: "/")
         times, others = parameters.partition { |name, _| TIMES.include?(name) }.map(&:to_h)
         new(path: path, times: times, parameters: others)
       end
 
-      # Whether a Scale makes it shorter.
+      # Whether a Scale shortens it.
       def scaled?
         times.values.any?(&:positive?)
       end

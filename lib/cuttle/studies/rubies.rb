@@ -4,14 +4,14 @@ require "rbconfig"
 
 module Cuttle
   module Studies
-    # The Rubies of this machine by series ("3.1"): this one, programs ruby, ruby3.4 and so on in the PATH, and those
-    # named in the environment variable RUBIES, paths separated by colons.
+    # The Rubies of this machine by series ("3.1"): this one, programs ruby, ruby3.4 and so on in the PATH, and those in
+    # the environment variable RUBIES, whose paths are separated by colons.
     module Rubies
       PROGRAM = /\Aruby[\d.]*\z/
 
       module_function
 
-      # Path of one, or nil.
+      # The path of that series' Ruby, or nil.
       def find(series)
         all[series]
       end

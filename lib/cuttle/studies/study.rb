@@ -2,13 +2,13 @@
 
 module Cuttle
   module Studies
-    # An experiment as it was published, and how it is made here. Frozen; made by Declaration.
+    # An experiment as published, and how it is made here. Frozen; made by Declaration.
     #
     #   name, title, source, question, design   texts
     #   flaws        known faults of the original
     #   app, profile name or path, and its profile, as in the lab
-    #   cores        number of server cores, or :all of them, including those of the load, which then has next to
-    #                nothing to do; nil: the lab's choice, with separate cores for both
+    #   cores        number of server cores, or :all, including the load's core, if the load has almost nothing to do;
+    #                 nil: the lab's choice, with separate cores for both
     #   rounds, warmup    as in the lab
     #   entries      Entries, in the published order
     #   claims       Claims
@@ -16,10 +16,10 @@ module Cuttle
       ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
 
       CONTROL = "control" # the copy of a condition
-      BEYOND = 10 # responses beyond a percentile
+      BEYOND = 10 # least number of responses beyond a percentile
 
-      # A published Row, and the Conditions that measure it: ours first, then the original server. reason: why there are
-      # none, or nil.
+      # A published Row, and the Conditions that measure it: Cuttle first, then the original server. reason: why there
+      # are none, or nil.
       Entry = Struct.new(:row, :conditions, :reason)
 
       attr_reader(*ATTRIBUTES)
@@ -34,12 +34,12 @@ module Cuttle
         entries.map { |entry| entry.row.id }.uniq
       end
 
-      # Whether a word of the command line selects it or a part of it.
+      # Whether a word of the command line selects the study or a part of it.
       def meant_by?(word)
         whole?(word) || ids.any? { |id| part?(id, word) } || claims.any? { |claim| part?(claim.id, word) }
       end
 
-      # The study reduced to what the words select, and what the selected claims need.
+      # The study, reduced to what the words select and what the selected claims need.
       def only(words)
         return self if words.any? { |word| whole?(word) }
 
@@ -60,19 +60,19 @@ module Cuttle
         entries.flat_map(&:conditions).uniq
       end
 
-      # The A/A control: the Condition that is measured twice, and its copy. What differs between the two is noise.
+      # The A/A control: the Condition that is measured twice, and its copy. Differences between the two are noise.
       def control
         twice = conditions.find { |condition| condition.copy.nil? && condition.tester.nil? } or return []
         [twice, twice.with(copy: CONTROL)]
       end
 
-      # The lab's load of a condition: with as many responses in each run as the percentiles need that claims are about.
+      # The lab's load of a condition: each run has as many responses as the percentiles in claims need.
       def load(condition, scale)
         load = condition.load(scale)
         load.merge("requests" => [load["requests"], least(condition)].max)
       end
 
-      # [claim, figure] of each claim about rows that aren't measured; it would stay undecided forever.
+      # [claim, figure] of each claim about rows that aren't measured; it could never be decided.
       def unmeasured
         pairs = claims.flat_map { |claim| claim.statements.flat_map(&:figures).map { |figure| [claim, figure] } }
         pairs.reject { |_, figure| entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.any? } }
@@ -87,7 +87,7 @@ module Cuttle
 
       private
 
-      # Responses that the percentiles need which claims say of a condition; 0 if they say none.
+      # The number of responses that the percentiles need that claims use for a condition; 0 without such a percentile.
       def least(condition)
         own = condition.copy == CONTROL ? condition.with(copy: nil) : condition
         figures = claims.flat_map { |claim| claim.statements.flat_map(&:figures) }.select(&:percentile)

@@ -4,27 +4,29 @@ require "json"
 
 module Cuttle
   module Tuner
-    # The answer, without a word of text: the reports write the sentences. Frozen; kept as one JSON object.
+    # The answer of a tune, as a value without text: the reports write the sentences. Frozen. It is kept as one JSON
+    # object.
     #
-    #   id, taken_at, command, app       of the tune; app is its name
-    #   kind          :best (nothing to compare with), :change (measurably better than what the user has), :fits (keeps
-    #                 the limits, which what the user has does not), :cheaper (as good, for less memory), :keep (nothing
-    #                 measurable is gained), :none (no setting keeps the limits; the choice is the nearest one)
+    #   id, taken_at, command, app       which tune this is; app is the app's name
+    #   kind          :best (there is no present setting), :change (measurably better than the present setting),
+    #                 :fits (keeps the limits, and the present setting does not), :cheaper (as good as the present one,
+    #                 with less memory), :keep (no setting is measurably better), :none (no setting keeps the limits;
+    #                 the choice comes nearest to them)
     #   choice        Outcome: the setting to run
-    #   present       Outcome of the user's setting, or nil; place: where that setting comes from
-    #   gains         { capacity:, p95: }: choice / present, an Estimate each, or nil
-    #   detectable    of :keep, the smallest difference of the capacity that would have been seen (0.04: 4%), or nil
-    #   threads       Threads: threads auto beside the best number of them, or nil
+    #   present       Outcome of the user's present setting, or nil; place: where that setting is written
+    #   gains         { capacity:, p95: }: choice / present, each an Estimate or nil
+    #   detectable    with :keep, the smallest difference in capacity that can be detected (0.04: 4%), or nil
+    #   threads       Threads: -t auto compared with the best number of threads, or nil
     #   limits        Limits
-    #   cores, here   that the server may use; that it was measured on
-    #   alternatives  Outcomes that nothing measurable sets apart from the choice, the cheapest first
+    #   cores, here   CPU cores that the server may use; CPU cores that it was measured on
+    #   alternatives  Outcomes that are not measurably different from the choice, the cheapest first
     #   what_ifs      a WhatIf for each neighbour of the choice
     #   map           capacities of workers x threads, a Map, or nil
-    #   checks        a Check for each figure that was predicted and measured
+    #   checks        a Check for each figure that was both predicted and measured
     #   changes       a Change for each circumstance that was tried
-    #   warnings      lines
-    #   edit          { "path", "diff", "refusal" } of the configuration file: what changes in it, or why it can't be
-    #                 changed; or nil
+    #   warnings      an Array of sentences
+    #   edit          { "path", "diff", "refusal" } of the configuration file: the change to it, or the reason why the
+    #                 tuner can't change it; or nil
     Advice = Struct.new(:id, :taken_at, :command, :app, :kind, :choice, :present, :place, :gains, :detectable, :threads,
                         :limits, :cores, :here, :alternatives, :what_ifs, :map, :checks, :changes, :warnings, :edit,
                         keyword_init: true) do
@@ -33,22 +35,22 @@ module Cuttle
         freeze
       end
 
-      # The demand that response times are of.
+      # The demand under which the response times hold.
       def demand
         choice.demand
       end
 
-      # The limits that the choice breaks: { name => how many times the limit }.
+      # The limits that the choice breaks: { name => the figure / the limit }.
       def excess
         choice.excess(limits)
       end
 
-      # How many times the demand's rate the choice can serve.
+      # The choice's capacity / the demand's rate.
       def headroom
         choice.capacity.value / demand.rate
       end
 
-      # Whether the figures are for more cores than there are here.
+      # Whether the figures are for more cores than this machine has.
       def extrapolated?
         cores > here
       end
@@ -57,7 +59,7 @@ module Cuttle
         Advice::Document.plain(super.merge(schema: Advice::SCHEMA))
       end
 
-      # Writes it to +path+; a reader always sees a whole file. Raises Failure.
+      # Writes the advice to +path+. A reader always sees a whole file. Raises Failure.
       def write(path)
         File.write("#{path}.new", "#{JSON.pretty_generate(to_h)}\n")
         File.rename("#{path}.new", path)
@@ -73,12 +75,13 @@ module Cuttle
 
       autoload :Document, "cuttle/tuner/advice/document"
 
-      # auto, number: Outcomes with the workers of the choice, both measured. loses: whether auto measurably loses, or
-      # may lose. detectable: the smallest difference of the capacity that would have been seen, or nil.
+      # auto, number: Outcomes with the workers of the choice, both measured. loses: whether auto is measurably worse,
+      # or might be. detectable: the smallest difference in capacity that the lab would have detected, or nil.
       Threads = Struct.new(:auto, :number, :loses, :detectable, keyword_init: true)
-      # from, to: Outcomes, both predicted; both measured if one of them has threads auto, and there are measurements.
+      # from, to: Outcomes. Both are predicted; both are measured if one of them has -t auto and both were verified.
       WhatIf = Struct.new(:from, :to, keyword_init: true)
-      # Rows of requests per second: one for each number of workers, one value for each of threads (numbers, and auto).
+      # Requests per second: a row for each number of workers, and in it a value for each entry of threads (numbers and
+      # auto).
       Map = Struct.new(:engine, :workers, :threads, :rows, keyword_init: true)
       # figure: :capacity, :p50, …; predicted, measured: Estimates.
       Check = Struct.new(:setting, :demand, :figure, :predicted, :measured, keyword_init: true) do
@@ -87,14 +90,14 @@ module Cuttle
           measured.value / predicted.value
         end
 
-        # Whether the interval of the prediction and that of the measurement have a value in common.
+        # Whether the intervals of the prediction and of the measurement overlap.
         def held?
           low, high = [measured.low || measured.value, measured.high || measured.value]
           low <= (predicted.high || predicted.value) && high >= (predicted.low || predicted.value)
         end
       end
-      # what: :cores, :wait or :rate. value: cores; the factor of the waiting; requests per second. outcome: of the best
-      # setting then.
+      # what: :cores, :wait or :rate. value: the number of cores, the factor of the waiting, or requests per second.
+      # outcome: the best setting's Outcome under that change.
       Change = Struct.new(:what, :value, :outcome, keyword_init: true)
 
       # The Advice in the file at +path+. Raises Failure.
@@ -103,7 +106,7 @@ module Cuttle
       rescue SystemCallError => error
         raise Failure, "#{path}: #{Load.reason(error)}"
       rescue JSON::ParserError, ArgumentError, TypeError, KeyError, NoMethodError
-        raise Failure, "#{path}: no advice of cuttle tune"
+        raise Failure, "#{path}: not an advice of cuttle tune"
       end
     end
   end

@@ -2,16 +2,16 @@
 
 module Cuttle
   module Tuner
-    # Makes the Advice of what was searched and verified. It measures nothing; all it adds is forecasts of what the user
-    # may ask next.
+    # Makes the Advice from the results of the search and the verification. It measures nothing. It adds only forecasts
+    # that answer the user's likely next questions.
     class Advisor
-      CHEAPER = 0.9 # of the present memory; less is worth a change by itself
+      CHEAPER = 0.9 # share of the present memory; a setting that takes less is worth a change for that alone
       ALTERNATIVES = 5
-      QUICK = 10 # forecasts of a search under other circumstances
-      WAITS = 0.1 # of the CPU time; an app that waits less does not care how slow its database is
+      QUICK = 10 # forecasts in a search under changed circumstances
+      WAITS = 0.1 # share of the CPU time; in an app that waits less, the database's speed hardly matters
 
-      # options: Tuner::Options. profile: with the corrections of +verified+. verified: Verified, or nil. here: cores of
-      # the servers in the verification. model: makes a model of a profile.
+      # options: Tuner::Options. profile: includes the corrections of +verified+. verified: Verified, or nil. here: the
+      # number of CPU cores that the servers had in the verification. model: makes a model of a profile.
       def initialize(options, profile:, verified:, cores:, here:, model: Model.method(:new))
         @options = options
         @profile = profile
@@ -23,7 +23,7 @@ module Cuttle
         @ranking = Ranking.new(limits: @limits, present: options.present)
       end
 
-      # about: further members of Advice (id, taken_at, app, warnings).
+      # about: the remaining members of Advice (id, taken_at, app, warnings).
       def advice(**about)
         @search = search(@profile, @cores, @limits, demand: measured_demand)
         compare_with(chosen) if measurements.any?
@@ -34,7 +34,7 @@ module Cuttle
 
       private
 
-      # Everything is predicted as beside that setting, which was measured.
+      # Bases all predictions on that setting, which was measured.
       def compare_with(setting)
         @base = setting
         @search = search(@profile, @cores, @limits, demand: measured_demand)
@@ -52,13 +52,15 @@ module Cuttle
           alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
-      # What counts: measured settings where there are any, otherwise all. They are ranked by themselves, because a
-      # prediction that none of them reaches would leave no equals to take the cheapest of.
+      # The best setting: of the measured ones if there are any, otherwise of all. Measured settings are ranked
+      # separately. Otherwise a prediction that no measured setting reaches would leave none of them among the equals,
+      # from which the cheapest is chosen.
       def best
         @best ||= measurements.any? ? threads.best(*measured) : predicted
       end
 
-      # Only a measurement takes a user of threads auto to a number of them.
+      # The best prediction. A user of -t auto is advised to set a number of threads only on the ground of a
+      # measurement.
       def predicted
         first = ordered.first
         auto = @found.grid.auto_beside(first.setting) if present&.setting&.auto?
@@ -74,7 +76,7 @@ module Cuttle
         Threads.new(@verified, ranking: @ranking, limits: @limits)
       end
 
-      # Threads auto beside a number, as they were measured with the workers of the choice; or nil.
+      # -t auto compared with a number of threads, as measured with the workers of the choice; or nil.
       def rivals
         @rivals ||= threads.beside(chosen, measured)
       end
@@ -88,7 +90,7 @@ module Cuttle
         @ordered ||= @ranking.order(outcomes(measurements.keys | @found.outcomes.map(&:setting)))
       end
 
-      # Predicted, with what was measured.
+      # The settings' predicted Outcomes; measured figures replace predicted ones.
       def outcomes(settings)
         settings.map do |setting|
           outcome, found = @search.outcome(setting), measurements[setting]
@@ -96,12 +98,13 @@ module Cuttle
         end
       end
 
-      # Response times that were measured hold at their rate. The model that was corrected since may have another one.
+      # The demand at which response times were measured. The model, which was corrected since, may choose another one.
       def measured_demand
         Demand.open(@verified.rate) if measurements.any?
       end
 
-      # They are of the cores here, so they say nothing of other numbers of cores but by the model's corrections.
+      # Measurements hold only for the cores of this machine. For other numbers of cores, they count only as corrections
+      # of the model.
       def measurements
         @cores == @here && @verified ? @verified.measurements : {}
       end
@@ -116,7 +119,8 @@ module Cuttle
         cheaper?(best) ? :cheaper : :keep
       end
 
-      # Whether the capacity is measurably higher, and of use: beyond a target rate with room it is not.
+      # Whether the capacity is measurably higher, and useful. Capacity beyond the target rate and some headroom is not
+      # useful.
       def more?(outcome)
         return false if @limits.rate && present.capacity.value >= @limits.rate / Ranking::ROOM
 
@@ -127,7 +131,7 @@ module Cuttle
         better?(:p95, outcome) { outcome.p95 && outcome.p95.value < present.p95.value * (1 - Ranking::TAIL) }
       end
 
-      # By the lab's comparison where both were measured, otherwise by the block.
+      # Whether the outcome is better by the lab's comparison if both were measured, and by the block otherwise.
       def better?(measure, outcome)
         return yield unless outcome.measured && present.measured
 
@@ -150,7 +154,7 @@ module Cuttle
         gains = %i[capacity p95].to_h do |measure|
           [measure, comparison(measure, choice)&.ratio || ratio(present[measure], choice[measure])]
         end
-        # Response times of a server that can't keep up grow with the length of the run.
+        # The response times of an overloaded server depend on the length of the run.
         [present, choice].any?(&:overloaded?) ? gains.merge(p95: nil) : gains
       end
 
@@ -160,12 +164,12 @@ module Cuttle
         Lab::Statistics::Estimate.new(other.value / one.value, nil, nil, nil)
       end
 
-      # What the verification would have seen of every setting that it tried.
+      # The smallest difference that the verification would have detected for every setting that it tried.
       def detectable
         ordered.filter_map { |outcome| comparison(:capacity, outcome)&.detectable }.max
       end
 
-      # What it changes in the configuration file, or why that can't be done.
+      # The change to the configuration file, or the reason why it can't be made.
       def edit(setting)
         path = @options.configuration or return
         edit = Edit.new(path)
@@ -173,7 +177,7 @@ module Cuttle
         { "path" => path, "refusal" => refusal, "diff" => (edit.diff(setting) unless refusal) }
       end
 
-      # As good as the choice, as far as anything can tell.
+      # Settings that are not known to be worse than the choice.
       def alternatives(choice)
         keeping = ordered.select { |outcome| outcome.excess(@limits).empty? }
         least = keeping.filter_map(&:memory).min
@@ -181,8 +185,8 @@ module Cuttle
         equals.sort_by { |outcome| @ranking.cost(outcome, least) }.first(ALTERNATIVES)
       end
 
-      # The neighbours of the choice, by the model on both sides. It takes threads auto for a number of them, so if both
-      # were measured, the measurement takes the model's place.
+      # The differences to the neighbours of the choice. The model predicts both sides. It treats -t auto as a number of
+      # threads, so the measurements replace the predictions if both settings were measured.
       def what_ifs
         from = @search.outcome(chosen)
         near = @found.grid.around(chosen) | [from.stand_in].compact
@@ -196,7 +200,7 @@ module Cuttle
         kind_of(best) == :keep ? present.setting : best.setting
       end
 
-      # Of the chosen engine if it has threads, otherwise of the first one that has.
+      # The map of the chosen engine if it has threads, otherwise of the first engine that has threads.
       def map
         engine = [chosen.engine, "hybrid", *@options.engines].find do |name|
           @options.engines.include?(name) && Engines.traits(name).pooled?
@@ -210,7 +214,7 @@ module Cuttle
         Advice::Map.new(engine: engine, workers: workers, threads: choices, rows: rows)
       end
 
-      # What the profile alone predicted, beside what was then measured.
+      # The predictions of the profile alone, compared with the measurements that followed.
       def checks
         return [] unless @verified
 
@@ -229,7 +233,7 @@ module Cuttle
         @before ||= @profile.with(corrections: [])
       end
 
-      # The capacity is compared with the rate of the same closed loop.
+      # The capacity is compared with the rate in the same closed loop.
       def check(name, measured, forecast, margin)
         predicted = margin.around(name, name == :capacity ? closed(forecast) : forecast)
         return unless predicted&.value&.finite? && measured.value.positive?
@@ -242,7 +246,7 @@ module Cuttle
         Forecast.new(**forecast.to_h, capacity: forecast.rate)
       end
 
-      # The best setting with twice the cores, with a database that is twice as slow, at twice the rate.
+      # The best settings with twice the cores, with a database that takes twice as long, and at twice the rate.
       def changes
         [change(:cores, @cores * 2, cores: @cores * 2),
          (change(:wait, 2, wait: 2) if @profile.mean_wait > WAITS * @profile.mean_cpu),

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Tuner
-    # A profile under other circumstances: requests that wait or compute so many times as long.
+    # Changes a profile: its requests wait or compute a given number of times as long.
     module Circumstances
       module_function
 

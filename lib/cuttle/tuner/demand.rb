@@ -2,8 +2,9 @@
 
 module Cuttle
   module Tuner
-    # How an app is loaded. Closed: so many connections, each sends its next request when the last one is answered.
-    # Open: requests per second at random times (Poisson), whatever the server does. One of the two is nil.
+    # How an app is loaded. Closed: each of a number of connections sends its next request when it has the last
+    # response. Open: requests per second at random times (Poisson), independent of the server's responses. One of the
+    # two is nil.
     Demand = Struct.new(:connections, :rate, keyword_init: true) do
       def self.closed(connections)
         new(connections: connections).freeze

@@ -5,10 +5,10 @@ require "ripper"
 
 module Cuttle
   module Tuner
-    # Changes the words engine, workers and threads in a configuration file, ours or Puma's, and nothing else in it, but
-    # for what goes with threads :auto: that comes and leaves with it. A word is changed where the file says it plainly:
-    # at the top level, on one line, with literal values. What a file computes or decides is for its author: then
-    # #refusal says which line.
+    # Changes the settings engine, workers and threads in a configuration file, Cuttle's or Puma's. It changes nothing
+    # else, except settings that belong to `threads :auto`: it adds and removes those with it. It changes only plain
+    # settings: at the top level, on one line, with literal arguments. It leaves computed or conditional settings to the
+    # file's author, and #refusal names their line.
     class Edit
       autoload :Diff, "cuttle/tuner/edit/diff"
 
@@ -17,18 +17,18 @@ module Cuttle
 
         # The setting that cuttle tune found.
       RUBY
-      DEFAULT = Setting.new.engine # of a file that names none; it is Puma's model too
-      OVERRIDES = "like" # its presets are stronger than the file's own words
+      DEFAULT = Setting.new.engine # in a file without a setting for it; it is also Puma's model
+      OVERRIDES = "like" # its presets take precedence over the file's own settings
       LITERALS = %i[on_int on_sp on_comma on_tstring_beg on_tstring_content on_tstring_end on_symbeg on_lparen
                     on_rparen].freeze
       END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
 
-      # A word as a file says it: its line (from 0), and where it begins and ends in it.
+      # Where a setting is in a file: its line (from 0), and the columns at which it begins and ends.
       Place = Struct.new(:line, :from, :to)
 
       attr_reader :path
 
-      # path: of the file, which need not be there.
+      # path: the file's path; the file need not exist.
       def initialize(path)
         @path = path
         @there = File.file?(path)
@@ -40,7 +40,7 @@ module Cuttle
         raise Failure, "can't read #{path}: #{Load.reason(error)}"
       end
 
-      # Why the file can't be changed for +setting+, in one line; nil if it can.
+      # Why the file can't be changed to +setting+, in one line; nil if it can.
       def refusal(setting)
         return "#{path}: #{Load.reason(Errno::EACCES.new)}" if @there && !File.writable?(path)
         return "#{path}: Puma has no engine #{setting.engine}" if @puma && setting.engine != DEFAULT
@@ -50,12 +50,12 @@ module Cuttle
         [*words(setting).keys, *of_auto(setting)].lazy.filter_map { |word| strange(word, setting) }.first
       end
 
-      # The text with +setting+. Raises Failure.
+      # The file's text, changed to +setting+. Raises Failure.
       def text(setting)
         refusal(setting)&.then { |reason| raise Failure, reason }
         lines = @lines.map(&:dup)
         said, missing = words(setting).partition { |word, _| place(word) }
-        # From the end, so that a change moves no place that is still to be changed.
+        # Changes go from the end to the beginning, so that no change moves a place that is still to be changed.
         said.map { |word, code| [place(word), code] }.sort_by { |place, _| [-place.line, -place.from] }
             .each { |place, code| put(lines, place, code) }
         of_auto(setting).flat_map { |word| plain(word) }.each { |place| lines[place.line] = "" }
@@ -63,12 +63,12 @@ module Cuttle
         lines.join
       end
 
-      # The difference that it makes, as `diff -u` writes it; empty if it makes none. Raises Failure.
+      # The change as `diff -u` writes it; empty if there is none. Raises Failure.
       def diff(setting)
         Diff.new(@there ? @text : "", text(setting), path).to_s
       end
 
-      # Raises Failure.
+      # Writes the changed file. Raises Failure.
       def write(setting)
         changed = text(setting)
         FileUtils.mkdir_p(File.dirname(path))
@@ -79,7 +79,7 @@ module Cuttle
 
       private
 
-      # Word => the code that says it.
+      # Each setting's name => the code for it.
       def words(setting)
         { "engine" => ("engine #{setting.engine.inspect}" if !@puma && engine?(setting)),
           "workers" => "workers #{setting.workers}",
@@ -87,7 +87,7 @@ module Cuttle
           "max_threads" => ("max_threads #{setting.max_threads}" if setting.max_threads) }.compact
       end
 
-      # Words that a file may say only with threads :auto, which the setting replaces.
+      # Settings that are valid only with `threads :auto`, which the change removes.
       def of_auto(setting)
         return [] if @puma
 
@@ -99,7 +99,7 @@ module Cuttle
         code_at(place).any? { |_, _, text| text == "auto" }
       end
 
-      # The default needs no word.
+      # A file needs no setting for the default engine.
       def engine?(setting)
         setting.engine != DEFAULT || said("engine").any?
       end
@@ -111,20 +111,20 @@ module Cuttle
       end
 
       def like
-        "#{path}:#{said(OVERRIDES).first.line + 1}: like is stronger than engine, workers and threads: take it out, " \
-          "or change the file by hand"
+        "#{path}:#{said(OVERRIDES).first.line + 1}: like takes precedence over engine, workers and threads: " \
+          "remove it, or change the file by hand"
       end
 
-      # Why the file's +word+ can't be changed, or nil.
+      # Why the setting +word+ in the file can't be changed, or nil.
       def strange(word, setting)
         plain = plain(word)
         other = (said(word).map(&:line) - plain.map(&:line)).first or return
         code = words(setting)[word]
         "#{path}:#{other + 1}: #{word} depends on something, or is not on a line of its own; " \
-          "#{code ? "write #{code.inspect} there" : "take it out"} by hand"
+          "#{code ? "write #{code.inspect} there" : "remove it"} by hand"
       end
 
-      # The last one counts.
+      # The last call of a setting counts.
       def place(word)
         plain(word).last
       end
@@ -136,7 +136,7 @@ module Cuttle
         end
       end
 
-      # Places of the calls that can be changed.
+      # Places of the calls that the tuner can change.
       def plain(word)
         said(word).filter_map do |place|
           code = code_at(place)
@@ -159,18 +159,18 @@ module Cuttle
                .take_while { |_, kind,| !END_OF_CODE.include?(kind) }
       end
 
-      # Where the code ends: before the space at its end.
+      # The column where the code ends, without trailing space.
       def finish(code)
         (_, column), _, text = code.reverse.find { |_, kind, _| kind != :on_sp }
         column + text.length
       end
 
-      # [line, column] of the calls that are statements of the file itself.
+      # [line, column] of each call that is a statement at the file's top level.
       def top_level
         @top_level ||= (Ripper.sexp(@text) || [nil, []])[1].filter_map { |statement| name(statement)&.at(2) }
       end
 
-      # The token of the method that a statement calls, without a receiver: workers 2, workers(2).
+      # The token of the method that a statement without a receiver calls: workers 2, workers(2).
       def name(statement)
         kind, called = statement
         token = kind == :command ? called : (called[1] if kind == :method_add_arg && called[0] == :fcall)
@@ -182,7 +182,7 @@ module Cuttle
         lines[place.line] = [line[0...place.from], code, line[place.to..]].join
       end
 
-      # After the last of these words; in a file without them, at the end.
+      # Adds the code after the last of these settings, or at the end of a file without them.
       def add(lines, code)
         last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
         lines[last] = "#{lines[last].chomp}\n" unless lines.empty? || lines[last].empty?

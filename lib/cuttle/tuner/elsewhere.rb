@@ -2,15 +2,15 @@
 
 module Cuttle
   module Tuner
-    # Where a profile was made, against where we are.
+    # Compares the machine of a profile with this machine.
     module Elsewhere
       FACTS = %w[cpu cores memory ruby yjit].freeze
 
       module_function
 
-      # What differs: "cpu: Xeon there, EPYC here". Empty on the same machine under the same Ruby.
+      # The differences: "cpu: Xeon there, EPYC here". Empty on the same machine with the same Ruby.
       def differences(profile, cpus)
-        there = profile.environment or return ["it does not say of which"]
+        there = profile.environment or return ["the profile does not name its machine"]
         here = Lab::Machine.facts(Lab::Machine::Cores.new(**cpus))
         FACTS.reject { |name| there[name] == here[name] }.map do |name|
           "#{name}: #{told(name, there[name])} there, #{told(name, here[name])} here"
@@ -21,7 +21,7 @@ module Cuttle
         name == "memory" && value ? Load::Units.size(value) : value.inspect.delete('"')
       end
 
-      # How many cores the servers of a tune have: on this machine, or on that of a profile that is only asked.
+      # The number of cores for the servers of a tune: on this machine, or with --no-verify on the profile's machine.
       def server_cores(options, profile)
         there = profile.environment&.fetch("server_cores", nil)
         options.kept && !options.verify && there ? there.length : Lab::Machine::Cores.new(**options.cpus).server.length

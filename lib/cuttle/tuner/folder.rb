@@ -6,7 +6,7 @@ require "time"
 
 module Cuttle
   module Tuner
-    # The directory of a tune: what was asked for, and all that was found so far.
+    # The directory of a tune: its options, and all of its results so far.
     #
     #   tune.json             the options, for --resume
     #   mix.jsonl             the requests, unless each is a GET of one path
@@ -19,11 +19,11 @@ module Cuttle
       SCHEMA = "cuttle-tune/1"
       PARTIAL = "profile-partial.json"
       MIX = "mix.jsonl"
-      KEPT = Options::DEFAULTS.keys - %i[directory requests] # of the options
+      KEPT = Options::DEFAULTS.keys - %i[directory requests] # the options that are kept
 
       attr_reader :path
 
-      # Creates one for these Options, named after the time. Raises Failure.
+      # Creates a folder for these Options. Its name is the time. Raises Failure.
       def self.create(options)
         name = Time.now.strftime("%Y%m%d-%H%M%S")
         FileUtils.mkdir_p(options.directory)
@@ -44,7 +44,7 @@ module Cuttle
 
       private_class_method :make
 
-      # The newest folder below +directory+ that has +file+, or nil.
+      # The newest folder below +directory+ that contains +file+, or nil.
       def self.latest(directory, file)
         Dir[File.join(directory, "*", file)].max_by { |path| File.mtime(path) }&.then { |path| new(File.dirname(path)) }
       end
@@ -65,7 +65,7 @@ module Cuttle
         File.exist?(at(name))
       end
 
-      # Keeps the options, and the requests as a file.
+      # Writes the options, and the requests to a file of their own.
       def begin_with(options)
         mix = options.requests ? Requests.write(options.requests, at(MIX)) : options.mix
         values = KEPT.to_h { |name| [name.to_s, options.public_send(name)] }
@@ -74,7 +74,7 @@ module Cuttle
                        "present" => options.present&.to_h })
       end
 
-      # The Options that it was created with. Raises Failure.
+      # The Options that the folder was created with. Raises Failure.
       def options
         state = JSON.parse(File.read(at(STATE)))
         raise KeyError unless state["schema"] == SCHEMA
@@ -84,9 +84,9 @@ module Cuttle
                              present: given[:present] && Setting.new(**symbols(given[:present])),
                              directory: File.dirname(path))
       rescue Errno::ENOENT
-        raise Failure, "nothing to resume in #{path}: #{STATE} is missing"
+        raise Failure, "can't resume in #{path}: #{STATE} is missing"
       rescue JSON::ParserError, TypeError, ArgumentError, KeyError, NoMethodError
-        raise Failure, "#{at(STATE)}: not what cuttle tune wrote"
+        raise Failure, "#{at(STATE)}: not written by cuttle tune"
       end
 
       # The lab's results of the last verification, or nil.

@@ -2,15 +2,15 @@
 
 module Cuttle
   module Tuner
-    # What a setting occupies once it has all of its threads: memory, and connections to the database. Each is nil where
-    # the profile doesn't know it.
+    # The resources of a setting once it has started all of its threads: memory and database connections. Each is nil if
+    # it is not in the profile.
     class Footprint
       def initialize(profile)
         @memory = profile.memory
         @connections = profile.connections
       end
 
-      # Octets, PSS of all processes.
+      # PSS of all processes, in octets.
       def memory(setting)
         return unless @memory && @memory["worker"]
 
@@ -20,7 +20,7 @@ module Cuttle
         @memory["base"].to_f + (setting.processes * (@memory["worker"] + more))
       end
 
-      # Connections to the database, of all processes.
+      # Database connections of all processes.
       def connections(setting)
         return unless @connections
 
@@ -28,7 +28,7 @@ module Cuttle
         (setting.processes * held).ceil
       end
 
-      # Whether it keeps those Limits.
+      # Whether the setting keeps those Limits.
       def within?(setting, limits)
         { memory: memory(setting), connections: connections(setting) }
           .none? { |name, value| value && limits[name] && value > limits[name] }

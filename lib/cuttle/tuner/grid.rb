@@ -2,23 +2,23 @@
 
 module Cuttle
   module Tuner
-    # The settings that are worth a look: every engine with every number of workers and threads up to those that can't
-    # help any more, and with threads auto where the engine has that. A request that computes for S and waits for Z
-    # keeps a core busy with 1 + Z / S slots; twice as many are enough for requests that differ.
+    # The settings that are worth considering: each engine with each useful number of workers and threads, and with -t
+    # auto if the engine has it. A request that computes for S and waits for Z keeps a core busy with 1 + Z / S slots.
+    # Twice as many are enough for requests that differ.
     class Grid
       RUNGS = [*1..6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128].freeze
-      SPARE = 2 # times the slots that keep the cores busy
+      SPARE = 2 # times as many slots as keep the cores busy
       WORKERS = [*2..8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, 64].freeze
-      LEAST_CHOICE = 2 # threads that auto may start; with fewer it has nothing to choose
-      LEAST_THREADS = 5 # the highest number of threads that is always tried: users ask about these
+      LEAST_CHOICE = 2 # the fewest threads that auto may be limited to; with fewer it has no choice
+      LEAST_THREADS = 5 # all numbers of threads up to this one are tried: users ask about them
 
-      # The engines that serve any app. Ractors need an app that they can share, so they must be named.
+      # The engines that serve any app. The engine ractors needs an app that is shareable, so users must name it.
       def self.engines
         Engines.names.reject { |name| Engines.traits(name).ractors? }
       end
 
-      # cores: how many the server may use. limits: that auto has to keep with as many threads as it may start. most:
-      # such a limit that the user has set already, or nil.
+      # cores: the number that the server may use. limits: -t auto must keep them with all the threads that it may
+      # start. most: the user's own limit for auto, or nil.
       def initialize(profile, engines:, cores:, limits: Limits.new, most: nil)
         @engines = engines
         @cores = cores
@@ -29,7 +29,7 @@ module Cuttle
         @autos = {}
       end
 
-      # Slots that keep all cores busy, with spare ones.
+      # The number of slots that keep all cores busy, with a reserve.
       def slots
         (@slots * @cores * SPARE).ceil
       end
@@ -41,7 +41,7 @@ module Cuttle
         end
       end
 
-      # What the threads of +engine+ may be: numbers, and auto; nil without a pool.
+      # The choices of threads with +engine+: numbers and auto; nil without a pool.
       def choices(engine)
         traits = Engines.traits(engine)
         return [nil] unless traits.pooled?
@@ -49,7 +49,7 @@ module Cuttle
         traits.adaptive? ? [*threads, Setting::AUTO] : threads
       end
 
-      # The Setting; nil for an auto that the limits leave no choice.
+      # The Setting; nil if the limits leave auto no choice.
       def at(engine, workers, choice)
         return Setting.new(engine: engine, workers: workers, threads: choice) unless choice == Setting::AUTO
 
@@ -61,7 +61,7 @@ module Cuttle
         at(setting.engine, setting.workers, Setting::AUTO) if setting.traits.adaptive?
       end
 
-      # Numbers of workers for +engine+. One worker serves as one process without workers does, but costs a supervisor.
+      # Numbers of workers for +engine+. One worker serves like one process without workers, but costs a supervisor.
       def workers(engine)
         most = Engines.traits(engine).inline? ? slots : (@cores + [@cores, 2].min)
         [0, *WORKERS.take_while { |number| number <= [most, 2].max }, *(@cores if @cores > 1)].uniq.sort
@@ -72,7 +72,7 @@ module Cuttle
         RUNGS.take_while { |rung| rung <= [(@slots * SPARE).ceil, LEAST_THREADS].max }
       end
 
-      # The settings next to +setting+: one step in workers or threads, and auto in place of a number.
+      # The neighbours of +setting+: one step in workers or threads, and auto in place of a number.
       def around(setting)
         steps = [[1, 0], [-1, 0], *([[0, 1], [0, -1]] if setting.threads.is_a?(Integer))]
         near = steps.filter_map { |workers, threads| step(setting, workers, threads) }
@@ -86,7 +86,7 @@ module Cuttle
         (1 + (profile.mean_wait / cpu)).clamp(1, RUNGS.last)
       end
 
-      # Where the limits leave fewer threads than the server would start, they are auto's limit.
+      # -t auto. If the limits allow fewer threads than the server would start, they become its --max-threads.
       def auto(engine, workers)
         free = Setting.new(engine: engine, workers: workers, threads: Setting::AUTO, max_threads: @most)
         fewer = (free.most_threads - 1).downto(LEAST_CHOICE).map { |most| Setting.new(**free.to_h, max_threads: most) }
@@ -99,7 +99,7 @@ module Cuttle
         at(setting.engine, processes, choice) if processes && (choice || threads.zero?)
       end
 
-      # The number +steps+ away in +numbers+, which need not have +number+ itself.
+      # The number +steps+ away in +numbers+, which need not contain +number+.
       def neighbour(numbers, number, steps)
         return number if steps.zero?
 

@@ -2,14 +2,14 @@
 
 module Cuttle
   module Tuner
-    # What a setting must keep. Each is nil where it doesn't matter. Frozen.
+    # The limits that a setting must keep. nil: no limit. Frozen.
     #
-    #   cores        that the server may use
+    #   cores        CPU cores that the server may use
     #   memory       octets, PSS of all processes together
-    #   connections  to the database, of all processes together
-    #   rate         requests per second that come (the target)
-    #   p99          seconds, response time at the rate of the demand: the target, or what a Search takes without one
-    #   queue_p99    seconds, waiting for a slot at that rate
+    #   connections  database connections, of all processes together
+    #   rate         requests per second that the setting must serve (the target)
+    #   p99          response time in seconds at the demand's rate: the target rate, or the rate that a Search chooses
+    #   queue_p99    seconds that requests wait for a slot at that rate
     Limits = Struct.new(:cores, :memory, :connections, :rate, :p99, :queue_p99, keyword_init: true) do
       def initialize(**)
         super
@@ -19,8 +19,7 @@ module Cuttle
         freeze
       end
 
-      # The names of the limits that a Forecast breaks: [] if it keeps them all. A figure that isn't known keeps its
-      # limit.
+      # The names of the limits that a Forecast breaks; [] if it keeps all of them. An unknown figure breaks no limit.
       def broken(forecast)
         times = forecast.demand.open? ? { p99: forecast.p99, queue_p99: forecast.queue_p99 } : {}
         broken = { memory: forecast.memory, connections: forecast.connections, **times }

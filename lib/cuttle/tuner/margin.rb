@@ -2,15 +2,15 @@
 
 module Cuttle
   module Tuner
-    # How far a prediction may be off: 90% intervals. It begins with what the model was found to miss by (SPREAD, see
-    # docs/tuning.md), and learns from the corrections of a profile: each is one more observation of the same error.
+    # The 90% interval of a prediction. It starts from the errors that the model was found to have (SPREAD, see
+    # docs/tuning.md). Each correction in a profile adds one observation of the same error.
     class Margin
       CONFIDENCE = 0.9
-      # Standard deviations of log(measured / predicted), for a profile that nothing was corrected in.
+      # Standard deviations of log(measured / predicted), for a profile without corrections.
       SPREAD = { capacity: 0.04, p50: 0.08, p95: 0.10, p99: 0.16, queue_p99: 0.4 }.freeze
-      WORTH = 6 # corrections that SPREAD counts for
-      BEYOND = 2 # an extrapolation to other cores misses by so much more
-      # The figure in a correction that tells of each.
+      WORTH = 6 # SPREAD counts as much as this many corrections
+      BEYOND = 2 # an extrapolation to other cores has this many times the error
+      # Figures whose errors a correction has under another name.
       TOLD = { capacity: "rate" }.freeze
 
       def initialize(profile)
@@ -18,7 +18,7 @@ module Cuttle
         @spreads = {}
       end
 
-      # An Estimate of the figure +name+ of +forecast+; nil if there is none.
+      # An Estimate for the figure +name+ of +forecast+; nil if the forecast does not have it.
       def around(name, forecast)
         value = forecast[name] or return
         return Lab::Statistics::Estimate.new(value, nil, nil, nil) unless value.finite? && value.positive?
@@ -40,7 +40,7 @@ module Cuttle
 
       private
 
-      # The capacity is compared in closed loops, response times in open ones.
+      # Capacities are compared in closed loops, response times in open loops.
       def errors(name)
         key = TOLD.fetch(name, name.to_s)
         @corrections.filter_map do |each|

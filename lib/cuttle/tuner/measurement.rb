@@ -2,8 +2,8 @@
 
 module Cuttle
   module Tuner
-    # What the lab measured of a setting: capacity in a closed loop, response times at a rate. Estimates, in responses
-    # per second and seconds; memory is octets. nil is what was not measured. Frozen.
+    # The lab's measurement of a setting: its capacity in a closed loop and its response times at a rate. The members
+    # are Estimates, in responses per second and seconds; memory is in octets. nil: not measured. Frozen.
     Measurement = Struct.new(:setting, :capacity, :rate, :p50, :p95, :p99, :memory, :rounds, :errors,
                              keyword_init: true) do
       def initialize(**)
@@ -11,7 +11,7 @@ module Cuttle
         freeze
       end
 
-      # rows: Lab::Analysis::Row by :closed and :open, either may be nil.
+      # rows: the Lab::Analysis::Row of :closed and of :open; either may be nil.
       def self.of(setting, closed:, open:)
         rows = [closed, open].compact.select(&:measured?)
         new(setting: setting, capacity: (closed.rate if closed&.measured?),

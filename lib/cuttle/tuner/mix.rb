@@ -2,7 +2,7 @@
 
 module Cuttle
   module Tuner
-    # The requests that a profile is measured with, by kind: /posts/17 and /posts/18 are one kind, GET /posts/:id.
+    # The requests that a profile is measured with, by kind: /posts/17 and /posts/18 are of the kind GET /posts/:id.
     #
     #   Mix.from_log("production.log") { |count, reason| warn "left out: #{count} #{reason}" }   # => [Load::Request, …]
     #   Mix.shapes(requests)                                                                     # => [Mix::Shape, …]
@@ -11,7 +11,7 @@ module Cuttle
       autoload :Log, "cuttle/tuner/mix/log"
       autoload :Path, "cuttle/tuner/mix/path"
 
-      # Requests of one kind. weight: of all of them. Equal if identical.
+      # Requests of one kind. weight: the sum of their weights. Equal if identical.
       class Shape
         attr_reader :name, :requests, :weight
 
@@ -25,15 +25,15 @@ module Cuttle
 
       module_function
 
-      # The requests of an access log: ours (common, combined, json), Puma's (--log-requests), Rails' (production.log).
-      # Each kind has a few of its paths, and the weight that it had in the log. unsafe: whether requests that may
-      # change something are replayed, without the body, which no log has. Yields, where something is left out, how many
-      # requests, and which ("answered with an error"). Raises UsageError.
+      # The requests in an access log: Cuttle's (common, combined, json), Puma's (--log-requests), or Rails'
+      # (production.log). Each kind has a few of its paths, and its weight is its number of requests in the log. unsafe:
+      # whether to include requests that may change data; they are sent without a body, because no log has it. Yields
+      # the number of requests that are left out, and which ones ("answered with an error"). Raises UsageError.
       def from_log(path, unsafe: false, &left_out)
         Log.new(path, unsafe: unsafe).requests(&left_out)
       end
 
-      # The Shapes of these requests, in the order of their first ones.
+      # The Shapes of these requests, each at the position of its first request.
       def shapes(requests)
         paths = Path::Shapes.new(requests.map { |request| [request.method, request.path] })
         requests.group_by { |request| paths.name(request.method, request.path) }

@@ -2,15 +2,15 @@
 
 module Cuttle
   module Tuner
-    # What a profile makes of a setting under a demand: rates by arithmetic (Network), response times by a simulation.
-    # It measures nothing, and the same arguments give the same forecast. docs/tuning-model.md has the formulas, their
-    # sources, and how far the model was off.
+    # Predicts how a setting performs under a demand: rates by arithmetic (Network), response times by a simulation. It
+    # measures nothing, and the same arguments give the same forecast. docs/tuning-model.md has the formulas, their
+    # sources and the model's errors.
     #
     #   model = Model.new(profile)
     #   model.capacity(setting, cores: 4)                        # => [118.2, :gvl]
     #   model.forecast(setting, Demand.open(100.0), cores: 4)    # => a Forecast
     #
-    # Any worker may take any request, as when each connection carries one request or a proxy shares them out.
+    # Any worker may take any request, as if each connection carried one request or a proxy distributed the requests.
     class Model
       autoload :Agenda, "cuttle/tuner/model/agenda"
       autoload :Corrections, "cuttle/tuner/model/corrections"
@@ -20,22 +20,22 @@ module Cuttle
       autoload :Simulation, "cuttle/tuner/model/simulation"
       autoload :Work, "cuttle/tuner/model/work"
 
-      # Seconds that a thread of Ruby computes before it gives the GVL to another that wants it.
+      # Seconds for which a Ruby thread computes before it yields the GVL to another thread that wants it.
       QUANTUM = 0.1
 
       # Events of a simulation: it takes 0.1 to 0.2 s of CPU time.
       EVENTS = 100_000
 
-      # Counted responses of a simulation, at least: 20 of them lie beyond p99.
+      # The least number of counted responses in a simulation: 20 of them lie beyond p99.
       LEAST = 2000
 
       SEED = 17
 
-      # Share of the GVL's time, and of the cores', at which -t auto starts no more threads.
+      # The share of the time of the GVL, or of the cores, at which -t auto starts no more threads.
       ENOUGH = 0.97
 
-      # base: the Setting that others are compared with, or nil (see Corrections). runs: a Hash of what simulations have
-      # shown, by what they follow from; models that share it don't make them again.
+      # base: the Setting that others are compared with, or nil (see Corrections). runs: a Hash that keeps the results
+      # of simulations by their inputs. Models that share the Hash run no simulation twice.
       def initialize(profile, base: nil, runs: {})
         @profile = profile
         @corrections = Corrections.new(profile.corrections, base: base)
@@ -44,8 +44,9 @@ module Cuttle
         @stand_ins = {}
       end
 
-      # [requests per second, what limits them]: the highest rate of a setting, with as many connections as it likes.
-      # By arithmetic, in about a millisecond. cores: for the server; nil: as many as it had for the profile.
+      # [requests per second, what limits them]: the highest rate of a setting, with any number of connections. It is
+      # computed by arithmetic, in about a millisecond. cores: the server's cores; nil: as many as the profile was made
+      # with.
       def capacity(setting, cores: nil)
         cores ||= home
         rate, limit = network(stand_in(setting, cores), cores).capacity
@@ -68,16 +69,17 @@ module Cuttle
 
       private
 
-      # As with the number of threads that it comes to, but for connections: it may get more threads some day.
+      # The forecast for -t auto: that of its stand-in, except for the connections, because auto may start more threads
+      # later.
       def of_auto(setting, demand, cores)
         stand_in = stand_in(setting, cores)
         told = forecast(stand_in, demand, cores: cores).to_h
         Forecast.new(**told, setting: setting, stand_in: stand_in, connections: connections(setting))
       end
 
-      # What threads auto come to: the fewest that leave the GVL, or the cores, next to nothing to do. It adds threads
-      # only while requests wait and all threads are in the app, so this does not depend on the rate. A setting with a
-      # number of threads is its own.
+      # The stand-in for -t auto: the fewest threads with which the GVL or the cores have hardly any time left. The
+      # server starts a thread only while requests wait and all threads are in the app, so the stand-in does not depend
+      # on the rate. A setting with a number of threads is its own stand-in.
       def stand_in(setting, cores)
         return setting unless setting.auto?
 
@@ -88,7 +90,7 @@ module Cuttle
         end
       end
 
-      # Cores of the server when the profile was made.
+      # The number of the server's cores when the profile was made.
       def home
         @profile.environment&.fetch("server_cores", nil)&.length || machine_cores
       end
@@ -114,13 +116,13 @@ module Cuttle
         Machine.new(cores, @profile.scaling)
       end
 
-      # The price of the GVL is one of threads: a process with one thread does not pay it.
+      # Only threads contend for the GVL: a process with one thread has no such cost.
       def contention(setting)
         setting.traits.pooled? ? @profile.contention.to_f : 0.0
       end
 
-      # What comes faster than it can be served waits without end. These two return figures of a Forecast, and the
-      # largest number of requests that a process has in the app at once.
+      # The figures of an overloaded setting: waiting times are infinite. This method and the next one return figures of
+      # a Forecast, and the largest number of requests that a process has in the app at once.
       def overload(setting, capacity)
         never = Float::INFINITY
         [{ rate: capacity, p50: never, p95: never, p99: never, queue_p99: never, cpu: capacity * work(setting).cpu },
@@ -132,14 +134,14 @@ module Cuttle
         factors = @corrections.factors(setting.engine, demand)
         factors[:rate] = 1.0 if demand.open?
         figures = figures.to_h { |name, value| [name, value * factors.fetch(name, 1.0)] }
-        # Each figure has its own factor, but a higher percentile is never shorter.
+        # Each figure has its own factor, but a higher percentile is never below a lower one.
         figures[:p95] = figures.values_at(:p50, :p95).max
         figures[:p99] = figures.values_at(:p95, :p99).max
         figures[:rate] = [figures[:rate], demand.rate].min if demand.open?
         [figures, inside]
       end
 
-      # All of the profile that a simulation follows from.
+      # Everything in the profile that a simulation depends on.
       def facts
         @facts ||= [@profile.entries, @profile.overheads, @profile.scaling, @profile.contention, @profile.connections]
       end
@@ -164,7 +166,7 @@ module Cuttle
         sorted[[(sorted.length * share).ceil - 1, 0].max]
       end
 
-      # A closed loop with fewer connections than the setting has slots may have nothing else that limits it.
+      # A closed loop with fewer connections than the setting has slots may be limited by nothing but its connections.
       def limit(setting, demand, limit)
         return limit if demand.open? || limit != :slots || demand.connections >= rules(setting).places
 
@@ -175,7 +177,7 @@ module Cuttle
         Footprint.new(@profile).memory(setting)&.round
       end
 
-      # Threads keep their connections; fibers need one for each request that is in the app.
+      # A thread keeps its connection. Fibers need a connection for each request that is in the app.
       def connections(setting, inside = nil)
         held = @profile.connections or return
         (setting.processes * (held["process"].to_f + (held["thread"].to_f * (setting.most_threads || inside)))).ceil

@@ -4,25 +4,25 @@ module Cuttle
   module Tuner
     # The checked options of `cuttle tune`. Frozen. Times are seconds, sizes octets.
     #
-    #   app, work, path, mix            what is served (work: parameters of the work app), and what is requested
+    #   app, work, path, mix            the app (work: parameters of the work app), and its requests
     #   requests                        Load::Requests in place of a mix, or nil
     #   limits                          Limits that the answer must keep
-    #   engines                         to choose from; nil: all that serve any app
-    #   budget, seed, cpus              how it is measured
-    #   kept                            path of a profile that is used in place of a new one, or nil
-    #   verify                          whether the best settings are measured
-    #   rounds, duration                of the verification: how many, and seconds of a run; nil: as the budget allows
+    #   engines                         engines to choose from; nil: all that serve any app
+    #   budget, seed, cpus              time and conditions of the measurements
+    #   kept                            path of a profile to use instead of measuring one, or nil
+    #   verify                          whether to measure the best settings
+    #   rounds, duration                of the verification: number of rounds, seconds of a run; nil: by the budget
     #   present                         the user's Setting, or nil
-    #   place                           where it comes from: "config/cuttle.rb", "the defaults"
-    #   configuration                   path of the file to change, or nil
-    #   directory, command              where results go; the command line that asked
+    #   place                           where that setting is written: "config/cuttle.rb", "the defaults"
+    #   configuration                   path of the configuration file to change, or nil
+    #   directory, command              where results are kept; the user's command line
     class Options
       DEFAULTS = {
         app: "work", work: {}, path: "/", mix: nil, requests: nil, limits: Limits.new, engines: nil, budget: 300,
         rounds: nil, duration: nil, seed: nil, cpus: {}, kept: nil, verify: true, present: nil, place: nil,
         configuration: nil, directory: "tune-results", command: %w[cuttle tune]
       }.freeze
-      # Seconds; with less, intervals are wider than the differences between settings.
+      # In seconds. With a smaller budget, intervals are wider than the differences between settings.
       LEAST_BUDGET = 20
 
       attr_reader(*DEFAULTS.keys)
@@ -54,7 +54,7 @@ module Cuttle
 
       def check
         engines.each { |name| Engines.traits(name) }
-        raise UsageError, "--engines: at least one" if engines.empty?
+        raise UsageError, "--engines: give at least one" if engines.empty?
         raise UsageError, "--seed: a whole number from 0 on, not #{seed.inspect}" unless
           seed.is_a?(Integer) && !seed.negative?
 

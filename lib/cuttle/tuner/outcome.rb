@@ -2,12 +2,12 @@
 
 module Cuttle
   module Tuner
-    # What a setting does under a demand: as it was measured where it was, otherwise as it is predicted. Frozen. Figures
-    # with an interval are Lab::Statistics::Estimate: rates in responses per second, times in seconds. Memory is octets.
+    # How a setting performs under a demand: measured if it was verified, otherwise predicted. Frozen. Figures with an
+    # interval are Lab::Statistics::Estimate: rates in responses per second, times in seconds. Memory is in octets.
     #
     #   measured   whether capacity and response times were measured
-    #   rounds     in how many rounds, if they were
-    #   (the others: see Forecast)
+    #   rounds     the number of rounds, if they were
+    #   (the other members: see Forecast)
     Outcome = Struct.new(:setting, :demand, :capacity, :p50, :p95, :p99, :queue_p99, :cpu, :memory, :connections,
                          :limit, :beyond, :stand_in, :measured, :rounds, keyword_init: true) do
       def self.predicted(forecast, margin)
@@ -20,19 +20,19 @@ module Cuttle
         freeze
       end
 
-      # This outcome with what was measured in place of what was predicted. measurement: a Measurement.
+      # This outcome, with measured figures in place of predicted ones. measurement: a Measurement.
       def confirmed(measurement)
         found = measurement.to_h.slice(:capacity, :memory, :rounds).compact
         self.class.new(**to_h, **found, **times(measurement), measured: true)
       end
 
-      # Whether requests come faster than it can serve them, so that they wait longer and longer.
+      # Whether requests arrive faster than the setting can serve them, so that waiting times grow without end.
       def overloaded?
         demand.open? && capacity.value < demand.rate
       end
 
-      # Too few responses have no p99. Then the prediction stands, so that a limit of p99 is not passed for want of it,
-      # unless what was measured contradicts it.
+      # Too few responses have no measured p99. The predicted p99 then stays, so that a limit of p99 still applies,
+      # unless the measured figures contradict it.
       def times(measurement)
         return {} unless measurement.p50
 
@@ -41,13 +41,13 @@ module Cuttle
       end
       private :times
 
-      # A Forecast with the values of the figures, without their intervals.
+      # A Forecast with the figures' values, without their intervals.
       def figures
         Forecast.new(**to_h.slice(*Forecast.members), **Outcome::ESTIMATES.to_h { |name| [name, self[name]&.value] },
                      rate: demand.open? ? [demand.rate, capacity.value].min : capacity.value)
       end
 
-      # The limits that are broken, and how far: { memory: 1.2 } for a fifth too much.
+      # The broken limits, with the figure / the limit: { memory: 1.2 } is a fifth too much.
       def excess(limits)
         limits.broken(figures).to_h do |name|
           value = name == :rate ? limits.rate / [capacity.value, 1e-9].max : figures[name] / limits[name].to_f

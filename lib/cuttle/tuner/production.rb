@@ -4,20 +4,21 @@ require "time"
 
 module Cuttle
   module Tuner
-    # Makes a Profile of what a running server has counted of its own requests: the histograms of its ledger. Nothing is
-    # loaded, and nothing is asked of the app.
+    # Makes a Profile from the histograms in the ledger of a running server, which measures the requests that it serves.
+    # It sends no requests to the app.
     #
-    # Rule: what the ledger can't know is not in the profile, and `notes` says what that means for an answer.
+    # Rule: the profile contains nothing that the ledger doesn't measure. `notes` says what is missing and how that
+    # affects the answer.
     class Production
       KIND = "all requests"
       QUANTILES = 100
-      FEW = 100 # requests that are too few
-      SAMPLED = 0.9 # of the requests; if the ledger measured the CPU time of fewer, it sampled the fast ones
+      FEW = 100 # fewer requests are too few
+      SAMPLED = 0.9 # share of the requests; if the ledger has the CPU time of fewer, it sampled the fast ones
 
-      # ledger: phase => { count:, sum:, buckets: } as Cuttle::Ledger has it, of all processes together. engine: its
-      # name. workers: how many serve. memory: octets (PSS) of the serving processes (:workers, an Array) and of the
-      # supervisor and the mould (:others). cpu: CPU seconds of all processes in the time of these requests, or nil.
-      # facts: further keys of the profile.
+      # ledger: phase => { count:, sum:, buckets: } as in Cuttle::Ledger, over all processes. engine: its name. workers:
+      # how many serve. memory: PSS in octets of the serving processes (:workers, an Array) and of the supervisor and
+      # the mould (:others). cpu: CPU seconds of all processes during these requests, or nil. facts: further keys of the
+      # profile.
       def initialize(ledger, engine:, workers:, memory: nil, cpu: nil, **facts)
         @ledger = ledger
         @engine = engine
@@ -28,7 +29,7 @@ module Cuttle
         @notes = []
       end
 
-      # Raises Failure if the ledger has too little.
+      # Returns the Profile. Raises Failure if the ledger has too few requests.
       def profile
         check
         Profile.new(id: Time.now.strftime("production-%Y%m%d-%H%M%S"), taken_at: Time.now.utc.iso8601(3),
@@ -56,7 +57,8 @@ module Cuttle
         found ? Ledger.mean(found).to_f : 0.0
       end
 
-      # At most QUANTILES numbers with that mean: each the middle of the bucket in which its part of the requests is.
+      # At most QUANTILES numbers with that mean. Each is the middle of the bucket that contains its part of the
+      # requests.
       def distribution(phase, mean)
         total = phase[:buckets].sum
         sums = phase[:buckets].inject([]) { |before, count| before << (before.last.to_i + count) }
@@ -66,14 +68,14 @@ module Cuttle
         values.map { |value| (value * factor).round(9) }
       end
 
-      # Of a bucket, in nanoseconds. The last one has no end.
+      # The middle of a bucket, in nanoseconds. The last bucket has no upper end.
       def middle(bucket)
         least = bucket.zero? ? 0 : Ledger::BOUNDS[bucket - 1]
         most = Ledger::BOUNDS[bucket]
         most.to_f.finite? ? (least + most) / 2.0 : least
       end
 
-      # CPU time of all processes, less what the app took.
+      # The CPU time of all processes, less the app's.
       def overheads
         return unless @cpu
 
@@ -81,7 +83,7 @@ module Cuttle
         { @engine => beside.round(9) } if beside.positive?
       end
 
-      # A worker with all of its threads: what each thread adds can't be told from outside.
+      # A worker's memory includes all of its threads: the memory of one thread can't be seen from outside.
       def memory
         return unless @memory && @memory[:workers]&.any?
 
@@ -89,16 +91,16 @@ module Cuttle
       end
 
       def notes
-        [*always, ("the CPU time was measured of #{percent} of the requests, mostly slow ones" if sampled?),
-         ("waiting for the GVL counts as waiting (Ruby before 3.2)" unless @ledger[:gvl]),
-         ("the CPU time that the server needs beside the app is unknown and assumed to be 0" unless overheads),
-         ("one process that does not fork: how much memory workers would share is unknown" if @workers.zero?)].compact
+        [*always, ("the CPU time was measured for #{percent} of the requests, mostly slow ones" if sampled?),
+         ("waiting for the GVL counts as waiting (before Ruby 3.2)" unless @ledger[:gvl]),
+         ("the CPU time that the server needs outside the app is unknown, and assumed to be 0" unless overheads),
+         ("one process without workers: how much memory workers would share is unknown" if @workers.zero?)].compact
       end
 
       def always
-        ["all requests are one kind, and how often each waits isn't known: once is assumed",
-         "how threads and processes slow each other down is unknown, and so is the memory of a further thread: both " \
-         "are assumed to be 0",
+        ["all requests count as one kind; how often each waits is unknown, and assumed to be once",
+         "how much threads and processes slow each other down is unknown, and so is the memory of a further thread: " \
+         "both are assumed to be 0",
          connections,
          "time that other programs took from the server counts as waiting"]
       end

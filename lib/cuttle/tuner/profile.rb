@@ -5,22 +5,22 @@ require "json"
 module Cuttle
   module Tuner
     # What is known of an app on a machine. Frozen; kept as one JSON object with these keys. Times are seconds, sizes
-    # octets. Only "entries" must be there; what is nil was not measured, and the model does without it.
+    # octets. Only "entries" is required. nil was not measured, and the model works without it.
     #
     #   schema       "cuttle-profile/1"
     #   id, taken_at, command
     #   app          { "name", "path" }
-    #   environment  of the machine: Lab::Machine.facts
-    #   entries      of the request mix, an Entry each
-    #   overheads    engine => seconds of CPU time that a request costs beside the app
+    #   environment  the machine: Lab::Machine.facts
+    #   entries      the request mix: an Entry for each kind
+    #   overheads    engine => seconds of CPU time of a request outside the app
     #   scaling      [[processes that compute at once, speed of each, 1.0 alone], …]
-    #   contention   seconds of CPU time that each further busy thread of a process adds to a request (the GVL's price)
+    #   contention   seconds of CPU time that each further busy thread of a process adds to a request (the GVL's cost)
     #   memory       { "base", "worker", "thread", "alone" }: PSS of supervisor and mould; of each worker with one
     #                thread; of each further thread; octets of a process with one thread that does not fork
     #   boot         seconds from the start to the first answer
-    #   connections  { "process", "thread" }: database connections that each process, and each thread, holds; or nil
-    #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] that a verification has found; the forecast
-    #                has the capacity, too
+    #   connections  { "process", "thread" }: database connections that each process and each thread holds; or nil
+    #   corrections  [{ "setting", "demand", "forecast", "measured" }, …] from verifications; the forecast includes the
+    #                capacity
     #   notes        sentences for people: what could not be measured, and why
     class Profile
       SCHEMA = "cuttle-profile/1"
@@ -28,11 +28,11 @@ module Cuttle
       KEYS = %w[schema id taken_at command app environment entries overheads scaling contention memory boot connections
                 corrections notes].freeze
 
-      # One kind of request. weight: its share of the mix (any positive numbers; only their ratios matter). cpu, wait:
-      # distributions of the CPU time in Ruby and of the waiting, as seconds in ascending order at evenly spaced
-      # quantiles (one number: always the same). waits: how often a request waits, on average. unlocked: share of the
-      # CPU time that runs without the GVL, 0 to 1. correlation: of the ranks of CPU time and waiting in one request, -1
-      # to 1 (0: independent of each other). samples: how many requests were measured, nil if that isn't known.
+      # One kind of request. weight: its share of the mix (positive; only the ratios of weights matter). cpu, wait:
+      # distributions of the CPU time in Ruby and of the waiting time: seconds in ascending order at evenly spaced
+      # quantiles (one number: a constant). waits: the average number of waits of a request. unlocked: the share of the
+      # CPU time without the GVL, 0 to 1. correlation: the rank correlation of CPU time and waiting time, -1 to 1 (0:
+      # independent). samples: the number of measured requests, nil if unknown.
       Entry = Struct.new(:name, :weight, :cpu, :wait, :waits, :unlocked, :correlation, :samples,
                          keyword_init: true) do
         def initialize(name:, cpu:, wait:, weight: 1.0, waits: nil, unlocked: 0.0, correlation: 0.0, samples: nil)
@@ -58,7 +58,7 @@ module Cuttle
       rescue SystemCallError => error
         raise Failure, "#{path}: #{Load.reason(error)}"
       rescue JSON::ParserError, ArgumentError, TypeError, KeyError
-        raise Failure, "#{path}: no profile of cuttle tune"
+        raise Failure, "#{path}: not a profile of cuttle tune"
       end
 
       # The Profile of a running server, from its ledger: see Production. Raises Failure.
@@ -66,7 +66,7 @@ module Cuttle
         Production.new(ledger, **options).profile
       end
 
-      # entries: an Array of Entry, or of Hashes with the same keys. Raises Failure where nothing can be known from it.
+      # entries: an Array of Entry, or of Hashes with the same keys. Raises Failure if they are not valid.
       def initialize(entries:, schema: SCHEMA, corrections: [], **facts)
         raise Failure, "a profile of another version: #{schema.inspect}" unless schema == SCHEMA
         raise Failure, "a profile without requests" if entries.empty?
@@ -81,17 +81,17 @@ module Cuttle
         freeze
       end
 
-      # A copy with other facts: profile.with(corrections: […]).
+      # A copy with changed keys: profile.with(corrections: […]).
       def with(**facts)
         self.class.new(**to_h.transform_keys(&:to_sym), **facts)
       end
 
-      # CPU seconds of the average request, the app's alone.
+      # CPU seconds of the average request, the app's only.
       def mean_cpu
         mean(&:mean_cpu)
       end
 
-      # Seconds that the average request waits.
+      # Waiting time of the average request, in seconds.
       def mean_wait
         mean(&:mean_wait)
       end
@@ -101,7 +101,7 @@ module Cuttle
             .merge("entries" => entries.map { |entry| entry.to_h.transform_keys(&:to_s) }).compact
       end
 
-      # Writes it to +path+; a reader always sees a whole file. Raises Failure.
+      # Writes the profile to +path+. A reader always sees a whole file. Raises Failure.
       def write(path)
         File.write("#{path}.new", "#{JSON.pretty_generate(to_h)}\n")
         File.rename("#{path}.new", path)

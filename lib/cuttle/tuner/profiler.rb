@@ -4,18 +4,17 @@ require "time"
 
 module Cuttle
   module Tuner
-    # Measures a Profile of an app on this machine. docs/tuning-profile.md says what is measured, and how.
+    # Measures a Profile of an app on this machine. docs/tuning-profile.md describes what it measures, and how.
     #
     #   Profiler.new(options, budget: 600, out: $stderr).run   # => Profile
     #
     # options are a Lab::Options: app, profile, path, mix (a file, or an Array of Load::Request), engines, rubies (the
-    # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds of the whole `cuttle tune`; the
-    # profile takes SHARE of it at most, once the app is prepared. The lab starts the servers, proves their settings and
-    # stops them.
+    # first), keep_alive (the first), cpus, timeout, seed, patience. budget: seconds for the whole `cuttle tune`; after
+    # the app's preparation, the profile takes at most SHARE of it. The lab starts the servers, proves that their
+    # settings took effect, and stops them.
     #
-    # Ctrl-C ends the measuring. What is known by then is a Profile with some facts missing (`interrupted?` says so); if
-    # not even the requests are known, `run` raises Interrupt. Raises Failure, Lab::Failure, Load::Failure and
-    # UsageError.
+    # Ctrl-C ends the measurement. The Profile then lacks some facts (`interrupted?` is true). If no requests have been
+    # measured yet, `run` raises Interrupt. Raises Failure, Lab::Failure, Load::Failure and UsageError.
     class Profiler
       autoload :Answers, "cuttle/tuner/profiler/answers"
       autoload :Bench, "cuttle/tuner/profiler/bench"
@@ -39,7 +38,7 @@ module Cuttle
         @notes = []
       end
 
-      # Whether Ctrl-C ended the measuring early.
+      # Whether Ctrl-C ended the measurement early.
       def interrupted?
         @interruption.asked?
       end
@@ -63,13 +62,13 @@ module Cuttle
       def measure_on(cores, pinned, app)
         Lab::Machine::Warnings.before(cores, pinned: pinned).each { |each| note("#{each.text}; #{each.advice}") }
         Lab::Runner::Testbed.open(app, @options, cores) do |testbed|
-          @schedule.start # what prepares the app is not the profile's
+          @schedule.start # the app's preparation is not part of the profile's time
           bench = Bench.new(testbed, @options, cores, @interruption)
           profile(app, bench, entries(bench), cores)
         end
       end
 
-      # One worker, one thread, one request at a time.
+      # Measures the requests one at a time, with one worker and one thread.
       def entries(bench)
         setting = Setting.new(engine: "hybrid", workers: 1, threads: 1)
         bench.serve(setting, flags: ["--server-timing"]) do |site|
@@ -81,7 +80,7 @@ module Cuttle
         end
       end
 
-      # The same app under load.
+      # Measures the same app under load.
       def profile(app, bench, samples, cores)
         runs = Runs.new(bench, samples, engines: @options.engines, schedule: @schedule, say: method(:say),
                                         warn: method(:note)).run

@@ -2,13 +2,13 @@
 
 module Cuttle
   module Tuner
-    # A question to a profile: "workers=4,threads=3,cores=4", what a setting does under circumstances. Nothing is
-    # measured. Frozen.
+    # A question for a profile: "workers=4,threads=3,cores=4" asks how a setting performs under some circumstances. It
+    # needs no measurement. Frozen.
     #
-    #   engine, workers, threads    the setting; what is not said is that of the base. threads may be auto
-    #   cores                       that the server may use
+    #   engine, workers, threads    the setting; what is not given comes from the base. threads may be auto
+    #   cores                       CPU cores that the server may use
     #   rate, connections           the demand: an open or a closed loop
-    #   wait, cpu                   how many times as long requests wait, or compute: wait=2x
+    #   wait, cpu                   the factor by which requests wait or compute longer: wait=2x
     class Question
       WHOLE = %w[workers threads cores connections].freeze
       FACTORS = %w[wait cpu].freeze
@@ -17,7 +17,7 @@ module Cuttle
 
       attr_reader :text, :setting, :cores, :wait, :cpu
 
-      # base: the Setting that it starts from. Raises UsageError.
+      # base: the Setting to start from. Raises UsageError.
       def initialize(text, base:)
         @text = text
         @given = text.split(",").map(&:strip).reject(&:empty?).to_h { |part| pair(part) }
@@ -30,14 +30,14 @@ module Cuttle
         freeze
       end
 
-      # What is asked about: the question's own demand, or +otherwise+.
+      # The question's own demand, or +otherwise+.
       def demand(otherwise)
         return Demand.open(@given["rate"]) if @given["rate"]
 
         @given["connections"] ? Demand.closed(@given["connections"]) : otherwise
       end
 
-      # The profile under the question's circumstances.
+      # The profile, changed to the question's circumstances.
       def profile(profile)
         Circumstances.profile(profile, wait: wait, cpu: cpu)
       end

@@ -2,18 +2,18 @@
 
 module Cuttle
   module Tuner
-    # Orders Outcomes, the best first. What keeps the limits comes before what doesn't. Then comes the highest capacity,
-    # and of those with about the same capacity the shortest p95. Of those with about the same p95 too, the cheapest is
-    # the best: a difference that can't be measured is worth no memory.
+    # Orders Outcomes, the best first. Those that keep the limits come before those that don't. Then comes the highest
+    # capacity, and among those with about the same capacity the shortest p95. If the p95 is about the same too, the
+    # cheapest is the best: a difference that can't be measured justifies no memory.
     #
-    # With a target rate, capacity beyond that rate with room to spare counts for nothing.
+    # With a target rate, capacity beyond that rate and some headroom does not count.
     class Ranking
       CAPACITY = 0.03 # smaller differences are noise
       TAIL = 0.10
       MEMORY = 0.10
-      ROOM = 0.7 # share of the capacity that a server should be used to
+      ROOM = 0.7 # highest share of the capacity that a server should use
 
-      # present: the user's Setting, or nil. Among equals its engine is kept.
+      # present: the user's Setting, or nil. Among equals, its engine is preferred.
       def initialize(limits:, present: nil)
         @limits = limits
         @present = present
@@ -26,7 +26,7 @@ module Cuttle
         cheapest_first(equals) + rest + breaking.sort_by { |outcome| severity(outcome) }
       end
 
-      # The Outcomes among +outcomes+ (which keep the limits) that nothing measurable sets apart from the best.
+      # The Outcomes among +outcomes+ (all of which keep the limits) that are not measurably different from the best.
       def equals(outcomes)
         most = outcomes.map { |outcome| useful(outcome) }.max or return []
         enough = outcomes.select { |outcome| useful(outcome) >= most * (1 - CAPACITY) }
@@ -34,14 +34,14 @@ module Cuttle
         enough.select { |outcome| tail(outcome) <= shortest * (1 + TAIL) || outcome.p95.nil? }
       end
 
-      # What makes one of several equals cheaper. Memory within noise is equal, too. Threads auto count as all that may
-      # be started.
+      # The sort key for the costs of equals. Memory within the noise is equal. -t auto counts with all threads that it
+      # may start.
       def cost(outcome, least)
         [heavy?(outcome, least) ? outcome.memory : 0, outcome.connections || 0, strangeness(outcome),
          outcome.setting.processes, outcome.setting.most_threads || 0, outcome.setting.workers]
       end
 
-      # In what +outcome+ is behind +other+ by more than noise: of :capacity, :p95 and :memory.
+      # The measures of :capacity, :p95 and :memory by which +outcome+ is worse than +other+, by more than noise.
       def behind(outcome, other)
         { capacity: useful(outcome) < useful(other) * (1 - CAPACITY), p95: tail(outcome) > tail(other) * (1 + TAIL),
           memory: heavy?(outcome, other.memory) }.select { |_, behind| behind }.keys
@@ -66,12 +66,12 @@ module Cuttle
         outcome.p95&.value || Float::INFINITY
       end
 
-      # The more limits are broken, and the further, the worse.
+      # The number of broken limits, and by how much they are broken.
       def severity(outcome)
         outcome.excess(@limits).values.sum { |ratio| Math.log([ratio, 1e300].min) }
       end
 
-      # Another engine than the present one, or than the default, asks more of an app.
+      # A change of engine, from the present one or from the default, demands more of an app.
       def strangeness(outcome)
         [@present&.engine, "hybrid"].compact.uniq.index(outcome.setting.engine) || 2
       end

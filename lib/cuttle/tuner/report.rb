@@ -2,10 +2,10 @@
 
 module Cuttle
   module Tuner
-    # The advice for readers: text for a terminal, one HTML page; JSON is Advice#to_h. Law: a report decides nothing and
-    # computes no figure, it only says what the Advice has.
+    # Reports the advice: as text for a terminal, and as one HTML page; JSON is Advice#to_h. Law: a report decides
+    # nothing and computes no figure. It shows only what the Advice contains.
     module Report
-      # What all reports share, under the names that it has there.
+      # What all reports share, under the names that it has in Cuttle::Report.
       Charts = Cuttle::Report::Charts
       Columns = Cuttle::Report::Columns
       Markup = Cuttle::Report::Markup
@@ -27,7 +27,7 @@ module Cuttle
         Text.render(advice)
       end
 
-      # A page that needs no network and no script: a String.
+      # The advice as an HTML page that needs no network and no script: a String.
       def html(advice)
         Page.render(advice)
       end

@@ -5,13 +5,13 @@ require "uri"
 
 module Cuttle
   module Tuner
-    # The requests of a tune as a file that every run of the lab reads, and that a later tune can read again (--mix).
+    # Keeps the requests of a tune in a file that every run of the lab and a later tune (--mix) can read.
     module Requests
       Host = Struct.new(:host)
 
       module_function
 
-      # The requests of a HAR file to the host that it has most of. Raises UsageError.
+      # The requests in a HAR file to its most frequent host. Raises UsageError.
       def from_har(path)
         entries = JSON.parse(File.read(path, encoding: "UTF-8")).dig("log", "entries")
         hosts = Array(entries).filter_map { |entry| host(entry) }
@@ -30,7 +30,7 @@ module Cuttle
         nil
       end
 
-      # Writes +requests+ to the file +path+ as `cuttle load --mix` reads them; bodies that are not UTF-8 go to files
+      # Writes +requests+ to the file +path+ as `cuttle load --mix` reads them. Bodies that are not UTF-8 go to files
       # beside it. Returns the path. Raises Failure.
       def write(requests, path)
         lines = requests.map.with_index { |request, index| JSON.generate(line(request, "#{path}.#{index}")) }

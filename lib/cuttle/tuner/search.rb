@@ -2,15 +2,15 @@
 
 module Cuttle
   module Tuner
-    # Finds the best settings of a profile within limits. All settings of the Grid are compared by their capacity, which
-    # is arithmetic. The promising ones are forecast, which is a simulation, and then the neighbours of the best one,
-    # until none of them is better.
+    # Finds the best settings of a profile within limits. It compares all settings of the Grid by their capacity, which
+    # is arithmetic. It forecasts the promising ones by simulation, and then the neighbours of the best one, until none
+    # of them is better.
     class Search
-      ENOUGH = 0.97 # of the best capacity
+      ENOUGH = 0.97 # share of the best capacity
       FORECASTS = 40 # at most
-      OF_AN_ENGINE = 4 # numbers of workers to begin with
+      OF_AN_ENGINE = 4 # numbers of workers to start with
 
-      # The Outcomes, the best first; what they were asked for; and the capacity of every setting of the grid.
+      # outcomes: the best first. demand: what they are forecast under. capacities: that of every setting in the grid.
       Found = Struct.new(:outcomes, :demand, :capacities, :grid, :cores, keyword_init: true) do
         def best
           outcomes.first
@@ -23,7 +23,8 @@ module Cuttle
       end
 
       # model: has forecast and capacity (see Model). present: the user's Setting, or nil; it is always forecast.
-      # demand: an open one, or nil for the target rate, or for as much as leaves room. forecasts: how many, at most.
+      # demand: an open one; nil: the target rate, or the rate that leaves headroom. forecasts: the maximum number of
+      # forecasts.
       def initialize(model, profile, limits:, engines:, cores:, present: nil, demand: nil, forecasts: FORECASTS)
         @model = model
         @limits = limits
@@ -38,7 +39,7 @@ module Cuttle
         @outcomes = {}
       end
 
-      # Returns Found.
+      # Returns a Found.
       def run
         capacities
         [@present, *promising].compact.first(@most).each { |setting| outcome(setting) }
@@ -51,7 +52,7 @@ module Cuttle
         @outcomes[setting] ||= Outcome.predicted(@model.forecast(setting, demand, cores: @cores), @margin)
       end
 
-      # What users ask for: the target rate, or as much as leaves room.
+      # The demand that settings are compared under: the target rate, or the rate that leaves headroom.
       def demand
         @demand ||= Demand.open(@limits.rate || (fitting.values.max * Ranking::ROOM))
       end
@@ -63,7 +64,7 @@ module Cuttle
 
       private
 
-      # The capacities of the settings that have room; of all, if none has.
+      # The capacities of the settings that keep the limits of memory and connections; all capacities, if none does.
       def fitting
         @fitting ||= roomy.empty? ? capacities : capacities.slice(*roomy)
       end
@@ -72,8 +73,8 @@ module Cuttle
         @roomy ||= capacities.keys.select { |setting| @footprint.within?(setting, @limits) }
       end
 
-      # Of each engine and number of workers, the least threads that reach enough. An engine that never reaches enough
-      # is there with its best setting, and where nothing has room the lightest one is, too.
+      # For each engine and number of workers, the fewest threads that reach ENOUGH. An engine that never reaches it is
+      # represented by its best setting. If no setting keeps the limits, the one that needs the least is included.
       def promising
         of_engines = fitting.keys.group_by(&:engine).values.flat_map do |settings|
           firsts = settings.group_by(&:workers).values.filter_map { |group| group.find { |each| enough?(each) } }
@@ -98,7 +99,7 @@ module Cuttle
         @sufficient ||= [fitting.values.max * ENOUGH, *wanted].min
       end
 
-      # The target rate with room to spare, or nil.
+      # The target rate with headroom, or nil.
       def wanted
         @limits.rate && (@limits.rate / Ranking::ROOM)
       end

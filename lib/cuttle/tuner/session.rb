@@ -2,18 +2,18 @@
 
 module Cuttle
   module Tuner
-    # Carries out a tune from start to end: profile, search, verification, advice. Each step's result is in the Folder
-    # before the next step begins, and a step whose result is there is not done again: so a tune that was interrupted
-    # goes on where it stopped.
+    # Carries out a tune from start to end: profile, search, verification, advice. It keeps each step's result in the
+    # Folder before the next step begins, and skips steps whose results are there. So an interrupted tune can continue
+    # where it stopped.
     class Session
-      TRIED = 3 # of the best settings are verified, and the present one
+      TRIED = 3 # the number of best settings that are verified beside the present one
       LEAST_TRIED = 1
       SPARE = 5 # seconds for the search and the answer
 
       attr_reader :folder
 
-      # folder: of a new tune, or of one that goes on. budget: seconds in place of the tune's own. Progress goes to
-      # +out+. profiler: makes what measures a Profile.
+      # folder: of a new tune, or of one to resume. budget: seconds, in place of the tune's own budget. out: receives
+      # the progress. profiler: makes the object that measures a Profile.
       def initialize(folder, out:, budget: nil, profiler: nil)
         @folder = folder
         @options = budget ? folder.options.with(budget: budget) : folder.options
@@ -24,7 +24,7 @@ module Cuttle
         @warnings = []
       end
 
-      # Returns the Advice, which is in the folder then. Raises Failure, Lab::Failure, UsageError and Interrupt.
+      # Returns the Advice, which is then in the folder. Raises Failure, Lab::Failure, UsageError and Interrupt.
       def run
         @out.puts "#{folder.path}: seed #{@options.seed}"
         profile = profile()
@@ -34,7 +34,7 @@ module Cuttle
         advise(profile, verified).tap { |advice| advice.write(folder.at(Advice::FILE)) }
       end
 
-      # Whether Ctrl-C ended it before all was measured.
+      # Whether Ctrl-C ended the tune before all measurements were done.
       def interrupted?
         @interrupted || false
       end
@@ -53,24 +53,24 @@ module Cuttle
         profile
       end
 
-      # A profile that was kept. It is not this tune's, so it is copied.
+      # Copies a kept profile, because it belongs to another tune.
       def adopted
         profile = Profile.read(@options.kept)
         strange = Elsewhere.differences(profile, @options.cpus)
-        warn_of("the profile is of another machine (#{strange.join("; ")})") if strange.any?
+        warn_of("the profile was made on another machine (#{strange.join("; ")})") if strange.any?
         folder.write(Profile::FILE, profile.to_h)
         profile
       end
 
-      # Those of the answer, and those of the verification: no more than there are here.
+      # Sets the number of cores for the answer, and for the verification: at most as many as this machine has.
       def settle_cores(profile)
         server = Elsewhere.server_cores(@options, profile)
         @cores = @options.limits.cores || server
         @here = [@cores, server].min
         return if @cores <= @here
 
-        warn_of("the server has #{Load::Units.plural(@here, "core")} here: results for #{@cores} are extrapolated by " \
-                "the model")
+        warn_of("the server has #{Load::Units.plural(@here, "core")} here: the model extrapolates the results for " \
+                "#{Load::Units.plural(@cores, "core")}")
       end
 
       def search(profile, cores, limits = @options.limits)
@@ -78,12 +78,12 @@ module Cuttle
                                                 present: @options.present).run
       end
 
-      # The search and the advice ask for many of the same simulations.
+      # The search and the advice need many of the same simulations, so they share their results.
       def model(profile, **options)
         Model.new(profile, runs: @runs, **options)
       end
 
-      # What the last verification measured, after making it or going on with it; nil if nothing was.
+      # The results of the last verification, which it makes or continues; nil if nothing was measured.
       def verification(profile)
         results = folder.verification
         results = resume(results) if results && unfinished?(results)
@@ -97,7 +97,7 @@ module Cuttle
         raise Failure, "no run of the verification is valid: #{verified.troubles.first || "nothing ran"}"
       end
 
-      # Interrupted, or out of time.
+      # Whether it was interrupted or ran out of time.
       def unfinished?(results)
         results.interrupted? || results.rounds_run < results.rounds
       end
@@ -116,12 +116,12 @@ module Cuttle
         end)
       end
 
-      # Seconds. Rounds that the user asked for are made even if nothing is left.
+      # Seconds for the verification. Rounds that the user asked for run even if no time is left.
       def for_verification
         [left, 1].max
       end
 
-      # Measuring pins this process to the load's cores. Without this, the next step would find no other core.
+      # A measurement pins this process to the load's cores. Unpinned, the next step finds the other cores again.
       def unpinned
         allowed = Lab::Machine::Cores.allowed
         yield
@@ -129,13 +129,13 @@ module Cuttle
         Lab::Machine::Cores.new(server: allowed, load: allowed, allowed: allowed).pin_self
       end
 
-      # A rate that needs more cores than there are here is not offered to them.
+      # Leaves out a target rate that needs more cores than this machine has.
       def within_reach
         limits = @options.limits
         @cores == @here ? limits : Limits.new(**limits.to_h, rate: nil, cores: nil)
       end
 
-      # [Verification, its Size] of the best settings and the present one, as many as there is time for.
+      # [Verification, its Size] for the best settings and the present one: as many as the time allows.
       def affordable(found, profile)
         TRIED.downto(LEAST_TRIED) do |count|
           tried = Verification.new(settings(found, count), rate: found.demand.rate, slots: found.grid.slots,
@@ -150,15 +150,15 @@ module Cuttle
         end
       end
 
-      # The present one is what the others are compared with. The best number of threads and threads auto are measured
-      # beside each other, because what auto loses can't be predicted.
+      # The present setting is the baseline. The best number of threads and -t auto are measured side by side, because
+      # the loss through auto can't be predicted.
       def settings(found, count)
         best, *others = found.outcomes.map(&:setting)
         counterpart = best.auto? ? found.best.stand_in : found.grid.auto_beside(best)
         [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
-      # Seconds of the budget that are left for measuring.
+      # Seconds of the budget that are left for measurements.
       def left
         @options.budget - (Cuttle.now - @began) - SPARE
       end
@@ -187,7 +187,9 @@ module Cuttle
         view = Lab::Report::View.new(results, Lab::Analysis.new(results))
         view.warnings.each { |each| @warnings << [each.text, each.advice].compact.join("; ") }
         Verified.new(results).troubles.each { |trouble| @warnings << trouble }
-        @warnings << "the verification was interrupted: cuttle tune --resume #{folder.path}" if results.interrupted?
+        return unless results.interrupted?
+
+        @warnings << "the verification was interrupted; to continue it: cuttle tune --resume #{folder.path}"
       end
 
       def warn_of(text)

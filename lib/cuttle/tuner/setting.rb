@@ -2,14 +2,14 @@
 
 module Cuttle
   module Tuner
-    # What is tuned: an engine, forked workers (0: one process that does not fork), and the threads of each process: a
-    # number, AUTO where the engine finds it by itself, or nil if it has no pool. max_threads: the limit that was given
-    # with AUTO, nil for the server's own. Frozen; equal settings are equal.
+    # What is tuned: an engine, the number of forked workers (0: one process that does not fork), and the threads of
+    # each process. threads: a number, AUTO if the engine adjusts it itself, or nil if the engine has no pool.
+    # max_threads: the limit given with AUTO, nil for the server's own. Frozen; equal settings are equal.
     #
     #   Setting.new(engine: "hybrid", workers: 2, threads: 5).name       # => "hybrid -w 2 -t 5"
     #   Setting.new(engine: "hybrid", workers: 2, threads: "auto").name  # => "hybrid -w 2 -t auto"
     Setting = Struct.new(:engine, :workers, :threads, :max_threads, keyword_init: true) do
-      # Raises UsageError for an engine or a number that can't be.
+      # Raises UsageError for an invalid engine or number.
       def initialize(engine: "hybrid", workers: 0, threads: nil, max_threads: nil)
         threads = Engines.traits(engine).pooled? ? threads || 1 : nil
         max_threads = nil unless threads == Setting::AUTO
@@ -23,7 +23,7 @@ module Cuttle
          ("--max-threads #{max_threads}" if max_threads)].compact.join(" ")
       end
 
-      # Only where a limit was given it is among them.
+      # max_threads is included only if it was given.
       def to_h
         max_threads ? super : super.except(:max_threads)
       end
@@ -32,33 +32,33 @@ module Cuttle
         Engines.traits(engine)
       end
 
-      # Whether threads are started as they help (-t auto).
+      # Whether the server starts threads when they help (-t auto).
       def auto?
         threads == Setting::AUTO
       end
 
-      # Threads that a process may come to have; nil if the engine has no pool.
+      # The most threads that a process may start; nil if the engine has no pool.
       def most_threads
         auto? ? max_threads || Engines::Auto::MOST : threads
       end
 
-      # Processes that serve.
+      # Processes that serve requests.
       def processes
         [workers, 1].max
       end
 
-      # Requests that one process may have in the app at once.
+      # Requests that a process may have in the app at once.
       def slots(max_fibers: 1024)
         most = most_threads || 1
         traits.capacity(threads: most..most, max_fibers: max_fibers)
       end
 
-      # Whether they differ in nothing but their threads.
+      # Whether the settings differ only in their threads.
       def beside?(other)
         [engine, workers] == [other.engine, other.workers]
       end
 
-      # The same with +number+ threads.
+      # The same setting with +number+ threads.
       def with_threads(number)
         Setting.new(engine: engine, workers: workers, threads: number)
       end
@@ -77,7 +77,7 @@ module Cuttle
       end
     end
 
-    # In place of a number of threads, also in JSON.
+    # Stands for a number of threads, in JSON too.
     Setting::AUTO = "auto"
   end
 end

@@ -2,7 +2,7 @@
 
 module Cuttle
   module Tuner
-    # How the user's present setting stands beside the best one: for a check that passes or fails.
+    # How the user's present setting compares with the best one: for a check that passes or fails.
     class Standing
       # worse: the share of the capacity, or of the p95 at the target rate, that may be lost.
       def initialize(advice, worse:)
@@ -10,17 +10,17 @@ module Cuttle
         @worse = worse
       end
 
-      # Whether the present setting may stay.
+      # Whether the present setting is good enough.
       def good?
         reasons.empty?
       end
 
-      # Whether no setting keeps the limits, so that nobody can do better.
+      # Whether no setting keeps the limits.
       def hopeless?
         @advice.kind == :none
       end
 
-      # Why it may not: lines.
+      # Why the present setting is not good enough: lines.
       def reasons
         return [Report::Words.headline(@advice)] if %i[none fits].include?(@advice.kind)
 
@@ -29,13 +29,13 @@ module Cuttle
 
       private
 
-      # Only a difference that was seen counts, so the end of its interval that is nearer to none.
+      # Only a detected difference counts, so this uses the end of its interval that is nearer to no difference.
       def capacity
         gain = @advice.gains&.[](:capacity) or return
         return if @advice.kind != :change || lost(gain.low || gain.value) <= @worse
 
-        "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times what " \
-          "#{@advice.present.setting.name} serves: more than #{Report::Words.percent(@worse)} are lost"
+        "#{@advice.choice.setting.name} serves #{Report::Words.gain(gain)} times as much as " \
+          "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
       end
 
       def tail
@@ -43,10 +43,10 @@ module Cuttle
         return if @advice.kind != :change || lost(1 / (gain.high || gain.value)) <= @worse
 
         "p95 with #{@advice.choice.setting.name} is #{Report::Words.gain(gain)} times that with " \
-          "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} are lost"
+          "#{@advice.present.setting.name}: more than #{Report::Words.percent(@worse)} is lost"
       end
 
-      # The share that is lost by what is so many times better.
+      # The share that is lost without an improvement by that ratio.
       def lost(ratio)
         1 - (1 / ratio)
       end

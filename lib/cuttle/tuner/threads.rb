@@ -2,8 +2,8 @@
 
 module Cuttle
   module Tuner
-    # A number of threads, or auto? Decides between Outcomes that were measured, with the same engine and workers. A
-    # prediction says nothing here, because the model takes auto for a number of threads.
+    # Chooses between -t auto and a number of threads, from measured Outcomes with the same engine and workers. A
+    # prediction can't decide this, because the model treats -t auto as a number of threads.
     class Threads
       # verified: Verified. ranking: Ranking.
       def initialize(verified, ranking:, limits:)
@@ -12,15 +12,15 @@ module Cuttle
         @limits = limits
       end
 
-      # The first of these Outcomes, which are in order; auto in place of its number, if nothing measurable is lost by
-      # that: then there is nothing to choose.
+      # The first of these Outcomes, which are in order. If it has a number of threads, and auto is not measurably
+      # worse, auto takes its place: then users have no number to choose.
       def best(first, *others)
         auto = others.find { |each| each.setting.auto? && each.setting.beside?(first.setting) }
         auto && !first.setting.auto? && auto.excess(@limits).empty? && !loses?(auto, first) ? auto : first
       end
 
-      # An Advice::Threads of the Setting and its best rival among these Outcomes, which are in order; nil unless there
-      # are both.
+      # An Advice::Threads of the Setting and its best rival among these Outcomes, which are in order; nil unless both
+      # exist.
       def beside(setting, outcomes)
         own = outcomes.find { |each| each.setting == setting } or return
         rival = outcomes.find { |each| each.setting.beside?(setting) && each.setting.auto? != setting.auto? } or return
@@ -32,7 +32,7 @@ module Cuttle
 
       private
 
-      # Whether +auto+ is behind +number+ by more than noise, as far as the measurement can tell.
+      # Whether +auto+ is worse than +number+ by more than noise, or may be as far as the measurement shows.
       def loses?(auto, number)
         compared = compare(auto, number)
         @ranking.behind(auto, number).any? do |measure|

@@ -2,27 +2,28 @@
 
 module Cuttle
   module Tuner
-    # Measures settings by the lab: interleaved, in rounds, each under two loads. Closed loop: as many connections as
-    # keep the busiest of them busy, for the capacity. Open loop: the target rate at random times, for response times.
+    # Measures settings in the lab: interleaved, in rounds, each under two loads. Closed loop: as many connections as
+    # keep the setting with the most slots busy, for the capacity. Open loop: the target rate at random times, for
+    # response times.
     class Verification
       NOTE = "tune" # its key in the header of the lab's results
       LEAST_ROUNDS = 3
-      ROUNDS = 5 # if shorter runs leave time for them
+      ROUNDS = 5 # if shorter runs make room for them
       MOST_ROUNDS = 12
-      DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that leaves enough rounds
-      WARMUP = 0.5 # seconds; no longer than the run
-      GROWTH = 1.0 # the same where one of them has threads auto: that starts them meanwhile
-      AUTO = Lab::Servers::Peers::Cuttle::AUTO # the end of the lab's name of an engine with threads auto
+      DURATIONS = [6, 4, 3, 2, 1.5, 1, 0.5].freeze # seconds of a run; the longest that allows enough rounds
+      WARMUP = 0.5 # seconds; at most the run's duration
+      GROWTH = 1.0 # seconds; the warm-up if one setting has -t auto, which starts its threads during it
+      AUTO = Lab::Servers::Peers::Cuttle::AUTO # the suffix of the lab's model names with -t auto
       LIMIT = "--max-threads"
-      STOP = 0.5 # seconds to start the processes and stop them, beside the app's boot
-      BETWEEN = 0.4 # seconds beside warm-up and measuring
+      STOP = 0.5 # seconds to start and stop the processes, in addition to the app's boot
+      BETWEEN = 0.4 # seconds in addition to warm-up and measurement
       LOADS = 2
       CONNECTIONS = (8..512)
 
-      # A plan that fits into a time. Seconds, but for the rounds.
+      # A plan's size. duration and warmup are in seconds.
       Size = Struct.new(:rounds, :duration, :warmup)
 
-      # settings: the first is what the others are compared with. slots: that keep the cores busy. boot: seconds.
+      # settings: the first is the baseline. slots: the number that keeps the cores busy. boot: seconds.
       def initialize(settings, rate:, slots:, boot: nil)
         @settings = settings
         @rate = rate
@@ -30,14 +31,14 @@ module Cuttle
         @boot = boot || 1.0
       end
 
-      # Connections of the closed loop: more than are served at once by those that can serve the most.
+      # Connections of the closed loop: more than the settings can serve at once.
       def connections
         most = @settings.map { |setting| setting.slots * setting.processes }.max
         (1.5 * [most, @slots].min).ceil.clamp(CONNECTIONS.begin, CONNECTIONS.end)
       end
 
-      # The Size that fits into +budget+ seconds; nil if none does. What the user said (rounds, duration) stays, and if
-      # both were said there is nothing to fit.
+      # The Size that fits into +budget+ seconds; nil if none does. The user's own rounds and duration are kept. If both
+      # are given, they are the Size whatever the budget.
       def size(budget, rounds: nil, duration: nil)
         return sized(rounds, duration) if rounds && duration
 
@@ -48,25 +49,25 @@ module Cuttle
         nil
       end
 
-      # So many rounds of runs that long.
+      # That many rounds of runs with that duration.
       def sized(rounds, duration)
         Size.new(rounds, duration, [@settings.any?(&:auto?) ? GROWTH : WARMUP, duration].min)
       end
 
-      # Seconds of the smallest verification that says anything.
+      # Seconds of the smallest useful verification.
       def least
         (LEAST_ROUNDS * seconds(DURATIONS.last)).ceil
       end
 
-      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. budget: seconds;
-      # when they are over no further round begins. Raises Lab::Failure.
+      # Measures and returns the directory of the lab's results. options: Tuner::Options. size: a Size. budget: in
+      # seconds; no round begins after it. Raises Lab::Failure.
       def run(options, size, budget:, directory:, out:)
         lab = options.to_lab(directory: directory, rounds: size.rounds, duration: size.duration, warmup: size.warmup,
                              budget: budget, concurrency: [connections], notes: { NOTE => { "rate" => @rate } })
         Lab.run(lab, out: out, plan: plan(options.seed, size), least: Verification.least_rounds(options))
       end
 
-      # Rounds that are made whatever time they take: those that the user said, or as few as say anything.
+      # Rounds that run whatever time they take: the user's number, or the fewest that are useful.
       def self.least_rounds(options)
         options.rounds || LEAST_ROUNDS
       end
@@ -76,7 +77,7 @@ module Cuttle
         Lab::Plan::Declared.new(pairs).plan(seed: seed, **size.to_h)
       end
 
-      # The Setting that a Lab::Results::Configuration of a verification is of.
+      # The Setting of a verification's Lab::Results::Configuration.
       def self.setting(configuration)
         engine = configuration.model.delete_suffix(AUTO)
         threads = engine == configuration.model ? configuration.threads : Setting::AUTO
@@ -86,7 +87,7 @@ module Cuttle
 
       private
 
-      # Rounds that a run of so many seconds must leave time for.
+      # The number of rounds that must fit if a run takes that many seconds.
       def enough(duration)
         duration > DURATIONS.last ? ROUNDS : LEAST_ROUNDS
       end

@@ -2,9 +2,9 @@
 
 module Cuttle
   module Tuner
-    # What a verification found: its lab's results as Measurements, comparisons and corrections.
+    # The results of a verification: the lab's results as Measurements, comparisons and corrections.
     class Verified
-      CERTAIN = 1.5 # a figure whose interval is wider corrects nothing
+      CERTAIN = 1.5 # a figure with a wider interval does not correct the model
 
       # results: Lab::Results of a Verification.
       def initialize(results)
@@ -15,7 +15,7 @@ module Cuttle
 
       attr_reader :results
 
-      # Setting => Measurement, of those with valid runs.
+      # Setting => Measurement, for settings with valid runs.
       def measurements
         @measurements ||= settings.to_h do |setting, configuration|
           rows = { closed: @closed, open: @open }.transform_values { |load| load && @analysis.row(configuration, load) }
@@ -32,7 +32,7 @@ module Cuttle
         @closed.connections
       end
 
-      # +setting+ compared with +base+: Lab::Analysis::Comparison by :capacity and :p95, nil where there is none.
+      # +setting+ compared with +base+: a Lab::Analysis::Comparison for :capacity and for :p95, or nil.
       def compare(setting, base)
         one, other = [base, setting].map { |each| settings[each] }
         return { capacity: nil, p95: nil } unless one && other
@@ -42,13 +42,13 @@ module Cuttle
         end
       end
 
-      # Why runs don't count, and what failed: lines.
+      # The reasons for invalid runs and failures: lines.
       def troubles
         invalid = results.runs.reject(&:valid?).flat_map { |run| run.reasons || [] }
         (results.failures.map(&:reason) + invalid).uniq
       end
 
-      # For Profile#corrections: what the model says of each load beside what was measured.
+      # For Profile#corrections: the model's forecast for each load, with the measurement.
       def corrections(model, cores:)
         measurements.values.flat_map do |found|
           [correction(model, found, Demand.closed(connections), cores, rate: found.capacity),
@@ -63,7 +63,7 @@ module Cuttle
         @settings ||= @results.configurations.to_h { |each| [Verification.setting(each), each] }
       end
 
-      # Of what was measured well enough to learn from.
+      # A correction with the figures that were measured precisely enough.
       def correction(model, found, demand, cores, **measured)
         known = measured.select { |_, estimate| certain?(estimate) }.transform_values(&:value)
         return if known.empty?
@@ -77,7 +77,7 @@ module Cuttle
         Report::Numbers.interval?(estimate) && estimate.high <= estimate.low * CERTAIN
       end
 
-      # As JSON reads it back.
+      # The value as JSON reads it back.
       def plain(value)
         case value
         when Hash then value.to_h { |key, each| [key.to_s, plain(each)] }

@@ -7,17 +7,17 @@ require "timeout"
 
 # The app that engines are tested with. /ACTION?ARGUMENT runs the method of that name.
 #
-# Requests are held in the app by gates, so that a test knows who is where without measuring time: /hold?NAME writes the
-# file NAME.in and stays until there is a file NAME.go, both in the directory that CUTTLE_GATES names.
+# Gates hold requests in the app, so that a test knows where each request is without measuring time: /hold?NAME writes
+# the file NAME.in and waits for the file NAME.go, both in the directory CUTTLE_GATES.
 class EngineApp
-  # For tests of what a process does that has no descriptors left.
+  # For tests of a process without free descriptors.
   Process.setrlimit(:NOFILE, Integer(ENV["CUTTLE_NOFILE"])) if ENV["CUTTLE_NOFILE"]
 
   PLAIN = { "content-type" => "text/plain" }.freeze
 
   SWITCHING = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 
-  # A body that runs a Proc, which gets the block that takes the parts.
+  # A body that runs a Proc. The Proc gets the block that takes the parts.
   Parts = Struct.new(:run) do
     def each(&part) = run.call(part)
   end
@@ -31,7 +31,7 @@ class EngineApp
   class << self
     def call(env) = current.call(env)
 
-    # What it remembers can't be shared: each ractor has an app of its own. (JRuby has none; the first call is below.)
+    # Its state can't be shared: each ractor has its own app. (JRuby has no ractors; the first call is below.)
     def current
       return @current ||= new unless defined?(Ractor)
 
@@ -90,7 +90,7 @@ class EngineApp
 
   def cookies(*) = [200, { "set-cookie" => %w[a=1 b=2] }, []]
 
-  # A body that could be called, too.
+  # A body that also has `call`.
   def itself(*) = [200, PLAIN.dup, self]
 
   def each
@@ -102,7 +102,7 @@ class EngineApp
 
   def greet_hijacked(*) = [200, PLAIN.merge("rack.hijack" => ->(stream) { greet(stream) }), nil]
 
-  # Another protocol: what comes goes back in capitals, until the client ends.
+  # Another protocol: sends the received octets back in capitals, until the client ends.
   def upgrade(*)
     speak = lambda do |stream|
       loop { stream.write(stream.readpartial(1_000).upcase) }
@@ -118,7 +118,7 @@ class EngineApp
 
   def nap(seconds, _) = sleep(seconds.to_f)
 
-  # Two that answer how many of them have ended: one that waits, one that computes.
+  # Two actions that answer how many of them have ended: one waits, one computes.
 
   def rest(seconds, _) = sleep(seconds.to_f) && (@ended += 1)
 
@@ -128,8 +128,8 @@ class EngineApp
     @ended += 1
   end
 
-  # Half a millisecond of computing, whatever the machine, that lets the GVL go all the time; how many are in the app
-  # meanwhile. (Nobody stands by for an app that takes less than a tenth of one.)
+  # Computes for half a millisecond on any machine, and releases the GVL all the time. Answers how many requests were in
+  # the app meanwhile. (No thread stands by for an app that takes less than a tenth of a millisecond.)
   def stat(*)
     inside = @inside
     until_then = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.0005
@@ -143,7 +143,7 @@ class EngineApp
     "held"
   end
 
-  # The same, but also a worker's stop ends it.
+  # The same, but a stop of the worker also ends it.
   def hold_until_stop(gate, _)
     tell(gate, Process.pid)
     server = ObjectSpace.each_object(Cuttle::Server).find(&:serving?)
@@ -151,7 +151,7 @@ class EngineApp
     "held"
   end
 
-  # A response that has begun, and goes on behind the gate.
+  # A response that has begun, and continues when the gate opens.
   def begin(gate, _)
     [200, PLAIN.dup, Enumerator.new { |parts| (parts << "begun, ") && (parts << hold(gate, nil)) }]
   end
@@ -170,14 +170,14 @@ class EngineApp
   # How often that body was closed.
   def closed(*) = @closed
 
-  # A socket of the app's own, which it answers on and closes.
+  # A socket of the app, on which it answers and which it closes.
   def take_over(_, env)
     socket = env["rack.hijack"].call
     socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\ntaken")
     socket.close
   end
 
-  # The same, by a child that the app forks for it.
+  # The same, in a child that the app forks for it.
   def hand_over(_, env)
     socket = env["rack.hijack"].call
     Process.detach(Process.fork { answer_as_child(socket) })
@@ -196,7 +196,7 @@ class EngineApp
     [101, { "connection" => "Upgrade", "upgrade" => "websocket", "rack.hijack" => method(:attend) }, nil]
   end
 
-  # Closes a WebSocket, and connects to a port with sockets of which one gets the number of its descriptor. They stay.
+  # Closes a WebSocket, and opens sockets to a port, one of which gets the number of its descriptor. They stay open.
   def swap(port, env)
     socket = env["rack.hijack"].call
     socket.write(SWITCHING)
@@ -205,7 +205,7 @@ class EngineApp
     @sockets << TCPSocket.open("127.0.0.1", port.to_i) until @sockets.any? { |other| other.fileno == number }
   end
 
-  # Ends the WebSockets as an app does: with a Close frame of its own.
+  # Ends the WebSockets as an app does: with its own Close frame.
   def hang_up
     @sockets.reject(&:closed?).each do |socket|
       socket.write([0x88, 2, 1000].pack("CCn"))
@@ -227,13 +227,14 @@ class EngineApp
     "timed out"
   end
 
-  # A callback after the response that raises what is no StandardError.
+  # A callback after the response that raises an exception that is not a StandardError.
   def finish_badly(name, env)
     (env["rack.response_finished"] ||= []) << ->(*) { raise Object.const_get(name), "on purpose" }
     "hello"
   end
 
-  # Forty lines from another thread, one each 20 ms: /feed through each, /feed_stream through a stream that thread has.
+  # Forty lines from another thread, one every 20 ms: /feed through each, /feed_stream through a stream that the thread
+  # has.
 
   def feed(*)
     lines = Queue.new
@@ -245,8 +246,8 @@ class EngineApp
     [200, PLAIN.dup, ->(stream) { Thread.new { forty { |line| stream.write(line) } && stream.close } }]
   end
 
-  # Calls after the response: /callbacks?NAME has two of its own, in lists that have to be new and empty, and leaves two
-  # in the lists of the requests before, where nobody should find them. /called tells which have run.
+  # Calls after the response: /callbacks?NAME adds two callbacks to its lists, which must be new and empty, and two to
+  # the lists of earlier requests, which must have no effect. /called answers which callbacks have run.
 
   def callbacks(name, env)
     lists = env.values_at("rack.response_finished", "rack.after_reply")
@@ -259,8 +260,8 @@ class EngineApp
 
   def called(*) = @called.join(" ")
 
-  # What an app keeps of one request (/keep?hijack …) and uses in the next (/use?hijack …): the answer tells what came
-  # of it.
+  # Objects that an app keeps from one request (/keep?hijack …) and uses in the next one (/use?hijack …). The answer
+  # gives the result.
 
   def keep(what, env) = (@kept = env["rack.#{what}"]) && "kept"
 
@@ -274,7 +275,7 @@ class EngineApp
     end
   end
 
-  # The same of a response: its stream, or the block that takes its parts.
+  # The same for objects of a response: its stream, or the block that takes its parts.
 
   def keep_stream(ending, _)
     body = lambda do |stream|
@@ -308,8 +309,8 @@ class EngineApp
     [200, PLAIN.dup, Parts.new(->(part) { part.call("second ") && part.call(attempt { @kept.call("INTRUDER") }) })]
   end
 
-  # /fork?WAY,GATE answers from the parent, with the child's pid, which is in the file GATE.in too. The child goes on
-  # the way that it is told.
+  # /fork?WAY,GATE: the parent answers with the child's pid, which it also writes to the file GATE.in. The child
+  # continues in the given way.
   def fork(argument, _)
     way, gate = argument.split(",")
     child = way == "block" ? Process.fork { nil } : Process.fork
@@ -320,7 +321,7 @@ class EngineApp
     "parent #{child}"
   end
 
-  # Keeps every descriptor that there is, and each that becomes free, until the gate opens.
+  # Occupies every free descriptor, and each one that becomes free, until the gate opens.
   def hoard(gate, _)
     full = Queue.new
     Thread.new do
@@ -337,7 +338,7 @@ class EngineApp
 
   def collect(*) = GC.start
 
-  # A fiber of the app's own that waits for a pipe, whose descriptor is then closed without Ruby's knowledge.
+  # A fiber of the app that waits for a pipe, whose descriptor is then closed without Ruby's knowledge.
   def close_beneath(*)
     reader, @writer = IO.pipe
     Fiber.schedule { reader.wait_readable }
@@ -348,17 +349,17 @@ class EngineApp
     fileno
   end
 
-  # Ends every thread of the engine's but the one that is here; sockets that nobody has closed stay open.
+  # Ends all of the engine's threads but the calling one. Sockets that were not closed stay open.
   def kill_others(*)
     GC.disable
     Thread.list.each { |thread| thread.kill if thread.name.to_s.start_with?("cuttle ") && thread != Thread.current }
     "done"
   end
 
-  # What a child process inherits beyond its standard input and output: the descriptors' targets.
+  # What a child process inherits besides its standard input and output: the targets of its descriptors.
   def inherited(*) = IO.popen(["sh", "-c", "readlink /proc/$$/fd/*"], &:read)
 
-  # What a fiber waits for, without its thread.
+  # Waits that occupy a fiber, but not its thread.
 
   def fetch(address, _)
     host, port = address.split(":")
@@ -428,7 +429,7 @@ class EngineApp
     File.rename("#{gate(gate)}.in.tmp", "#{gate(gate)}.in")
   end
 
-  # What came of it: the exception's class, or what it gave.
+  # The result: the class of the exception, or the value.
   def attempt
     "gave #{yield.inspect}"
   rescue StandardError => error
@@ -439,7 +440,7 @@ class EngineApp
     40.times { |number| yield("line #{number}\n") && sleep(0.02) }
   end
 
-  # A forked child's way.
+  # What a forked child does.
   def go(way, gate)
     case way
     when "exit" then exit

@@ -8,25 +8,25 @@ require_relative "../../support/serving"
 require_relative "../../support/wire_client"
 
 module EngineContract
-  # What the suites ask pooled engines and fibers for, unless a test says otherwise.
+  # The settings of the suites for pooled engines and fibers, unless a test has others.
   THREADS = 3
   FIBERS = 8
 
-  # So that no client is given up that has its turn late, on a loaded machine; and the grace that each stop takes where
-  # a connection was kept, which by default is 5 s.
+  # Long enough that no client is given up because a loaded machine serves it late. The grace, by default 5 s, is part
+  # of each stop with a persistent connection.
   TIMES = %w[--request-timeout 600 --write-timeout 600 --min-rate 0 --drain-grace 0.5].freeze
 
-  # Seconds that anything may take; only what hangs takes as long.
+  # A limit in seconds for everything. Only an operation that hangs takes as long.
   DEADLINE = Eventually::PATIENCE
 
-  # One engine as users run it: `cuttle serve` as a process, alone or with two workers, over one core and one poller
-  # back end. Most tests share a server, which the first of them starts.
+  # One engine as users run it: the process `cuttle serve`, alone or with two workers, with one core and one poller back
+  # end. Most tests share a server, which the first of them starts.
   class Case < Minitest::Test
     include Eventually
 
     APP = File.expand_path("app.ru", __dir__)
 
-    # What nio4r asks of RubyGems. To load all of that would take as long as a server's start without it.
+    # The parts of RubyGems that nio4r needs. Loading RubyGems would take as long as the start of a server without it.
     PLATFORM = "-r#{File.expand_path("platform.rb", __dir__)}".freeze
     LOCK = Monitor.new
 
@@ -34,7 +34,7 @@ module EngineContract
       attr_reader :engine, :workers, :ractors, :backend, :core, :tls, :auto
 
       # A suite of +contracts+ (modules of tests) for one way to run an engine. +ractors+: in each process, if any.
-      # +tls+: clients speak TLS, by these options of TlsSocket. +auto+: threads are started as they help.
+      # +tls+: clients use TLS, with these options of TlsSocket. +auto+: the server starts threads when they help.
       def for(engine, workers, backend, contracts, core: "native", ractors: 0, tls: nil, auto: false)
         Class.new(self) do
           @engine = engine
@@ -59,12 +59,12 @@ module EngineContract
       end
       alias to_s name
 
-      # The server that tests share. Threads of one test may be the first to ask for it.
+      # The server that tests share. Several threads of one test may request it first.
       def shared
         LOCK.synchronize { @shared ||= start.tap { |server| Minitest.after_run { server.finish } } }
       end
 
-      # A server of its own: the command line's with +flags+, or +script+ with its arguments; +env+ are variables.
+      # A new server: the command line's with +flags+, or +script+ with its arguments. +env+: variables.
       def start(*flags, script: serve(flags), env: {})
         env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core,
                 "RUBYOPT" => (PLATFORM if backend == "nio4r") }.compact.merge(env)
@@ -93,7 +93,7 @@ module EngineContract
 
     def teardown = leave
 
-    # Nothing of this test stays in the server.
+    # Leaves nothing of this test in the server.
     def leave
       open_gates
       @clients.each(&:close)
@@ -102,10 +102,10 @@ module EngineContract
     def traits = self.class.traits
     def clustered? = self.class.workers.positive?
 
-    # Whether the server has several of what an app keeps for itself, and of limits: in processes, or in ractors.
+    # Whether the server has several copies of an app's state and of limits: in processes, or in ractors.
     def several? = shares > 1
 
-    # How many of them.
+    # The number of copies.
     def shares = [self.class.workers, self.class.ractors, 1].max
 
     def server = @server || self.class.shared
@@ -114,17 +114,18 @@ module EngineContract
     # The processes that serve.
     def serving_pids = clustered? ? server.workers : [server.pid]
 
-    # Requests that all of them together have in the app at once.
+    # The number of requests that all of them together have in the app at once.
     def capacity = at_once * shares
 
-    # Requests that one process, or ractor, has in the app at once. (So many of a fibers engine are enough to see it.)
+    # The number of requests that one process, or ractor, has in the app at once. (For fibers, this many are enough for
+    # tests.)
     def at_once = traits.capacity(threads: THREADS..THREADS, max_fibers: FIBERS)
 
-    # What AddressSanitizer says once of a process that ends in a fiber, whose stack it doesn't know.
+    # The report of AddressSanitizer for a process that ends in a fiber, whose stack it doesn't know.
     FIBER_STACK = /^==\d+==WARNING: ASan is ignoring requested __asan_handle_no_return.*\n(?!==)(?:.+\n){2}/
 
-    # Runs the block against a server of its own (see Case.start), which ends in order, with +said+ on its standard
-    # error (a String, or a Regexp that matches it). Returns what the block does.
+    # Runs the block against a new server (see Case.start), which must end in order, with +said+ on its standard error
+    # (a String, or a Regexp that matches it). Returns the block's value.
     def with_server(*flags, said: "", **process)
       @server = self.class.start(*flags, **process)
       assert @server.running?, @server.err
@@ -149,17 +150,17 @@ module EngineContract
 
     def post(target, body) = "POST #{target} HTTP/1.1\r\nHost: a\r\nContent-Length: #{body.bytesize}\r\n\r\n#{body}".b
 
-    # The body that +target+ is answered with, on a connection of its own.
+    # The body of the answer to a request for +target+, on a new connection.
     def fetch(target)
       open_client { |client| client.ask(get(target, "Connection: close")).body }
     end
 
-    # Yields a client, and closes it.
+    # Yields a client, and closes it afterwards.
     def open_client(&block) = WireClient.open(port, deadline: DEADLINE, tls: self.class.tls, &block)
 
     def assert_serves = assert_equal("hello", fetch("/"))
 
-    # A client whose request is in the app, and stays there until its gate is opened.
+    # A client whose request is in the app, and stays there until its gate opens.
     def hold(client = connect, action: "hold")
       gate = "#{self.class.object_id}-#{object_id}-#{@held += 1}"
       client.write(get("/#{action}?#{gate}"))
@@ -167,10 +168,10 @@ module EngineContract
       client
     end
 
-    # Flags with which so many requests are in the app at once as the suite asks for.
+    # Flags with which the app has the suite's number of requests at once.
     def bounded = traits.fibers? ? ["--max-fibers", FIBERS.to_s] : []
 
-    # Waits until the app is where the gate says; returns what it left there.
+    # Waits until the app is at the gate. Returns what the app wrote there.
     def entered(gate)
       eventually("a request in the app at gate #{gate}") { entered?(gate) }
       File.read(mark(gate))
@@ -178,7 +179,7 @@ module EngineContract
 
     def entered?(gate) = File.exist?(mark(gate))
 
-    # The file that the app makes at a gate.
+    # The file that the app creates at a gate.
     def mark(gate) = "#{self.class.gates}/#{gate}.in"
 
     # Waits until every worker accepts.
@@ -191,7 +192,7 @@ module EngineContract
       clients.each(&:close)
     end
 
-    # Every request that may be in the app is.
+    # Waits until the app has all requests that it may have at once.
     def hold_all = Array.new(capacity) { hold }
 
     def open_gate(gate) = FileUtils.touch("#{self.class.gates}/#{gate}.go")
@@ -200,7 +201,7 @@ module EngineContract
       Dir.glob("#{self.class.gates}/*.in").each { |path| open_gate(File.basename(path, ".in")) }
     end
 
-    # The next answer on a connection that the server may have ended since the last one; then on a new one.
+    # The next answer on a connection that the server may have closed since the last one; then on a new connection.
     def ask_again(client, bytes)
       client.ask(bytes)
     rescue WireClient::Truncated => error

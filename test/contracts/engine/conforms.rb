@@ -45,7 +45,7 @@ module EngineContract
       %w[one two].each { |word| assert_equal word.upcase, client.write(word).exactly(3) }
     end
 
-    # The connection was reset where nobody had noticed the octets, and the client might lose the response.
+    # The server reset the connection because of unread octets, and the client might have lost the response.
     def test_a_last_response_reaches_a_client_that_has_sent_more_meanwhile
       gate = "#{object_id}-more"
       client = connect.write(get("/hold?#{gate}", "Connection: close"))

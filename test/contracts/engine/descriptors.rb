@@ -5,7 +5,7 @@ module EngineContract
   module Descriptors
     LIMIT = 64
 
-    # Asked the listeners 56,000 times a second, and wrote nothing of it.
+    # The server polled the listeners 56,000 times a second, without a message.
     def test_without_descriptors_it_waits_and_serves_again
       skip "each worker has its own limit" if clustered?
 
@@ -25,7 +25,8 @@ module EngineContract
 
     def complaints = /\A(.*(descriptor|open files).*\n){1,#{shares}}\z/
 
-    # Returns once no descriptor is free, nor one of a connection that ends: it would do for all who wait.
+    # Returns when no descriptor is free, not even one of a connection that ends, which would be enough for all waiting
+    # clients.
     def hoard_all(server, gate)
       before = sockets(descriptors(server))
       assert_equal "full", fetch("/hoard?#{gate}")
@@ -38,7 +39,7 @@ module EngineContract
     # Each ractor has a descriptor of the listener.
     def sockets(found) = found.grep(/socket/).uniq
 
-    # What each of those is that count; inherited ones may be beyond the limit.
+    # The targets of the descriptors that count. Inherited ones may be above the limit.
     def descriptors(server)
       Array.new(LIMIT) { |number| "/proc/#{server.pid}/fd/#{number}" }.filter_map do |path|
         File.readlink(path)

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # Waiting in the app costs a fiber, not the thread: each of these would stop the engine if its wait didn't yield.
+  # Waiting in the app occupies a fiber, not the thread: each of these waits would stop the engine if it didn't yield.
   module Fibers
     MANY = 50
 
@@ -11,7 +11,7 @@ module EngineContract
       clients.each { |client| assert_equal "held", client.response.body }
     end
 
-    # The service answers nobody before all have asked.
+    # The service answers only when all have sent their requests.
     def test_sockets_yield
       TCPServer.open("127.0.0.1", 0) do |service|
         clients = Array.new(MANY) { connect.write(get("/fetch?127.0.0.1:#{service.addr[1]}")) }
@@ -31,7 +31,7 @@ module EngineContract
       end
     end
 
-    # It was taken for a client that reads nothing, and cut off.
+    # The server took it for a client that does not read, and cut it off.
     def test_a_stream_without_descriptors_waits_for_its_client
       limited = { "CUTTLE_NOFILE" => Descriptors::LIMIT.to_s }
       with_server("--write-ahead", "300000", env: limited, said: /\A(#{complaints}|)\z/) do |server|
@@ -64,7 +64,8 @@ module EngineContract
       assert_wakes("await", "signal", "signalled")
     end
 
-    # Nothing but the queue knew the fiber, and Ruby's queues don't mark who waits: it was collected, and then resumed.
+    # Only the queue knew the fiber, and Ruby's queues don't mark waiting fibers: the fiber was collected, and then
+    # resumed.
     def test_a_fiber_that_waits_outlives_a_garbage_collection
       with_server do
         gate = "#{object_id}-collect"
@@ -76,7 +77,7 @@ module EngineContract
       end
     end
 
-    # The connection that got its number was never let go of, and the engine looped at its end.
+    # The connection that got the same number was never released, and the engine looped at its end.
     def test_a_descriptor_that_is_closed_beneath_a_fiber_and_reused
       with_server do
         10.times do
@@ -87,7 +88,7 @@ module EngineContract
       end
     end
 
-    # The copy that waits for a slow client was handed on to every child process.
+    # Every child process inherited the copy that waits for a slow client.
     def test_children_inherit_no_connection
       with_server do
         reader = connect(receive_buffer: 4_096).write(get("/stream?60000000"))
@@ -119,7 +120,7 @@ module EngineContract
       assert_equal answer, second.response.body if second
     end
 
-    # As above, and another request ends the wait.
+    # As above, but another request ends the wait.
     def assert_wakes(action, other, answer)
       gate = "#{self.class.object_id}-#{action}"
       client = connect.write(get("/#{action}?#{gate}"))

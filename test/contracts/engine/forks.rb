@@ -3,7 +3,7 @@
 module EngineContract
   # An app that forks: the parent answers, and the child is no server.
   module Forks
-    # The child's SystemExit was swallowed, it answered too, and went on serving at its parent's epoll.
+    # The child's SystemExit was swallowed: the child also answered, and continued to serve at its parent's epoll.
     def test_a_forked_child_answers_nobody_and_ends
       with_server(said: /\A(.*in the child.*)?\z/m) do
         %w[exit exit! return raise block].each do |way|
@@ -26,10 +26,10 @@ module EngineContract
       assert_serves
     end
 
-    # A child that slept held its parent's connections open, by its copies of their descriptors.
+    # A sleeping child held its parent's connections open, because it had copies of their descriptors.
     def test_a_child_that_sleeps_keeps_no_connection_open
       with_server do
-        idle = connect if traits.evented? # where threads wait for connections, one that idles gives way
+        idle = connect if traits.evented? # where threads wait for connections, an idle one is closed
         idle&.ask(get("/"))
         client = connect.write(get("/fork?sleep,#{gate}", "Connection: close"))
         child = entered(gate).to_i
@@ -43,7 +43,7 @@ module EngineContract
       end_children
     end
 
-    # The child had the listener open, so that the port was bound when the server had long ended.
+    # The child had the listener open, so the port stayed bound long after the server had ended.
     def test_a_child_that_sleeps_does_not_keep_the_port
       with_server do |server|
         connect.write(get("/fork?sleep,#{gate}"))
@@ -62,7 +62,7 @@ module EngineContract
 
     def gate(way = "sleep") = "#{object_id}-fork-#{way}"
 
-    # The body of the one response that comes until the connection ends; it says so.
+    # The body of the only response on the connection, which has Connection: close.
     def only_response(client)
       octets = client.rest
       assert_equal 1, octets.scan("HTTP/1.1 ").size, octets
@@ -72,14 +72,14 @@ module EngineContract
       flunk "the connection stays open after #{client.buffered.inspect}"
     end
 
-    # A zombie is not.
+    # A zombie does not count.
     def alive?(pid)
       File.read("/proc/#{pid}/stat")[/\) (\S)/, 1] != "Z"
     rescue Errno::ENOENT, Errno::ESRCH
       false
     end
 
-    # Ends what this test has forked, and still is what it was.
+    # Ends the processes that this test has forked, if they still are the same processes.
     def end_children
       Dir.glob("#{self.class.gates}/#{object_id}-fork-*.in").map { |path| File.read(path).to_i }.each do |pid|
         Process.kill("KILL", pid) if alive?(pid) && File.read("/proc/#{pid}/cmdline").include?("app.ru")

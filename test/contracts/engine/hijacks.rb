@@ -9,7 +9,7 @@ module EngineContract
     GOING_AWAY = "\x88\x02\x03\xE9".b
     NORMAL = "\x88\x02\x03\xE8".b
 
-    # Seconds between two looks at the metrics. Workers write theirs now and then.
+    # Seconds between two reads of the metrics. Workers write theirs now and then.
     LOOK = 0.1
 
     SAID = /\A(cuttle: WebSockets that the app had left open: \d+ closed with 1001 \(going away\)\n)+\z/
@@ -39,7 +39,7 @@ module EngineContract
       end
     end
 
-    # Only the server's end tells what the app speaks there, so nothing is said.
+    # Only the server's end knows the app's protocol, so no frame is sent.
     def test_stop_writes_nothing_to_other_sockets
       with_server do |server|
         client = connect.write(get("/websocket", *UPGRADE.first(3).reverse.drop(1)))
@@ -64,14 +64,14 @@ module EngineContract
       end
     end
 
-    # What has the number of the descriptor now is no WebSocket.
+    # The connection that has the number of the descriptor now is not a WebSocket.
     def test_stop_writes_nothing_where_the_app_was_faster
       listener = TCPServer.new("127.0.0.1", 0)
       with_server do |server|
         client = connect.write(get("/swap?#{listener.local_address.ip_port}", *UPGRADE))
         assert_equal 101, client.response.status
         assert_equal :closed, client.ending
-        assert_serves if several? || !traits.inline? # so the app has gone on
+        assert_serves if several? || !traits.inline? # so the app has continued
         accepted = [listener.accept]
         Process.kill("TERM", server.pid)
         assert_ends server
@@ -83,7 +83,7 @@ module EngineContract
       listener.close
     end
 
-    # By a hook, which is the app's moment.
+    # Through a hook, in which the app may act.
     def test_an_app_closes_its_websockets_itself
       skip "the hook runs in another ractor" if traits.ractors?
 
@@ -100,14 +100,14 @@ module EngineContract
 
     private
 
-    # The pids of all workers, of which one may take longer to begin.
+    # The pids of all workers. One worker may take longer to start.
     def workers_that_answer
       pids = []
       eventually("an answer of each worker") { (pids |= [fetch("/pid").to_i]).size == self.class.workers }
       pids
     end
 
-    # Whether the core and the system know when nothing is under way.
+    # Whether the core and the system know when no request is in the app.
     def tells?
       Cuttle::Cores.fetch(self.class.core)::Hijacked::TELLS && !Serving::ServingProcess::JVM
     end
@@ -128,7 +128,7 @@ module EngineContract
       client.close
     end
 
-    # A server of its own. Yields what returns how many sockets its metrics count.
+    # A new server. Yields a Proc that returns the number of sockets in its metrics.
     def with_control
       path = "#{self.class.gates}/control.sock"
       with_server("--control-url", "unix://#{path}") do

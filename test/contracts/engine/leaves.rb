@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A program whose listeners go on: at TERM its server leaves the backlog. ARGV: the options of the server as JSON.
-# Says its URL and that it is ready, then "stopping", and at the end how many connections still wait.
+# A program whose listeners continue: at TERM its server leaves the backlog. ARGV: the options of the server as JSON.
+# Prints its URL when it is ready, then "stopping", and at the end the number of connections that still wait.
 require "cuttle"
 require "json"
 require "rack"

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # --max-connections: who comes beyond waits in the kernel's backlog, and is answered once a place is free.
+  # --max-connections: further clients wait in the kernel's backlog, and are answered when a place is free.
   module Places
     MOST = 2
 
@@ -20,7 +20,7 @@ module EngineContract
       end
     end
 
-    # However a connection ends, its place is another's.
+    # However a connection ends, another one gets its place.
     def test_a_place_is_free_again_whoever_ended_the_connection
       with_server("--max-connections", "1", "--header-timeout", "0.5", "--idle-timeout", "0.5", said: /on purpose/) do
         [-> { connect.close }, -> { connect.write("GET / H").reset }, -> { connect.write(get("/large?3000000")).reset },
@@ -34,14 +34,15 @@ module EngineContract
 
     private
 
-    # Connections that all processes together may have; who serves one after the other never has more than one.
+    # The number of connections that all processes may have together. An engine that serves one connection at a time
+    # never has more than one.
     def places = [MOST, traits.evented? ? MOST : at_once].min * shares
 
-    # The server's connections, by the kernel: those that still wait in the backlog belong to no file (inode 0). The JVM
+    # The server's connections, as the kernel lists them. Those in the backlog belong to no file (inode 0). The JVM
     # listens as if for IPv6.
     def accepted = connections.length
 
-    # While others come and go, the kernel may list a connection twice.
+    # While connections are opened and closed, the kernel may list one of them twice.
     def connections
       %w[tcp tcp6].flat_map { |table| connections_in("/proc/net/#{table}") }.uniq { |line| line.split[9] }
     end
@@ -57,7 +58,7 @@ module EngineContract
     end
   end
 
-  # --max-requests: so many requests on one connection, and the end.
+  # --max-requests: that many requests on one connection, and then its end.
   module Quotas
     MOST = 3
 
@@ -83,7 +84,7 @@ module EngineContract
       end
     end
 
-    # Its last response is whole, whatever it is, and however slowly it is read.
+    # The last response is complete, whatever it is, and however slowly the client reads it.
     def test_the_last_response_is_whole
       with_quota do
         ["/large?3000000", "/stream?3000000"].each do |target|
@@ -96,7 +97,7 @@ module EngineContract
       end
     end
 
-    # A client of HTTP/1.0 that asks for it is promised no more than one of HTTP/1.1.
+    # A client of HTTP/1.0 that asks for keep-alive is promised the same number of requests as one of HTTP/1.1.
     def test_requests_of_every_kind_count
       with_quota do
         client = connect

@@ -1,20 +1,20 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # What an app keeps beyond the end of its request is dead: it raises, and the next request of that connection, which
-  # behind a proxy is another user's, goes its way.
+  # Objects that an app keeps beyond the end of its request are dead: using them raises. They have no effect on the next
+  # request of that connection, which behind a proxy belongs to another user.
   module Outlives
-    # Took the socket from under the next request, which the app was just answering.
+    # It took the socket from the next request while the app was answering it.
     def test_a_kept_hijack_takes_no_later_request
       assert_dead "hijack"
     end
 
-    # Sent its 103 ahead of the next request's response.
+    # It sent its 103 before the next request's response.
     def test_kept_early_hints_reach_no_later_response
       assert_dead "early_hints"
     end
 
-    # Gave the body of a request that had long ended, out of memory or out of a file.
+    # It returned the body of a request that had long ended, from memory or from a file.
     def test_a_kept_input_is_closed
       [11, 300_000].each do |size|
         client = connect
@@ -25,17 +25,17 @@ module EngineContract
       end
     end
 
-    # Wrote into the next response.
+    # It wrote into the next response.
     def test_a_kept_stream_writes_into_no_later_response
       %w[write <<].each { |verb| assert_equal "second IOError", stale(verb) }
     end
 
-    # Ended the next response, or sent what there was of it.
+    # It ended the next response, or sent the available part of it.
     def test_a_kept_stream_neither_flushes_nor_closes_a_later_response
       %w[flush close close_write].each { |verb| assert_match(/\Asecond (IOError|gave .*)\z/, stale(verb)) }
     end
 
-    # Wrote into the next response.
+    # It wrote into the next response.
     def test_a_kept_block_of_each_writes_into_no_later_response
       client = connect
       assert_equal "first", client.ask(get("/keep_block")).body
@@ -43,7 +43,7 @@ module EngineContract
       assert_equal "next", client.ask(get("/echo?next")).body
     end
 
-    # The number of an ended connection's descriptor is the next connection's.
+    # The next connection has the number of the ended connection's descriptor.
     def test_what_is_left_of_an_aborted_response_writes_into_no_other_connection
       skip "another worker may have the next connection" if several?
 
@@ -53,7 +53,7 @@ module EngineContract
       end
     end
 
-    # What one request leaves in its lists is called once, and what comes into them later is not.
+    # Callbacks in a request's lists are called once; later additions are not called.
     def test_lists_of_callbacks_are_each_requests_own
       skip "each worker has callbacks of its own" if several?
 
@@ -73,12 +73,12 @@ module EngineContract
     def assert_dead(what)
       client = connect
       assert_equal "kept", client.ask(get("/keep?#{what}")).body
-      response = client.write(get("/use?#{what}")).response # the first that comes, be it an interim one
+      response = client.write(get("/use?#{what}")).response # the first one, final or interim
       assert_equal [200, "IOError"], [response.status, response.body]
       assert_equal "next", client.ask(get("/echo?next")).body
     end
 
-    # What the app hears that uses a stream which was closed in the connection's last response.
+    # The exception in the app when it uses a stream that was closed in the connection's last response.
     def stale(verb)
       client = connect
       assert_equal "first", client.ask(get("/keep_stream")).body

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# In place of RubyGems, for servers under test that wait with nio4r: all that it asks.
+# Replaces the parts of RubyGems that nio4r needs, for servers under test.
 module Gem
   def self.win_platform? = false
 end

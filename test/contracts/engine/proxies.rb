@@ -22,7 +22,7 @@ module EngineContract
       end
     end
 
-    # The other one is for clients, who come to it from the same address.
+    # The other listener is for clients, which connect from the same address.
     def test_one_listener_of_two_is_for_proxies
       listener = %w[-b tcp://127.0.0.1:0?proxy_protocol=true]
       [["--trust", "127.0.0.1", *listener], [*FLAGS, "-b", "tcp://127.0.0.1:0?proxy_protocol=false"]].each do |flags|
@@ -55,7 +55,7 @@ module EngineContract
 
     def connect_to(port) = WireClient.new(port, deadline: DEADLINE).tap { |client| @clients << client }
 
-    # What the app says of a client that sends this.
+    # The app's view of a client that sends this.
     def client_of(port, octets)
       WireClient.open(port, deadline: DEADLINE) { |client| client.ask(octets).body }
     end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # Requests in, responses out: whatever the engine, a client can't tell.
+  # Requests in, responses out: a client can't see which engine serves.
   module Serves
     def test_serves
       assert_serves
@@ -92,7 +92,7 @@ module EngineContract
         end
       end
     rescue WireClient::Truncated
-      nil # the engine gave its turn to another
+      nil # the engine served another connection
     end
   end
 end

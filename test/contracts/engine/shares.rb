@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # How many requests are in the app at once, and what goes on meanwhile.
+  # How many requests are in the app at once, and what continues meanwhile.
   module Shares
     # All of them are in the app together before the first may leave.
     def test_requests_run_at_once
@@ -10,7 +10,7 @@ module EngineContract
       clients.each { |client| assert_equal "held", client.response.body }
     end
 
-    # With two workers one of them is full, and must leave new connections to the other.
+    # One of the two workers is full, and must leave new connections to the other.
     def test_quick_requests_overtake_those_that_wait
       skip "the app runs on the one thread" if traits.inline? && !clustered?
 
@@ -34,8 +34,8 @@ module EngineContract
 
   # For engines whose threads share the GVL.
   module TakesTurns
-    # One waits for the GVL in the app when a thread comes for the next request: without its turn it would be answered
-    # last.
+    # One request waits for the GVL in the app when a thread takes the next request. Without a turn, it would be
+    # answered last.
     def test_requests_that_have_begun_go_before_new_ones
       with_server("-t", "2:2") do
         orders = Array.new(20) do
@@ -49,10 +49,10 @@ module EngineContract
     end
   end
 
-  # For engines whose threads don't queue for the GVL behind an app that lets it go for moments only.
+  # For engines whose threads don't queue for the GVL behind an app that releases it only briefly.
   module StandsBy
-    # A busy machine looks like an app that waits, and then another thread begins. So the server goes before everything
-    # else where we may say so, and it takes more than one trial at times.
+    # A busy machine looks like an app that waits, and then another thread starts. So the server gets the highest
+    # priority if the test may set it, and sometimes it takes more than one trial.
     def test_requests_that_only_compute_are_alone_in_the_app
       with_server do |server|
         assert_serves
@@ -75,7 +75,7 @@ module EngineContract
     end
   end
 
-  # What must go on while every thread is in the app; for engines that promise it.
+  # What must continue while every thread is in the app, in engines that promise it.
   module GoesOn
     def test_slow_readers_drain_while_every_thread_is_in_the_app
       reader = connect(receive_buffer: 4_096).write(get("/large?8000000"))
@@ -100,7 +100,7 @@ module EngineContract
       upload = connect
       upload.ask(get("/"))
       holders = hold_all
-      upload.write(post("/digest", "z" * 8_000_000)) # more than sockets hold, so somebody reads
+      upload.write(post("/digest", "z" * 8_000_000)) # more than sockets hold, so the server reads
       open_gates
       holders.each(&:response)
       assert_match(/\A8000000 /, upload.response.body)

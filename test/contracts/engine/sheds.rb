@@ -9,8 +9,8 @@ module EngineContract
 
     private
 
-    # As #hold_all, of a server with a short queue timeout: where its threads have their turn late, a request is refused
-    # though one of them is free, and comes again.
+    # As #hold_all, for a server with a short queue timeout. If its threads run late, a request is refused although a
+    # thread is free, and the client sends it again.
     def hold_all_in_time
       Array.new(capacity) { eventually("a request in the app") { hold_in_time } }
     end
@@ -26,7 +26,7 @@ module EngineContract
       nil
     end
 
-    # The response on a new connection that was not refused because it waited too long.
+    # The first response on a new connection that is not a refusal for waiting too long.
     def fetch_in_time(target)
       eventually("an answer of the app") do
         response = open_client { |client| client.ask(get(target, "Connection: close")) }
@@ -35,7 +35,7 @@ module EngineContract
     end
   end
 
-  # Overload of all workers together: none may leave what waits to another one that is as busy.
+  # Overload of all workers together: no worker may leave waiting requests to another one that is as busy.
   module ShedsLate
     include Refusals
 
@@ -53,7 +53,8 @@ module EngineContract
     end
   end
 
-  # Overload: what waits too long, or behind too many, is answered with 503 at once while every thread is in the app.
+  # Overload: requests that wait too long, or behind too many others, are answered with 503 immediately while every
+  # thread is in the app.
   module Sheds
     include Refusals
 
@@ -73,7 +74,7 @@ module EngineContract
       end
     end
 
-    # The end of a refusal is where the next request's answer begins.
+    # The next request's answer begins where the refusal ends.
     def test_refusals_are_framed
       with_server(*bounded, "--max-queue", "1") do
         holders = hold_all
@@ -89,7 +90,7 @@ module EngineContract
       end
     end
 
-    # /push answers how many of them have run. The one that waits too long came behind them.
+    # /push answers how many of them have run. The request that waits too long was behind them.
     def test_requests_whose_clients_have_gone_never_run
       with_server(*bounded, "--queue-timeout", "0.3") do
         holders = hold_all_in_time

@@ -20,7 +20,7 @@ module EngineContract
       end
     end
 
-    # A client whose connection was closed comes back, and must not find a door behind which nobody is.
+    # A client whose connection was closed connects again, and must not find a listener that no process serves.
     def test_stop_closes_the_listener_before_idle_connections
       skip "of one thread or worker, which says nothing of the others" if clustered? || !traits.evented?
 
@@ -47,8 +47,9 @@ module EngineContract
       end
     end
 
-    # A lone CRLF, which may come before a request, counted as one under way: the end took the whole shutdown timeout.
-    # One that has never asked anything held it up for 2 s.
+    # A lone CRLF, which may precede a request, counted as a request in the app: the stop took the whole shutdown
+    # timeout.
+    # A connection without any request delayed the stop by 2 s.
     def test_stop_waits_for_nobody_who_has_not_asked
       ["\r\n", ""].each do |bytes|
         seconds = least_seconds(below: 1.7) do
@@ -63,7 +64,7 @@ module EngineContract
       end
     end
 
-    # Its next request, sent before it could know of the stop, found the connection closed.
+    # The next request, sent before the client could know of the stop, found the connection closed.
     def test_stop_answers_a_request_that_comes_soon_after_on_a_kept_connection
       skip "one connection at a time: the listeners close behind it" unless traits.evented? || traits.pooled?
 
@@ -102,8 +103,9 @@ module EngineContract
       @server = nil
     end
 
-    # Each client asks on a new connection, again and again. A refused connection is the end, and so is one that the
-    # system resets because nobody had accepted it when the listener closed; any other without its answer is lost.
+    # Each client repeatedly sends a request on a new connection. A refused connection ends its loop, and so does one
+    # that the system resets because it was not accepted before the listener closed. Any other connection without an
+    # answer is lost.
     def test_stop_loses_nothing
       with_server do |server|
         answers = Queue.new
@@ -115,7 +117,7 @@ module EngineContract
       end
     end
 
-    # Clients who came again and again kept a blocking engine from its end.
+    # Clients that connected again and again kept a blocking engine from ending.
     def test_stop_accepts_who_waits_and_nobody_who_comes_later
       skip "the other worker may have what waits" if clustered?
       skip "an app there can't ask whether its server stops" if traits.ractors? || Serving::ServingProcess::JVM
@@ -123,7 +125,7 @@ module EngineContract
       eventually("clients that ask in time") { stops_with_who_waits? }
     end
 
-    # The listeners go on in the program that this process executes next: a hot restart under overload took the whole
+    # The listeners continue in the program that this process executes next: a hot restart under overload took the whole
     # shutdown timeout.
     def test_stop_answers_what_it_has_accepted_and_leaves_the_backlog
       skip "which one of them leaves it, the supervisor says" if clustered?
@@ -160,7 +162,7 @@ module EngineContract
       end
     end
 
-    # Under fibers 11 of 40 lines came, and the process ended after the whole shutdown timeout, with 1.
+    # With fibers, 11 of 40 lines arrived, and the process ended after the whole shutdown timeout, with status 1.
     def test_stop_waits_for_a_response_that_another_thread_feeds
       %w[/feed /feed_stream].each do |target|
         with_server do |server|
@@ -192,14 +194,14 @@ module EngineContract
 
     private
 
-    # For a Cuttle::Server as Case.start's.
+    # Options for a Cuttle::Server like Case.start's.
     def options_in_full
       { engine: self.class.engine, keep_alive: true, threads: ("#{THREADS}:#{THREADS}" if traits.pooled?),
         ractors: (self.class.ractors if traits.ractors?), max_fibers: (FIBERS if traits.fibers?) }.compact
     end
 
-    # Whether those who waited were answered: over TLS, a client that has its turn late on a busy machine has not asked
-    # in the half second that the stop gives it.
+    # Whether the waiting requests were answered. With TLS, a client that is late on a busy machine has not sent its
+    # request in the half second that the stop allows.
     def stops_with_who_waits?
       with_server(*bounded) do |server|
         held = Array.new(capacity) { hold(action: "hold_until_stop") }
@@ -214,8 +216,8 @@ module EngineContract
       end
     end
 
-    # Opens the gates of these clients, each once its request is in the app; returns false if one was ended before.
-    # Over TLS the handshakes decide who is first.
+    # Opens the gates of these clients, each when its request is in the app. Returns false if a connection ended before.
+    # With TLS, the handshakes determine the order.
     def let_through(waiting)
       until waiting.empty?
         gate, = eventually("one of them in the app") do
@@ -229,7 +231,7 @@ module EngineContract
       true
     end
 
-    # Kept alive, and asked nothing more.
+    # Kept alive, without a further request.
     def idle_connection
       client = connect
       refute client.ask(get("/")).close?
@@ -247,7 +249,7 @@ module EngineContract
       eventually("a refused connection") { RawClient.refused?(port) }
     end
 
-    # Seconds that +server+ takes to end, or to do what the block waits for.
+    # Seconds until +server+ ends, or until the block is true.
     def stopping_takes(server)
       seconds = elapsed do
         Process.kill("TERM", server.pid)
@@ -259,10 +261,10 @@ module EngineContract
 
     def assert_ends(server) = eventually("the server's end") { !server.running? }
 
-    # nil when the server stopped listening, what went wrong otherwise.
+    # nil when the server has stopped listening, otherwise the error.
     def ask_until_refused(answers)
       loop { answers << fetch("/") }
-    # By connect(2), or by a handshake, which goes before a request: what a request meets is Truncated.
+    # Through connect(2), or through a handshake, which precedes a request. An error of a request is Truncated.
     rescue Errno::ECONNREFUSED, Errno::ECONNRESET, Errno::EPIPE
       nil
     rescue WireClient::Truncated => error

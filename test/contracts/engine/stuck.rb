@@ -1,7 +1,8 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # --app-timeout: a request that the app does not begin to answer is answered with 503, and told of with a backtrace.
+  # --app-timeout: a request that the app does not begin to answer in time is answered with 503, and reported with a
+  # backtrace.
   module Stuck
     TIMEOUT = "0.3"
 
@@ -29,7 +30,7 @@ module EngineContract
       end
     end
 
-    # Rack::Lock lets go of its lock there, and Rails ends what it has for a request.
+    # Rack::Lock releases its lock there, and Rails ends its work for the request.
     def test_bodies_that_come_late_are_closed_once
       with_stuck_server do
         (1..3).each do |count|
@@ -40,7 +41,7 @@ module EngineContract
       end
     end
 
-    # Others are stuck meanwhile, which tells that its time is over.
+    # Other requests are stuck meanwhile, which shows that the time is over.
     def test_responses_that_have_begun_are_not_stuck
       skip "the app runs on the one thread" if traits.inline?
 
@@ -53,7 +54,7 @@ module EngineContract
       end
     end
 
-    # Each is answered once, by the app or for it, and what follows on a connection is whole.
+    # Each request is answered once, by the app or for it, and later responses on the connection are complete.
     def test_apps_that_return_at_the_very_moment
       with_stuck_server("--app-timeout", "0.03") do
         statuses = Array.new(4) { Thread.new { Array.new(40) { |number| race(number) }.flatten } }.flat_map(&:value)
@@ -62,7 +63,7 @@ module EngineContract
       end
     end
 
-    # The process can't wait for what may never end; who waits behind it is answered.
+    # The process can't wait for an app that may never end. Requests behind it are answered.
     def test_stop_does_not_wait_for_stuck_requests
       with_stuck_server(*bounded, "--max-queue", "50") do |server|
         stuck = hold_all
@@ -76,7 +77,7 @@ module EngineContract
 
     private
 
-    # Its errors are what the test looks at.
+    # The test examines its errors.
     def with_stuck_server(*flags)
       @server = self.class.start("--app-timeout", TIMEOUT, *flags)
       assert @server.running?, @server.err
@@ -100,7 +101,7 @@ module EngineContract
       eventually("#{pattern.inspect} in #{server.err}") { server.err.match?(pattern) }
     end
 
-    # The statuses of a request and of the one that follows it. A loaded machine may need too long for that as well.
+    # The statuses of a request and of the one that follows it. A loaded machine may need too long for that, too.
     def race(number)
       WireClient.open(port, deadline: DEADLINE) do |client|
         answers = [client.ask(get("/nap?#{0.025 + number % 10 * 0.001}"))]
@@ -111,7 +112,7 @@ module EngineContract
       end
     end
 
-    # A loaded machine may need longer for some than the app may take.
+    # A loaded machine may need more time for some requests than the app is allowed.
     def assert_whole_after_all
       eventually("whole answers") do
         clients = Array.new(at_once) { connect.write(get("/echo?whole", "Connection: close")) }
@@ -121,7 +122,7 @@ module EngineContract
       end
     end
 
-    # nil where the listener closed before it was accepted.
+    # nil if the listener closed before the connection was accepted.
     def answer_or_end(client)
       client.response.status
     rescue WireClient::Truncated

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module EngineContract
-  # Whatever apps and clients do, the engine serves on, with all its threads and no descriptor more.
+  # Whatever apps and clients do, the engine continues to serve, with all its threads and without additional
+  # descriptors.
   module Survives
     ROUNDS = 12
 
-    # Selectors that the JVM keeps for later, for each thread that has waited at once. They are fewer than the clients.
+    # Selectors that the JVM keeps for reuse, one for each thread that has waited. They are fewer than the clients.
     KEPT = Serving::ServingProcess::JVM ? 24 : 0
 
     def test_survives_exceptions
@@ -18,7 +19,7 @@ module EngineContract
       assert_whole
     end
 
-    # Ended reactor, single and fibers.
+    # This ended reactor, single and fibers.
     def test_survives_callbacks_that_raise_what_is_no_standard_error
       with_server(said: /on purpose/) do
         %w[NotImplementedError ScriptError Exception SystemStackError NoMemoryError].each do |name|
@@ -42,7 +43,7 @@ module EngineContract
       assert_whole
     end
 
-    # Left its socket open until the collector came by.
+    # The socket stayed open until the garbage collector ran.
     def test_a_thread_that_is_killed_while_it_waits_closes_its_connection
       skip "no thread waits for one connection" unless traits.thread_per_connection? && !clustered?
 
@@ -55,7 +56,7 @@ module EngineContract
       end
     end
 
-    # After the first of them Ruby has the threads and descriptors that it keeps for itself.
+    # After the first of them, Ruby has the threads and descriptors that it keeps for itself.
     def test_clients_that_vanish_leave_nothing_behind
       aborts.each(&:call)
       assert_whole
@@ -67,7 +68,7 @@ module EngineContract
 
     private
 
-    # Every thread that may run the app does.
+    # Waits until all threads are in the app.
     def assert_whole
       clients = hold_all
       open_gates
@@ -76,7 +77,7 @@ module EngineContract
       assert_serves
     end
 
-    # Ways to go, at every stage of an exchange.
+    # Ways for a client to leave, at every stage of an exchange.
     def aborts
       upload = post("/digest", "z" * 300_000)
       [-> { vanish("") }, -> { vanish("GET / HT") }, -> { vanish(get("/")) }, -> { vanish(upload[0, 250_000]) },
@@ -95,10 +96,10 @@ module EngineContract
       serving_pids.to_h { |pid| [pid, %w[fd task].map { |kind| Dir.children("/proc/#{pid}/#{kind}").size }] }
     end
 
-    # Ruby keeps a native thread for later, so one more may stay; threads of ractors share a number of them.
+    # Ruby keeps a native thread for reuse, so one more may stay; threads of ractors share some of them.
     def at_most?(before)
       more = traits.ractors? ? Etc.nprocessors + 1 : 1
-      fetch("/") # what is left over goes when somebody looks
+      fetch("/") # the server releases the rest at its next request
       possessions.all? { |pid, (files, threads)| files <= before[pid][0] + KEPT && threads <= before[pid][1] + more }
     end
   end

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A program that stops its server from a trap handler, where locks and most of Ruby are out of bounds.
-# ARGV: the engine's name. Says its URL and that it is ready, then "stopping" and "ended".
+# A program that stops its server from a trap handler, in which locks and most of Ruby are not allowed. ARGV: the
+# engine's name. Prints its URL when it is ready, then "stopping" and "ended".
 require "cuttle"
 require "rack"
 

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What an app is told to do, as values of X-App fields: "WORD ARGUMENT …", where arguments are percent-encoded. See App.
+# Instructions for an app, as values of X-App fields: "WORD ARGUMENT …", with percent-encoded arguments. See App.
 class Answers
   STATUSES = (%w[200 200 200 404 500 204 304 205 299 599 600 100 101 103 199 0 -1 99 1000 nil 200.5 :ok] +
               ['"404"', '"20"', '"abc"']).freeze

@@ -3,16 +3,16 @@
 require "digest/md5"
 require_relative "reports"
 
-# The app of the oracle: it does what the X-App fields of a request tell it (see Answers), right or wrong, and notes
-# what it saw and what was done to its objects.
+# The app of the oracle: it follows the instructions in the X-App fields of a request (see Answers), right or wrong. It
+# notes what it saw and the calls to its objects.
 class App
   # Keys of an env that belong to one server or one moment.
   OWN = %w[rack.hijack rack.early_hints rack.errors rack.input cuttle.queue_time cuttle.ledger SERVER_PORT
            rack.hijack_io rack.response_finished rack.after_reply].freeze
   FILE = File.expand_path("../../../LICENSE", __dir__)
 
-  # +turns+ gets an Array of notes for each request: of two on one connection the first may close its body while the
-  # second is in the app already.
+  # +turns+ gets an Array of notes for each request. With two requests on a connection, the first may close its body
+  # while the second one is already in the app.
   def initialize(turns)
     @turns = turns
   end
@@ -45,7 +45,7 @@ class App
       triple([status, headers, body])
     end
 
-    # What a body calls while the server goes through it.
+    # Called by a body while the server iterates over it.
     def visit(event)
       @notes << [event]
       fail_on(event.to_s)
@@ -273,7 +273,7 @@ class App
       end
     end
 
-    # What Rack 3 calls an Array-like.
+    # An Array-like, in the words of Rack 3.
     module Ary
       def to_ary
         @turn.visit(:to_ary)
@@ -281,7 +281,7 @@ class App
       end
     end
 
-    # Files that are there, are not, and are none; each of them may be enumerated.
+    # Files that exist, that don't exist, and objects that are not files. Each of them can be enumerated.
     module Path
       include Each
 

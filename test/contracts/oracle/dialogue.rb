@@ -3,11 +3,11 @@
 require "pbt"
 require_relative "grammar"
 
-# What a client does on one connection, as a flat list: Strings are octets, :cut ends a write, :wait does so too and
-# waits for something from the server, :continue for a 100 (Continue), :late (anywhere) lets the end of the input come
-# apart from its last octets.
+# The actions of a client on one connection, as a flat list: Strings are octets. :cut ends a write. :wait also ends a
+# write and waits for octets from the server; :continue waits for a 100 (Continue). With :late (anywhere), the end of
+# the input arrives separately from its last octets.
 class Dialogue
-  # Ruby's source for anything, in which long runs of a letter are short.
+  # Ruby source for an object, in which long runs of a letter are shortened.
   def self.source(object)
     object.inspect.gsub(/([a-zA-Z0-9])\1{40,}/) { |run| "\#{#{$1.inspect} * #{run.size}}" }
   end
@@ -18,7 +18,7 @@ class Dialogue
     @items = items.freeze
   end
 
-  # The octets of each write, each with what to wait for behind it, if anything.
+  # The octets of each write, each with what the client waits for afterwards, if anything.
   def writes
     writes = [["".b, nil]]
     @items.each do |item|
@@ -36,7 +36,7 @@ class Dialogue
   def late? = @items.include?(:late)
   def cut? = @items.include?(:cut)
 
-  # Ruby's source for the same dialogue, with neighbours joined.
+  # Ruby source for the same dialogue, with neighbours joined.
   def inspect
     joined = writes.flat_map { |octets, waits| [Dialogue.source(octets), (waits || :cut).inspect] }
     joined.pop if joined.last == ":cut"
@@ -44,7 +44,7 @@ class Dialogue
   end
   alias to_s inspect
 
-  # Makes dialogues, and smaller ones of one that failed.
+  # Makes dialogues, and smaller versions of one that failed.
   class Arbitrary < Pbt::Arbitrary::Arbitrary
     def generate(random = Random.new)
       Dialogue.new(Grammar.new(random).dialogue)
@@ -54,7 +54,7 @@ class Dialogue
     def shrink(dialogue)
       items = dialogue.items
       Enumerator.new do |smaller|
-        smaller << Dialogue.new(items.grep(String)) unless items.grep(Symbol).empty? # what waits takes longest
+        smaller << Dialogue.new(items.grep(String)) unless items.grep(Symbol).empty? # waits take longest
         without(items) { |less| smaller << Dialogue.new(less) }
         items.each_with_index do |item, index|
           next unless item.is_a?(String)

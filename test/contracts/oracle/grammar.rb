@@ -56,9 +56,9 @@ class Grammar
   NOISE = ["\r\n", "\r", "\n", " ", "\t", "\0", ":", ",", ";", "\"", "%", "\x80", "\xFF", "0", "\r\n\r\n", "\r\n ",
            "Host: a\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n",
            "0\r\n\r\n", "hello", "HTTP/1.1"].map(&:b).freeze
-  # What a client of HTTP/2 begins with.
+  # The preface of an HTTP/2 client.
   PREFACE = ["PRI * HTTP/2.0\r\n", "\r\n", "SM\r\n\r\n"].freeze
-  # The last request, which is answered where the connection was kept.
+  # The last request, which is answered if the connection was kept open.
   LAST = ["GET /last HTTP/1.1\r\n", "Host: a\r\n", "Connection: close\r\n", "\r\n"].freeze
 
   def initialize(random)
@@ -81,7 +81,7 @@ class Grammar
   def request_or_wreck
     return PREFACE if @wild && one_in(50)
 
-    @rough = @wild && one_in(2) ? pick(%i[head head body]) : nil # where productions may be broken ones
+    @rough = @wild && one_in(2) ? pick(%i[head head body]) : nil # the part whose productions may be broken
     @breaks = one_in(4) ? 3 : 1 # how many of them
     items = request
     items << :wait if one_in(6)
@@ -97,7 +97,7 @@ class Grammar
     [*head, LINE_END, *(pause(head, body) if @expects && !one_in(4)), *body].flatten
   end
 
-  # What a client that expects 100 does between head and body. Where it is not sure that one comes, a cut says that.
+  # The client's actions between head and body if it expects a 100. If a 100 is not certain, a cut follows.
   def pause(head, body)
     return %i[cut wait] if @rough == :head
 
@@ -156,7 +156,7 @@ class Grammar
     line(or_bad(NAMES, BAD_NAMES), or_bad(VALUES, BAD_VALUES))
   end
 
-  # As many fields as there may be, or a head as long as it may be.
+  # The maximum number of fields, or a head of the maximum length.
   def many(count, octets)
     return Array.new(edge(:fields, count)) { |number| "X-#{number}: 1\r\n" } if one_in(2)
 
@@ -169,7 +169,7 @@ class Grammar
     "#{name}#{colon}#{pick(BLANKS)}#{value}#{pick(BLANKS) if one_in(4)}#{ending}".b
   end
 
-  # Adds what says where the body ends to the head. The body.
+  # Adds the framing of the body to the head. Returns the body.
   def framing(head)
     return chunked(head) if @rough == :body
 
@@ -228,12 +228,12 @@ class Grammar
     [pick(["0", "0", "0", "00", "000000000000000000"]) + extension + LINE_END, *trailers, LINE_END]
   end
 
-  # A size about a limit, less what is beside it.
+  # A size around a limit, less the size of the other parts.
   def edge(limit, beside)
     [LIMITS.fetch(limit) - beside + @random.rand(-2..2), 1].max
   end
 
-  # The same with one to three things gone wrong.
+  # The same with one to three errors.
   def wreck(items)
     items = items.reject { |item| item.is_a?(Symbol) }
     (1 + @random.rand(3)).times { change(items, @random.rand(items.size)) unless items.empty? }
@@ -259,7 +259,7 @@ class Grammar
     item.b.tap { |octets| octets.setbyte(@random.rand(octets.bytesize), @random.rand(256)) }
   end
 
-  # Noise goes into a production as often as between two.
+  # Random octets go into a production as often as between two.
   def split(items, index)
     return if one_in(2) || !(item = items[index]) || item.bytesize < 2
 

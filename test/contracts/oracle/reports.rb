@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# An error stream (rack.errors) that notes what each report says, without where it was raised and without
-# addresses of objects: those are each process's and run's own.
+# An error stream (rack.errors) that notes each report, without backtraces and without addresses of objects, which
+# differ between processes and runs.
 class Reports
   PLACE = /\A\S+?:\d+:in [`'][^']*'(?:: )?/
 

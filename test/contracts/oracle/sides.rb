@@ -3,33 +3,33 @@
 require_relative "app"
 require_relative "dialogue"
 
-# One engine over each core and each of its back ends, with the same app, for the whole run. #check holds the sides
-# against each other. These may differ, and are not compared:
+# One engine with each core and each of its back ends, with the same app, for the whole run. #check compares the sides.
+# The following may differ, and is not compared:
 #
 # - what belongs to one server or one moment: the date, the port, the objects in an env (App::OWN), and in reports the
 #   place and the addresses of objects (Reports)
-# - the order of what two requests on one connection do: the app may close a body while the next request is in it, as
-#   the body has been sent (App notes each request on its own)
+# - the order of the effects of two requests on one connection: the app may close a body while the next request is
+#   already in it, because the body has been sent (App notes each request separately)
 # - 100 (Continue) in a dialogue with cuts: it depends on whether some of the body was there (RFC 9110, 10.1.1)
-# - whether the end is a reset: that tells which was faster, a server that had said its last or a client that went on
-#   (RFC 9112, 9.6). With a response beyond the kernel's buffers such a client can lose the rest, so one that waits
-#   reads all that comes before it goes on.
-# - what does not show each time (#unsteady): it depends on when the octets arrive
+# - whether the end is a reset: that shows which was faster, a server that had sent its last octets or a client that
+#   continued (RFC 9112, 9.6). If a response exceeds the kernel's buffers, such a client can lose the rest, so a client
+#   that waits reads everything before it continues.
+# - differences that do not appear each time (#unsteady): they depend on when the octets arrive
 class Sides
-  # What the sides did differently, as text.
+  # The differences between the sides, as text.
   class Difference < StandardError; end
 
-  PAUSE = 0.1    # seconds that a client waits for an answer that does not come
+  PAUSE = 0.1    # seconds that a client waits if no answer comes
   LATE = 0.01    # seconds between the last octet and the input's end, and for the rest of an answer that has begun
-  PATIENCE = 1   # seconds that it waits for a 100 (Continue), which is sure to come while the connection persists
-  TIMES = 3      # how often a difference must show
+  PATIENCE = 1   # seconds that it waits for a 100 (Continue), which is certain while the connection persists
+  TIMES = 3      # how often a difference must appear
   LONGEST = 30   # seconds for a dialogue
   CONTINUE = "HTTP/1.1 100 Continue\r\n\r\n"
 
-  # What each side did: what the app saw, and what came back until the connection's end.
+  # The results of a side: what the app saw, and the octets until the connection's end.
   Result = Struct.new(:notes, :octets)
 
-  # A service that tells when no request is under way.
+  # A service that reports when no request is under way.
   class Counted
     def initialize(service)
       @service = service
@@ -45,7 +45,7 @@ class Sides
       count(-1)
     end
 
-    # Returns when nothing is under way.
+    # Returns when no request is under way.
     def settle
       @state.synchronize { @changed.wait(@state, 1) until @under_way.zero? }
     end
@@ -60,14 +60,14 @@ class Sides
     end
   end
 
-  # A server of an App that takes notes. Its clients are proxies, whose fields tell of others.
+  # A server of an App that takes notes. It trusts its clients as proxies, whose fields describe other clients.
   class Watched < Cuttle::Server
     def initialize(**options)
       @turns = Thread::Queue.new
       super(App.new(@turns), keep_alive: true, drain_grace: 0, trust: %w[127.0.0.1 10.0.0.0/8], **options)
     end
 
-    # What was noted since the last time, request by request, once nothing is under way.
+    # The notes since the last call, request by request, when no request is under way.
     def take_notes
       @counted.settle
       Array.new(@turns.size) { @turns.pop }.flatten(1)
@@ -80,7 +80,7 @@ class Sides
     end
   end
 
-  # Differences that did not show each time, as text.
+  # Differences that did not appear each time, as text.
   attr_reader :unsteady
 
   # +others+: options for the servers of other cores than the native one.
@@ -93,7 +93,7 @@ class Sides
 
   def stop = @servers.each_value(&:stop)
 
-  # Raises Difference where one shows each time.
+  # Raises Difference if a difference appears each time.
   def check(dialogue)
     found = nil
     TIMES.times do
@@ -124,7 +124,7 @@ class Sides
     ENV["CUTTLE_BACKEND"] = before
   end
 
-  # Without what is the same on all sides.
+  # Removes what is the same on all sides.
   def describe(dialogue, results)
     parts = Result.members.reject { |part| results.each_value.map(&part).uniq.size == 1 }
     lines = parts.product(results.to_a).map do |part, (core, result)|
@@ -135,7 +135,7 @@ class Sides
     ["engine #{@engine}", dialogue.inspect, *lines].join("\n")
   end
 
-  # How many notes all sides have made alike before the first that differs.
+  # The number of equal notes on all sides before the first difference.
   def same_notes(results)
     first, *others = results.each_value.map(&:notes)
     others.map { |notes| first.zip(notes).take_while { |one, other| one == other }.size }.min
@@ -159,7 +159,7 @@ class Sides
     back
   end
 
-  # A client that reads while it writes, as the server does not read on while its answer is not taken.
+  # A client that reads while it writes, because the server stops reading while its answer is not read.
   def say(socket, octets, waits, back)
     until octets.empty?
       written = socket.write_nonblock(octets, exception: false)
@@ -193,7 +193,7 @@ class Sides
     nil
   end
 
-  # Reads to the end. nil if that does not come within +seconds+.
+  # Reads to the end. nil if the end does not come within +seconds+.
   def collect(socket, back, seconds)
     loop do
       return nil unless socket.wait_readable(seconds)

@@ -3,7 +3,7 @@
 require "json"
 require "tmpdir"
 
-# Control listeners over a process that only notes what it is told.
+# Control listeners for a process that only records its commands.
 module ControlCase
   include Serving
 

@@ -32,7 +32,7 @@ class Forks
     end
   end
 
-  # What a callback or the body's close forks is told of by the next request (/last/…).
+  # The next request (/last/…) returns what a callback or the body's close has forked.
   def told(place, env, &child)
     case place
     when "callback" then (env["rack.response_finished"] ||= []) << ->(*) { @block.call }

@@ -2,7 +2,7 @@
 
 require "tmpdir"
 
-# strace(1), which makes the system calls of a process that runs fail as it is told.
+# strace(1), which makes the system calls of a running process fail as requested.
 module Strace
   extend Eventually
 

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# A server whose Ruby parser takes its time, lets other threads go on meanwhile, and says on standard error when a
-# second thread enters the same instance. ARGV: engine.
+# A server whose Ruby parser is slow, lets other threads run meanwhile, and reports on standard error when a second
+# thread enters the same instance. ARGV: engine.
 require "cuttle"
 
 module Slowly

@@ -103,7 +103,7 @@ class TestLabAnalysis < Minitest::Test
     assert(analysis.verdict.any? { |sentence| sentence.start_with?("hybrid failed 5") })
   end
 
-  # 300 responses a run tell no p99; 1500 together do.
+  # 300 responses per run give no p99; 1500 together do.
   def test_percentile_of_all_runs_together
     random = Random.new(1)
     runs = lab.runs.each do |run|

@@ -37,7 +37,7 @@ class TestAlbum < Minitest::Test
     end
   end
 
-  # Each of two queries takes its time, and those of other pages go on meanwhile.
+  # Each of two queries takes its time, and those of other pages run meanwhile.
   def test_queries_overlap
     serve do |server|
       get(server)

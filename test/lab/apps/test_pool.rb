@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# The work app's connections: so many at most, one user each.
+# The work app's connections: a maximum number, each with one user.
 class TestPool < Minitest::Test
   include Eventually
 

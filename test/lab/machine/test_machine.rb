@@ -4,7 +4,7 @@ require "test_helper"
 require "socket"
 require "tmpdir"
 
-# The machine: its cores, its lock, and what is to be said against it.
+# The machine: its cores, its lock, and its warnings.
 class TestLabMachine < Minitest::Test
   Cores = Cuttle::Lab::Machine::Cores
   Warnings = Cuttle::Lab::Machine::Warnings
@@ -52,7 +52,7 @@ class TestLabMachine < Minitest::Test
     assert_equal %w[name text advice], text.keys
     assert_match(/2\.5%/, text["text"])
     slow = Warnings.during(others: 0, steal: 0, speed: 0.6, load_cpu: 0)
-    assert_equal [["slow", "a core of the servers' was 60% as fast as it usually is here"]],
+    assert_equal [["slow", "a core of the servers' ran at 60% of its usual speed"]],
                  slow.map { |each| [each.name, each.text] }
     assert_empty Warnings.during(others: 0, steal: 0, speed: 0.9, load_cpu: 0)
   end

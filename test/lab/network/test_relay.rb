@@ -165,8 +165,8 @@ class TestRelay < Minitest::Test
 
   private
 
-  # Sends so many octets over each line at once, and reads them. Yields each server when it has all of them. Returns the
-  # first.
+  # Sends that many octets over each line at once, and reads them. Yields each server when it has all of them. Returns
+  # the first.
   def send_and_end(lines, &block)
     writers = lines.map { |(client, _), octets| Thread.new { client.write("x" * octets) && client.close_write } }
     octets = lines.to_h { |(_, server), number| [server, number] }

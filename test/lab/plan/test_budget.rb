@@ -16,7 +16,7 @@ class TestLabBudget < Minitest::Test
     assert_equal 2.0, budget.duration
     assert_equal 1.0, budget.warmup
     assert_equal [3, 4], [budget.starts, budget.rounds]
-    assert_equal ["1 of 4 configurations: name fewer, or give more --budget", "6 of 10 rounds"], budget.cut
+    assert_equal ["1 of 4 configurations: name fewer, or increase --budget", "6 of 10 rounds"], budget.cut
   end
 
   def test_more_time_is_more_rounds_where_none_were_asked_for
@@ -29,7 +29,7 @@ class TestLabBudget < Minitest::Test
     budget = fit({}, starts: 11, loads: 2, boot: 5.0, spent: 6)
     assert_operator budget.estimate, :<=, 114
     assert_equal [4, 4], [budget.starts, budget.rounds]
-    assert_equal "7 of 11 configurations: name fewer, or give more --budget", budget.cut.last
+    assert_equal "7 of 11 configurations: name fewer, or increase --budget", budget.cut.last
   end
 
   def test_too_little_is_said

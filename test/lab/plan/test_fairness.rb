@@ -5,12 +5,12 @@ require_relative "../support/synthetic_lab"
 
 # What was held equal: what is known before a lab, and what its runs find.
 class TestLabFairness < Minitest::Test
-  ASKED = { "what" => "backlog", "same" => false, "detail" => "1024 is asked for, but thin can't be told" }.freeze
+  ASKED = { "what" => "backlog", "same" => false, "detail" => "1024 requested; no option for it: thin" }.freeze
   OTHER = { "what" => "slots", "same" => true, "detail" => "5 requests at once" }.freeze
 
   def test_servers_that_take_the_backlog_and_others
-    assert_equal [true, "1024 is asked for"], before("cuttle", "puma", "unicorn")
-    assert_equal [false, "1024 is asked for, but thin, falcon can't be told"], before("thin", "puma", "falcon")
+    assert_equal [true, "1024 requested"], before("cuttle", "puma", "unicorn")
+    assert_equal [false, "1024 requested; no option for it: thin, falcon"], before("thin", "puma", "falcon")
   end
 
   def test_what_the_sockets_were_found_to_have

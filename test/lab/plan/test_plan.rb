@@ -134,7 +134,7 @@ class TestLabPlan < Minitest::Test
     end
   end
 
-  # Of the servers that there are: what would be no fair comparison is not in a lab that nobody asked for it.
+  # A server that makes an unfair comparison is not in a lab unless it is named.
   def test_variants_are_measured_where_they_are_asked_for
     names = lambda do |*servers|
       options = Cuttle::Lab::Options.new(engines: [], servers: servers, workers: [2], threads: [1], keep_alive: [true],

@@ -71,8 +71,8 @@ class TestLabReportPage < Minitest::Test
     lines.select { |line| line["type"] == "run" }.first(2).each { |run| run["repeated"] = true }
     page = Cuttle::Lab::Report.html(*read(directory(lines: lines)))
 
-    said = page[/\d+ runs? made again[^<]*/]
-    assert_equal "2 runs made again: others had the servers&#39; cores, or these were slow.", said
+    said = page[/\d+ runs? repeated[^<]*/]
+    assert_equal "2 runs repeated, because other programs used the servers&#39; cores, or these cores were slow.", said
   end
 
   def test_text_from_outside_stays_text

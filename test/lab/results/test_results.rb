@@ -115,7 +115,7 @@ class TestLabResults < Minitest::Test
             { "load" => "l9" } => "a run of an unknown load",
             { "block" => "1" } => "a run without configuration, load and block",
             { "rate" => nil } => "a run without a rate",
-            { "valid" => nil } => "a run says neither valid nor invalid",
+            { "valid" => nil } => "a run whose valid is neither true nor false",
             { "boot" => "long" } => "a run with a damaged boot",
             { "ms" => { "p50" => "fast" } } => "a run with a damaged ms",
             { "server" => { "pss" => [nil] } } => "a run with a damaged server",

@@ -34,7 +34,7 @@ class TestLabStore < Minitest::Test
     create.close
     error = assert_raises(Failure) { Store.create(@directory, @lab.header) }
 
-    assert_match(/is there already/, error.message)
+    assert_match(/already exists/, error.message)
     assert_equal 6, lines.length
   end
 
@@ -95,7 +95,7 @@ class TestLabStore < Minitest::Test
     create(2).close
     told = in_child_with(File.size(path) + 100) { Store.resume(@directory).append(@lab.records[2]) }
 
-    assert_match(/\Acan't write .*results\.jsonl: .+; what was measured before is kept/, told)
+    assert_match(/\Acan't write .*results\.jsonl: .+; earlier runs are kept/, told)
     assert_equal [@lab.header, *@lab.records.first(2)], lines
     assert_empty Results.read(@directory).damages
     Store.resume(@directory).append(@lab.records[2]).close
@@ -110,7 +110,7 @@ class TestLabStore < Minitest::Test
     create.close
   end
 
-  # What a dying server wrote last may be anything, and a mean of nothing is no number.
+  # The last output of a dying server may be anything, and a mean of no values is not a number.
   def test_values_that_json_can_not_hold
     store = Store.create(@directory, @lab.header)
     store.append(type: :failure, reason: "died: \xFF\xC3".b, rate: Float::NAN, high: Float::INFINITY, "at" => nil)

@@ -29,7 +29,7 @@ class TestLabPilot < Minitest::Test
 
   def test_there_is_no_share_of_nothing
     found = Cuttle::Lab::Runner::Pilot::Found.new(0.5, 0.0, "hybrid")
-    assert_match(/hybrid answered nothing in the pilot run: give --rate a number/,
+    assert_match(/hybrid answered nothing in the pilot run: give --rate as a number/,
                  assert_raises(Cuttle::Lab::Failure) { found.rate(0.6) }.message)
   end
 

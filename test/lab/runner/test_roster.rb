@@ -3,7 +3,7 @@
 require "test_helper"
 require_relative "../support/lab_fakes"
 
-# Which configurations a lab goes on with after its first round.
+# The configurations that a lab continues with after its first round.
 class TestLabRoster < Minitest::Test
   RATES = { "single" => 80, "single -w 2" => 160, "hybrid -t 5" => 400, "hybrid -w 2 -t 5" => 390, "fibers" => 420,
             "fibers -w 2" => 410, "hybrid -t 5 (again)" => 398 }.freeze
@@ -45,7 +45,7 @@ class TestLabRoster < Minitest::Test
 
   private
 
-  # { name => reason }, with so many seconds left, where each start takes 10.
+  # { name => reason }, with that many seconds left, if each start takes 10.
   def left_out(left, invalid: [], best_p95: nil, most: 50)
     options = Cuttle::Lab::Options.new(seed: 1, concurrency: [20], rates: [250.0])
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)

@@ -63,7 +63,7 @@ class TestLabRunner < Minitest::Test
     run_lab(rounds: 1, duration: VALID) { LabFakes::Server.new(@native.port, proved: false) }
     runs = @store.of("run")
     assert(runs.none? { |run| run["valid"] })
-    assert_equal ["unproved: workers should be 2, and is 1"], runs.first["reasons"]
+    assert_equal ["unproved: workers should be 2, but is 1"], runs.first["reasons"]
   end
 
   def test_a_server_that_answers_wrongly_is_invalid
@@ -135,7 +135,7 @@ class TestLabRunner < Minitest::Test
     assert_equal both.uniq, both
   end
 
-  # Cores that lose so many seconds in each run: a list.
+  # Cores that lose the given seconds in each run: a list.
   class Disturbed < SimpleDelegator
     def initialize(cores, lost)
       super(cores)
@@ -205,7 +205,8 @@ class TestLabRunner < Minitest::Test
     assert_empty @store.of("left_out")
     assert_equal 3 * 5 * 2, @store.of("run").length
     told = @store.of("warning").select { |each| each["name"] == "budget" }.map { |each| each["text"] }
-    assert_equal ["the time was over after 1 of 5 rounds, and it went on, because fewer than 3 say nothing"], told
+    assert_equal ["the time was over after 1 of 5 rounds; the lab continued, because fewer than 3 rounds show nothing"],
+                 told
   end
 
   def test_rounds_that_are_not_needed_are_not_made

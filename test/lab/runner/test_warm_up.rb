@@ -2,7 +2,7 @@
 
 require "test_helper"
 
-# Warm until steady, or said to be not.
+# Warm until steady, or reported as not steady.
 class TestLabWarmUp < Minitest::Test
   # latency: a Load::Histogram.
   Piece = Struct.new(:latency, :stopped) do

@@ -4,7 +4,7 @@ require "test_helper"
 require "net/http"
 require_relative "support/served_app"
 
-# Servers behind a router: who gets which request, what ends them, and what is found of it.
+# Servers behind a router: which server gets which request, what ends them, and what the lab finds out about them.
 class TestHaproxy < Minitest::Test
   include Eventually
   include ServedApp

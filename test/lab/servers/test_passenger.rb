@@ -26,7 +26,7 @@ class TestPassenger < Minitest::Test
     assert_equal [false, true, false], proved("cache")
   end
 
-  # Each of its threads keeps what it has seen: as many as the machine has cores.
+  # Each of its threads keeps its own cache; there are as many threads as cores.
   def test_but_for_the_variant_that_is_about_that
     start("turbocached")
     assert_operator answers(40 * Etc.nprocessors).tally.values.max, :>, 1

@@ -103,7 +103,7 @@ class TestLabPeers < Minitest::Test
       end
     end
 
-  # The system's names of so many threads on JRuby are no longer different.
+  # On JRuby, the system's names of that many threads are no longer unique.
   def test_jruby_has_more_threads_than_names
     peer = Cuttle::Lab::Servers::Peers.find("jruby")
     skip peer.unavailable if peer.unavailable

@@ -4,9 +4,9 @@ require "test_helper"
 require "json"
 require "tmpdir"
 
-# Servers of the lab that don't do what they are told, and whoever doesn't wait for it.
+# Servers of the lab that don't react, and a lab that is interrupted while it waits for them.
 class TestLabServer < Minitest::Test
-  # Answers, says when it is told to end, and doesn't.
+  # Answers, reports a signal to end, and does not end.
   STUBBORN = <<~'RUBY'
     require "socket"
     $stdout.sync = true
@@ -85,7 +85,7 @@ class TestLabServer < Minitest::Test
     Cuttle::Lab::Servers::Setup.new(port: port, env: {}, log: "#{@directory}/log")
   end
 
-  # An Interrupt comes to the block's thread once the server has said +words+.
+  # An Interrupt comes to the block's thread when the server has printed +words+.
   def assert_interrupted(words)
     waiting = Thread.current
     interrupter = Thread.new do

@@ -33,7 +33,7 @@ class TestLabSimulation < Minitest::Test
     assert_operator alarms, :<=, 50
   end
 
-  # Picking the best by its looks and comparing the rest with it is no way to a difference.
+  # Choosing the best by its figures and comparing the rest with it must not produce differences.
   def test_best_against_the_rest
     alarms = (1..100).count do |seed|
       analysis = lab(%w[0 1 2 3 4 5 6 7], SCATTER["alike"], 5, seed)
@@ -55,8 +55,8 @@ class TestLabSimulation < Minitest::Test
     assert_operator found, :>=, 270
   end
 
-  # What 3 blocks alone could not tell in a family of 15, they can beside what the whole lab knows of its scatter: with
-  # 2 degrees of freedom p would have to be below 0.025 / 15, which is a t of 24.
+  # 3 blocks alone can't show a difference in a family of 15, but they can with the scatter of the whole lab: with 2
+  # degrees of freedom, p would have to be below 0.025 / 15, which is a t of 24.
   def test_a_large_lab_finds_ten_per_cent_in_three_blocks
     found = (1..60).count do |seed|
       lab = SyntheticLab.new((0..15).map(&:to_s), blocks: 3, seed: seed) do |name, _, block, random|

@@ -116,7 +116,7 @@ module LabFakes
     end
   end
 
-  # As between loads and a server where nobody asks for a slow network.
+  # Routes from loads without a slow network.
   Routes = Struct.new(:port) do
     def to(_load)
       Cuttle::Lab::Network::Routes::Route.new("http://127.0.0.1:#{port}/")

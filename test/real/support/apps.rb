@@ -3,8 +3,8 @@
 module Real
   ROOT = File.expand_path("../../..", __dir__)
 
-  # An app, the gems it needs (gemfile: nil when none but those the tests run with), what it wants in its environment,
-  # and what `cuttle serve` is told besides.
+  # An app, the gems it needs (gemfile: nil when none but those the tests run with), its environment, and further
+  # options of `cuttle serve`.
   App = Struct.new(:name, :rackup, :gemfile, :environment, :flags, keyword_init: true) do
     def directory
       File.dirname(rackup)

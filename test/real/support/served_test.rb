@@ -59,7 +59,7 @@ module Real
       skip self.class.app.missing if self.class.app.missing
     end
 
-    # That a server doesn't start is said once, by the test that tried.
+    # If a server doesn't start, the first test that tried reports it, once.
     def server
       self.class.server or skip "#{self.class.app.name} on #{way} did not start"
     end

@@ -12,7 +12,7 @@ module Real
       !workers.nil? || traits.nil? || !traits.inline?
     end
 
-    # So many connections, or as many as can be kept alive at once: a blocking engine ends one when others wait.
+    # That many connections, or as many as can be kept alive at once: a blocking engine closes one when others wait.
     def connections(wanted)
       return wanted if traits.nil? || traits.evented?
 

@@ -6,8 +6,8 @@ require "io/wait"
 require "json"
 require "tmpdir"
 
-# A headless Chromium, told what to do through a pipe of its own (the DevTools protocol: JSON, ended by a zero octet).
-# It keeps what pages asked for and what they complained about.
+# A headless Chromium, controlled through its own pipe (the DevTools protocol: JSON, ended by a zero octet). It records
+# the requests and the complaints of pages.
 class Chromium
   NAMES = %w[chromium chromium-browser google-chrome].freeze
   PATIENCE = 60 # seconds for an answer: a first start on a busy machine is slow

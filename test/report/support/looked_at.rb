@@ -77,7 +77,7 @@ module LookedAt
 
   Minitest.after_run { @browser&.close }
 
-  # Before each test. Skips where there is no browser.
+  # Before each test. Skips without a browser.
   def look_at(path, html)
     skip "Chromium is not installed (Debian: chromium)" unless Chromium.program
     File.write(@path = path, html)

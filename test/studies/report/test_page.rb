@@ -37,7 +37,7 @@ class TestStudiesPage < Minitest::Test
     assert_equal findings.verdicts.flat_map(&:evidence).length, page.scan('class="claimed"').length
   end
 
-  # What a row has beside others is drawn as a line, all else as a ratio to what was published.
+  # Rows with others beside them are drawn as a line, all others as a ratio to the published value.
   def test_what_was_published_against_ours
     sweeps = render("s0-sweeps")
     assert_equal 15, sweeps.scan(/<svg[^>]*aria-label="requests\/s against connections: s0\.1[123] cuttle like/).length

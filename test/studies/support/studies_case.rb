@@ -56,7 +56,7 @@ module StudiesCase
     Studies.all(@root).find { |each| each.name == name }
   end
 
-  # A lab of that study in which servers serve as many as they have threads and processes, a little less in each block.
+  # A lab of that study in which servers serve as many as they have threads and processes, slightly fewer in each block.
   def lab(name, scale: 1, **options, &value)
     value ||= method(:served)
     StudiedLab.new(study(name), scale: scale, **options, &value)
@@ -70,7 +70,7 @@ module StudiesCase
              "p99" => 1.5 * time + block, "p99.9" => nil, "max" => 2 * time }]
   end
 
-  # As a lab writes a run of so many responses: with all that it has, and few percentiles.
+  # As a lab writes a run of that many responses: complete, and with few percentiles.
   def in_full(configuration, load, block, count: 500)
     rate, times = served(configuration, load, block)
     histogram = Cuttle::Load::Histogram.new

@@ -3,11 +3,11 @@
 require "cuttle/lab/apps/work_app"
 require "uri"
 
-# The measurements of kept studies whose app's work is known, and what the model makes of them.
+# The measurements of kept studies whose app's work is known, compared with the model's forecasts.
 #
-# A cell is a server of ours under one load of the work app. The work is in the load's path. What a request costs beside
-# it, CPU time and waiting, comes from one cell of the study, its calibration. Everything else is a forecast, of a run
-# as it was: so many requests in all, from an idle server to the last answer.
+# A cell is a Cuttle server under one load of the work app. The work is in the load's path. The costs of a request
+# besides it, CPU time and waiting, come from one cell of the study, its calibration. Everything else is a forecast of
+# the run as it was: the same total number of requests, from an idle server to the last answer.
 module KeptCells
   STUDIES = File.expand_path("../../../studies", __dir__)
 
@@ -17,7 +17,7 @@ module KeptCells
   # Runs of the simulation for each cell, with even requests and with uneven ones, whose means scatter.
   EVEN, UNEVEN = 5, 25
 
-  # Share of what its processes can compute, above which a cell doesn't tell how long requests wait.
+  # Share of its processes' computing power; above it, a cell does not show how long requests wait.
   BUSY = 0.8
 
   # The waiting that a calibration looks for, in seconds at most, and how often it halves that.
@@ -40,12 +40,12 @@ module KeptCells
         "#{", by the wall" if work.spin == "wall"}"
     end
 
-    # What can be expected of a forecast:
-    #   :known   all that the model needs
-    #   :wall    more processes than cores compute until the clock on the wall says that they have. How much CPU time
-    #            that takes depends on how they share the cores
-    #   :many    so many connections that the server's cost counts, which falls to a half of that of a request alone
-    #   :step    even requests that only wait, some of them first for a thread: they stay in step, and the median falls
+    # The kinds of cells, by what can be expected of a forecast:
+    #   :known   all inputs of the model are known
+    #   :wall    more processes than cores compute by the wall clock. The CPU time that this takes depends on how they
+    #            share the cores
+    #   :many    so many connections that the server's cost counts, which falls to half of that of a single request
+    #   :step    even requests that only wait, some of them first for a thread: they stay in step, and the median lies
     #            between those that waited for a thread and those that did not
     def kind
       return :wall if work.spin == "wall" && setting.processes > cores
@@ -148,7 +148,7 @@ module KeptCells
     work if known && (work.cpu_ms + work.iowait_ms).positive?
   end
 
-  # A thread for each connection: as many threads as there are connections.
+  # A thread for each connection.
   def setting(configuration, load)
     return Cuttle::Tuner::Verification.setting(configuration) if AUTO.include?(configuration.model)
 
@@ -165,7 +165,8 @@ module KeptCells
     { rate: median[runs.map(&:rate)], cpu: median[runs.map { |run| run.server["cpu_us"] / 1e6 }], **times }
   end
 
-  # The closed loop with the fewest connections, on the server with the fewest slots, that tells how long requests wait.
+  # The closed loop with the fewest connections, on the server with the fewest slots, which shows how long requests
+  # wait.
   def calibrating(cells)
     cells.reject { |cell| cell.demand.open? }.min_by do |cell|
       [cell.busy > BUSY ? 1 : 0, cell.demand.connections, cell.setting.slots, cell.setting.processes]

@@ -35,7 +35,7 @@ module Cuttle
 
         def warn_of_another_machine(path)
           strange = Tuner::Elsewhere.differences(@profile, {})
-          @err.puts "cuttle: #{path} is of another machine: #{strange.join("; ")}" if strange.any?
+          @err.puts "cuttle: #{path} was made on another machine: #{strange.join("; ")}" if strange.any?
         end
 
         # The setting that questions start from: the answer of the profile's tune, otherwise the app's present setting.

@@ -21,7 +21,7 @@ module Cuttle
           return if @wire.closed?
           return drop if @wire.served == 1 && @wire.gone?
 
-          @wire.guard { @wire.take(Cuttle.now) }.tap { |exchange| exchange.begin_effort(true) if @source.books }
+          @wire.guard { @wire.take(Cuttle.now) }.tap { |exchange| exchange.begin_effort(true) if @source.scoreboard }
         end
 
         # Ends the connection in any state. A response in progress is cut short.

@@ -194,7 +194,7 @@ module Cuttle
           @room -= 1 if @room&.positive?
           exchange = wire.take(now)
           exchange.thread = Thread.current if @limits.app_timeout
-          exchange.begin_effort(@room.nil?) if @books
+          exchange.begin_effort(@room.nil?) if @scoreboard
           signal if wire.deadline
           exchange
         end

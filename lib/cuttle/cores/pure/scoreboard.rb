@@ -4,7 +4,7 @@ module Cuttle
   module Cores
     module Pure
       # The scoreboard of a core whose workers know nothing of each other. A worker accepts only while it has a free
-      # thread, and does not publish how many connections it has. But each place has a ledger (Books), which every
+      # thread, and does not publish its number of connections. But each place has a ledger (see Ledgers), which every
       # process of the server can read.
       class Scoreboard
         MOST = 4_096
@@ -17,30 +17,30 @@ module Cuttle
           raise ArgumentError, "a scoreboard has 1 to #{MOST} places" unless room.between?(1, MOST)
 
           @room = room
-          @books = Books.new(room)
+          @ledgers = Ledgers.new(room)
         end
 
         # Takes a place for this process. Returns false if there is none of that number.
         def take(number)
           return false unless number < @room
 
-          @books.take(@place = number)
+          @ledgers.take(@place = number)
           true
         end
 
-        # The ledger goes on: what it counts never goes backwards.
+        # Does not clear the ledger, because its counts must never decrease.
         def clear(_number)
           self
         end
 
-        # Counts a request of this process; +phases+ are nanoseconds by phase.
-        def book(phases)
-          @books.add(@place, phases)
+        # Counts a request of this process. +phases+: nanoseconds by phase.
+        def record(phases)
+          @ledgers.add(@place, phases)
         end
 
         # Where the requests of +place+, or of all places, spent their time: see Cuttle::Ledger.
         def ledger(place = nil)
-          @books.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
+          @ledgers.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
         # The workers don't take turns to collect garbage, so each may always do so.

@@ -36,9 +36,9 @@ module Cuttle
           end
         end
 
-        # +trust+: the Trust, or nil; +books+: the Scoreboard in which requests are counted, or nil; +hijacked+: the
+        # +trust+: the Trust, or nil; +scoreboard+: the Scoreboard that counts requests, or nil; +hijacked+: the
         # Hijacked that notes the sockets which the app takes over, or nil
-        attr_reader :limits, :counters, :spool, :env, :parser, :trust, :books, :hijacked
+        attr_reader :limits, :counters, :spool, :env, :parser, :trust, :scoreboard, :hijacked
 
         # See Poller. Raises ArgumentError.
         def initialize(listeners, env: {}, parser: nil, trust: nil, proxy_protocol: false, spool_directory: nil,
@@ -54,7 +54,7 @@ module Cuttle
           @spool = Spool.new(spool_directory, @limits.max_spool)
           @env = Env.new(env, listeners.first, underscores: @limits.underscore_headers, trust: !@trust.nil?)
           @parser = parser || Http::Parsers::Pure
-          @books = scoreboard if scoreboard&.place
+          @scoreboard = scoreboard if scoreboard&.place
           @hijacked = hijacked
           @counters = Counters.new(:connections, :accepted, :requests, :dropped, :refused, :stuck, :unproxied)
           @stop_reader, @stop_writer = IO.pipe
@@ -90,8 +90,8 @@ module Cuttle
         end
 
         # Counts a request that a thread took, however it ended.
-        def book(exchange)
-          @books&.book(exchange.phases(Cuttle.now)) if exchange&.time(:taken) && !forked?
+        def record(exchange)
+          @scoreboard&.record(exchange.phases(Cuttle.now)) if exchange&.time(:taken) && !forked?
         end
 
         # Writes a line to $stderr when temporary files begin to fail in a new way.

@@ -248,7 +248,7 @@ module Cuttle
         end
 
         def end_exchange
-          @source.book(@exchange)
+          @source.record(@exchange)
           @exchange = nil
         end
 
@@ -256,7 +256,7 @@ module Cuttle
         # tcpi_last_data_recv, the time since the handshake or the last data, in milliseconds; it counts in ticks, and
         # one can't be told from none.)
         def time_in_backlog
-          return unless @source.books && RUBY_PLATFORM.include?("linux") && !@socket.is_a?(UNIXSocket)
+          return unless @source.scoreboard && RUBY_PLATFORM.include?("linux") && !@socket.is_a?(UNIXSocket)
 
           milliseconds = @socket.getsockopt(Socket::IPPROTO_TCP, Socket::TCP_INFO).data.unpack1("@52L")
           milliseconds && (milliseconds > TICK ? milliseconds * 1_000_000 : 0)

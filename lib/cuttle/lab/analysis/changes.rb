@@ -7,12 +7,12 @@ module Cuttle
       #
       # Rule: one value is one start of a server. Rounds of different labs have nothing in common, so runs are compared
       # without pairing: Student's t on logarithms, with Holm's correction for all comparisons. As within a lab, less
-      # than Comparison::LEAST is no difference. The ratios include whatever changed between the labs (the machine, its
-      # neighbours). #differences lists what is known of that.
+      # than Comparison::LEAST is no difference. The ratios include everything that changed between the labs (the
+      # machine, its neighbours). #differences lists the known changes.
       class Changes
         # ratio: an Estimate of measure, other / one. p: adjusted, nil if a lab has a single run. detectable: the
-        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would find, at the level that the
-        # correction left for it, or nil.
+        # smallest difference of the ratio from 1 that 9 of 10 such pairs of labs would detect, at the level that the
+        # correction leaves for it, or nil.
         Change = Struct.new(:configuration, :load, :measure, :one, :other, :ratio, :p, :detectable,
                             keyword_init: true) do
           def different?
@@ -43,7 +43,7 @@ module Cuttle
           [names[0] - names[1], names[1] - names[0]]
         end
 
-        # What differs in the app, the method and the environment: { name => [in one, in the other] }.
+        # The differences in the app, the method and the environment: { name => [in one, in the other] }.
         def differences
           said = [one, other].map { |results| described(results) }
           keys = said.flat_map(&:keys).uniq.reject { |key| said[0][key] == said[1][key] }
@@ -98,7 +98,7 @@ module Cuttle
           app.transform_keys { |key| "app #{key}" }.merge(results.environment || {}, method, versions.slice(*common))
         end
 
-        # Versions of servers that both have. #unmatched lists the others.
+        # Versions of servers that both labs have. #unmatched lists the others.
         def common
           (one.configurations.map(&:name) & other.configurations.map(&:name)).map { |name| "version of #{name}" }
         end
@@ -126,7 +126,8 @@ module Cuttle
             Statistics::Student.two_sided(@mean / error, @degrees)
           end
 
-          # The smallest difference of the ratio from 1 that is found at +level+. Both samples must have several values.
+          # The smallest difference of the ratio from 1 that is detected at +level+. Both samples must have several
+          # values.
           def detectable(level)
             Math.exp(Statistics::Power.noncentrality(@degrees, level, POWER) * error) - 1
           end

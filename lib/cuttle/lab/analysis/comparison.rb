@@ -5,13 +5,13 @@ module Cuttle
     class Analysis
       # A configuration compared with a baseline, under one load.
       class Comparison
-        # Differences below 1% are not reported, however certain they are: memory layout alone can cause as much.
+        # Smaller differences are not reported, however certain they are: memory layout alone can cause 1%.
         LEAST = 0.01
-        # A lab that can only see greater differences than this can't say that two configurations are alike.
+        # A lab that can detect only greater differences than this can't say that two configurations are alike.
         COARSE = 0.25
 
         # measure: the Measure that is compared. p: adjusted for the family, nil for a single round. level: the level
-        # that its unadjusted p had to reach. family: the number of comparisons that were corrected together.
+        # that its unadjusted p has to reach. family: the number of comparisons that are corrected together.
         attr_reader :configuration, :baseline, :load, :measure, :p, :level, :family
 
         def initialize(configuration:, baseline:, load:, measure:, paired:, p:, level:, family:)
@@ -40,8 +40,8 @@ module Cuttle
           !p.nil? && p <= Family::LEVEL && Math.log(ratio.value).abs >= Math.log(1 + LEAST)
         end
 
-        # Whether there were too few rounds, or they scatter too much, to say anything: no difference is proved, but a
-        # considerable one was seen or would have been missed.
+        # Whether there were too few rounds, or too noisy ones, to decide: no difference is proved, but a considerable
+        # one appeared or could have been missed.
         def undecided?
           !different? && (detectable.nil? || [detectable, Math.exp(Math.log(ratio.value).abs) - 1].max > COARSE)
         end
@@ -51,7 +51,7 @@ module Cuttle
           different? && measure.goodness(ratio.value) > measure.goodness(1)
         end
 
-        # The smallest difference of the ratio from 1 (0.04 for 4%) that 9 of 10 such labs would find, or nil.
+        # The smallest difference of the ratio from 1 (0.04 for 4%) that 9 of 10 such labs would detect, or nil.
         def detectable
           @detectable ||= @paired.detectable(level: level)&.then { |found| [found, LEAST].max }
         end

@@ -5,12 +5,12 @@ module Cuttle
     class Analysis
       # The configurations under one load, in groups by how they compare with the best one. Frozen.
       #
-      # Rule: a configuration is as good as the best if no difference was measured, a considerable one would have been,
-      # and its own figure is NEAR the best's; or if it certainly is no more than ALIKE from the best, measured or not.
+      # Rule: a configuration is as good as the best if the lab would have detected a considerable difference, found
+      # none, and its figure is within NEAR of the best's. It also is if its whole interval is within ALIKE of the best.
       # A configuration that is neither as good nor measurably behind is unclear.
       class Ranking
-        NEAR = 0.05 # of the best figure
-        ALIKE = 0.03 # nobody chooses by less
+        NEAR = 0.05 # share of the best figure
+        ALIKE = 0.03 # a smaller difference does not matter for a choice
         GROUPS = %i[best behind unclear left_out unmeasured].freeze
 
         # nil without a load, or if nothing was measured under it.
@@ -45,7 +45,7 @@ module Cuttle
 
         private
 
-        # A control is not compared with others, so it is where its original is.
+        # A control is not compared with others, so it goes into the group of its original.
         def original(row)
           (row.configuration.control_of && @analysis.row(row.configuration.control_of, @load)) || row
         end
@@ -65,7 +65,7 @@ module Cuttle
           !comparison.different? && !comparison.undecided? && within?(NEAR, comparison.ratio.value)
         end
 
-        # By the whole interval.
+        # Judged by the whole interval.
         def alike?(comparison)
           bounds = [comparison.ratio.low, comparison.ratio.high]
           bounds.all? && bounds.all? { |bound| within?(ALIKE, bound) }

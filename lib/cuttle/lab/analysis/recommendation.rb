@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Analysis
-      # What a lab recommends to run: a value without text. Rates are compared in the closed loop with the most
+      # The lab's recommendation, as a value without text. Rates are compared in the closed loop with the most
       # connections, response times in the open loop with the highest rate that some configuration can serve. Frozen.
       class Recommendation
         # role: :fastest, :cheapest (as fast as the fastest, in the least memory), :best_tail (the shortest p95) or
@@ -26,12 +26,12 @@ module Cuttle
           @open = highest
           @speed = @closed && analysis.ranking(load: @closed)
           @tail = @open && analysis.ranking(load: @open)
-          @first = @speed || @tail # what decides first
+          @first = @speed || @tail # the ranking that decides first
           choices
           freeze
         end
 
-        # The Choices that could be made: fastest, cheapest, best_tail. Empty if nothing was measured.
+        # The candidates as Choices: fastest, cheapest, best_tail. Empty if nothing was measured.
         def choices
           @choices ||= [choice(:fastest, @speed&.best&.configuration, leaders(@speed)), choice(:cheapest, cheapest, []),
                         choice(:best_tail, @tail&.best&.configuration, leaders(@tail))].compact.freeze
@@ -42,8 +42,8 @@ module Cuttle
           choices.find { |each| each.role == role }
         end
 
-        # The Choice to run: among the fastest configurations the cheapest of those whose response times are the best
-        # too, or else just the cheapest. nil if the lab could not compare enough to say so.
+        # The Choice to run. If some of the fastest configurations also have the best response times, the cheapest of
+        # these; otherwise the cheapest of the fastest. nil if the lab has too few comparisons.
         def pick
           choice(:pick, cheapest_of(leaders(@speed) & leaders(@tail)) || cheapest, []) if decided?
         end
@@ -53,7 +53,7 @@ module Cuttle
           !@first.nil? && unclear_in(@first).length <= compared.length
         end
 
-        # Configurations of which it is not clear whether they are as good as the best ones.
+        # Configurations that may be as good as the best ones or not.
         def unclear
           [@speed, @tail].compact.flat_map { |ranking| unclear_in(ranking) }.uniq
         end
@@ -64,7 +64,7 @@ module Cuttle
           loads.reject(&:open?).max_by { |load| load.connections.to_i }
         end
 
-        # If no configuration can serve any of the rates, the lowest one says the most.
+        # If no configuration can serve any of the rates, uses the lowest one.
         def highest
           rates = loads.select(&:open?).sort_by { |load| load.rate.to_f }
           rates.reverse.find { |load| @analysis.rows(load).any? { |row| row.sound? && row.keeps_up? } } || rates.first
@@ -91,7 +91,7 @@ module Cuttle
           cheapest_of(leaders(@first))
         end
 
-        # Memory first. CPU time differs little between configurations that are equally fast.
+        # Memory first, because equally fast configurations take about the same CPU time.
         def cheapest_of(configurations)
           configurations.min_by do |each|
             figures(each).values_at(:memory, :cpu_us).map { |cost| cost || Float::INFINITY }

@@ -28,12 +28,12 @@ module Cuttle
         end
       end
       Row::FAULTY = 0.01
-      # Some requests are always on their way when a short run ends.
+      # When a short run ends, some requests are always still under way.
       Row::KEEPING_UP = 0.8
 
       # Makes the rows of a lab's table.
       module Table
-        ENOUGH = 10 # responses that must lie beyond a percentile, as in Load::Result
+        ENOUGH = 10 # least number of responses beyond a percentile, as in Load::Result
 
         module_function
 
@@ -69,8 +69,8 @@ module Cuttle
           run.rate * run.elapsed / run.sent if run.elapsed && run.sent&.positive?
         end
 
-        # The percentile in milliseconds: the median over the runs. If some run has too few responses for it, all runs'
-        # responses are taken together.
+        # The percentile in milliseconds: the median over the runs. If a run has too few responses for it, the
+        # percentile of all runs' responses together.
         def percentile(runs, percentile)
           times = runs.map { |run| run.time("p#{percentile}") }
           return if times.empty?
@@ -78,7 +78,8 @@ module Cuttle
           times.all? ? Statistics.median_interval(times) : together(runs.filter_map(&:histogram), percentile)
         end
 
-        # The wider of two intervals: the variation within the responses, and the variation between the starts.
+        # The wider of two intervals: from the variation within the responses, and from the variation between the
+        # starts.
         def together(histograms, percentile)
           histograms = histograms.reject { |each| each.count.zero? }
           sum = Load::Histograms.sum(histograms)
@@ -102,7 +103,7 @@ module Cuttle
             pss_worker: median(servers.map { |each| worker(each["pss"], configuration.workers) }) }
         end
 
-        # The mean memory of a worker. Processes beside the workers, such as a supervisor, are smaller and left out.
+        # The mean memory of a worker. Other processes, such as a supervisor, are smaller and don't count.
         def worker(pss, workers)
           Load::Statistics.mean(pss.max([workers || 0, 1].max)) if pss&.any?
         end

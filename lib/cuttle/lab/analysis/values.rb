@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Analysis
-      # The measured values by configuration, load and round; the pairs to compare; and how much they vary.
+      # The measured values by configuration, load and round; the pairs to compare; and their variation.
       class Values
         attr_reader :configurations
 
@@ -29,13 +29,13 @@ module Cuttle
           @by_round[[configuration, load]]
         end
 
-        # Controls whose original was measured too.
+        # Controls whose original was measured.
         def controls
           configurations.select { |each| each.control_of && configuration(each.control_of) }
         end
 
-        # The comparisons that the lab set out to make, as [configuration, baseline, load] ids: every configuration with
-        # the baseline, and each control with its original.
+        # The comparisons that the lab planned, as ids of [configuration, baseline, load]: every configuration with the
+        # baseline, and each control with its original.
         def planned(baseline)
           compared = originals.reject { |each| each == baseline }.map { |each| [each.id, baseline.id] }
           everywhere(compared + controls.map { |each| [each.id, each.control_of] })
@@ -69,8 +69,8 @@ module Cuttle
           @loads.flat_map { |load| pairs.map { |pair| [*pair, load.id] } }
         end
 
-        # How much a pair varies: as its two configurations do, each moderated by what is usual in this lab. If there
-        # are too few configurations to know what is usual, the pair's own rounds have to do.
+        # The variation of a pair: that of its two configurations, each moderated by the lab's usual variation. If the
+        # lab has too few configurations to know the usual variation, only the pair's own rounds count.
         def noise(configuration, baseline, load)
           spreads = layout(load).values_at(configuration, baseline)
           usual = usual(Measure.of(load(load)))
@@ -96,8 +96,8 @@ module Cuttle
         end
       end
 
-      # The quantity by which configurations are compared under a load. In a closed loop that is the rate. In an open
-      # loop the load sets the rate, so the 95th percentile of the response time is compared.
+      # The quantity by which configurations are compared under a load: the rate in a closed loop. In an open loop the
+      # load sets the rate, so it is the 95th percentile of the response time.
       class Measure
         def self.of(load)
           load.open? ? TIME : RATE
@@ -122,20 +122,20 @@ module Cuttle
           row.public_send(name)
         end
 
-        # A number that is greater for the better of two values.
+        # A number that is greater for a better value.
         def goodness(value)
           name == :rate ? value : -value
         end
 
-        # Too few responses lie beyond it to report it, but not too few to compare it with that of other runs: how much
-        # it scatters shows between the rounds.
+        # With too few responses beyond it, a percentile is not reported, but it can be compared with those of other
+        # runs: its variation shows between the rounds.
         def rough(histogram)
           histogram.value_at(PERCENTILE) / 1e6 if histogram && histogram.count >= FEW
         end
         private :rough
 
         PERCENTILE = 95
-        FEW = 40 # responses; two lie beyond
+        FEW = 40 # responses; two of them lie beyond the percentile
         private_constant :PERCENTILE, :FEW
 
         RATE = new(:rate, "requests/s")

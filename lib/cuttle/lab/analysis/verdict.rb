@@ -3,12 +3,12 @@
 module Cuttle
   module Lab
     class Analysis
-      # Puts an Analysis into sentences: for each load what did best compared with the baseline, and what is no worse;
-      # then how far the lab itself can be trusted.
+      # Puts an Analysis into sentences. For each load: the best configuration compared with the baseline, and those
+      # that are as good. Then: how reliable the lab itself is.
       #
-      # Rule: the verdict reports a difference only if Comparison#different? does, and gives its interval. It reports
-      # that there is none only if a considerable one would have been found, and says how small it could have been.
-      # Otherwise (Comparison#undecided?) there were too few rounds, and the verdict says that.
+      # Rule: the verdict reports a difference only if Comparison#different? is true, and gives its interval. It reports
+      # "no difference" only if the lab would have detected a considerable one, and says how large. Otherwise
+      # (Comparison#undecided?) there were too few rounds, and the verdict says that.
       class Verdict
         def initialize(analysis)
           @analysis = analysis
@@ -28,7 +28,7 @@ module Cuttle
 
         def of(load)
           best = @analysis.best(load: load)
-          return ["nothing was measured that can be relied on", *faults(load)] unless best
+          return ["no configuration was measured reliably", *faults(load)] unless best
 
           [ahead(best), *beside(best), *faults(load)].compact
         end
@@ -50,10 +50,10 @@ module Cuttle
           planned.max_by { |each| each.measure.goodness(each.ratio.value) }&.inverse
         end
 
-        # Configurations that may be as good as the best: those that are, and those for which the lab can't tell.
+        # Configurations that are as good as the best, and those for which the lab can't decide.
         def beside(best)
           others = @analysis.comparisons(baseline: best.configuration, load: best.load).reject do |each|
-            each.different? || each.configuration.control_of || told?(each, best) ||
+            each.different? || each.configuration.control_of || included?(each, best) ||
               @analysis.left_out?(each.configuration)
           end
           unclear, same = others.partition(&:undecided?)
@@ -61,8 +61,8 @@ module Cuttle
            (Phrases.unclear(best.configuration, unclear) if unclear.any?)]
         end
 
-        # Whether #ahead has named this comparison already.
-        def told?(comparison, best)
+        # Whether #ahead includes this comparison.
+        def included?(comparison, best)
           comparison.configuration == @analysis.baseline && best.configuration != @analysis.baseline
         end
 
@@ -109,7 +109,7 @@ module Cuttle
             "(95%: #{format("%.2f", estimate.low)} to #{format("%.2f", estimate.high)})"
           end
 
-          # No difference between +configuration+ and the others of +comparisons+.
+          # Says that +configuration+ does not differ from the others of +comparisons+.
           def same(configuration, comparisons)
             "no measurable difference between #{configuration.name} and #{others(configuration, comparisons)} " \
               "(#{seen(comparisons)})"
@@ -120,27 +120,27 @@ module Cuttle
             list(all.map(&:name))
           end
 
-          # Too few rounds to compare +configuration+ with the others of +comparisons+.
+          # Says that there are too few rounds to compare +configuration+ with the others of +comparisons+.
           def unclear(configuration, comparisons)
             ratios = comparisons.map { |each| each.ratio.value }.minmax.map { |ratio| factor(ratio) }.uniq
             "too few rounds to compare #{configuration.name} with #{others(configuration, comparisons)}: " \
-              "#{ratios.join(" to ")} was seen, and #{needed(comparisons)}"
+              "the ratio was #{ratios.join(" to ")}, and #{needed(comparisons)}"
           end
 
-          # The difference that would have been enough.
+          # The difference that would have been certain.
           def needed(comparisons)
             effects = comparisons.map(&:detectable)
-            return "one round can't tell a difference from chance" unless effects.all?
+            return "one round can't distinguish a difference from chance" unless effects.all?
 
             "only a difference of #{effect(effects.max)} would have been certain"
           end
 
-          # The effect that each of these comparisons would have shown.
+          # The effect that the lab would have detected in each of these comparisons.
           def seen(comparisons)
-            "we would have seen #{effect(comparisons.map(&:detectable).max)}"
+            "#{effect(comparisons.map(&:detectable).max)} would have been detected"
           end
 
-          # A Row that has nothing to be compared with.
+          # A sentence for a Row without anything to compare it with.
           def alone(row)
             estimate = row.load.open? ? row.p95 : row.rate
             told = row.load.open? ? "has a p95 of %s ms" : "serves %s requests/s"
@@ -156,18 +156,18 @@ module Cuttle
 
           def disagreement(control)
             "the control disagrees at #{control.load.name}: #{control.baseline.name} repeated differs from itself, " \
-              "#{factor(control.ratio.value)} #{interval(control.ratio)}; something else than the configuration " \
-              "changed, so trust no difference of that size"
+              "#{factor(control.ratio.value)} #{interval(control.ratio)}; something other than the configuration " \
+              "changed, so differences of that size mean nothing"
           end
 
           def agreement(controls)
             names = list(controls.map { |each| each.baseline.name }.uniq)
             seen = controls.map { |each| "#{effect(each.detectable)} at #{each.load.name}" }
             "the control agrees: no measurable difference between #{names} and itself repeated " \
-              "(we would have seen #{seen.join(", ")})"
+              "(#{seen.join(", ")} would have been detected)"
           end
 
-          # The control would have had to disagree by far more than configurations differ.
+          # Says that the control decides nothing, because it would have detected only far greater effects.
           def untested(control)
             "the control was not tested at #{control.load.name}: too few rounds, #{needed([control])}"
           end
@@ -177,7 +177,7 @@ module Cuttle
             format("%.2fx", ratio)
           end
 
-          # An effect, rounded up so that it never promises too much. Two rounds may need an effect that no server
+          # An effect, rounded up so that it never claims too much. With two rounds, it may be greater than any server
           # shows.
           def effect(share)
             return "more than 10x" if share > 9
@@ -186,7 +186,7 @@ module Cuttle
             share < 0.1 ? "#{format("%g", tenths(share * 100))}%" : "#{(share * 100).round(6).ceil}%"
           end
 
-          # Rounded up to a tenth, ignoring the error of Floats.
+          # Rounds up to a tenth and ignores floating-point errors.
           def tenths(number)
             (number * 10).round(6).ceil / 10.0
           end

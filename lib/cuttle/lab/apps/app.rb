@@ -10,10 +10,10 @@ module Cuttle
       #   rackup       its rackup file; or, for servers that need none, a directory of files
       #   directory    the server's working directory
       #   environment  variables for the server
-      #   gemfile      of its own bundle; nil if it needs no gem but Rack
+      #   gemfile      the Gemfile of its own bundle; nil if it needs only Rack
       #   services     names of the Services that it needs
       #   mix          path of its requests for `cuttle load --mix`; nil: GET /
-      #   profile      parameters of the work app, and the connections that PostgreSQL takes
+      #   profile      parameters of the work app, and PostgreSQL's limit of connections
       class App
         ATTRIBUTES = %i[name rackup directory environment gemfile services mix profile].freeze
 
@@ -37,10 +37,10 @@ module Cuttle
           self.class.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)
         end
 
-        # This app on a PostgreSQL that takes so many connections. Raises UsageError.
+        # This app with a PostgreSQL that accepts at most that many connections. Raises UsageError.
         def limited_to(connections)
           on_postgres = services.include?("postgres")
-          raise UsageError, "profile: connections is for apps on PostgreSQL, not for #{name}" unless on_postgres
+          raise UsageError, "profile: connections is only for apps on PostgreSQL, not #{name}" unless on_postgres
 
           with(profile: profile.merge(CONNECTIONS => Services::Postgres.count(connections)))
         end
@@ -50,16 +50,15 @@ module Cuttle
           service == "postgres" ? profile.slice(CONNECTIONS).transform_keys(&:to_sym) : {}
         end
 
-        # nil, or why it can't be served here and what to do.
+        # Why the app can't be served here and what to do, or nil if it can.
         def unavailable
-          return "#{rackup} is not there" unless File.exist?(rackup)
+          return "#{rackup} does not exist" unless File.exist?(rackup)
 
           services.filter_map { |name| Services.find(name).unavailable }.first
         end
 
-        # Returns the app ready to be served, with its data below +workspace+ (an empty directory of the lab's) and its
-        # whole environment. services: the started services, by name. ruby: the Ruby that will serve it. Raises
-        # Lab::Failure.
+        # Returns the app ready to be served, with its data below +workspace+ (an empty directory) and its whole
+        # environment. services: the started services, by name. ruby: the Ruby that will serve it. Raises Lab::Failure.
         def prepare(_workspace, services: {}, **)
           with(environment: environment.merge(*self.services.map { |name| services.fetch(name).environment }))
         end
@@ -67,7 +66,7 @@ module Cuttle
         # Restores the data that #prepare made. services: the started services, by name. Raises Lab::Failure.
         def reset(_services); end
 
-        # Variables for a server. fibers: whether a fiber answers each request, which only some apps need to know.
+        # Variables for a server. fibers: whether a fiber answers each request; only some apps need to know.
         def environment_for(fibers:) # rubocop:disable Lint/UnusedMethodArgument
           environment
         end

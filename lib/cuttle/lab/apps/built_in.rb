@@ -10,7 +10,7 @@ module Cuttle
       class Work < App
         RACKUP = "#{EXAMPLES}/work.ru"
 
-        # +profile+: parameters by name. upstream: true asks for the lab's own upstream service. Raises UsageError.
+        # +profile+: parameters by name. upstream: true requests the lab's own upstream service. Raises UsageError.
         def self.build(profile)
           given = profile.transform_keys(&:to_s).reject { |name, value| name == "upstream" && value == true }
           WorkApp::Parameters.new(given)
@@ -63,14 +63,14 @@ module Cuttle
         end
       end
 
-      # The PostgreSQL driver for apps without a bundle. The pg gem has its own bundle (examples/work/Gemfile) and is in
-      # no server's, so its directories go into RUBYLIB.
+      # The PostgreSQL driver for apps without a bundle. The pg gem is in a bundle of its own (examples/work/Gemfile)
+      # and not in a server's bundle, so its directories go into RUBYLIB.
       module Driver
         GEMFILE = "#{EXAMPLES}/work/Gemfile"
         PATHS = 'puts Gem.loaded_specs.fetch("pg").full_require_paths'
 
-        # Variables for a server of that app under that Ruby. The driver comes from its bundle, or else from the gems of
-        # that Ruby. Raises Lab::Failure.
+        # Variables for a server of that app with that Ruby. The driver comes from its own bundle, or else from that
+        # Ruby's gems. Raises Lab::Failure.
         def self.environment(app, ruby)
           [["-rbundler/setup"], ["-e", 'gem "pg"']].each do |flags|
             paths, status = Open3.capture2(Apps.clean.merge("BUNDLE_GEMFILE" => GEMFILE), ruby, *flags, "-e", PATHS,

@@ -5,8 +5,8 @@ require "fileutils"
 module Cuttle
   module Lab
     module Apps
-      # The Rails forum (examples/forum) with a thousand topics, which are the same for the same seed, and requests for
-      # them: the latest topics, a topic, a reply, a new topic, each as often as the others.
+      # The Rails forum (examples/forum) with a thousand topics. The same seed gives the same topics. The requests for
+      # them are equally frequent: the latest topics, a topic, a reply, a new topic.
       class Forum < App
         DIRECTORY = "#{EXAMPLES}/forum"
         TOPICS = 1000
@@ -17,8 +17,8 @@ module Cuttle
               environment: { "RAILS_ENV" => "production", "RAILS_LOG_LEVEL" => "warn" })
         end
 
-        # Installs its gems if they are missing, makes and fills its database, and writes the requests. This takes a
-        # minute or more the first time.
+        # Installs its gems if they are missing, creates and fills its database, and writes the requests. The first time
+        # takes a minute or more.
         def prepare(workspace, services: {}, seed: 1, topics: TOPICS, **)
           storage = File.join(workspace, "forum")
           mix = File.join(workspace, "forum.jsonl")
@@ -34,19 +34,19 @@ module Cuttle
           run("bin/mix", environment: environment.merge(population), output: mix)
         end
 
-        # Each start gets a copy of the filled database, without what earlier starts have posted.
+        # Gives each start a copy of the filled database, without the posts of earlier starts.
         def reset(services)
           services.key?("postgres") ? services["postgres"].restore(DATABASE) : restore_file
         end
 
-        # Rails needs to know this when it starts.
+        # Rails needs this information at its start.
         def environment_for(fibers:)
           fibers ? environment.merge("FORUM_ISOLATION" => "fiber") : environment
         end
 
         private
 
-        # SQLite's log lies beside the file and is part of it.
+        # SQLite's log is beside the file and belongs to it.
         def restore_file
           storage = environment.fetch("FORUM_STORAGE")
           filled = "#{storage}/filled"

@@ -3,9 +3,9 @@
 module Cuttle
   module Lab
     module Apps
-      # Services that an app needs beside its server. The lab starts each in its own process, and it ends with the lab,
-      # however the lab ends. A service has `start` (Lab::Failure if it doesn't start), `environment` (variables for the
-      # app), `stop`, and `unavailable` (nil, or why it can't run here and what to do).
+      # Services that an app needs beside its server. The lab starts each in its own process, which ends when the lab
+      # does, in whatever way. A service has `start` (raises Lab::Failure), `environment` (variables for the app),
+      # `stop`, and `unavailable` (why it can't run here and what to do, or nil).
       module Services
         autoload :Child, "cuttle/lab/apps/services/child"
         autoload :Postgres, "cuttle/lab/apps/services/postgres"
@@ -17,7 +17,7 @@ module Cuttle
           end
         end
 
-        # What services share: a Child, and a port if that is the first word that it prints.
+        # What services share: a Child, and the port if that is the first word that the child prints.
         class Daemon
           def initialize(child)
             @child = child
@@ -65,7 +65,7 @@ module Cuttle
         end
 
         # A slow HTTP service on a port of 127.0.0.1. It answers each GET after +delay_ms+, or after the request's own
-        # delay_ms, and takes any number of others meanwhile.
+        # delay_ms. It serves any number of requests at the same time.
         class Upstream < Daemon
           PROGRAM = "#{__dir__}/services/upstream_program.rb"
 

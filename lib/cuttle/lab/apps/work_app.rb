@@ -2,13 +2,13 @@
 
 module Cuttle
   module Lab
-    # A Rack app with known work: it computes, waits, locks, allocates and answers as much as a request asks for, so
+    # A Rack app with known work: it computes, waits, locks, allocates and answers as much as a request specifies, so
     # that a server's own cost can be separated from the app's. `GET /?cpu_ms=5&iowait_ms=20&response_chars=1000`.
-    # work_app/parameters.rb has all parameters and their limits, docs/work.md their meaning.
+    # work_app/parameters.rb has all parameters and their limits; docs/work.md explains them.
     #
     # Rule: this file and those in work_app/ load alone, under any server's Ruby and Rack. They name nothing else of
-    # Cuttle, and use Rack only through its interface. A request changes nothing but the pools, so any number of
-    # threads, fibers and forked processes may call the app.
+    # Cuttle, and use Rack only through its interface. A request changes only the pools, so any number of threads,
+    # fibers and forked processes may call the app.
     class WorkApp
       require_relative "work_app/parameters"
 
@@ -18,7 +18,7 @@ module Cuttle
 
       Invalid = Parameters::Invalid
 
-      # Something that the app needs can't be reached: status 502 or 503, and one line.
+      # A resource of the app is unavailable: status 502 or 503, and one line.
       class Unavailable < StandardError
         attr_reader :status
 
@@ -29,7 +29,7 @@ module Cuttle
       end
 
       KEPT = 256 # query strings whose parameters are cached
-      KEPT_CHARS = 1_000_000 # longer bodies are not cached
+      KEPT_CHARS = 1_000_000 # characters; longer bodies are not cached
 
       # Takes the defaults from WORK_CPU_MS and so on, and the database from WORK_DATABASE. Raises Invalid.
       def self.from_environment(environment = ENV)
@@ -83,7 +83,7 @@ module Cuttle
         garbage.size
       end
 
-      # Computes and waits in turn. If a slice computes too long, the next one computes less.
+      # Computes and waits alternately. If a slice computes too long, the next one computes less.
       def slices(parameters, factor)
         share = factor / parameters.slices / 1000
         owed = 0.0
@@ -102,12 +102,12 @@ module Cuttle
         end
       end
 
-      # Waits while holding the process's one lock.
+      # Waits while it holds the process's only lock.
       def serial_section(seconds)
         @serial.synchronize { sleep(seconds) } if seconds.positive?
       end
 
-      # Strings of 1 KiB that live until the response is made.
+      # Strings of 1 KiB that live until the response is complete.
       def allocate(kilobytes)
         Array.new(kilobytes) { "k" * 1024 }
       end
@@ -127,18 +127,19 @@ module Cuttle
 
       # Computes for a given time.
       #
-      # "thread" measures the time on the thread's CPU clock, so it burns what was asked for, however long the thread
-      # waits for a core or for Ruby's lock. "wall" uses the wall clock, as the published benchmarks did: waiting then
-      # counts as computing, and more requests are served than the cores could compute. It exists to reproduce those.
+      # "thread" measures the time on the thread's CPU clock, so it burns exactly the given CPU time, however long the
+      # thread waits for a core or for Ruby's lock. "wall" uses the wall clock, as the published benchmarks did: waiting
+      # counts as computing, so more requests are served than the cores could compute. It exists to reproduce those
+      # benchmarks.
       module Burner
         CLOCKS = { "thread" => Process::CLOCK_THREAD_CPUTIME_ID, "wall" => Process::CLOCK_MONOTONIC }.freeze
 
-        # Additions between two looks at the clock: about 10 us in the interpreter; a look takes 0.3 us.
+        # Additions between two reads of the clock: about 10 us in the interpreter; a read takes 0.3 us.
         PORTION = 300
 
         module_function
 
-        # Returns the seconds that it took on the same clock, at least +seconds+.
+        # Returns the elapsed seconds on the same clock, at least +seconds+.
         def burn(seconds, spin = "thread")
           return 0.0 unless seconds.positive?
 
@@ -153,12 +154,13 @@ module Cuttle
         end
       end
 
-      # Draws a factor for uneven requests. It has mean 1 and a standard deviation of +cv+ times the mean, lognormally
-      # distributed, as response times mostly are: many a little shorter than the mean, few much longer.
+      # Draws a factor for uneven requests, with mean 1 and a standard deviation of +cv+ times the mean. It is
+      # lognormally distributed, as response times mostly are: many are a little shorter than the mean, few are much
+      # longer.
       module Lognormal
         module_function
 
-        # +random+: the source of random numbers. Ruby's own differs between forked processes.
+        # +random+: the source of random numbers. Ruby's default one differs between forked processes.
         def draw(cv, random = Random)
           return 1.0 if cv.zero?
 

@@ -3,20 +3,20 @@
 module Cuttle
   module Lab
     module Machine
-      # Measures how fast the servers' cores are compared with their usual speed in this lab. On a virtual machine a
+      # Measures the speed of the servers' cores, relative to their usual speed in this lab. On a virtual machine, a
       # core may be half as fast for seconds, because of its neighbours on the same hardware, and no system clock shows
-      # it. A run waits for such a phase to pass. A run that was caught by one is repeated.
+      # it. A run waits until such a phase has passed. A run during such a phase is repeated.
       #
-      # Rule: nothing here depends on what was measured.
+      # Rule: nothing here depends on the results of the runs.
       class CoreSpeed
-        SLOW = 0.8 # times the usual speed; below it a core is slow
+        SLOW = 0.8 # share of the usual speed; below it a core is slow
         MOMENT = 4 # ms of computing on a core, for one measurement
-        MOST_CORES = 4 # cores that are measured
+        MOST_CORES = 4 # number of cores that are measured
         KNOWN = 101 # measurements; their median is the usual speed
-        FIRST = 9 # of these before the first run
+        FIRST = 9 # measurements before the first run
         PAUSE = 0.05 # seconds between two measurements
-        PATIENCE = 15 # seconds that one run waits at most
-        LIMIT = 60 # seconds that all runs together wait, if nothing else limits them
+        PATIENCE = 15 # most seconds that one run waits
+        LIMIT = 60 # most seconds that all runs together wait, without another limit
 
         LOOK = ->(core) { Load::Parts.core_speed(core, MOMENT) }
 
@@ -24,8 +24,8 @@ module Cuttle
           !speed.nil? && speed < SLOW
         end
 
-        # give_up: returns whether waiting is pointless now. look: called with a core, returns its current speed in any
-        # unit, or nil if it can't be measured. limit: seconds that all runs together wait at most. clock: in seconds.
+        # give_up: returns whether to stop waiting. look: called with a core, returns its current speed in any unit, or
+        # nil if it can't be measured. limit: the most seconds that all runs together wait. clock: in seconds.
         def initialize(cores, give_up: -> { false }, look: LOOK, pause: ->(seconds) { sleep(seconds) }, limit: LIMIT,
                        clock: -> { Cuttle.now })
           @give_up = give_up
@@ -37,13 +37,13 @@ module Cuttle
           FIRST.times { now.tap { @pause.call(PAUSE) } }
         end
 
-        # The speed of the slowest core relative to the usual speed: 1.0 is as usual, 0.5 is half as fast. nil if it
-        # can't be measured.
+        # The speed of the slowest core relative to the usual speed: 1.0 is usual, 0.5 is half as fast. nil if it can't
+        # be measured.
         def now
           look { |speeds, speed| remember(speeds, speed) }
         end
 
-        # Returns when no core is slow, or when the patience is used up. Speeds seen meanwhile don't count as usual.
+        # Returns when no core is slow, or after PATIENCE. Speeds measured meanwhile don't count as usual.
         def await
           return unless CoreSpeed.slow?(look)
 

@@ -6,7 +6,7 @@ module Cuttle
   module Lab
     module Machine
       # Divides the CPU cores between the servers and the load, and measures how busy they are. The load generator runs
-      # in this process, so this process is pinned. Servers and other programs are pinned when they are started.
+      # in this process, so this process is pinned. Servers and other programs are pinned at their start.
       class Cores
         TICK = 1.0 / Etc.sysconf(Etc::SC_CLK_TCK)
         LOAD_SHARE = 4 # the load gets one of this many cores
@@ -39,16 +39,16 @@ module Cuttle
           (0...Etc.nprocessors).to_a
         end
 
-        # The command line pinned to cores; nil or none: as it is.
+        # The command line pinned to cores; unchanged if cores is nil or empty.
         def self.pinned(cores, command)
           cores&.any? ? ["taskset", "-c", cores.join(","), *command] : command
         end
 
-        # Cores that are not named are chosen from the allowed ones: the last for the load, the others for the servers.
-        # Raises UsageError.
+        # Cores that are not given are chosen from the allowed ones: the last one for the load, the others for the
+        # servers. Raises UsageError.
         def initialize(server: nil, load: nil, allowed: Cores.allowed)
           strange = [*server, *load] - allowed
-          raise UsageError, "--cpus: core #{strange.first} is not one of ours (#{allowed.join(",")})" if strange.any?
+          raise UsageError, "--cpus: core #{strange.first} is not available (#{allowed.join(",")} are)" if strange.any?
 
           free = allowed - [*server]
           @load = load || (free.empty? ? allowed : free).last(share(allowed))
@@ -68,15 +68,16 @@ module Cuttle
           pin(load)
         end
 
-        # Runs the block while they are pinned, and yields whether that worked. Afterwards they may use all cores as
-        # before: another lab of this process divides the same ones.
+        # Runs the block with this process pinned, and yields whether pinning worked. Afterwards the process may use all
+        # cores again, because another lab in this process divides the same cores.
         def pinning_self
           yield pin_self
         ensure
           pin(@allowed)
         end
 
-        # Seconds since boot that +cores+ were busy, and that the hypervisor gave to other machines: { busy:, steal: }.
+        # Seconds since boot for which +cores+ were busy, and for which the hypervisor gave them to other machines: {
+        # busy:, steal: }.
         def times(cores = server | load)
           lines = File.readlines("/proc/stat").grep(/\Acpu(?:#{cores.join("|")}) /)
           fields = lines.map { |line| line.split.drop(1).map { |ticks| ticks.to_i * TICK } }

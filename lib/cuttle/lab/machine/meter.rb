@@ -3,17 +3,17 @@
 module Cuttle
   module Lab
     module Machine
-      # Measures what a server and the machine did during a load: CPU times by the processes' own clocks, and memory
-      # afterwards.
+      # Measures a server and the machine during a load: CPU times by the processes' own clocks, and memory after the
+      # load.
       class Meter
-        # server: the part of the results line about the server. others, steal: seconds per second and core that other
-        # processes (not the server's, the load's or the app's services) and other machines used. lost: both together,
-        # on the server's cores only. If the load shares these cores, lost counts other machines only, because an app's
-        # services run there too. speed: relative speed of the servers' cores afterwards (see CoreSpeed). network: how
-        # busy a slow network's relay was, 0 to 1, alone or with the load on the cores that they share; 0 without a
+        # server: the server's part of the results line. others, steal: seconds per second and core that other processes
+        # (not the server's, the load's or the app's services) and other machines used. lost: both together, on the
+        # server's cores only. If the load shares these cores, lost counts only other machines, because an app's
+        # services run there too. speed: relative speed of the servers' cores after the load (see CoreSpeed). network:
+        # how busy a slow network's relay was, 0 to 1, alone or together with the load if they share cores; 0 without a
         # relay.
         Figures = Struct.new(:server, :others, :steal, :lost, :speed, :network, keyword_init: true) do
-          # The share of the servers' computing power that was not available.
+          # The share of the servers' computing power that others took.
           def withheld
             [lost, 1 - (speed || 1)].max
           end
@@ -57,7 +57,7 @@ module Cuttle
           Process.clock_gettime(id)
         end
 
-        # CPU seconds of each process that existed before the load as well.
+        # The CPU seconds since the load began, for each process that existed then.
         def since(before)
           @tree.cpu_by_process.slice(*before.keys).map { |pid, seconds| (seconds - before[pid]).round(6) }
         end
@@ -70,7 +70,7 @@ module Cuttle
                       speed: @speed.now, network: network(used))
         end
 
-        # The cost of a response in the app's services, if there are any.
+        # The cost per response of the app's services, if it has any.
         def services(used, responses)
           used[:services].positive? ? { "services_us" => used[:services] * 1e6 / responses } : {}
         end

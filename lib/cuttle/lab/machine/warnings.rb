@@ -13,10 +13,10 @@ module Cuttle
           end
         end
 
-        OTHERS = 0.05 # of the cores' time; more than this taken by others is a warning
+        OTHERS = 0.05 # share of the cores' time; others that take more are a warning
         STEAL = 0.01 # the same for the hypervisor
-        SATURATED = 0.8 # of a core, for the generator's busiest thread or a slow network's relay
-        RUNNABLE = 0.5 # other processes that want a core before the lab begins
+        SATURATED = 0.8 # share of a core, for the load generator's busiest thread or a slow network's relay
+        RUNNABLE = 0.5 # number of other processes that want a core before the lab begins
         SAMPLES = 10
         INTERVAL = 0.05 # seconds
 
@@ -38,7 +38,7 @@ module Cuttle
           return unless cores.shared?
 
           Warning.new("one_core", "server and load share core #{(cores.server & cores.load).join(", ")}: each takes " \
-                                  "time from the other", "measure where there are two cores, or see --cpus")
+                                  "time from the other", "use a machine with two cores, or see --cpus")
         end
 
         def unpinned(pinned)
@@ -51,40 +51,42 @@ module Cuttle
           return if count.nil? || count < RUNNABLE
 
           Warning.new("busy", format("the machine is busy: %.1f other processes want a core", count),
-                      "end what else runs, and measure again")
+                      "end the other programs, and measure again")
         end
 
-        # +facts+: names of the Machine.facts that changed since the lab began.
+        # +facts+: names of the Machine.facts that have changed since the lab began.
         def resumed(facts)
           Warning.new("resumed", "the lab was resumed under other conditions (#{facts.join(", ")})",
-                      "begin a new one, and compare the two")
+                      "begin a new lab, and compare the two")
         end
 
         def busy(share)
           Warning.new("busy", "other processes took #{percent(share)} of the cores",
-                      "end what else runs, and measure again")
+                      "end the other programs, and measure again")
         end
 
         def stolen(share)
           Warning.new("steal", "the hypervisor gave #{percent(share)} of the cores' time to other machines",
-                      "measure on a machine of your own, or with more rounds")
+                      "use another machine, or more rounds")
         end
 
         def slow(speed)
-          Warning.new("slow", "a core of the servers' was #{percent(speed)} as fast as it usually is here",
-                      "measure on a machine of your own, or with more rounds")
+          Warning.new("slow", "a core of the servers' ran at #{percent(speed)} of its usual speed",
+                      "use another machine, or more rounds")
         end
 
         def saturated(share)
           Warning.new("saturated", "the load generator, or a slow network's relay, was busy for #{percent(share)} of " \
-                                   "the time: the limit may be its own", "give it more cores: --cpus, or a heavier app")
+                                   "the time: it may be what limits the rate",
+                      "give it more cores (--cpus), or use a heavier app")
         end
 
         def percent(share)
           "#{(share * 100).round(share < 0.1 ? 1 : 0)}%"
         end
 
-        # Number of other processes that run or want to, averaged over half a second; nil if the kernel does not say.
+        # Number of other processes that run or want to run, averaged over half a second; nil if the kernel does not
+        # report it.
         def runnable
           counts = Array.new(SAMPLES) do
             sleep INTERVAL
@@ -101,8 +103,8 @@ module Cuttle
           nil while Cuttle.now < deadline && runnable.to_f >= RUNNABLE
         end
 
-        # Finds Ruby servers that listen already. Servers of a lab that was killed take time and memory from the next
-        # lab, and may answer on a port in place of the server that is measured.
+        # Finds Ruby servers that already listen. Servers left by a killed lab take time and memory from the next lab.
+        # They may also answer on the port of a server under test.
         module Listeners
           SHOWN = 3
 
@@ -115,7 +117,7 @@ module Cuttle
             named = found.first(SHOWN).map { |pid, words| "#{pid} (#{words})" }
             Warning.new("listeners", "#{found.length} Ruby server#{"s" unless found.length == 1} already listening: " \
                                      "#{[*named, ("…" if found.length > SHOWN)].compact.join(", ")}",
-                        "if an earlier lab left them behind, stop them; otherwise expect noise from them")
+                        "stop those that an earlier lab left behind; the others may disturb the lab")
           end
 
           # Pid => shortened command line. Leaves out this process and its children, which are services of this lab.

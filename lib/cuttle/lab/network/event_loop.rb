@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Network
       # Readiness and timers for the lab's small network programs (the relay and the upstream service). It has one
-      # thread; the blocks that it calls must never wait. It loads alone. It does not suit servers under test: select
-      # looks at every descriptor each time.
+      # thread, so blocks that it calls must never wait. It loads alone. It is too slow for servers under test: each
+      # select examines every descriptor.
       class EventLoop
         Timer = Struct.new(:time, :block)
 
@@ -13,7 +13,7 @@ module Cuttle
           Process.clock_gettime(Process::CLOCK_MONOTONIC)
         end
 
-        # Raises the limit of open descriptors as far as the system allows.
+        # Raises the limit of open descriptors to the system's maximum.
         def self.raise_limit
           Process.setrlimit(:NOFILE, Process.getrlimit(:NOFILE).last)
         end
@@ -24,12 +24,12 @@ module Cuttle
           @timers = [] # ordered by time
         end
 
-        # Calls the block whenever +io+ is readable. Without a block, stops doing so.
+        # Calls the block whenever +io+ is readable. Without a block, stops that.
         def on_read(io, &block)
           block ? @readers[io] = block : @readers.delete(io)
         end
 
-        # The same for writing.
+        # The same for writable.
         def on_write(io, &block)
           block ? @writers[io] = block : @writers.delete(io)
         end
@@ -40,8 +40,7 @@ module Cuttle
           @writers.delete(io)
         end
 
-        # Calls the block once, at +time+ on the clock of .now. Blocks for the same time run in the order of these
-        # calls.
+        # Calls the block once, at +time+ on the clock of .now. Blocks with the same time run in the order of the calls.
         def at(time, &block)
           place = @timers.bsearch_index { |timer| timer.time > time } || @timers.size
           @timers.insert(place, Timer.new(time, block))
@@ -55,7 +54,7 @@ module Cuttle
         def run
           until @stopped
             readable, writable = IO.select(@readers.keys, @writers.keys, nil, patience)
-            readable&.each { |io| @readers[io]&.call } # an earlier block may have closed this one
+            readable&.each { |io| @readers[io]&.call } # an earlier block may have closed this io
             writable&.each { |io| @writers[io]&.call }
             expire
           end

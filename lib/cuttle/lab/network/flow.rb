@@ -7,9 +7,9 @@ module Cuttle
         # One direction of a network connection. A packet waits for the packets before it, takes its size divided by the
         # bandwidth to send, and arrives after the delay. Times are seconds on one clock, sizes octets.
         class Line
-          # Octets in flight at most, without a bandwidth.
+          # Maximum octets in flight without a bandwidth limit.
           WIDE = 16 * 1024 * 1024
-          # Octets in flight at least, with a bandwidth: a router's buffer.
+          # Minimum limit of octets in flight with a bandwidth: a router's buffer.
           BUFFER = 64 * 1024
 
           attr_reader :delay
@@ -27,30 +27,30 @@ module Cuttle
             @free + @delay
           end
 
-          # Octets that may be in flight at once. More makes the sender wait.
+          # Octets that may be in flight at once. With more, the sender waits.
           def capacity
             @bandwidth ? [(@bandwidth * @delay).ceil, BUFFER].max : WIDE
           end
 
-          # Octets read at once: 20 ms' worth, and never less than a packet.
+          # Octets per read: 20 ms' worth, but at least a packet.
           def portion
             @bandwidth ? (@bandwidth / 50).clamp(1460, BUFFER) : BUFFER
           end
         end
 
-        # Copies octets from one socket to another over a line. The queue holds what is in flight, as [arrival, octets].
-        # The last entry is :end (the source sends no more) or :reset (the source is gone).
+        # Copies octets from one socket to another over a line. The queue holds the octets in flight, as [arrival,
+        # octets]. The last entry is :end (the source has finished) or :reset (the source is gone).
         #
-        #   open -> ended: the source sends no more, and its end is in flight -> done: the end was delivered
-        #   any  -> broken: the sink takes no more. Nothing is read or delivered until the opposite flow sees the end of
-        #           its source, which is our sink, and resets both
+        #   open -> ended: the source has finished, and its end is in flight -> done: the end was delivered
+        #   any  -> broken: the sink accepts no more. Nothing is read or delivered until the opposite flow sees the end
+        #           of its source, which is this flow's sink, and resets both
         class Flow
           GONE = [Errno::ECONNRESET, Errno::EPIPE, Errno::ETIMEDOUT, Errno::EHOSTUNREACH, Errno::ENOTCONN].freeze
 
           # Linux's TCP_CLOSE, the first octet of TCP_INFO.
           CLOSED = 7
 
-          # Calls the block with :ended, with :done or :reset when the sink has received that, or with :broken.
+          # Calls the block with :ended; with :done or :reset when the sink has received that; or with :broken.
           def initialize(events, source, sink, line, &report)
             @events = events
             @source = source
@@ -63,13 +63,14 @@ module Cuttle
             read_on
           end
 
-          # The opposite flow's sink, which is our source, takes no more. The end of our source will be a reset.
+          # Called when the opposite flow's sink, which is this flow's source, accepts no more. The source then ends
+          # with a reset.
           def expect_reset
             @expect_reset = true
             put(:reset, 0) if @ended
           end
 
-          # Whether the source sends no more.
+          # Whether the source has finished.
           def ended?
             @ended
           end
@@ -79,13 +80,13 @@ module Cuttle
             @done
           end
 
-          # Whether the source is gone. A source that ended is not read any more, so a later reset has to be looked up.
-          # This is only true while our side is open, because otherwise the socket is closed too.
+          # Whether the source is gone. A source that has finished is not read any more, so a later reset must be looked
+          # up. The result is valid only while this side is open, because otherwise the socket is closed too.
           def source_gone?
             !@source.closed? && @source.getsockopt(:TCP, :INFO).data.unpack1("C") == CLOSED
           end
 
-          # Passes the reset of the source on.
+          # Passes on the reset of the source.
           def lose_source
             put(:reset, 0) unless @lost
             @lost = true
@@ -131,7 +132,7 @@ module Cuttle
             end
           end
 
-          # Returns false if the sink takes no more for now.
+          # Returns false if the sink accepts no more for now.
           def write(octets)
             sent = @sink.write_nonblock(octets, exception: false)
             return wait_for_sink if sent == :wait_writable

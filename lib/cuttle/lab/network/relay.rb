@@ -3,10 +3,10 @@
 module Cuttle
   module Lab
     module Network
-      # A slow network between load and server: a TCP relay on a port of 127.0.0.1, in a process of its own. Each
-      # connection has its own line in each direction, with +delay+ seconds and +bandwidth+ octets a second. Opening a
-      # connection costs a round trip. The relay passes an end on as an end and a reset as a reset, after the octets
-      # before it. Stopping the relay cuts open connections.
+      # A slow network between load and server: a TCP relay on a port of 127.0.0.1, in its own process. Each connection
+      # has its own line in each direction, with +delay+ seconds and +bandwidth+ octets per second. Opening a connection
+      # takes a round trip. The relay passes on an end as an end and a reset as a reset, after the octets before it.
+      # When the relay stops, it cuts open connections.
       class Relay < Apps::Services::Daemon
         PROGRAM = "#{__dir__}/relay_program.rb"
 
@@ -31,10 +31,10 @@ module Cuttle
       end
 
       # The routes from the loads to one server. Most loads connect directly. Loads with a slow network go through a
-      # relay, one for each delay and bandwidth.
+      # relay. Each pair of delay and bandwidth has its relay.
       #
-      # Rule: relays start before the server and end after it, because whatever starts after the server counts as part
-      # of it (see Servers::ProcessTree).
+      # Rule: relays start before the server and end after it, because any process that starts after the server counts
+      # as part of it (see Servers::ProcessTree).
       class Routes
         # delay: seconds each way. bandwidth: octets a second each way, nil for unlimited.
         Conditions = Struct.new(:delay, :bandwidth) do
@@ -43,7 +43,7 @@ module Cuttle
           end
         end
 
-        # How one load reaches the server.
+        # The way from one load to the server.
         Route = Struct.new(:url, :relay) do
           # CPU seconds that the relay used so far, on the load's cores.
           def cpu_seconds
@@ -51,7 +51,7 @@ module Cuttle
           end
         end
 
-        # Yields the Routes that +loads+ need to a server on +port+. Options supply what a load leaves open. Raises
+        # Yields the Routes from +loads+ to a server on +port+. Options supply what a load does not specify. Raises
         # Failure.
         def self.open(port, loads, options, cores:)
           routes = new(port, options, cores)
@@ -68,7 +68,7 @@ module Cuttle
           @relays = {}
         end
 
-        # The Route of a load that was prepared.
+        # The Route for a load of these.
         def to(load)
           relay = @relays[conditions(load)]
           Route.new("http://127.0.0.1:#{relay ? relay.port : @port}#{@options.path}", relay)

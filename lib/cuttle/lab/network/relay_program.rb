@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# The process of Network::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets a second, 0 for
-# unlimited). It prints the port that it listens on, and ends when its standard input does.
+# The process of Network::Relay: `ruby relay_program.rb PORT DELAY BANDWIDTH` (seconds; octets per second, 0 for
+# unlimited). It prints the port that it listens on, and exits at the end of its standard input.
 
 require "socket"
 require_relative "event_loop"
@@ -13,18 +13,18 @@ module Cuttle
       class Relay
         # A client's connection and its connection to the server, with a flow in each direction.
         class Conversation
-          WATCH = 0.05 # seconds between checks whether an ended side is gone
+          WATCH = 0.05 # seconds between checks whether a side that has finished is gone
           WATCHABLE = Socket.const_defined?(:TCP_INFO) && RUBY_PLATFORM.include?("linux")
-          SEGMENT = 1448 # octets of data in an Ethernet's packet
+          SEGMENT = 1448 # octets of data in an Ethernet packet
 
-          # buffer: octets that the kernel may take from the server before we read them, or nil.
+          # buffer: octets that the kernel may take from the server before the relay reads them, or nil.
           def initialize(events, client, port, line, buffer)
             @events = events
             @client = client
             @port = port
-            @line = line # makes one
+            @line = line # a proc that makes a Line
             @buffer = buffer
-            # What the client sends waits in the kernel's buffer until the handshake would be complete.
+            # The client's data waits in the kernel's buffer until the simulated handshake is complete.
             events.at(EventLoop.now + 2 * line.call.delay) { dial }
           end
 
@@ -39,8 +39,8 @@ module Cuttle
             reset
           end
 
-          # On one machine, segments have 64 KiB and buffers hold megabytes of them, so a server would not notice how
-          # slow its client is.
+          # On one machine, segments have 64 KiB and buffers hold megabytes of them. So without this, a server would not
+          # notice a slow client.
           def like_a_network
             @server.setsockopt(:TCP, :NODELAY, true)
             @server.setsockopt(:TCP, :MAXSEG, SEGMENT)
@@ -65,7 +65,7 @@ module Cuttle
             end
           end
 
-          # Watches while one side has ended and the other one has not.
+          # Watches while only one side has finished.
           def watch
             @events.at(EventLoop.now + WATCH) do
               unless @client.closed?
@@ -97,7 +97,7 @@ module Cuttle
           EventLoop.raise_limit
           events = EventLoop.new
           listener = TCPServer.new("127.0.0.1", 0)
-          buffer = Line::BUFFER * 2 if bandwidth # otherwise the kernel's buffer would replace the line
+          buffer = Line::BUFFER * 2 if bandwidth # otherwise the kernel's buffer would hide the line
           listener.setsockopt(:SOCKET, :RCVBUF, buffer) if buffer
           listener.listen(1024)
           line = -> { Line.new(delay, bandwidth) }

@@ -3,15 +3,15 @@
 module Cuttle
   module Lab
     class Plan
-      # Fits a lab into the time that it may take, and says what was cut. It shortens runs first. If there would be too
-      # few rounds even so, it leaves out configurations: few rounds of many configurations show nothing, because
-      # intervals are computed from starts of servers. The first round corrects these expectations (Runner::Roster).
+      # Fits a lab into its time budget and lists what was cut. First it shortens runs. If too few rounds fit even then,
+      # it leaves out configurations: few rounds of many configurations show nothing, because intervals are computed
+      # from starts of servers. After the first round, Runner::Roster corrects these estimates.
       class Budget
         BOOT = 0.55 # seconds for a start and a stop, if no pilot measured it
-        EXTRA = 0.1 # seconds of a run beside warm-up and measuring
-        ROUNDS = 6 # enough to see a difference of 10% where runs scatter by 2%
+        EXTRA = 0.1 # seconds of a run in addition to warm-up and measurement
+        ROUNDS = 6 # enough to detect a difference of 10% if runs scatter by 2%
         LEAST_ROUNDS = 4
-        LEAST_CONFIGURATIONS = 3 # two, and the control
+        LEAST_CONFIGURATIONS = 3 # two configurations and the control
         LEAST_DURATION = 0.4
         LEAST_WARMUP = 0.2
         MOST_ROUNDS = 50
@@ -20,7 +20,7 @@ module Cuttle
         attr_reader :starts, :rounds, :duration, :warmup, :cut
 
         # starts: number of configurations in a round. loads: loads of each. boot: seconds for a start and a stop.
-        # spent: seconds of the budget that are gone.
+        # spent: seconds of the budget already used.
         def initialize(options, starts:, loads:, boot: nil, spent: 0)
           @options = options
           @starts = [starts, 1].max
@@ -55,11 +55,11 @@ module Cuttle
           return if wanted == [@duration, @warmup]
 
           duration, warmup = wanted
-          @cut << "#{say(duration - @duration)} of each run's #{say(duration)}, and #{say(warmup - @warmup)} of the " \
-                  "#{say(warmup)} before it"
+          @cut << "#{say(duration - @duration)} of each run's #{say(duration)}, and #{say(warmup - @warmup)} of its " \
+                  "warm-up's #{say(warmup)}"
         end
 
-        # Whether it could be shortened. A duration that the user has set stays.
+        # Whether the duration or warm-up could be shortened. A duration from the user stays.
         def shorter?(name, least)
           value = instance_variable_get("@#{name}")
           return false if @options.given?(name) || value <= least
@@ -74,7 +74,7 @@ module Cuttle
           @starts -= 1 while estimate(rounds: least) > @budget && @starts > LEAST_CONFIGURATIONS
           return if @starts == wanted
 
-          @cut << "#{wanted - @starts} of #{wanted} configurations: name fewer, or give more --budget"
+          @cut << "#{wanted - @starts} of #{wanted} configurations: name fewer, or increase --budget"
         end
 
         def count_rounds
@@ -86,7 +86,7 @@ module Cuttle
           tight if estimate > @budget
         end
 
-        # Says that the budget is too small. Fewer rounds would show nothing.
+        # Records that the budget is too small. Fewer rounds would show nothing.
         def tight
           @cut << "the end of #{@rounds} rounds, which take about #{say(estimate.ceil)}: name fewer " \
                   "configurations or loads"

@@ -6,12 +6,12 @@ require "rbconfig"
 module Cuttle
   module Lab
     class Plan
-      # The configurations that Options ask for: every server and model with every number of workers and threads that it
-      # can have, and the control. A model without threads or forking is measured with the nearest numbers. A server
-      # that is not available here is listed with the reason.
+      # The configurations that Options specify: every server and model with every possible number of workers and
+      # threads, and the control. A model without threads or forking gets the nearest possible numbers. A server that is
+      # not available here is listed with the reason.
       class Configurations
         BACKLOG = 1024
-        # The configuration that is measured twice, if it is in the lab: what most apps run under.
+        # The configuration that is measured twice, if it is in the lab: the one that most apps run with.
         CONTROL = ["cuttle", "hybrid"].freeze
         OURS = "cuttle"
 
@@ -31,8 +31,8 @@ module Cuttle
           @to_a ||= made
         end
 
-        # The +count+ of them to measure if there is no time for all, in the same order, and those that are missing. The
-        # control and what it repeats are always there. Those with few workers go before others.
+        # The +count+ configurations to measure if there is no time for all, in the same order, and the missing ones.
+        # The control and its original always stay. Those with few workers come before others.
         def at_most(count)
           present = to_a.reject { |each| @missing.key?(each.id) }
           twice = present.flat_map { |each| [each.id, each.control_of] if each.control_of }
@@ -40,7 +40,7 @@ module Cuttle
           to_a - (order - order.first(count))
         end
 
-        # The Servers::Setup of a configuration's Hash. The caller adds the settings of one run, if it is for one.
+        # The Servers::Setup for a configuration's Hash. The caller adds the settings of a single run.
         def self.setup(hash, port: 0, app: "config.ru", env: {}, **settings)
           Servers::Setup.new(model: hash["model"], workers: hash["workers"], threads: hash["threads"],
                              keep_alive: hash["keep_alive"], like: hash["like"], flags: hash["flags"], backlog: BACKLOG,
@@ -76,7 +76,7 @@ module Cuttle
           engines.map { |engine| [ours, engine] } + others
         end
 
-        # "thin" means every model of Thin without its variants, "thin:threaded" one model.
+        # "thin" means every model of Thin except its variants, "thin:threaded" one model.
         def others
           names = @options.servers == %w[all] ? @peers.names - [OURS] : @options.servers
           names.flat_map do |name|
@@ -106,15 +106,15 @@ module Cuttle
           [@options.slots.fdiv([workers, 1].max).ceil]
         end
 
-        # The Hash with the nearest numbers that the server can have.
+        # The Hash with the nearest numbers that the server supports.
         def described(peer, base, workers, threads)
           tries = numbers(workers, threads).map { |each| base.merge(each) }
           reasons = tries.map { |hash| peer.supports?(self.class.setup(hash)) }
-          index = reasons.index(nil) || -1 # the last one asks for the least
+          index = reasons.index(nil) || -1 # the last one needs the least
           [complete(peer, tries[index]), peer.unavailable || reasons[index]]
         end
 
-        # With equal slots, a model with one slot in a process gets more processes.
+        # With equal slots, a model with one slot per process gets more processes.
         def numbers(workers, threads)
           alone = @options.slots || workers
           [[workers, threads], [alone, 1], [[workers, 1].max, threads], [[alone, 1].max, 1]]

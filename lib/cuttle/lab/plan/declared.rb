@@ -3,11 +3,11 @@
 module Cuttle
   module Lab
     class Plan
-      # A plan of configurations and loads that someone declares in pairs: a study, a benchmark. Equal ones are merged,
-      # and a server that gets several loads is started once in a round for all of them.
+      # A plan of configurations and loads that are declared in pairs, by a study or a benchmark. Equal ones are merged,
+      # and a server with several loads is started once per round for all of them.
       class Declared
         # pairs: [configuration, load] each, Hashes with the keys of Results::Configuration and LoadSpec but without
-        # ids. A configuration may name a "series" of Ruby; then "ruby_path" is its path, or nil if it isn't here.
+        # ids. A configuration may name a "series" of Ruby; then "ruby_path" is its path, or nil if it is not installed.
         def initialize(pairs, peers: Servers::Peers)
           @configurations = numbered("c", pairs.map(&:first))
           @loads = numbered("l", pairs.map(&:last))

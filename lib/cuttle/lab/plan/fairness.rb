@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     class Plan
       # Lists what is equal for all configurations of a lab and what is not: [{ what, same, detail }], for the header. A
-      # difference is no fault (a model may be what differs), but it must be visible.
+      # difference is not an error (the lab may compare models), but it must be visible.
       class Fairness
         def initialize(plan, app:, cores:)
           @configurations = plan.present
@@ -37,19 +37,19 @@ module Cuttle
           setup = Servers::Setup.new(backlog: asked)
           servers = @configurations.map(&:server).uniq
           others = servers.reject { |name| Servers::Peers.find(name).backlog(setup) == asked }
-          detail = "#{asked} is asked for"
-          detail += ", but #{others.join(", ")} can't be told" if others.any?
+          detail = "#{asked} requested"
+          detail += "; no option for it: #{others.join(", ")}" if others.any?
           entry("backlog", others.empty?, detail)
         end
 
         def slots
           numbers = values(&:slots)
-          entry("slots", numbers.length < 2, told(numbers, "request", &method(:slots_of)))
+          entry("slots", numbers.length < 2, numbered(numbers, "request", &method(:slots_of)))
         end
 
         def workers
           numbers = values { |each| [each.workers, 1].max }
-          entry("processes", numbers.length < 2, told(numbers, "process"))
+          entry("processes", numbers.length < 2, numbered(numbers, "process"))
         end
 
         def keep_alive
@@ -64,14 +64,14 @@ module Cuttle
 
         def order
           entry("order", true,
-                "a new one in each round, from the seed; a fresh server for each configuration of a round")
+                "a new order in each round, from the seed; a new server for each configuration of a round")
         end
 
         def values(&block)
           @configurations.map(&block).uniq
         end
 
-        def told(numbers, noun, &named)
+        def numbered(numbers, noun, &named)
           bounded = numbers.compact.sort
           range = bounded.minmax.uniq.join(" to ")
           plural = noun.end_with?("s") ? "es" : "s" unless bounded == [1]

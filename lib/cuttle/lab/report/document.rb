@@ -3,8 +3,8 @@
 module Cuttle
   module Lab
     module Report
-      # The report as data: what the page shows, with the fields of Analysis' rows and comparisons, and every run as it
-      # was recorded, with its histogram. It holds JSON's types only: keys are Strings, numbers finite, text UTF-8.
+      # The report as data: what the page shows, with the fields of Analysis' rows and comparisons, and every run as
+      # recorded, with its histogram. It contains only JSON's types: keys are Strings, numbers finite, text UTF-8.
       module Document
         SCHEMA = "cuttle-lab-report/1"
         HEADER = %i[id started_at command seed rounds duration warmup app environment fairness cut].freeze

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Report
-      # The HTML page of a lab. The raw data is in it as JSON.
+      # The HTML page of a lab. It contains the raw data as JSON.
       module Page
         extend Markup
 

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Report
-      # Lab::Analysis::Recommendation in words: sentences, and the cells of a table. For the terminal and the page.
+      # The sentences and table cells for a Lab::Analysis::Recommendation, on the terminal and on the page.
       class Recommendation
         ALIKE = "#{(Analysis::Ranking::ALIKE * 100).round}%".freeze
         ROLES = { fastest: "fastest", cheapest: "cheapest of these", best_tail: "best response times" }.freeze
@@ -17,15 +17,15 @@ module Cuttle
           @value.choices.any?
         end
 
-        # "Run hybrid -t 5: …", or why the lab can't say what to run.
+        # "Run hybrid -t 5: …", or why the lab can't recommend a configuration.
         def sentence
           pick = @value.pick
-          return "Too few rounds to recommend a configuration: give more --budget, or name fewer." unless pick
+          return "Too few rounds to recommend a configuration: increase --budget, or name fewer." unless pick
 
           "Run #{pick.configuration.name}: #{figures(pick).join(", ")}."
         end
 
-        # What else a reader should know before choosing.
+        # What a reader should also know before choosing.
         def notes
           [*reasons, *exception, *@value.choices.filter_map { |choice| equals(choice) }, *unclear, *open_loop]
         end
@@ -44,7 +44,7 @@ module Cuttle
 
         private
 
-        # [heading, cell of a choice] for each figure that was measured.
+        # [heading, a function from a choice to its cell] for each figure that was measured.
         def measures
           [(["requests/s at #{@value.closed.name}", ->(each) { Numbers.rate(each.rate&.value) }] if @value.closed),
            (["p95 at #{@value.open.name}", ->(each) { Numbers.milliseconds(each.p95&.value) }] if @value.open)].compact
@@ -89,7 +89,7 @@ module Cuttle
           return if @value.open
           return "Too few responses to say how long users wait." if @view.loads.any?(&:open?)
 
-          "How long users wait was not measured: add --rate 60%."
+          "Response times at a given rate were not measured: add --rate 60%."
         end
       end
     end

@@ -12,7 +12,7 @@ module Cuttle
 
         module_function
 
-        # One chart of each load, side by side; nil if there is none.
+        # One chart per load, side by side; nil if there is none.
         def grid(view, &chart)
           charts = view.loads.filter_map(&chart)
           Charts.grid(charts) if charts.any?

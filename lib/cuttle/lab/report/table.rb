@@ -8,7 +8,7 @@ module Cuttle
         # interval: the 95% interval as text, or nil.
         Cell = Struct.new(:figure, :interval)
 
-        # meaning: what the figure is, in a few words. cell: makes a Cell from a row and the View.
+        # meaning: a short explanation of the figure. cell: makes a Cell from a row and the View.
         Column = Struct.new(:name, :meaning, :cell)
 
         module_function

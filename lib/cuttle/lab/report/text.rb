@@ -3,10 +3,10 @@
 module Cuttle
   module Lab
     module Report
-      # The lab on a terminal: a table for each load, then all warnings, then the verdict, then what to run. That comes
-      # last, because the reader's eye is there when the command ends.
+      # The lab on a terminal: a table for each load, then all warnings, then the verdict, then the recommendation. The
+      # recommendation comes last, because readers look there when the command ends.
       module Text
-        # The columns that fit side by side. The page has all of them.
+        # The columns that fit on a terminal. The page has all of them.
         COLUMNS = ["requests/s", "ratio", "p50", "p95", "p99", "CPU", "memory", "errors", "runs"].freeze
         WITH_INTERVAL = "requests/s"
 

@@ -3,16 +3,17 @@
 module Cuttle
   module Lab
     module Report
-      # What all reports show, collected once: results and analysis in the order in which people read them.
+      # The data that all reports show, collected once: results and analysis in reading order.
       class View
-        # Loads that differ only in their amount: of connections, or of requests per second. unit: of the amount.
+        # Loads that differ only in their number of connections, or of requests per second. unit: the unit of that
+        # number.
         Sweep = Struct.new(:name, :unit, :loads)
 
         # Configurations of one model, for one panel of a chart.
         Group = Struct.new(:name, :configurations)
-        IN_A_PANEL = 5 # as many lines as a reader can tell apart
+        IN_A_PANEL = 5 # number of lines that a reader can distinguish
 
-        # text: of the first run that has it. runs: how many have it; 0 if it is about the whole lab.
+        # text: from the first run with this warning. runs: the number of runs with it; 0 if it concerns the whole lab.
         Warning = Struct.new(:text, :advice, :runs)
 
         attr_reader :results, :analysis
@@ -36,7 +37,7 @@ module Cuttle
           @loads ||= results.loads & analysis.table.map(&:load)
         end
 
-        # The load with the most connections, or of open loops alone the one with the highest rate.
+        # The load with the most connections; if all are open loops, the one with the highest rate.
         def busiest
           @busiest ||= loads.max_by { |load| load.open? ? [0, load.rate.to_f] : [1, load.connections.to_i] }
         end
@@ -103,7 +104,7 @@ module Cuttle
           alike.map { |(loop, keep_alive, poisson), members| sweep(loop, keep_alive, poisson, members) }
         end
 
-        # Groups of configurations that fit into a panel.
+        # Groups of configurations, each small enough for a panel.
         def groups
           by_model = originals.group_by { |each| [each.server, each.model] }
           by_model.flat_map do |(server, model), members|
@@ -157,7 +158,8 @@ module Cuttle
           results.runs.reject(&:valid?)
         end
 
-        # The warnings of the lab and of its runs. Runs repeat a warning with other figures, so each kind is here once.
+        # The warnings of the lab and of its runs. Runs repeat a warning with other figures, so each kind is listed
+        # once.
         def warnings
           of_lab = results.warnings.map { |each| Warning.new(each.text, each.advice, 0) }.uniq
           of_runs = results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }.values

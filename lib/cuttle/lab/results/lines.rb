@@ -7,7 +7,7 @@ module Cuttle
     class Results
       # The lines of a results file: the header, and every other line that can be read.
       class Lines
-        # Raises Failure if there is no valid header, and whatever File raises.
+        # Raises Failure if there is no valid header, and any error of File.
         def self.read(path)
           lines = new(path)
           File.foreach(path, mode: "rb").with_index(1) { |line, number| lines.add(line, number) }
@@ -34,7 +34,7 @@ module Cuttle
           @numbers[hash] = number
           records << hash
         rescue JSON::ParserError
-          raise Failure, "#{@path}, line 1: no header of a lab, so the rest says nothing" if number == 1
+          raise Failure, "#{@path}, line 1: not a header of a lab, so the rest can't be read" if number == 1
 
           damages << Damage.new(number, line.end_with?("\n") ? "no JSON object with a type" : "torn")
         end
@@ -78,7 +78,7 @@ module Cuttle
         # Why +hash+ is not a run, or nil.
         def damage(hash)
           return "without configuration, load and block" unless identified?(hash)
-          return "says neither valid nor invalid" unless [true, false].include?(hash["valid"])
+          return "whose valid is neither true nor false" unless [true, false].include?(hash["valid"])
           return "without a rate" if hash["valid"] && hash["rate"].nil?
 
           wrong = wrong(hash)

@@ -40,14 +40,14 @@ module Cuttle
 
       # control_of: the id of the configuration that this one repeats unchanged, or nil. slots: requests in the app at
       # once, over all processes; nil if unbounded. environment: variables for this configuration only, or nil. like:
-      # the server whose defaults Cuttle takes over, or nil. flags: further options of `cuttle serve`. copy: 2, 3, … if
-      # it repeats another configuration on purpose. base: configurations with the same one are compared, and start one
+      # the server whose defaults Cuttle uses, or nil. flags: further options of `cuttle serve`. copy: 2, 3, … if it
+      # repeats another configuration on purpose. base: configurations with the same base are compared, and start one
       # after the other.
       Configuration = Record.of(:id, :name, :server, :model, :workers, :threads, :keep_alive, :ruby, :version, :slots,
                                 :control_of, :environment, :like, :flags, :copy, :base)
-      # These are nil unless this load has its own: path; requests, the number of them instead of a time; delay and
-      # bandwidth of the network, seconds and octets a second each way; tester, the program that sends them; octets,
-      # the size that the body of each response has to have; trial, a name of Runner's trials.
+      # These are nil unless this load has its own: path; requests, their number in place of a duration; delay and
+      # bandwidth of the network, in seconds and octets per second each way; tester, the program that sends them;
+      # octets, the required size of each response's body; trial, a name of Runner's trials.
       class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests,
                                  :delay, :bandwidth, :tester, :octets, :trial)
         # Whether requests come at a fixed rate. Then the server's response times are compared, not its rate.
@@ -69,7 +69,7 @@ module Cuttle
       # round, from 0. marks are the load generator's warnings, warnings the lab's.
       class Run < Record.of(:configuration, :load, :block, :order, :at, :valid, :reasons, :boot, :proof, :steady, :rate,
                             :responses, :sent, :elapsed, :ms, :server, :load_cpu, :marks, :windows, :warnings)
-        # Whether every setting was proved and nothing spoiled the run. Otherwise reasons says what did.
+        # Whether every setting was proved and nothing spoiled the run. Otherwise reasons lists what did.
         def valid?
           valid == true
         end

@@ -8,9 +8,9 @@ module Cuttle
     class Results
       # Writes the results file of a running lab: JSON objects, one on each line.
       #
-      # Rule: a line that #append returned from is on the disk, and the file holds whole lines only, however the lab
-      # ends. Resuming cuts off a line that a crash tore. A line that does not fit on the disk is taken back. A lock
-      # keeps a second lab from writing.
+      # Rule: when #append has returned, its line is on the disk. The file contains only whole lines, however the lab
+      # ends. Resuming cuts off a line that a crash tore. A line that does not fit on the disk is removed. A lock keeps
+      # a second lab from writing.
       class Store
         FILE = "results.jsonl"
 
@@ -19,7 +19,7 @@ module Cuttle
         # Creates +directory+ and the file. +header+: the first line, of type "lab". Raises Failure.
         def self.create(directory, header)
           at(directory) do |path|
-            raise Failure, "#{path} is there already: resume it, or choose another directory" if File.exist?(path)
+            raise Failure, "#{path} already exists: resume it, or choose another directory" if File.exist?(path)
 
             FileUtils.mkdir_p(directory)
             new(path, File::CREAT | File::EXCL).tap { |store| begin_with(header, store, directory) }
@@ -31,7 +31,7 @@ module Cuttle
           at(directory) do |path|
             raise Failure, "no results to resume in #{directory}: #{FILE} is missing" unless File.file?(path)
 
-            Results.read(directory) # that they are a lab's
+            Results.read(directory) # raises unless it is a lab's file
             new(path, 0).tap(&:mend)
           end
         end
@@ -43,7 +43,7 @@ module Cuttle
           raise Failure, "can't write #{path}: #{Load.reason(error)}"
         end
 
-        # Deletes a file without a header, which would block the next try.
+        # Deletes a file without a header, which would block the next attempt.
         def self.begin_with(header, store, directory)
           store.append(header)
           sync(directory)
@@ -53,7 +53,7 @@ module Cuttle
           raise
         end
 
-        # Makes the new name durable, which takes an fsync of the directory. Some file systems can't do that.
+        # Makes the new name durable. That takes an fsync of the directory, which some file systems don't support.
         def self.sync(directory)
           File.open(directory, &:fsync)
         rescue SystemCallError
@@ -81,7 +81,7 @@ module Cuttle
         rescue SystemCallError => error
           take_back(kept) if kept
           raise Failure,
-                "can't write #{path}: #{Load.reason(error)}; what was measured before is kept, and can be resumed"
+                "can't write #{path}: #{Load.reason(error)}; earlier runs are kept, and the lab can be resumed"
         end
 
         # Cuts off a torn line, or completes a line that only lacks its end.
@@ -101,7 +101,7 @@ module Cuttle
 
         private
 
-        # Bypasses Ruby's buffer, which would later try again to write what the disk refused.
+        # Bypasses Ruby's buffer, which would later write again what the disk refused.
         def write(octets)
           octets = octets.byteslice(@file.syswrite(octets)..) until octets.empty?
         end
@@ -119,8 +119,8 @@ module Cuttle
           false
         end
 
-        # Converts values to what JSON can hold, so that one odd part can't lose a measurement. Infinite numbers become
-        # null. Octets that are not UTF-8 (in a server's output) are replaced.
+        # Converts values to JSON's types, so that an odd value can't lose a measurement. Infinite numbers become null.
+        # Octets that are not UTF-8 (in a server's output) are replaced.
         module Plain
           module_function
 

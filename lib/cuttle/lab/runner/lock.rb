@@ -5,15 +5,15 @@ require "tmpdir"
 module Cuttle
   module Lab
     class Runner
-      # Lets only one lab or benchmark run on a machine at a time, because each would disturb the other. The scripts in
+      # Allows only one lab or benchmark at a time on a machine, because they would disturb each other. The scripts in
       # benchmark/ use it too.
       module Lock
         NAME = "cuttle-benchmark.lock"
 
         module_function
 
-        # Runs the block while this process holds the machine's lock. If another process holds it, says so on +out+ and
-        # waits.
+        # Runs the block while this process holds the machine's lock. If another process holds it, prints that on +out+
+        # and waits.
         def hold(path = File.join(Dir.tmpdir, NAME), out: $stderr)
           File.open(path, File::RDWR | File::CREAT, 0o666) do |file|
             wait(file, out) unless file.flock(File::LOCK_EX | File::LOCK_NB)
@@ -23,7 +23,7 @@ module Cuttle
             yield
           end
         rescue Errno::EACCES => error
-          raise Failure, "#{path}: #{Load.reason(error)}: another user's lab has made it"
+          raise Failure, "#{path}: #{Load.reason(error)}: it belongs to another user"
         end
 
         def wait(file, out)

@@ -3,15 +3,15 @@
 module Cuttle
   module Lab
     class Runner
-      # Starts one configuration before a lab's plan is made, and loads it for a moment: how long does a start take
-      # here, and how many requests does it serve? A budget needs the first, an open loop at a share of the capacity
-      # the second. Its figures are not results.
+      # Starts one configuration before the lab's plan is made, and loads it briefly, to measure the time of a start and
+      # the capacity. A budget needs the first, an open loop at a share of the capacity the second. These figures are
+      # not results.
       class Pilot
         WARMUP = 0.2 # seconds
         DURATION = 0.4
         DIGITS = 2 # of a rate: 250 requests per second, not 253.7
 
-        # start: seconds that a start and a stop take, without loads. capacity: responses/s, 0 if none came in time.
+        # start: seconds of a start and a stop, without loads. capacity: responses/s, 0 if none came in time.
         # configuration: its name.
         Found = Struct.new(:start, :capacity, :configuration) do
           # That share of the capacity, as a round number. Raises Failure if there was no response.
@@ -19,11 +19,11 @@ module Cuttle
             exact = capacity * share
             return exact.round(DIGITS - 1 - Math.log10(exact).floor) if exact.positive?
 
-            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate a number"
+            raise Failure, "#{configuration} answered nothing in the pilot run: give --rate as a number"
           end
         end
 
-        # plan: for its configurations. connections: of the closed loop. duration: seconds, if more than DURATION.
+        # plan: provides the configurations. connections: of the closed loop. duration: seconds, if more than DURATION.
         def initialize(plan, testbed, cores, connections:, interruption:, duration: DURATION)
           @plan = plan
           @testbed = testbed
@@ -33,7 +33,7 @@ module Cuttle
           @duration = [duration, DURATION].max
         end
 
-        # A Found, of the first configuration that can be loaded; nil if it was interrupted. Raises Failure if none can.
+        # A Found for the first configuration that can be loaded; nil if interrupted. Raises Failure if none can.
         def call
           reasons = []
           candidates.each do |configuration|
@@ -47,7 +47,7 @@ module Cuttle
 
         private
 
-        # The one that the control repeats, then the others.
+        # The control's original, then the others.
         def candidates
           present = @plan.present
           controlled = present.filter_map(&:control_of)

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     class Runner
-      # Shows the progress of a lab: one line that is overwritten on a terminal, otherwise a line for each start. The
+      # Shows the progress of a lab: on a terminal, one line that is overwritten; otherwise, a line for each start. The
       # remaining time is estimated from the runs so far.
       class Progress
         attr_writer :total

@@ -3,15 +3,15 @@
 module Cuttle
   module Lab
     class Runner
-      # The configurations that a lab with a budget continues with. The first round shows how much time each really
-      # takes, with its boots, repeated runs and waits for a calm core, and which are far behind. If there is no time
-      # for ROUNDS rounds of all, those that are farthest behind are left out. If there is still no time for
-      # LEAST_ROUNDS, others are left out too.
+      # The configurations that a lab with a budget continues with. The first round shows how much time each one takes,
+      # with its boots, repeated runs and waits for a quiet core, and which ones are far behind. If there is no time for
+      # ROUNDS rounds of all, those that are farthest behind are left out. If there is still no time for LEAST_ROUNDS,
+      # others are left out too.
       #
-      # Rule: the control and what it repeats stay. A configuration about as good as the best is only left out for the
-      # sake of LEAST_ROUNDS, because one run says little.
+      # Rule: the control and its original stay. A configuration that is about as good as the best is left out only to
+      # make LEAST_ROUNDS possible, because one run shows little.
       class Roster
-        FAR = 1.5 # times better is the best, under every load
+        FAR = 1.5 # the best is this many times better, under every load
 
         def initialize(plan)
           @plan = plan
@@ -46,7 +46,7 @@ module Cuttle
           @seconds.sum { |id, seconds| @out.include?(id) ? 0 : seconds }
         end
 
-        # Whether it can't be left out, because it is the control or the configuration that the control repeats.
+        # Whether it can't be left out, because it is the control or the control's original.
         def stays?(configuration)
           !configuration.control_of.nil? || @plan.present.any? { |each| each.control_of == configuration.id }
         end
@@ -55,7 +55,7 @@ module Cuttle
           @out |= [configuration.id]
         end
 
-        # Leaves configurations out after the first round. left: seconds. most: no more rounds are wanted. Returns
+        # Leaves configurations out after the first round. left: seconds. most: the most rounds that are useful. Returns
         # { configuration => reason }.
         def shrink(left, most: Plan::Budget::MOST_ROUNDS)
           far, near = candidates.partition { |each| behind(each) >= FAR }

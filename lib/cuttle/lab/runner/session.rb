@@ -6,10 +6,10 @@ require "time"
 module Cuttle
   module Lab
     class Runner
-      # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed, runs,
-      # and closes all of these in order, whatever happens.
+      # Runs a lab from start to end: makes the plan, locks the machine, opens the results, prepares the testbed and
+      # runs the plan. It closes all of these in order, even after an error.
       class Session
-        WAITING = 0.1 # of the budget, at most, is spent on waiting for a calm core
+        WAITING = 0.1 # largest share of the budget for waiting until the cores are quiet
 
         # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: as in Runner, but called with
         # the directory of the results. least: see TimeLimit.
@@ -50,7 +50,7 @@ module Cuttle
           end
         end
 
-        # A plan for this machine. Some servers don't go into this app's bundle.
+        # A plan for this machine. Some servers can't be combined with this app's bundle.
         def fitted(testbed)
           plan = Plan.build(@options, peers: testbed.peers)
           return plan unless @options.pilot?
@@ -66,12 +66,12 @@ module Cuttle
             duration: @options.given?(:duration) ? @options.duration : 0 }
         end
 
-        # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not the app's failure.
+        # A Ctrl-C at the terminal also ends the programs that prepare the app. That is not a failure of the app.
         def interrupted_early(error)
           raise(@interruption.asked? && @directory.nil? ? Interrupt : error)
         end
 
-        # The app. When a lab is resumed, the header names it: a relative path may mean another file now.
+        # The app. When a lab is resumed, the header names it, because a relative path may now mean another file.
         def app
           return Apps.find(@options.app, profile: @options.profile) unless @done
 
@@ -100,7 +100,7 @@ module Cuttle
           end
         end
 
-        # Named after the time. A second lab in the same second gets a number.
+        # The name is the time. A second lab in the same second gets a number.
         def new_directory
           base = File.join(@options.directory, Time.now.strftime("%Y%m%d-%H%M%S"))
           [base, *(2..).lazy.map { |number| "#{base}-#{number}" }.first(100)].find { |path| !File.exist?(path) }
@@ -130,7 +130,7 @@ module Cuttle
           runner.finish
         end
 
-        # A lab of two minutes can't wait for a whole minute.
+        # The limit of waiting is smaller in a short lab.
         def core_speed
           limit = [Machine::CoreSpeed::LIMIT, *(@options.budget * WAITING if @options.budget)].min
           Machine::CoreSpeed.new(@cores, give_up: @interruption.method(:asked?), limit: limit)
@@ -158,8 +158,8 @@ module Cuttle
         end
       end
 
-      # Handles Ctrl-C during a lab. The first one ends the current run, stops the servers in order and reports what was
-      # measured. The second one ends the lab at once.
+      # Handles Ctrl-C during a lab. The first one ends the current run, stops the servers in order and reports the
+      # results so far. The second one ends the lab immediately.
       class Interruption
         SIGNALS = %w[INT TERM].freeze
 
@@ -189,7 +189,7 @@ module Cuttle
           previous&.each { |signal, handler| trap(signal, handler || "DEFAULT") }
         end
 
-        # Called by the trap handler. Raises Interrupt in the main thread the second time.
+        # Called by the trap handler. The second call raises Interrupt in the main thread.
         def ask
           Thread.main.raise(Interrupt) if @asked
           @asked = true

@@ -6,8 +6,8 @@ require "tmpdir"
 module Cuttle
   module Lab
     class Runner
-      # Everything that a lab's servers run on: the prepared app, its services, the network between load and server, and
-      # a temporary directory.
+      # The environment of a lab's servers: the prepared app, its services, the network between load and server, and a
+      # temporary directory.
       class Testbed
         # Runs the block with a Testbed. Raises Failure and UsageError.
         def self.open(app, options, cores)
@@ -46,14 +46,14 @@ module Cuttle
           @services.each_value(&:stop)
         end
 
-        # Connections that are open at the app's database; nil without one, or if it doesn't answer.
+        # The number of open connections to the app's database; nil without one, or if it doesn't answer.
         def database_connections
           @services["postgres"]&.open_connections
         rescue Failure
           nil
         end
 
-        # CPU seconds that the app's services have used so far, with their descendants.
+        # CPU seconds that the app's services and their descendants have used so far.
         def services_cpu
           @services.each_value.sum { |service| Servers::ProcessTree.new(service.pid, orphans: false).cpu_seconds }
         end
@@ -63,8 +63,8 @@ module Cuttle
           @peers ||= @app.gemfile ? Servers::Bundled::All.new(@app, "#{@directory}/peers") : Servers::Peers
         end
 
-        # Yields a running server of +configuration+, and the Routes from +loads+ to it. Each start finds the same app
-        # data. cores: numbers of those that the server may use. Raises Failure.
+        # Yields a running server of +configuration+, and the Routes from +loads+ to it. Each start has the same app
+        # data. cores: the cores that the server may use. Raises Failure.
         def serve(configuration, loads, cores: @cores.server)
           @app.reset(@services)
           Machine::Warnings.await_quiet(@options.patience)
@@ -90,12 +90,12 @@ module Cuttle
 
         private
 
-        # A load can ask for connections to be closed after each response, too.
+        # A load can also ask for connections to be closed after each response.
         def keep_alive(configuration, load)
           load.keep_alive.nil? ? configuration.keep_alive : load.keep_alive
         end
 
-        # Rails apps and others have RAILS_MAX_THREADS connections to their database.
+        # Sets RAILS_MAX_THREADS, by which Rails apps and others choose their number of database connections.
         def setup(configuration, environment, cores)
           threads = configuration.slots ? { "RAILS_MAX_THREADS" => configuration.threads.to_s } : {}
           env = threads.merge(environment, configuration.environment || {})

@@ -3,15 +3,15 @@
 module Cuttle
   module Lab
     class Runner
-      # Limits the time of a running lab. A round does not begin if it would end late, and is stopped if it takes much
-      # longer than that. There is no limit until the minimum number of rounds is made.
+      # Limits the time of a running lab. A round does not begin if it would end too late, and is stopped if it takes
+      # far longer than expected. There is no limit until the least number of rounds is complete.
       class TimeLimit
         FAR = 1.25 # times the budget
 
         attr_reader :least
 
-        # budget: seconds, or nil for no limit. free: whether there may be more rounds than planned, as many as fit.
-        # least: rounds that all configurations get, whatever time that takes.
+        # budget: seconds, or nil for no limit. free: whether to make more rounds than planned if they fit. least:
+        # rounds that all configurations get, whatever time they take.
         def initialize(budget, free: false, least: 0, clock: Cuttle.method(:now))
           @budget = budget
           @free = free && !budget.nil?
@@ -32,12 +32,12 @@ module Cuttle
           limited? && @least.zero?
         end
 
-        # How many rounds there may be at most.
+        # The largest possible number of rounds.
         def rounds(planned)
           @free ? Plan::Budget::MOST_ROUNDS : planned
         end
 
-        # How many more rounds there will probably be.
+        # The expected number of remaining rounds.
         def rounds_left(planned)
           return planned unless limited? && @next.positive?
 
@@ -50,12 +50,12 @@ module Cuttle
           @made >= @least && short?
         end
 
-        # Whether the next round begins although there is no room for it.
+        # Whether the next round begins although there is no time for it.
         def late?
           @made < @least && short?
         end
 
-        # Sets how long the next round will take. Otherwise it is expected to take as long as the previous one.
+        # Sets the expected duration of the next round. The default is the duration of the previous one.
         def expect(seconds)
           @next = seconds
         end
@@ -69,7 +69,7 @@ module Cuttle
           limited? && @made >= @least && elapsed > @budget * FAR
         end
 
-        # Measures how long a round takes.
+        # Measures the duration of a round.
         def round
           @round = elapsed
           yield
@@ -83,7 +83,7 @@ module Cuttle
           elapsed - @round > (@budget - @round) * share
         end
 
-        # Seconds.
+        # Elapsed seconds.
         def elapsed
           @clock.call - @began
         end

@@ -6,11 +6,11 @@ require "uri"
 module Cuttle
   module Lab
     class Runner
-      # Makes one run: warms a running server up, loads it, meters it, and describes the run as the results file has it.
+      # Makes one run: warms up a running server, loads it, measures it, and describes the run for the results file.
       class Trial
         PERCENTILES = %w[50 90 95 99 99.9].freeze
         WRONG = [*Load::Result::WRONG, :malformed, :length].freeze
-        MOST_WRONG = 0.001 # of the requests; a server may be fast because its answers are wrong
+        MOST_WRONG = 0.001 # share of the requests; a server may be fast because its answers are wrong
 
         # server: Servers::Server. speed: Machine::CoreSpeed. generator: called with a URL, Load's options and tester:
         # (nil or a name of Testers); returns a Load::Result or a Testers::Result.
@@ -26,7 +26,7 @@ module Cuttle
 
         # Returns a Hash, or nil if the run was interrupted. route: the Network::Routes::Route to the server. again:
         # whether a disturbed run may be repeated. Of two runs, the one with less computing power withheld is kept,
-        # whatever was measured. Raises Failure, and Load::Failure among others.
+        # independent of its results. Raises Failure, and Load::Failure among others.
         def run(configuration, route, again: false)
           prepare(configuration, route)
           steady = warm_up
@@ -45,7 +45,7 @@ module Cuttle
           check_answer if @load.octets
         end
 
-        # A server that is fast at answering something else is not measured.
+        # A server that answers something else may be fast, but its figures mean nothing.
         def check_answer
           path = @load.path || "/"
           answer = @server.get(path)
@@ -55,19 +55,19 @@ module Cuttle
           raise Failure, format("answered %d with %d octets to GET #{path}, and not 200 with #{@load.octets}", *found)
         end
 
-        # Whether it became steady (see WarmUp).
+        # Whether the server became steady (see WarmUp).
         def warm_up
           WarmUp.new(@plan.warmup) { |seconds| @generator.call(@url, **@options, duration: seconds) }.call
         end
 
-        # [result, Machine::Meter::Figures] of a load. options: of Cuttle::Load, beside those of the run.
+        # [result, Machine::Meter::Figures] of a load. options: further options of Cuttle::Load.
         def measure(**options)
           Machine::Meter.new(@server.tree, @cores, @speed, @route, services: @testbed.method(:services_cpu)).measure do
             @generator.call(@url, tester: @load.tester, **@options, **length, **options)
           end
         end
 
-        # A number of requests, however long they take, or a duration. A tester gets both, because some testers can't
+        # A number of requests, whatever time they take, or a duration. A tester gets both, because some testers can't
         # take a number.
         def length
           time = { duration: @plan.duration }
@@ -110,8 +110,8 @@ module Cuttle
 
         def unproved(proof)
           proof.select { |each| each.proved == false }.map do |each|
-            found = each.found.nil? ? "not to be seen" : each.found
-            "unproved: #{each.setting} should be #{each.wanted}, and is #{found}"
+            found = each.found.nil? ? "not visible" : each.found
+            "unproved: #{each.setting} should be #{each.wanted}, but is #{found}"
           end
         end
 
@@ -135,7 +135,7 @@ module Cuttle
           nanoseconds && (nanoseconds / 1e6).round(6)
         end
 
-        # The load generator's warnings. Few samples are no warning: intervals show that.
+        # The load generator's warnings. Few samples are not a warning here: intervals show that.
         def marks(result)
           result.marks.map { |mark| { "name" => mark.name.to_s, "text" => mark.text } }
         end
@@ -151,7 +151,7 @@ module Cuttle
 
         def last_words
           said = Servers::Server.last_words(@server.output.to_s, 1)
-          said.empty? ? "it said nothing" : said
+          said.empty? ? "no output" : said
         end
       end
     end

@@ -4,16 +4,16 @@ module Cuttle
   module Lab
     class Runner
       # Loads a server in pieces until two successive pieces have about the same response times, or until the time is
-      # over. (In a closed loop the rate follows from these; in an open one, the rate is given and shows nothing.)
+      # over. (Response times, not the rate: in an open loop, the rate is given and shows nothing.)
       #
-      # Rule: pieces with few or very different response times can't show that a server is steady. Then the answer is
-      # not known, never yes.
+      # Rule: pieces with few or widely varying response times can't show that a server is steady. The answer is then
+      # unknown, never yes.
       class WarmUp
-        PIECES = 4 # at most
-        LEAST = 0.05 # seconds a piece
-        SAME = 0.1 # of the mean response time; a smaller difference is steady
-        DEVIATIONS = 3 # standard deviations that two means may differ by chance
-        BLIND = 0.25 # if chance may cause this difference, the pieces show nothing
+        PIECES = 4 # most pieces
+        LEAST = 0.05 # least seconds of a piece
+        SAME = 0.1 # share of the mean response time; a smaller difference means steady
+        DEVIATIONS = 3 # number of standard deviations by which two means may differ by chance
+        BLIND = 0.25 # if chance can cause a difference of this share, the pieces show nothing
 
         # load: called with the seconds of a piece, returns a Load::Result.
         def initialize(seconds, &load)
@@ -22,8 +22,8 @@ module Cuttle
           @histograms = []
         end
 
-        # Whether the response times became steady. nil if that is not known: there was no time, the warm-up was
-        # interrupted, or there were too few responses.
+        # Whether the response times became steady. nil if unknown: there was no time, the warm-up was interrupted, or
+        # there were too few responses.
         def call
           return if @seconds < LEAST * 2
 
@@ -39,7 +39,7 @@ module Cuttle
 
         private
 
-        # Whether the last +count+ pieces are like the +count+ before; nil if they can't show that.
+        # Whether the last +count+ pieces are like the +count+ before; nil if the pieces can't show it.
         def compare(count)
           return if @histograms.length < 2 * count
 
@@ -53,12 +53,12 @@ module Cuttle
           true unless chance > BLIND
         end
 
-        # The standard error of the mean, as a share of it.
+        # The standard error of the mean, divided by the mean.
         def error(piece)
           Math.sqrt(variance(piece) / piece.count) / piece.mean
         end
 
-        # Of a sample: by n - 1.
+        # The variance of a sample: divides by n - 1.
         def variance(piece)
           [(piece.squares - (piece.count * (piece.mean**2))) / (piece.count - 1), 0.0].max
         end

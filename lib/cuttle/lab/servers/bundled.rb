@@ -9,8 +9,8 @@ require "rbconfig"
 module Cuttle
   module Lab
     module Servers
-      # A peer that serves an app with its own bundle. The process has the gems of both (see Bundle). If they don't go
-      # together, the peer is unavailable.
+      # A peer that serves an app with the app's own bundle. The process has the gems of both (see Bundle). If their
+      # gems can't be combined, the peer is unavailable.
       class Bundled < SimpleDelegator
         # The peers as they serve +app+. It has the methods of Peers.
         class All
@@ -27,7 +27,7 @@ module Cuttle
           end
         end
 
-        # directory: for our own files.
+        # directory: for files that the lab creates.
         def initialize(peer, app, directory)
           super(peer)
           @app = app
@@ -37,7 +37,7 @@ module Cuttle
 
         def unavailable
           return super if super
-          return "#{name} serves no app with a bundle of its own" unless bundled?
+          return "#{name} can't serve an app that has its own bundle" unless bundled?
 
           bundle(nil)
           nil
@@ -45,7 +45,7 @@ module Cuttle
           error.message
         end
 
-        # Debian's programs have their own gems, and give the app's bundle to the processes that run it.
+        # Debian's programs have their own gems. They pass the app's bundle to the processes that run the app.
         def environment(setup)
           bundle = bundle(setup.ruby).environment
           package ? super.merge(bundle.slice("BUNDLE_GEMFILE")) : super.merge(bundle)
@@ -57,7 +57,7 @@ module Cuttle
 
         private
 
-        # The bundle for that Ruby, or the Failure to make one; each is made once.
+        # The bundle for that Ruby, or the Failure to make one. Each is made once.
         def bundle(ruby)
           found = @bundles[ruby] ||= begin
             Bundle.new(@app, __getobj__, @directory, ruby: ruby)
@@ -67,19 +67,21 @@ module Cuttle
           found.is_a?(Failure) ? raise(found) : found
         end
 
-        # An app's bundle with a server in it, as if the server were in the app's Gemfile. The app's files stay as they
-        # are. Our own Gemfile evaluates the app's, adds the server's gems that it doesn't name, and starts from the
-        # versions that the app has locked. Bundler resolves it from installed gems and downloads nothing.
+        # An app's bundle with a server in it, as if the server were in the app's Gemfile. The app's files stay
+        # unchanged. The lab's own Gemfile evaluates the app's, adds the server's gems that the app's does not name, and
+        # starts from the versions that the app has locked. Bundler resolves it from installed gems and downloads
+        # nothing.
         class Bundle
           TELL = 'puts JSON.generate("paths" => Gem.path, "with" => Bundler.settings[:with], ' \
                  '"without" => Bundler.settings[:without])'
           LONGEST_REASON = 400 # characters
-          # Parts of Bundler's messages to leave out: its place in the code, the class of the exception, and advice for
+          # Parts of Bundler's messages to leave out: the position in its code, the exception's class, and advice for
           # other cases.
           NOISE = /\A\S+:in [`']\S+': | \(Bundler::\w+\)| (Deleting your|Run `bundle install`) .*/
 
-          # app: has a gemfile. peer: if it has no gems, as Cuttle, the app's bundle stays as it is. directory: for our
-          # own files. ruby: path of the Ruby that will run it. Raises Failure with the reason and what to do.
+          # app: has a gemfile. peer: if it has no gems, like Cuttle, the app's bundle stays as it is. directory: for
+          # files that the lab creates. ruby: path of the Ruby that will run it. Raises Failure with the reason and what
+          # to do.
           def initialize(app, peer, directory, ruby: nil)
             @app = app
             @gems = peer.gems.to_a
@@ -90,7 +92,7 @@ module Cuttle
             lock if @gems.any?
           end
 
-          # Variables for a Ruby process that must have these gems and no others.
+          # Variables for a Ruby process that must have exactly these gems.
           def environment
             paths = [*@gem_directory&.path, *@own["paths"]]
             { "BUNDLE_GEMFILE" => @app.gemfile, "BUNDLE_APP_CONFIG" => nil, **(@gems.any? ? ours : {}),
@@ -98,14 +100,14 @@ module Cuttle
               "RUBYOPT" => "-rbundler/setup #{Server::RUBYOPT}".strip }
           end
 
-          # The server's version: the app may lock another one than the lab has installed.
+          # The server's version: the app may lock another version than the lab has installed.
           def version
             File.read("#{gemfile}.lock")[/^    #{Regexp.escape(@gems.first[/[^:]+/])} \((\d[^)-]*)/, 1]
           end
 
           private
 
-          # Asks Bundler where the app's gems are, and which groups are installed.
+          # Asks Bundler for the directories of the app's gems and for the installed groups.
           def ask
             JSON.parse(run({ "BUNDLE_GEMFILE" => @app.gemfile }, "-rjson", "-rbundler/setup", "-e", TELL).lines.last)
           rescue Failure => error
@@ -116,7 +118,7 @@ module Cuttle
             write
             run(environment.merge("RUBYOPT" => nil), "-S", "bundle", "lock", "--local")
           rescue Failure => error
-            raise Failure, "does not go into a bundle with #{@app.name}: #{error.message}; bundle install with " \
+            raise Failure, "can't be combined with the bundle of #{@app.name}: #{error.message}; bundle install with " \
                            "gem #{@gems.first[/[^:]+/].inspect} in #{@app.gemfile} may find other versions"
           end
 
@@ -129,7 +131,7 @@ module Cuttle
             FileUtils.cp(locked, "#{gemfile}.lock") if File.exist?(locked)
           end
 
-          # A line of the Gemfile for a gem that the app doesn't name. The app's own requirement counts first.
+          # A line of the Gemfile for a gem that the app doesn't name. The app's own requirement takes precedence.
           def addition(*gem)
             "gem #{gem.map(&:inspect).join(", ")} unless dependencies.any? { |each| each.name == #{gem.first.inspect} }"
           end

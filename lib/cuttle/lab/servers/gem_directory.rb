@@ -37,7 +37,7 @@ module Cuttle
           File.exist?(stamp)
         end
 
-        # Installs the gems. Returns nil, or a line that says why that failed.
+        # Installs the gems. Returns nil, or a line that says why the installation failed.
         def install
           FileUtils.mkdir_p(path)
           log = "#{path}/install.log"

@@ -12,7 +12,7 @@ module Cuttle
         autoload :Adapted, "cuttle/lab/servers/peers/adapted"
 
         list "server", "cuttle/lab/servers/peers", {
-          "cuttle" => ["Cuttle", "this one, under each of its engines"],
+          "cuttle" => ["Cuttle", "this server, under each of its engines"],
           "puma" => ["Puma", "a reactor and a pool of threads, in forked workers"],
           "unicorn" => ["Unicorn", "forked workers, one connection at a time, no keep-alive"],
           "pitchfork" => ["Pitchfork", "Unicorn's model, with workers that are forked again"],
@@ -24,10 +24,10 @@ module Cuttle
           "yahns" => ["Yahns", "epoll with a pool of threads"],
           "goliath" => ["Goliath", "a reactor with a fiber per request"],
           "iodine" => ["Iodine", "a reactor in C, with threads, in forked workers"],
-          "agoo" => ["Agoo", "a server in C, the app in one thread of it"],
+          "agoo" => ["Agoo", "a server in C; one of its threads runs the app"],
           "itsi" => ["Itsi", "a server in Rust, with threads, in forked workers"],
-          "kino" => ["Kino", "a server in Rust, the app in ractors of one process; Ruby 4"],
-          "jruby" => ["Jruby", "this one on JRuby, under its engines: threads without a GVL"],
+          "kino" => ["Kino", "a server in Rust; ractors of one process run the app; Ruby 4"],
+          "jruby" => ["Jruby", "this server on JRuby, whose threads have no GVL"],
           "puma-5.6" => ["Puma56", "Puma as it was in 2022"],
           "rhebok" => ["Rhebok", "forked workers, one connection at a time, with a parser in C"],
           "puma-7" => ["Puma7", "the last Puma 7", "releases"],
@@ -40,12 +40,12 @@ module Cuttle
           "serverengine" => ["Serverengine", "a framework that forks workers, with one connection at a time in each"],
           "swiftiply" => ["Swiftiply", "an evented router, and processes that serve one request at a time"],
           "mongrel" => ["Mongrel", "a thread per connection, no keep-alive; of 2010"],
-          "uwsgi" => ["Uwsgi", "a server in C, the app in forked processes"],
-          "haproxy" => ["Haproxy", "several of our servers, each alone, behind a router"]
+          "uwsgi" => ["Uwsgi", "a server in C; forked processes run the app"],
+          "haproxy" => ["Haproxy", "several Cuttle servers of one process each, behind a router"]
         }
 
-        # Ruby => gem as a peer asks for it => the version that this lab was tested with. Another version may start
-        # differently, or name its threads differently. Under a Ruby without a row, RubyGems chooses the newest version.
+        # Ruby => gem as a peer names it => the version that this lab was tested with. Another version may start
+        # differently, or name its threads differently. For a Ruby without a row, RubyGems chooses the newest version.
         TESTED = {
           "3.1" => {
             "puma" => "8.0.2", "unicorn" => "6.1.0", "pitchfork" => "0.18.2", "falcon" => "0.51.1", "thin" => "2.0.1",
@@ -62,7 +62,7 @@ module Cuttle
         }.freeze
 
         class << self
-          # Adds a Peer that a program has beside the table.
+          # Adds a Peer from outside the table.
           def add(peer)
             (@peers ||= {})[peer.name] = peer
           end
@@ -76,7 +76,7 @@ module Cuttle
             names.map { |name| find(name) }
           end
 
-          # +gems+, as Peer#gems has them, with the versions to install under that Ruby.
+          # +gems+, in the form of Peer#gems, with the versions to install under that Ruby.
           def pin(gems, ruby: RUBY_VERSION)
             tested = TESTED.fetch(ruby[/\A\d+\.\d+/], {})
             gems.map { |gem| tested.key?(gem) ? "#{gem.split(":").first}:#{tested[gem]}" : gem }

@@ -8,7 +8,7 @@ module Cuttle
       # A server's process and its descendants, read from /proc: CPU time, context switches, memory.
       #
       # CPU time comes from each process's CPU clock (clock_gettime with the clock of a pid), not from utime and stime
-      # in /proc/PID/stat. The clock counts nanoseconds instead of ticks of 10 ms, and includes ended threads as well.
+      # in /proc/PID/stat. The clock counts nanoseconds instead of ticks of 10 ms, and includes threads that have ended.
       # The CPU time of reaped children is added from /proc/PID/stat.
       class ProcessTree
         # CPUCLOCK_SCHED of linux/posix-timers.h: the low bits of a clock id made from a pid.
@@ -31,7 +31,7 @@ module Cuttle
           0.0
         end
 
-        # Listening TCP sockets on +port+, or on any port: each as its descriptors name it, "socket:[INODE]".
+        # Listening TCP sockets on +port+, or on any port: each as descriptors name it, "socket:[INODE]".
         def self.listening(port = nil)
           tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
           found = tables.flat_map { |path| listening_in(path) }
@@ -39,7 +39,7 @@ module Cuttle
           found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
         end
 
-        # The kernel lists listening sockets first. Thousands of connections may follow, including ended ones.
+        # The kernel lists listening sockets first. Thousands of connections may follow, including closed ones.
         def self.listening_in(table)
           lines = File.foreach(table).lazy.drop(1).map(&:split)
           lines.take_while { |fields| fields[SOCKET_STATE] == LISTENING }.to_a
@@ -56,7 +56,7 @@ module Cuttle
         end
 
         # leader: pid of a process that leads its own process group, and is the only unreaped child of this process.
-        # orphans: whether processes that this process has inherited since count as well.
+        # orphans: whether to include processes that this process has inherited since.
         def initialize(leader, orphans: true)
           @leader = leader
           @orphans = orphans
@@ -64,7 +64,7 @@ module Cuttle
           @strangers = []
         end
 
-        # Leaves out a process that this process started later, and that is no part of the server.
+        # Leaves out a process that this process started later and that does not belong to the server.
         def leave_out(pid)
           @strangers << pid
         end
@@ -97,13 +97,13 @@ module Cuttle
           each_file("task/*/status").sum { |text| switches(text) }
         end
 
-        # The native threads of a process with that name, "/proc/PID/task/TID" each.
+        # The native threads of a process with that name, each as "/proc/PID/task/TID".
         def tasks(pid, name)
           Dir["/proc/#{pid}/task/*"].select { |path| name.match?(read("#{path}/comm").to_s.chomp) }
         end
 
-        # Voluntary context switches of one of them once it sleeps, or nil if it has ended. After +patience+ seconds the
-        # number as it is.
+        # The number of voluntary context switches of a thread once it sleeps, or nil if it has ended. After +patience+
+        # seconds, the number at that time.
         def switches_at_rest(task, patience: 0.1)
           deadline = Cuttle.now + patience
           while (text = read("#{task}/status"))
@@ -117,12 +117,12 @@ module Cuttle
               .transform_values { |text| text[/^Pss:\s*(\d+)/, 1].to_i * 1024 }
         end
 
-        # Resident set size in octets of the process that has most.
+        # Resident set size in octets of the largest process.
         def largest
           each_file("smaps_rollup").map { |text| text[/^Rss:\s*(\d+)/, 1].to_i * 1024 }.max
         end
 
-        # The anonymous part of it in kilobytes. Other users of the same libraries don't change it.
+        # The anonymous part of it in kilobytes, which does not depend on other users of the same libraries.
         def anonymous
           each_file("smaps_rollup").sum { |text| text.scan(/^Pss_(?:Anon|Shmem):\s*(\d+)/).sum { |(size)| size.to_i } }
         end
@@ -132,7 +132,7 @@ module Cuttle
           pids.to_h { |pid| [pid, Dir["/proc/#{pid}/task/*/comm"].filter_map { |path| read(path)&.chomp }] }
         end
 
-        # The name of a process's first thread, which unnamed threads have as well; nil if it has ended.
+        # The name of a process's first thread, which its unnamed threads have too; nil if it has ended.
         def name(pid)
           read("/proc/#{pid}/comm")&.chomp
         end
@@ -170,7 +170,8 @@ module Cuttle
           Kin.new(pid, *fields.values_at(PARENT, GROUP, START).map(&:to_i)) if fields && living?(fields)
         end
 
-        # A process whose first thread alone has ended is called a zombie too. The others compute and hold sockets.
+        # The system also calls a process a zombie if only its first thread has ended. Its other threads compute and
+        # hold sockets.
         def living?(fields)
           fields.first != "Z" || fields[THREADS].to_i > 1
         end

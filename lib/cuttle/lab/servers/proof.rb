@@ -3,20 +3,20 @@
 module Cuttle
   module Lab
     module Servers
-      # The proof that a server's setting took effect: what was wanted, what was found, and how. found is nil if nothing
-      # could be seen. proved is nil if the value is only recorded.
+      # The proof that a server's setting took effect: the wanted value, the found value, and the method. found is nil
+      # if no value could be observed. proved is nil if the value is only recorded.
       Proof = Struct.new(:setting, :wanted, :found, :proved, :how) do
         # Proved if the found value is the wanted one.
         def self.same(setting, wanted, found, how)
           new(setting, wanted, found, wanted == found, how)
         end
 
-        # Only recorded.
+        # Records the value without a proof.
         def self.seen(setting, wanted, found, how)
           new(setting, wanted, found, nil, how)
         end
 
-        # Proved if at least as much was found: a server may have further threads of its own.
+        # Proved if at least the wanted number was found: a server may have further threads of its own.
         def self.at_least(setting, wanted, found, how)
           new(setting, wanted, found, !found.nil? && found >= wanted, how)
         end
@@ -36,7 +36,7 @@ module Cuttle
 
         private
 
-        # Proofs of the settings beside port, backlog and keep-alive.
+        # Proofs of settings other than port, backlog and keep-alive.
         def settings(server)
           return [processes(server)] if threads_of(server.setup) == (1..1)
 
@@ -49,13 +49,12 @@ module Cuttle
                     "its processes #{owners.join(", ")} have the listening socket")
         end
 
-        # The kernel cuts a backlog down to its own limit. If a server has no option for it, its backlog is only
-        # recorded.
+        # The kernel reduces a backlog to its own limit. If a server has no option for it, its backlog is only recorded.
         def listen_backlog(server)
           wanted = backlog(server.setup)&.clamp(0, Backlog.limit)
           found = Backlog.of(server.port)
-          return Proof.seen("backlog", wanted, nil, "ss (iproute2), which would tell, is not here") if found.nil?
-          return Proof.seen("backlog", nil, found, "it can't be told one") unless wanted
+          return Proof.seen("backlog", wanted, nil, "ss (iproute2), which shows it, is not installed") if found.nil?
+          return Proof.seen("backlog", nil, found, "it has no option for it") unless wanted
 
           Proof.same("backlog", wanted, found, "Send-Q of its socket, by ss")
         end
@@ -84,7 +83,7 @@ module Cuttle
           retry # a process ended meanwhile
         end
 
-        # The number of threads with that name in each process that has any: of workers only, if these have titles,
+        # The number of threads with that name in each process that has any. If workers have titles, only workers count,
         # because a supervisor may have such threads for a control listener.
         def named_threads(server)
           threads = server.tree.threads
@@ -94,13 +93,13 @@ module Cuttle
           Proof.same("threads", server.setup.threads, found, "native threads whose name is #{thread_name.source}")
         end
 
-        # A new native thread first has the name of the thread that made it. So numbered names count once.
+        # A new native thread first has the name of the thread that created it. So numbered names count only once.
         def named(names)
           found = names.grep(thread_name)
           found.all?(/\d\z/) ? found.uniq : found
         end
 
-        # The number of unnamed threads in each serving process. The app and Ruby may have made some as well.
+        # The number of unnamed threads in each serving process. The app and Ruby may have created some of them.
         def counted_threads(server)
           tree = server.tree
           serving = tree.children.empty? ? [tree.leader] : tree.children
@@ -111,15 +110,15 @@ module Cuttle
         end
       end
 
-      # The number of connections that may wait for a server to accept them. /proc/net/tcp doesn't have it for a
+      # The number of connections that may wait until a server accepts them. /proc/net/tcp does not show it for a
       # listening socket. ss (iproute2) asks the kernel, and shows it as Send-Q.
       module Backlog
         LIMIT = "/proc/sys/net/core/somaxconn"
 
         module_function
 
-        # The smallest backlog of the sockets that listen on that TCP port, or nil if it can't be found out. Without the
-        # kernel's answer ss prints 0.
+        # The smallest backlog of the sockets that listen on that TCP port, or nil if unknown. Without the kernel's
+        # answer, ss prints 0.
         def of(port, program: "ss")
           lines = IO.popen([program, "-ltnH", "sport", "=", ":#{port}"], err: File::NULL, &:readlines)
           lines.map { |line| line.split[2].to_i }.select(&:positive?).min
@@ -127,7 +126,7 @@ module Cuttle
           nil
         end
 
-        # The kernel's limit of every backlog.
+        # The kernel's limit for every backlog.
         def limit
           File.read(LIMIT).to_i
         rescue SystemCallError

@@ -8,31 +8,31 @@ require "tmpdir"
 module Cuttle
   module Lab
     module Servers
-      # One start of one server, in its own processes: started on its cores, asked until it answers, observed from
+      # One start of a server, in its own processes: started on its cores, polled until it answers, observed from
       # outside, and stopped with all its processes.
       class Server
         START_TIMEOUT = 180 # seconds; on a busy machine a JVM takes more than one minute
-        COMPLETE_TIMEOUT = 5 # seconds after the first answer; the proofs show what is missing then
+        COMPLETE_TIMEOUT = 5 # seconds after the first answer; after that, the proofs show what is missing
         STOP_TIMEOUT = 10
 
-        # Ruby options for all servers, such as --yjit: the caller's, without our own bundle's.
+        # Ruby options for all servers, such as --yjit: those of the caller, without the lab's own bundle.
         RUBYOPT = ENV["RUBYOPT"].to_s.split.grep_v(%r{\A-r\S*bundler/setup\z}).join(" ").freeze
 
-        # Variables that keep our Bundler and gem directory out of the server's process.
+        # Variables that keep the lab's Bundler and gem directory out of the server's process.
         CLEAN = ENV.keys.grep(/\A(BUNDLE|GEM|RUBYLIB\z)/).to_h { |name| [name, nil] }
                    .merge("RUBYOPT" => RUBYOPT, "RACK_ENV" => "production", "RAILS_ENV" => "production").freeze
 
         attr_reader :setup, :tree, :boot
 
-        # The last lines of a process's output, on one line. Of an exception it has the message, not the backtrace.
+        # The last lines of a process's output, on one line. For an exception: its message, not its backtrace.
         def self.last_words(text, lines = 2)
           said = text.lines.map(&:strip).grep_v(/\A(from .+:\d+:in .*)?\z/)
           said.last(lines).join(" / ")[0, 300]
         end
 
-        # Starts a server and returns it when it answers. Raises Failure with the last lines of its output.
+        # Starts a server and returns it when it answers. Raises Failure with the last lines of the server's output.
         def self.start(peer, setup)
-          Load::Orphans.adopt # helpers that a server daemonizes still count as its processes
+          Load::Orphans.adopt # processes that a server daemonizes still count as its own
           new(peer, setup).tap(&:start)
         end
 
@@ -66,7 +66,7 @@ module Cuttle
           stop unless up # also after an Interrupt
         end
 
-        # The Probe::Response to a GET on a connection of its own. Raises Failure.
+        # The Probe::Response to a GET on a new connection. Raises Failure.
         def get(path)
           Probe.connect(port) { |socket| Probe.exchange(socket, path) }
         rescue SystemCallError, EOFError, Probe::Silent => error
@@ -87,8 +87,8 @@ module Cuttle
           File.exist?(setup.log) ? File.read(setup.log).scrub : ""
         end
 
-        # Asks the server to end, then kills the rest of its processes; at once, if an Interrupt ends the waiting.
-        # Returns when all have ended.
+        # Asks the server to end, and kills its remaining processes; after an Interrupt, immediately. Returns when all
+        # have ended.
         def stop
           return unless @pid
 
@@ -141,12 +141,12 @@ module Cuttle
           sleep 0.01 until ended? || Cuttle.now > deadline
         end
 
-        # Reaps its processes that became our children (see Load::Orphans).
+        # Reaps its processes that became children of this process (see Load::Orphans).
         def reap(pids)
           pids.each do |pid|
             Process.wait(pid)
           rescue Errno::ECHILD
-            next # not our child
+            next # not a child of this process
           end
         end
 
@@ -154,7 +154,7 @@ module Cuttle
           pids.each do |pid|
             Process.kill(name, pid)
           rescue Errno::ESRCH
-            next # it has ended
+            next # the process has ended
           end
         end
 
@@ -163,7 +163,7 @@ module Cuttle
           PATIENCE = 10 # seconds
 
           Silent = Class.new(StandardError)
-          # head: as it came, with the empty line.
+          # head: as received, with the empty line.
           Response = Struct.new(:status, :head, :body)
 
           module_function
@@ -175,7 +175,7 @@ module Cuttle
             false
           end
 
-          # How many of two requests are answered on one connection.
+          # The number of two requests that are answered on one connection.
           def answers_on_one_connection(port)
             answers = 0
             connect(port) { |socket| 2.times { exchange(socket) && answers += 1 } }

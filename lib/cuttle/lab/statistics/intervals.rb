@@ -3,14 +3,14 @@
 module Cuttle
   module Lab
     module Statistics
-      # The bootstrap over independent values or whole blocks of values; values within a block are not independent.
+      # The bootstrap over independent values or blocks of values. Values within a block need not be independent.
       module Bootstrap
         ROUNDS = 2000
 
         module_function
 
-        # An Estimate of the statistic that the Ruby block computes from an Array of blocks. Fewer than 2 blocks have no
-        # interval. The same seed gives the same result.
+        # An Estimate of the statistic that the Ruby block computes from an Array of blocks. With fewer than 2 blocks
+        # there is no interval. The same seed gives the same result.
         def estimate(blocks, confidence: CONFIDENCE, rounds: ROUNDS, seed: 1)
           value = yield blocks
           return Estimate.new(value, nil, nil, blocks.length) if blocks.length < 2
@@ -29,8 +29,8 @@ module Cuttle
       module Ranks
         module_function
 
-        # The +percentile+ of a Load::Histogram in nanoseconds, as an Estimate; nil of an empty one. It only covers
-        # chance within the recorded values, not between starts of a server.
+        # The +percentile+ of a Load::Histogram in nanoseconds, as an Estimate; nil for an empty one. The interval
+        # covers only chance within the recorded values, not the variation between starts of a server.
         def estimate(histogram, percentile, confidence = CONFIDENCE)
           return if histogram.count.zero?
 
@@ -38,8 +38,8 @@ module Cuttle
           Estimate.new(histogram.value_at(percentile), value(histogram, low), value(histogram, high), histogram.count)
         end
 
-        # [low, high]: ranks (from 1) of +count+ values. The +share+ quantile lies between their values with at least
-        # +confidence+; both tails are equal. nil if there are too few values on that side.
+        # [low, high]: ranks (from 1) among +count+ values. With at least +confidence+, the +share+ quantile lies
+        # between their values; both tails are equal. An end is nil if there are too few values on that side.
         def ranks(count, share, confidence = CONFIDENCE)
           tail = (1 - confidence) / 2
           beyond = (0..count).bsearch { |rank| at_most(rank, count, share) > tail }
@@ -47,12 +47,12 @@ module Cuttle
           [beyond&.positive? ? beyond : nil, above]
         end
 
-        # P(B <= successes) of a binomial B with +count+ trials of probability +share+.
+        # P(B <= successes) for a binomial B with +count+ trials of probability +share+.
         def at_most(successes, count, share)
           successes >= count ? 1.0 : Beta.regularized(1 - share, count - successes, successes + 1)
         end
 
-        # The +rank+th recorded value, as precisely as the histogram's slots.
+        # The +rank+th recorded value, with the precision of the histogram's slots.
         def value(histogram, rank)
           return unless rank
 

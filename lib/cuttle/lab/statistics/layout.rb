@@ -3,11 +3,11 @@
 module Cuttle
   module Lab
     module Statistics
-      # Things measured in the same rounds: how much each scatters from start to start, after what its rounds did to all
-      # of them was taken out. Values are logarithms, and the model is additive: a level for each thing, an effect for
-      # each round, and scatter that may differ from thing to thing. There may be gaps.
+      # Things measured in the same rounds: how much each varies from start to start, without the effects that its
+      # rounds had on all of them. Values are logarithms, and the model is additive: a level for each thing, an effect
+      # for each round, and scatter that may differ between things. Values may be missing.
       class Layout
-        SWEEPS = 20 # of the fit; without gaps one is exact
+        SWEEPS = 20 # iterations of the fit; without missing values, one is exact
 
         # values: { thing => { round => positive value } }. Things with fewer than two rounds show no scatter.
         def initialize(values)
@@ -49,7 +49,7 @@ module Cuttle
           [degrees.positive? ? squares / degrees : nil, degrees]
         end
 
-        # What the level takes, and what this thing contributed to the effects of its rounds.
+        # The degrees of freedom that the level uses, and this thing's part in the effects of its rounds.
         def degrees(rounds)
           shares = rounds.keys.sum { |round| 1 - (1.0 / @sizes[round]) }
           shares * (rounds.length - 1) / rounds.length

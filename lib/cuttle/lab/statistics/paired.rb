@@ -3,9 +3,9 @@
 module Cuttle
   module Lab
     module Statistics
-      # Two things measured in the same rounds, as logarithms of their ratios, other / one. What a round does to both
-      # cancels out. The test is Student's t: with 5 pairs no rank test can reach 5% (2 / 2**5). If both are the same
-      # and their order is random, the differences are symmetric, and t errs on the safe side. A Noise moderates the
+      # Two things measured in the same rounds, as logarithms of their ratios, other / one. A round's effects on both
+      # cancel out. The test is Student's t: with 5 pairs no rank test can reach 5% (2 / 2**5). If both are the same and
+      # their order is random, the differences are symmetric, and t errs on the safe side. A Noise moderates the
       # variance.
       class Paired
         attr_reader :logs
@@ -47,7 +47,7 @@ module Cuttle
           Estimate.new(Math.exp(mean), Math.exp(mean - reach), Math.exp(mean + reach), count)
         end
 
-        # The probability of a ratio as far from 1 by chance; nil for fewer than two pairs.
+        # The probability that chance gives a ratio as far from 1; nil for fewer than two pairs.
         def p
           return if count < 2
           return mean.zero? ? 1.0 : 0.0 if error.zero?
@@ -55,7 +55,7 @@ module Cuttle
           Student.two_sided(mean / error, @degrees)
         end
 
-        # The smallest difference of the ratio from 1 that would be found (0.04 for 4%), or nil.
+        # The smallest difference of the ratio from 1 that would be detected (0.04 for 4%), or nil.
         def detectable(level:, power: 0.9)
           return if count < 2
 

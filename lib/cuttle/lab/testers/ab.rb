@@ -4,13 +4,13 @@ module Cuttle
   module Lab
     module Testers
       # ApacheBench: one thread, HTTP/1.0. It prints response times in whole milliseconds, which is coarse for a fast
-      # server. Connecting is part of them.
+      # server. The times include connecting.
       class Ab < Tester
         PROGRAM = "ab"
         PACKAGE = "apache2-utils"
         MOST = 100_000 # requests per second; one thread can't reach that, and ab reserves memory for each
 
-        # "  50%      4". The 100% is the longest, which the line of totals has as well.
+        # "  50%      4". The 100% line is the longest time, which the line of totals has too.
         PERCENTILE = /^ +(\d\d)% +(\d+)/
         # Least, mean, deviation, median, longest.
         TOTAL = /^Total: +(\d+) +(\d+) +[\d.]+ +\d+ +(\d+)/
@@ -31,7 +31,7 @@ module Cuttle
             text[/^#{name}: +([\d.]+)/, 1]&.to_f
           end
 
-          # A reset connection may also count as an exception. For error statuses ab only says that they were not 2xx.
+          # A reset connection may also count as an exception. ab counts statuses other than 2xx without their class.
           def errors(text)
             connect, receive, exceptions = FAILED.match(text)&.captures&.map(&:to_i) || [0, 0, 0]
             { connect: connect, reset: [receive, exceptions].max,

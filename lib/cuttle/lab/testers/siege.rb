@@ -12,8 +12,8 @@ module Cuttle
         PROGRAM = "siege"
         PACKAGE = "siege"
         MEGABYTE = 1024 * 1024
-        PATIENCE = 1_000_000 # failures before it gives up
-        # Turns off what a browser would do on its own.
+        PATIENCE = 1_000_000 # failures after which it gives up
+        # Turns off siege's imitation of a browser.
         SETTINGS = { verbose: false, quiet: true, json_output: true, logging: false, "show-logfile": false,
                      color: "off", parser: false, cache: false, "accept-encoding": "identity", protocol: "HTTP/1.1",
                      delay: 0.0, failures: PATIENCE }.freeze
@@ -38,10 +38,10 @@ module Cuttle
           end
         end
 
-        # As Tester's.
+        # See Tester#initialize.
         def initialize(*, **)
           super
-          raise Failure, "siege needs a number of requests: told a time, it may end at once, or never" unless @requests
+          raise Failure, "siege needs a number of requests: with a duration it may end early, or never" unless @requests
         end
 
         private
@@ -56,7 +56,7 @@ module Cuttle
           { "HOME" => home }
         end
 
-        # Every connection sends the same number: rounded up.
+        # Every connection sends the same number of requests, rounded up.
         def command
           ["siege", "--benchmark", "--quiet", "--json-output", "-R", file("home/.siege/siege.conf"),
            "-c", @connections.to_s, "-r", @requests.fdiv(@connections).ceil.to_s, @url]

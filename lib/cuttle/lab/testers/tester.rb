@@ -6,17 +6,17 @@ module Cuttle
   module Lab
     module Testers
       # Runs a program that loads a server, in place of a Load::Generator: it takes the same options, and has `run` and
-      # `interrupt`. Its results keep the program's own resolution.
+      # `interrupt`. Its results have the program's own resolution.
       #
       # It runs on this process's cores, which are the load's (Machine::Cores#pin_self). A program is a class with
       #   PROGRAM, PACKAGE      its name, and the name of its Debian package
-      #   .read(text)           parses a report into what Result takes; nil if +text+ has none
+      #   .read(text)           parses a report into the arguments of Result; nil if +text+ has none
       #   #command              the command line
       # and may have
       #   #variables            environment variables
       #   #threads              number of its threads on the load's cores
       class Tester
-        MOST = 600 # seconds for a run at most
+        MOST = 600 # most seconds of a run
 
         class << self
           # Why it can't run here and what to do, or nil.
@@ -25,11 +25,11 @@ module Cuttle
           end
         end
 
-        # requests: how many. If nil, or if the program can't take a number: for duration, in seconds. Other options of
-        # Load concern things that these programs lack. Raises Failure for what none of them can do.
+        # requests: their number. If it is nil, or if the program can't take a number: duration, in seconds. Other
+        # options of Load don't apply to these programs. Raises Failure for options that none of them supports.
         def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10,
                        rate: nil, mix: nil, **_others)
-          raise Failure, "#{program} can't load at a rate, or with a mix: that takes cuttle load" if rate || mix
+          raise Failure, "#{program} can't send requests at a rate, or from a mix: use cuttle load" if rate || mix
 
           @url = url
           @connections = connections
@@ -60,7 +60,7 @@ module Cuttle
           @interrupted = true
           Process.kill(:TERM, @pid) if @pid
         rescue Errno::ESRCH
-          nil # it has ended by itself
+          nil # the program has ended
         end
 
         private
@@ -75,8 +75,8 @@ module Cuttle
           {}
         end
 
-        # In its own process group, so that a Ctrl-C at the terminal only reaches the lab, which then interrupts it in
-        # order.
+        # Puts the program in its own process group, so that a Ctrl-C at the terminal reaches only the lab, which then
+        # interrupts the program in order.
         def execute
           @pid = Process.spawn(variables, *command, in: File::NULL, out: file("out"), err: file("err"), pgroup: true)
           ended = Process.detach(@pid)
@@ -100,7 +100,7 @@ module Cuttle
           (Machine.children_cpu - cpu) / ((Cuttle.now - wall) * threads)
         end
 
-        # Whole seconds: none of the programs takes fractions.
+        # Whole seconds: none of the programs accepts fractions.
         def seconds
           [@duration.ceil, 1].max
         end
@@ -111,16 +111,16 @@ module Cuttle
 
         def last_words
           said = Servers::Server.last_words(%w[out err].map { |name| File.read(file(name)).scrub }.join("\n"), 1)
-          said.empty? ? "it said nothing" : said
+          said.empty? ? "no output" : said
         end
       end
 
-      # A tester's report, under the names of Load::Result. What it doesn't report is nil.
+      # A tester's report, under the names of Load::Result. Values that it does not report are nil.
       class Result
-        # Nanoseconds.
+        # In nanoseconds.
         Latency = Struct.new(:min, :mean, :max)
 
-        # The report of a run without one.
+        # The report of a run without output.
         NOTHING = { rate: 0.0, responses: 0, elapsed: 0.0, errors: {} }.freeze
 
         attr_reader :rate, :responses, :octets, :elapsed, :errors, :latency, :client_cpu
@@ -139,12 +139,12 @@ module Cuttle
           @interrupted
         end
 
-        # Requests whose outcome it reports.
+        # The requests whose outcome it reports.
         def sent
           responses + errors.sum { |name, count| name.start_with?("status_") ? 0 : count }
         end
 
-        # Nanoseconds, or nil.
+        # In nanoseconds, or nil.
         def percentile(percentile)
           @percentiles[percentile.to_f]
         end

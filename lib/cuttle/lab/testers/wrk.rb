@@ -5,15 +5,15 @@ require "json"
 module Cuttle
   module Lab
     module Testers
-      # wrk: threads on epoll. It runs for a time, never for a number of requests, and does not report requests that are
-      # in flight at the end. Connecting is not part of its times. It drops responses that take longer than its timeout,
-      # and "corrects" latencies above twice the mean interval by adding made-up shorter ones.
+      # wrk: threads on epoll. It runs for a duration, never for a number of requests, and does not report requests that
+      # are in flight at the end. Its times don't include connecting. It drops responses that take longer than its
+      # timeout, and "corrects" latencies above twice the mean interval by adding made-up shorter ones.
       class Wrk < Tester
         PROGRAM = "wrk"
         PACKAGE = "wrk"
 
-        # The end of a run as one line of JSON, exact where wrk's own report is rounded. Nothing runs per request.
-        # Times in microseconds.
+        # Prints the end of a run as one line of JSON, exact where wrk's own report is rounded. It runs nothing per
+        # request. Times are in microseconds.
         SCRIPT = <<~LUA
           done = function(summary, latency, requests)
             local times, errors = {}, summary.errors
@@ -39,7 +39,7 @@ module Cuttle
           private
 
           def errors(said)
-            { connect: said["connect"], reset: said["read"] + said["write"], # wrk does not say which were no resets
+            { connect: said["connect"], reset: said["read"] + said["write"], # wrk counts resets together with others
               timeout: said["timeout"], status_unexpected: said["status"] }
           end
 

@@ -8,7 +8,8 @@ module Cuttle
       #   [:octet, 97]  [:set, [octets]]  [:assert, :line_end]
       #   [:sequence, [trees]]  [:choice, [trees]]  [:group, tree]  [:repeat, tree, least, most or nil, greedy]
       #
-      # An expression means what it means in Ruby. Unsupported syntax is refused, so nothing matches unexpectedly.
+      # An expression has the same meaning as in Ruby. Unsupported syntax is refused, so that nothing matches
+      # unexpectedly.
       class Parser
         # The error in the expression.
         class Wrong < StandardError; end
@@ -23,11 +24,11 @@ module Cuttle
                        "B" => :no_word_edge }.freeze
         MOST = 1000 # repetitions
 
-        # Returns [tree, number of groups]. flags: of i and m. Raises Wrong.
+        # Returns [tree, number of groups]. flags: a String of i and m. Raises Wrong.
         def self.parse(source, flags)
           raise Wrong, "the flags are i and m" unless flags.match?(/\A[im]*\z/)
 
-          Regexp.new(source) # says what is wrong with it in Ruby's words
+          Regexp.new(source) # raises with Ruby's message if it is not valid
           new(source, flags).parse
         rescue RegexpError => error
           raise Wrong, error.message

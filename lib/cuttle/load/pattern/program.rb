@@ -21,7 +21,7 @@ module Cuttle
           add(:match)
         end
 
-        # The octets that every match begins with: the search skips to them.
+        # The octets that every match begins with. The search skips to them.
         def prefix
           leading(@tree).pack("C*")
         end
@@ -39,7 +39,7 @@ module Cuttle
           @steps.length
         end
 
-        # Sets the targets of a step that was added before they were known.
+        # Sets the targets of a step. They were unknown when the step was added.
         def aim(step, to, other = nil)
           @steps[step][2] = to
           @steps[step][3] = other if other
@@ -125,7 +125,7 @@ module Cuttle
           end
         end
 
-        # Whether leading(tree) is all of it.
+        # Whether leading(tree) covers the whole tree.
         def whole?(tree)
           case tree.first
           when :octet then true

@@ -3,13 +3,13 @@
 module Cuttle
   module Load
     class Plan
-      # Checks of a plan before it is run. Each raises UsageError, and says which option is wrong.
+      # Checks of a plan before its run. Each raises UsageError with the name of the invalid option.
       module Checks
-        SPARE_FILES = 32 # descriptors the process needs for itself
-        NO_TLS = "this build has no TLS, for OpenSSL's headers were not there when it was compiled"
+        SPARE_FILES = 32 # descriptors that the process itself needs
+        NO_TLS = "this build has no TLS: OpenSSL's headers were missing when it was compiled"
 
-        # Lets this process, and its children, have that many connections. Each needs a file descriptor. Raises
-        # UsageError.
+        # Raises the limit of open files for this process and its children to that many connections. Each needs a
+        # descriptor. Raises UsageError.
         def self.allow_files(connections)
           soft, hard = Process.getrlimit(:NOFILE)
           needed = connections + SPARE_FILES
@@ -33,7 +33,7 @@ module Cuttle
           check_files
         end
 
-        # Called before anything is made from the options.
+        # Called before the options are used.
         def check_counts(options)
           options.slice(:connections, :threads, :pipeline, :requests).compact.each do |name, value|
             next if value.is_a?(Integer) && value.positive?

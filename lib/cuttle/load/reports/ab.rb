@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     module Reports
-      # The report in the layout of ab, for scripts that read it. It leaves out what is not measured (the document's
-      # length, the server's name). "Failed requests" are all errors; here a status of 400 or more is one.
+      # The report in ab's layout, for scripts that read it. It leaves out what is not measured (the document's length,
+      # the server's name). "Failed requests" are all errors; a status of 400 or more is an error here.
       module Ab
         PERCENTILES = [50, 66, 75, 80, 90, 95, 98, 99].freeze
 

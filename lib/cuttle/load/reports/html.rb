@@ -3,8 +3,8 @@
 module Cuttle
   module Load
     module Reports
-      # The report as one HTML page, which needs no network and no script: the lab's style and charts. Its sections are
-      # in files below html/.
+      # The report as one HTML page that needs no network and no script, in the lab's style and with its charts. Its
+      # sections are in files below html/.
       module Html
         PARTS = Report::Parts.new("#{__dir__}/html")
 
@@ -30,7 +30,7 @@ module Cuttle
           safe(tag(:p, MAKER, class: "brand"), tag(:h1, settings["url"]), tag(:p, method.join(" · "), class: "method"))
         end
 
-        # What a reader in a hurry needs.
+        # A summary in one sentence.
         def verdict(result)
           tag(:div, tag(:p, speed(result)), tag(:p, goodness(result)), class: "verdict")
         end

@@ -3,12 +3,12 @@
 module Cuttle
   module Load
     module Reports
-      # The progress of a run: a line that is rewritten on a terminal, and one line a second elsewhere. A percentile of
-      # too few responses is a dash.
+      # The progress of a run: on a terminal, a line that is overwritten; elsewhere, one line per second. A percentile
+      # of too few responses is a dash.
       class Panel
         CLEAR = "\r\e[K"
 
-        # out: an IO. plan: what runs.
+        # out: an IO. plan: the plan of the run.
         def initialize(out, plan)
           @out = out
           @plan = plan
@@ -17,7 +17,7 @@ module Cuttle
           @live_numbers = [0, 0, 0, 0, 0]
         end
 
-        # Takes a complete second.
+        # Shows a complete second.
         def window(window)
           return if window.draining?
 
@@ -31,7 +31,7 @@ module Cuttle
           @out.print(CLEAR, line(elapsed - @plan.warmup)) if @live
         end
 
-        # Clears the line, so that the report can take its place.
+        # Clears the line for the report.
         def finish
           @out.print(CLEAR) if @live
         end

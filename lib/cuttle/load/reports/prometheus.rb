@@ -3,15 +3,15 @@
 module Cuttle
   module Load
     module Reports
-      # The result as metrics in Prometheus' text format, for a Pushgateway or a textfile collector. TABLE has all of
+      # The result as metrics in Prometheus' text format, for a Pushgateway or a textfile collector. TABLE lists all of
       # them.
       module Prometheus
-        # As Telemetry::Prometheus reads it: name, type, help; read takes a Result and returns the samples,
+        # In the form that Telemetry::Prometheus reads: name, type, help. read takes a Result and returns the samples:
         # [[{ label => value }, number or Buckets], …].
         Metric = Struct.new(:name, :type, :help, :read)
         Family = Struct.new(:metric, :samples)
 
-        # A Histogram in few buckets. Each bound is the end of one of its slots, so each count is exact.
+        # A Histogram in few buckets. Each bound is the end of a slot, so each count is exact.
         class Buckets
           WANTED = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
                     60].freeze # seconds
@@ -24,7 +24,7 @@ module Cuttle
             @histogram = histogram
           end
 
-          # Seconds.
+          # The sum in seconds.
           def sum
             @histogram.sum / 1e9
           end
@@ -44,7 +44,7 @@ module Cuttle
           Metric.new("cuttle_load_#{name}", :gauge, help, read)
         end
 
-        # Of histograms that have values.
+        # A metric of histograms that have values.
         def self.histogram(name, help)
           Metric.new("cuttle_load_#{name}_seconds", :histogram, help, lambda do |result|
             yield(result).reject { |_, histogram| histogram.count.zero? }

@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Reports
-      # The report on the screen at the end of a run.
+      # The report on the terminal at the end of a run.
       module Text
         COLUMNS = %w[min mean sd max].freeze
         ROWS = {
@@ -69,7 +69,7 @@ module Cuttle
           "#{line} of #{Units.count(result.offered / result.elapsed, 1)}/s offered"
         end
 
-        # Only where it says something else than the rate.
+        # The line for good responses, if their rate differs from the rate.
         def good_line(result)
           return if result.good == result.responses
 
@@ -86,7 +86,7 @@ module Cuttle
           ", #{Units.count(result.unfinished)} unanswered when stopped" if result.unfinished.positive?
         end
 
-        # A row for each time and a column for each figure: so the table fits on a screen.
+        # A table with a row for each time and a column for each figure, so that it fits on a screen.
         def times(result)
           header = ["", *Result::PERCENTILES.map { |percentile| "p#{percentile}" }, *COLUMNS]
           Report::Columns.align([header, *rows_of(result).map { |name, times| [name, *figures(result, times)] }])
@@ -133,7 +133,7 @@ module Cuttle
           nanoseconds ? Units.time(nanoseconds) : "n/a"
         end
 
-        # Response times on a logarithmic scale, in at most BARS bars from the least to the greatest.
+        # Response times on a logarithmic scale, in at most BARS bars from the smallest to the greatest.
         def chart(histogram)
           return if histogram.count.zero? || histogram.max <= histogram.min
 
@@ -185,7 +185,7 @@ module Cuttle
         end
 
         def marks(result)
-          return "validity    no marks against these figures" if result.marks.empty?
+          return "validity    no warnings" if result.marks.empty?
 
           ["validity", *result.marks.map { |mark| "  ! #{mark.text}" }].join("\n")
         end

@@ -24,7 +24,7 @@ module Cuttle
 
         private
 
-        # A summary in milliseconds, for readers who don't want to read histograms.
+        # A summary in milliseconds, for readers who don't process histograms.
         def summary
           { "latency" => latency, **histograms.transform_keys(&:to_s) }.transform_values { |each| summary_of(each) }
         end

@@ -3,8 +3,7 @@
 module Cuttle
   module Load
     class Result
-      # The results of the requests with one name: of an entry of a mix, or of several entries with the same name.
-      # latency is a Histogram.
+      # The results of the requests with one name: of one or more entries of a mix. latency is a Histogram.
       Entry = Struct.new(:name, :responses, :errors, :latency) do
         # Merges the entries of several threads or generators.
         def self.sum(entries)
@@ -12,7 +11,7 @@ module Cuttle
           new(entries.first.name, entries.sum(&:responses), errors, Histograms.sum(entries.map(&:latency)))
         end
 
-        # By name, from lists of the same names.
+        # Merges lists of the same names.
         def self.merge(lists)
           lists.flatten.group_by(&:name).values.map { |entries| sum(entries) }
         end
@@ -27,7 +26,7 @@ module Cuttle
           errors.values.sum
         end
 
-        # Responses that were right.
+        # The number of right responses.
         def good
           Result.good(responses, errors)
         end

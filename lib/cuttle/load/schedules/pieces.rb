@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Schedules
-      # Rates over time, as straight pieces: [seconds or nil, rate at its beginning, rate at its end].
+      # Rates over time, as linear pieces: [seconds or nil, rate at its beginning, rate at its end].
       class Pieces
         attr_reader :name, :pieces, :poisson
 
@@ -18,17 +18,17 @@ module Cuttle
           true
         end
 
-        # Whether one rate is offered from the beginning to the end.
+        # Whether the rate is constant.
         def steady?
           pieces.length == 1 && pieces[0][1] == pieces[0][2]
         end
 
-        # Seconds, or nil if only --duration or --requests ends it.
+        # In seconds, or nil if only --duration or --requests ends it.
         def length
           pieces.sum(&:first) unless pieces.any? { |seconds,| seconds.nil? }
         end
 
-        # Arrivals expected until +time+ seconds after the beginning.
+        # The number of arrivals expected until +time+ seconds after the beginning.
         def offered(time)
           pieces.reduce(0.0) do |sum, (seconds, from, to)|
             spent = [seconds || time, time].min
@@ -38,7 +38,7 @@ module Cuttle
           end
         end
 
-        # The rate the warm-up keeps: the one this begins with.
+        # The rate of the warm-up: the rate at the beginning of the schedule.
         def warm
           Pieces.new("constant", [[nil, pieces.first[1], pieces.first[1]]], poisson: poisson)
         end

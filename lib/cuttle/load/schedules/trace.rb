@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Schedules
-      # The times at which requests are sent, in seconds from the beginning, ascending.
+      # The intended times of requests, in seconds from the beginning, ascending.
       class Trace
         attr_reader :times
 
@@ -28,7 +28,7 @@ module Cuttle
           false
         end
 
-        # A little beyond the last arrival, so that it is included.
+        # Slightly more than the last arrival, so that it is included.
         def length
           times.last + 0.001
         end

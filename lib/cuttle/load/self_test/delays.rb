@@ -3,24 +3,25 @@
 module Cuttle
   module Load
     class SelfTest
-      # Compares reported delays with the known ones: with the delays that the server saw, which tests the generator,
+      # Compares reported delays with known ones: with the delays that the server measured, which tests the generator,
       # and with the intended delays, which tests the machine.
       class Delays
         COUNT = 2000
         PERCENTILES = [50, 90, 99].freeze
         TOLERANCE = 0.01 # of a time, and
         SLACK = 50_000 # ns
-        PATIENCE = 5 # seconds for the ends of connections to be seen
+        PATIENCE = 5 # seconds in which the server must notice the ends of connections
 
-        # Seconds: 2 ms and more, 7 ms in the mean; the quantiles in the middle of equal shares of what is exponential.
+        # In seconds: 2 ms and more, 7 ms on average. They are quantiles of an exponential distribution, in the middle
+        # of equal shares.
         WANTED = Array.new(COUNT) { |index| 0.002 - 0.005 * Math.log(1 - (index + 0.5) / COUNT) }.freeze
 
-        # margin: by how much the machine's allowed deviations are multiplied.
+        # margin: the factor for the deviations that are allowed for the machine.
         def initialize(margin: 1)
           @margin = margin
         end
 
-        # The checks, two for each percentile.
+        # The checks: two for each percentile.
         def run
           TestServers.open(delays: WANTED.shuffle(random: Random.new(1))) do |server|
             result = Load.run(server.url, connections: 20, requests: 2 * COUNT, threads: 1)
@@ -31,8 +32,8 @@ module Cuttle
           end
         end
 
-        # Holds on any machine, however late: a response takes at least as long as its request was held, and at most the
-        # time between the previous answer and the next request, as the server saw them.
+        # True on any machine, however late it is: a response takes at least as long as the server held its request, and
+        # at most the time between the previous answer and the next request, as measured by the server.
         def true_check(percentile, held, cycle, result)
           actual = result.latency.value_at(percentile)
           least, most = [held, cycle].map { |histogram| histogram.value_at(percentile) }
@@ -42,7 +43,7 @@ module Cuttle
                     "and had the next within #{Units.time(most)}")
         end
 
-        # How close to the intended delays the machine allows the reported ones to be.
+        # Whether the reported delays are as close to the intended ones as the machine allows.
         def late_check(percentile, result)
           expected = WANTED[(percentile / 100.0 * COUNT).ceil - 1] * 1e9
           actual = result.latency.value_at(percentile)
@@ -54,7 +55,7 @@ module Cuttle
 
         private
 
-        # The server's times, once it has seen the end of each connection, which ends the connection's last cycle.
+        # The server's times, after it has noticed the end of each connection, which ends the connection's last cycle.
         def times(server)
           deadline = Cuttle.now + PATIENCE
           loop do

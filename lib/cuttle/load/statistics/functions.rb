@@ -5,7 +5,7 @@ module Cuttle
     module Statistics
       # The logarithm of the gamma function and its derivatives, for positive numbers.
       module Gamma
-        FAR = 10 # from here on the asymptotic series (DLMF 5.11.2 and its derivatives) have the precision of a Float
+        FAR = 10 # from here, the asymptotic series (DLMF 5.11.2 and its derivatives) have the precision of a Float
 
         module_function
 
@@ -22,7 +22,7 @@ module Cuttle
             square * (1 / 12.0 - square * (1 / 120.0 - square * (1 / 252.0 - square * (1 / 240.0 - square / 132))))
         end
 
-        # The second.
+        # The second derivative.
         def trigamma(x)
           return trigamma(x + 1) + 1.0 / (x * x) if x < FAR
 
@@ -31,7 +31,7 @@ module Cuttle
             square * (1 / 6.0 - square * (1 / 30.0 - square * (1 / 42.0 - square * (1 / 30.0 - square * 5 / 66))))) / x
         end
 
-        # The fourth.
+        # The fourth derivative.
         def pentagamma(x)
           return pentagamma(x + 1) + 6.0 / x**4 if x < FAR
 
@@ -45,10 +45,10 @@ module Cuttle
         end
       end
 
-      # The regularized incomplete beta function, from which Student's and the binomial distribution follow.
+      # The regularized incomplete beta function, the basis of Student's and the binomial distribution.
       module Beta
         TINY = 1e-300
-        STEPS = 100_000 # never reached: about the square root of the greater parameter suffices
+        STEPS = 100_000 # never reached: about the square root of the greater parameter is enough
 
         module_function
 
@@ -58,7 +58,7 @@ module Cuttle
           return 1.0 if x >= 1
 
           scale = Math.exp(log_scale(x, a, b))
-          # The fraction converges fast on this side of the mean only. The other side is its mirror image.
+          # The fraction converges fast only on this side of the mean. The other side is its mirror image.
           return scale * fraction(x, a, b) / a if x < (a + 1.0) / (a + b + 2)
 
           1 - scale * fraction(1 - x, b, a) / b

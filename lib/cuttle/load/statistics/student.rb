@@ -3,7 +3,7 @@
 module Cuttle
   module Load
     module Statistics
-      # Student's distribution, and intervals by it.
+      # Student's distribution, and its intervals.
       module Student
         module_function
 
@@ -14,14 +14,15 @@ module Cuttle
           Beta.regularized(degrees / (degrees + t * t.to_f), degrees / 2.0, 0.5)
         end
 
-        # The t that |T| exceeds with probability +level+. Kept, because a report asks for the same few again and again.
+        # The t that |T| exceeds with probability +level+. Results are cached, because a report needs the same few many
+        # times.
         def critical(level, degrees)
           @critical ||= {}
           @critical[[level, degrees]] ||= Search.real { |t| two_sided(t, degrees) <= level }
         end
 
-        # [low, high] of the center of +values+. It uses logarithms if all are positive, because disturbances change a
-        # run by a share of it. [nil, nil] for fewer than two values.
+        # [low, high] of the centre of +values+. It uses logarithms if all are positive, because disturbances change a
+        # run by a factor. [nil, nil] for fewer than two values.
         def interval(values, confidence)
           return [nil, nil] if values.length < 2
           return plain(values, confidence) unless values.all?(&:positive?)
@@ -57,7 +58,7 @@ module Cuttle
 
         module_function
 
-        # The smallest mean of +count+ differences with +deviation+ that a t-test at +level+ (two-sided) finds with
+        # The smallest mean of +count+ differences with +deviation+ that a two-sided t-test at +level+ detects with
         # +power+, in the unit of +deviation+; nil for fewer than 2. degrees: the degrees of freedom of +deviation+.
         def detectable(deviation, count, level:, power:, degrees: count - 1)
           return if count < 2
@@ -66,7 +67,8 @@ module Cuttle
           noncentrality(degrees, level, power) * deviation / Math.sqrt(count)
         end
 
-        # The smallest shift, in standard errors, that is found with +power+. Kept, as Student.critical is.
+        # The smallest shift, in standard errors, that is detected with +power+. Results are cached, as in
+        # Student.critical.
         def noncentrality(degrees, level, power)
           @noncentrality ||= {}
           @noncentrality[[degrees, level, power]] ||= begin
@@ -81,7 +83,7 @@ module Cuttle
           pieces.sum { |s, share| share * Normal.below(shift - t * s) }
         end
 
-        # [s, its share of the whole] for each place of the rule.
+        # [s, its weight] for each point of the rule.
         def pieces(degrees)
           width = (1 + 9 / Math.sqrt(degrees)) / PIECES # less than exp(-40) lies beyond
           (0..PIECES).map { |place| [place * width, width / 3 * weight(place) * density(place * width, degrees)] }

@@ -3,7 +3,7 @@
 module Cuttle
   module Report
     module Charts
-      # Two axes with labels, and the room between them for lines.
+      # Two axes with labels, and the area between them for lines.
       class Frame
         include Markup
 
@@ -15,7 +15,7 @@ module Cuttle
         ACROSS = [LEFT + 8, WIDTH - RIGHT - 8].freeze
         UP = [HEIGHT - BOTTOM, TOP].freeze
 
-        # x, y: scales. unit: what the horizontal axis counts. x_ticks: [[value, label]]. The block makes the label of a
+        # x, y: scales. unit: the unit of the horizontal axis. x_ticks: [[value, label]]. The block makes the label of a
         # value on the vertical axis.
         def initialize(x:, y:, unit:, x_ticks:, &label)
           @x = x
@@ -25,7 +25,8 @@ module Cuttle
           @label = label
         end
 
-        # A figure. title and description: for readers who can't see it. names: of its series. marks: what is in it.
+        # A figure. title and description: for readers who use a screen reader. names: of its series. marks: its
+        # content.
         def figure(caption, title, description, names, *marks)
           Charts.figure(caption, Charts.svg(HEIGHT, title, description, axes, *marks),
                         legend: names.map.with_index { |name, slot| [slot, name] })

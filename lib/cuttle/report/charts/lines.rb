@@ -3,13 +3,13 @@
 module Cuttle
   module Report
     module Charts
-      # Lines against an amount, such as response times against connections. All panels share one scale.
+      # Lines against an amount, such as response times against connections. All panels have the same scale.
       class Lines
-        # points: Series::Point each.
+        # points: an Array of Series::Point.
         Line = Struct.new(:name, :points)
 
-        # lines: of all panels. unit: of the amounts. log: whether the vertical axis is logarithmic. even: whether the
-        # horizontal one is not, however wide it is. The block makes the label of a value.
+        # lines: those of all panels. unit: the unit of the amounts. log: whether the vertical axis is logarithmic.
+        # even: whether the horizontal axis is linear even over a wide range. The block makes the label of a value.
         def initialize(lines, unit:, log:, even: false, &label)
           @points = lines.flat_map(&:points)
           @unit = unit
@@ -23,7 +23,7 @@ module Cuttle
           values.empty?
         end
 
-        # A figure of some of the lines. behind: lines that are drawn in grey behind them, or nil.
+        # A figure with some of the lines. behind: lines to draw in grey behind them, or nil.
         def panel(caption, title, description, lines, behind: nil)
           series = lines.map.with_index { |line, slot| draw(line, slot) }
           frame.figure(caption, title, description, lines.map(&:name),

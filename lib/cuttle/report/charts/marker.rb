@@ -17,7 +17,7 @@ module Cuttle
                                                 d: "M#{Charts.at(x)} #{Charts.at(y)}#{shape}")
         end
 
-        # The line and the marker of a series, for a legend.
+        # The line and the marker of a series, for the legend.
         def swatch(slot)
           tag(:svg, tag(:path, class: "line s#{slot + 1}", d: "M0 6H24"), at(12, 6, slot),
               class: "swatch", viewBox: "0 0 24 12", width: 24, height: 12, aria_hidden: "true")

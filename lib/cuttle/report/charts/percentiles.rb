@@ -5,9 +5,9 @@ module Cuttle
     module Charts
       # Times by percentile, on a logarithmic scale. Some percentiles have a mark.
       class Percentiles < Lines
-        NAMED = [50, 90, 99, 99.9].freeze # those with a mark
+        NAMED = [50, 90, 99, 99.9].freeze # the percentiles with a mark
 
-        # The line of a curve, { percentile => nanoseconds }.
+        # The line for a curve, { percentile => nanoseconds }.
         def self.line(name, curve)
           points = curve.select { |_, time| time.positive? }.map do |percentile, time|
             Series::Point.new(percentile, time / 1e6, nil, nil, "p#{percentile} #{Units.time(time)}")
@@ -15,12 +15,12 @@ module Cuttle
           Line.new(name, points)
         end
 
-        # lines: of all panels.
+        # lines: those of all panels.
         def initialize(lines)
           super(lines, unit: "percentile", log: true, &Numbers.method(:tick_time))
         end
 
-        # A panel whose description has the times that are marked.
+        # A panel whose description includes the marked times.
         def described(caption, title, lines, behind: nil)
           description = lines.map { |line| "#{line.name}: #{named(line).map(&:text).join(", ")}." }.join(" ")
           panel(caption, title, description, lines, behind: behind)

@@ -15,7 +15,7 @@ module Cuttle
           [super, tag(:path, class: "reference", d: "M#{one} #{TOP}V#{bottom}")]
         end
 
-        # 1 always has a label. The others have one where there is room, those nearest to 1 first.
+        # 1 always has a label. Other ticks have labels where they fit, those nearest to 1 first.
         def ticks
           between = TICKS.select { |tick| tick.between?(scale.low, scale.high) }
           [1, *between.sort_by { |tick| -Math.log(tick).abs }].uniq.each_with_object([]) do |tick, kept|
@@ -27,7 +27,7 @@ module Cuttle
           Numbers.short(tick)
         end
 
-        # Ranges are on the scale as well.
+        # The scale includes the ranges.
         def scale
           @scale ||= begin
             bounds = @items.filter_map(&:range).flat_map { |range| [range.begin, range.end] }

@@ -3,7 +3,7 @@
 module Cuttle
   module Report
     module Charts
-      # Rows above one axis. A row has a name, a figure at the right, and a drawing below them: an estimate with its
+      # Rows above a common axis. A row has a name, a figure at the right, and a drawing below: an estimate with its
       # interval, unless a subclass draws something else.
       class Rows
         include Markup
@@ -11,21 +11,21 @@ module Cuttle
         PITCH = 36
         TOP = 4
         ACROSS = [14, WIDTH - 14].freeze
-        LETTER = 6.7 # about the width of a letter
+        LETTER = 6.7 # approximate width of a letter
 
-        # value: an estimate, or what a subclass draws. slot: of the series whose colour and shape the mark has. text:
-        # what the mark stands for. hollow: whether the mark is. range: values to shade, or nil.
+        # value: an estimate, or the value that a subclass draws. slot: the series that gives the mark its colour and
+        # shape. text: a description of the mark. hollow: whether the mark is hollow. range: values to shade, or nil.
         Item = Struct.new(:name, :figure, :value, :slot, :text, :hollow, :range, keyword_init: true)
 
-        # The beginning of a name that doesn't fit beside another text.
+        # The beginning of a name that is too long for the space beside another text.
         def self.short(name, beside:)
           name = Markup.clean(name)
           room = ((WIDTH - 24) / LETTER).floor - beside.length
           name.length > room ? "#{name[0, [room - 1, 1].max]}…" : name
         end
 
-        # heading: for readers who can't see the drawing. unit: of the axis. items: Item each. radius: of the marks. The
-        # block makes the label of a tick.
+        # heading: for readers who use a screen reader. unit: the unit of the axis. items: an Array of Item. radius: the
+        # radius of the marks. The block makes the label of a tick.
         def initialize(heading, unit, items, radius: 3.8, &label)
           @heading = heading
           @unit = unit
@@ -34,7 +34,7 @@ module Cuttle
           @label = label
         end
 
-        # A figure, or nil if there is no item.
+        # A figure, or nil if there are no items.
         def to_html(title, legend: [])
           Charts.figure(title, svg, legend: legend) if @items.any?
         end
@@ -56,7 +56,7 @@ module Cuttle
           scale.ticks
         end
 
-        # From zero.
+        # The scale starts at zero.
         def scale
           @scale ||= Scales.around(values, ends, ACROSS, log: false)
         end
@@ -94,7 +94,7 @@ module Cuttle
           tag(:path, class: "claimed", d: "M#{left} #{y - 8}H#{right}V#{y + 8}H#{left}z")
         end
 
-        # Of estimates: their values, and the ends of their intervals.
+        # The estimates' values, and the ends of their intervals.
         def values
           @items.map { |item| item.value.value.to_f }
         end

@@ -3,25 +3,26 @@
 module Cuttle
   module Report
     module Charts
-      # Scales turn values into coordinates (call) and choose the values that get a label (ticks). A scale that holds
-      # one value puts it in the middle.
+      # Scales convert values into coordinates (call) and choose the values that get a label (ticks). A scale with a
+      # single value puts it in the middle.
       module Scales
-        WIDEST = 2.0 # how far beyond the values an interval may stretch a scale
+        WIDEST = 2.0 # how far an interval may extend a scale beyond the values
 
-        # A scale that holds +values+ and the ends of their intervals. One that is not logarithmic begins at zero.
+        # A scale that holds +values+ and the ends of their intervals. A linear scale starts at zero.
         def self.around(values, ends, range, log:)
           all = with_intervals(values, ends)
           log ? Log.around(all, range) : Linear.around(all, range, zero: true)
         end
 
-        # +values+, and the ends of their intervals as far as they leave room for the values. The interval of few runs
-        # can be very wide; the axis cuts it off.
+        # +values+, and the ends of their intervals unless these would leave too little room for the values. The
+        # interval of few runs can be very wide; the axis then cuts it off.
         def self.with_intervals(values, ends)
           low, high = values.minmax
           values + ends.map { |value| value.clamp(low / WIDEST, high * WIDEST) }
         end
 
-        # What scales have in common. A subclass has stretch, which gives equal steps on the axis equal differences.
+        # The common part of scales. A subclass has stretch, which maps values so that equal steps on the axis are equal
+        # differences.
         class Scale
           attr_reader :low, :high
 
@@ -47,11 +48,11 @@ module Cuttle
           end
         end
 
-        # Equal steps.
+        # A linear scale: equal steps are equal differences.
         class Linear < Scale
           STEPS = [1, 2, 2.5, 5, 10].freeze
 
-          # A scale with round ends that holds all +values+. zero: whether it begins at 0.
+          # A scale with round ends that holds all +values+. zero: whether it starts at 0.
           def self.around(values, range, zero: false)
             low, high = values.minmax
             low = 0 if zero
@@ -84,17 +85,17 @@ module Cuttle
           end
         end
 
-        # Equal ratios. Values are positive.
+        # A logarithmic scale: equal steps are equal ratios. Values are positive.
         class Log < Scale
           MANTISSAS = [[1], [1, 3], [1, 2, 5], [1, 1.5, 2, 3, 5, 7]].freeze
 
-          # A scale that holds all +values+ and a little air.
+          # A scale that holds all +values+ with a margin.
           def self.around(values, range, air: 1.15)
             low, high = values.minmax
             new(low / air, high * air, range)
           end
 
-          # At least three ticks, as round as possible; equal steps if the range is too narrow.
+          # At least three ticks with numbers as round as possible; equal steps if the range is too narrow.
           def ticks
             round = MANTISSAS.lazy.map { |mantissas| multiples(mantissas) }.find { |ticks| ticks.length >= 3 }
             round ? thin(round) : Linear.new(low, high, nil).ticks
@@ -115,11 +116,11 @@ module Cuttle
           end
 
           def stretch(value)
-            Math.log10([value, low].max) # the interval may reach to zero
+            Math.log10([value, low].max) # an interval may begin at zero
           end
         end
 
-        # Percentiles by their number of nines: p90, p99 and p99.9 are equally far apart.
+        # A scale for percentiles, by their number of nines: p90, p99 and p99.9 have equal distances.
         class Nines < Scale
           TICKS = [0, 50, 90, 99, 99.9, 99.99, 99.999].freeze
 

@@ -3,16 +3,16 @@
 module Cuttle
   module Report
     module Charts
-      # Points that belong together, in one colour, dash and shape. Law: a line never crosses a missing value.
+      # Points of one series, in one colour, dash and shape. Law: a line never crosses a missing value.
       class Series
         include Markup
 
-        # y, low and high may be nil. text: what the point stands for.
+        # y, low and high may be nil. text: a description of the point.
         Point = Struct.new(:x, :y, :low, :high, :text)
 
         CAP = 3 # half the width of the bar at the end of an interval
 
-        # x, y: scales. slot: 0 and up.
+        # x, y: scales. slot: from 0.
         def initialize(points, slot:, x:, y:)
           @points = points
           @slot = slot
@@ -24,7 +24,7 @@ module Cuttle
           safe(line, intervals, markers)
         end
 
-        # The line alone, in grey: behind the lines of another panel.
+        # Only the line, in grey, behind the lines of another panel.
         def background
           path("background")
         end
@@ -44,7 +44,7 @@ module Cuttle
           tag(:path, class: style, d: data) unless data.empty?
         end
 
-        # The points between two gaps.
+        # The sequences of points without gaps.
         def runs
           @points.chunk_while { |one, other| one.y && other.y }.map { |piece| piece.select(&:y) }.reject(&:empty?)
         end

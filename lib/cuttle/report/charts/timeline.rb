@@ -3,7 +3,7 @@
 module Cuttle
   module Report
     module Charts
-      # Lines against seconds, from zero. Seconds lie close together, so they have no marks.
+      # Lines against seconds, from zero. Points are close together, so they have no marks.
       class Timeline < Lines
         private
 

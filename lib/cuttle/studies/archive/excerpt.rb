@@ -3,17 +3,17 @@
 module Cuttle
   module Studies
     module Archive
-      # The lines of a results file that findings are made of: without windows, proofs and marks, "steady" only where a
-      # run wasn't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays
-      # only if a percentile is reported for which its run had too few responses; then only the part that can hold that
-      # percentile.
+      # The lines of a results file that findings need: without windows, proofs and marks, with "steady" only for runs
+      # that weren't, only the names of warnings, numbers with five digits, no paths of this machine. A histogram stays
+      # only if a reported percentile has too few responses in its run. Then only the part that can contain that
+      # percentile stays.
       class Excerpt
         DROPPED = %w[order at boot proof octets elapsed speed repeated marks windows histogram].freeze
-        HEADER = %w[fairness cut].freeze # dropped as well
-        SERVER = %w[pss switches cpu_share].freeze # dropped as well
+        HEADER = %w[fairness cut].freeze # also dropped
+        SERVER = %w[pss switches cpu_share].freeze # also dropped
         TIMES = Metric::ALL.values.select { |metric| metric.kind == :time }.map(&:name).freeze
         DIGITS = 5
-        BEYOND = 5 # times the share beyond a percentile: the part of the histogram that is kept
+        BEYOND = 5 # the part of the histogram that is kept, in multiples of the share beyond a percentile
 
         def initialize(findings)
           @findings = findings
@@ -47,7 +47,7 @@ module Cuttle
           records.map { |record| { "type" => type, **record.to_h } }
         end
 
-        # The lab's warnings, and each kind of its runs' warnings once.
+        # The lab's warnings, and one line for each kind of its runs' warnings.
         def warnings
           of_runs = @results.runs.flat_map { |run| run.warnings || [] }.group_by { |each| each["name"] }
           of("warning", @results.warnings) +
@@ -77,8 +77,8 @@ module Cuttle
           { "type" => "end", "at" => @results.runs.last&.at, "interrupted" => false }
         end
 
-        # { [configuration, load] => slot }: conditions in which some run lacks a reported percentile. All slots below
-        # that slot are merged into one.
+        # { [configuration, load] => slot }: conditions in which a run lacks a reported percentile. All slots below that
+        # slot are merged into one.
         def needed
           @needed ||= told.each_with_object({}) do |(condition, metrics), found|
             runs = @findings.runs(condition)
@@ -99,7 +99,7 @@ module Cuttle
           @metrics ||= Report::Rows.metrics(@findings.study)
         end
 
-        # Reported percentiles that some run lacks.
+        # Reported percentiles for which a run has too few responses.
         def lacking(runs, metrics)
           metrics.select { |metric| metric.percentile && runs.any? { |run| lacks?(run, metric) } }.map(&:percentile)
         end
@@ -108,7 +108,7 @@ module Cuttle
           run.time(metric.name).nil? && run["histogram"]
         end
 
-        # The slot below every value that could be needed, in all of the runs.
+        # The slot below every value that may be needed, over all runs.
         def lowest(runs, percentile)
           share = [1 - (BEYOND * (100 - percentile) / 100.0), 0.0].max
           runs.filter_map { |run| run["histogram"]&.then { |histogram| slot_at(pairs(histogram), share) } }.min

@@ -16,7 +16,7 @@ module Cuttle
         module_function
 
         # Registers a chart. The block takes a Rows::Table, its curves that are long enough for a line, and the rows
-        # that are on none of these. It returns figures; a figure without anything to draw is nil.
+        # that are on none of these curves. It returns figures; a figure without content is nil.
         def register(name, at:, &figures)
           PARTS.add(name, figures, at: at)
         end

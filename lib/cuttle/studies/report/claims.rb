@@ -6,7 +6,7 @@ module Cuttle
       # The chart of the claims: the ratio of each statement with its interval, and the claimed range shaded.
       module Claims
         TITLE = "What was claimed, measured"
-        # The series that a statement's verdict looks like.
+        # The series whose look a statement's verdict has.
         SLOTS = { confirmed: 2, refuted: 1, border: 3, undecided: 0 }.freeze
 
         module_function
@@ -27,11 +27,11 @@ module Cuttle
           figure = Figures.ratio(found)
           Cuttle::Report::Charts::Rows::Item.new(
             name: name, figure: figure, value: found, slot: slot, hollow: slot.zero?, range: statement.range,
-            text: "#{name}: #{figure}, to be #{statement.bounds}: #{verdict.of(decided)}"
+            text: "#{name}: #{figure}, expected #{statement.bounds}: #{verdict.of(decided)}"
           )
         end
 
-        # Its description has the verdicts.
+        # A chart whose description includes the verdicts.
         class Chart < Cuttle::Report::Charts::Ratios
           private
 

@@ -5,15 +5,14 @@ require "shellwords"
 module Cuttle
   module Studies
     module Report
-      # The conditions of a study, in sentences: the machine, the scale, what went wrong, and the command that repeats
-      # it.
+      # The conditions of a study, in sentences: the machine, the scale, the problems, and the command that repeats it.
       module Conditions
         LEAST = 0.4 # seconds; a shorter run says little about a rate
-        LITTLE = 0.03 # of a core that the load shares with the servers
+        LITTLE = 0.03 # share of a core that the load uses besides the servers
 
         module_function
 
-        # "Measured 2026-11-21 on …; ….", and which parts were shorter than in the original.
+        # "Measured 2026-11-21 on …; ….", and the parts that were shorter than in the original.
         def measured(findings)
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
@@ -22,7 +21,7 @@ module Cuttle
            *agreement(findings.control), *connections(results)].join(" ")
         end
 
-        # How many connections there were at the database, in a sentence; nil if that was not recorded.
+        # The largest number of open database connections, in a sentence; nil if it was not recorded.
         def connections(results)
           counts = results.runs.filter_map { |run| run["database_connections"] }
           "Up to #{Units.plural(counts.max, "connection")} were open at the database." if counts.any?
@@ -35,7 +34,7 @@ module Cuttle
           "The same configuration, measured twice, differed by #{Figures.ratio(control)}."
         end
 
-        # A sentence on the control that speaks against the study; or nil.
+        # A sentence on a control that raises doubts about the study; or nil.
         def doubt(control)
           return "No A/A control was measured." unless control&.interval?
           return if agrees?(control)
@@ -72,7 +71,7 @@ module Cuttle
             "rates and times of shortened requests are converted to full length"
         end
 
-        # The problems, a sentence each.
+        # The problems, one sentence each.
         def troubles(findings)
           results = findings.results
           [*("It was not completed." if results.interrupted?), *doubt(findings.control),
@@ -103,7 +102,7 @@ module Cuttle
           end
         end
 
-        # Runs that are not valid, with the first reason.
+        # Runs that are not valid, with their first reason.
         def invalid(results)
           results.runs.reject(&:valid?).group_by { |run| [run.configuration, run.load] }.map do |ids, all|
             reason = all.flat_map { |run| run.reasons || [] }.first
@@ -111,7 +110,7 @@ module Cuttle
           end
         end
 
-        # A sentence on the runs that count although the rate was still changing when their warm-up ended; or nil.
+        # A sentence on valid runs whose rate was still changing when their warm-up ended; or nil.
         def unsteady(results)
           runs = results.runs.select { |run| run.valid? && run.steady == false }
           places = runs.map { |run| where(results, run.configuration, run.load) }.uniq
@@ -131,7 +130,7 @@ module Cuttle
             "#{format("%.2g", lengths.min)} s: they say little about rates."
         end
 
-        # A sentence on how much the load used of a core that it shared with the servers; or nil.
+        # A sentence on the load's share of a core that it shared with the servers; or nil.
         def sharing(results)
           cores = shared(results.environment)
           return if cores.empty?

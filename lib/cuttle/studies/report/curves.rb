@@ -3,17 +3,17 @@
 module Cuttle
   module Studies
     module Report
-      # Rows of a study's table that differ only in their level: the connections, or the requests per second. A chart
-      # draws them as a line, and a compact table has them in one row.
+      # Rows of a study's table that differ only in their level: the number of connections, or of requests per second. A
+      # chart draws them as a line, and a compact table has them in one row.
       module Curves
-        LONG = 4 # a line needs at least so many levels
-        COLUMNS = 5 # a table has room for so many levels
-        # Columns that tell published rows of one id apart. The others are numbers, or are in the condition.
+        LONG = 4 # least number of levels of a line
+        COLUMNS = 5 # most levels in a table
+        # Columns that distinguish published rows of one id. The others are numbers, or are part of the condition.
         NAMING = %w[run].freeze
         AMOUNTS = %i[connections rate requests].freeze
 
-        # id: of the rows. name: what else tells them from other rows of that id, or "". condition: of one
-        # of them. points: [level, Row] each, in the order of levels.
+        # id: the rows' id. name: the text that distinguishes them from other rows with that id, or "". condition: of
+        # one of them. points: an Array of [level, Row], in the order of levels.
         Curve = Struct.new(:id, :name, :condition, :points) do
           def levels
             points.map(&:first)
@@ -28,7 +28,7 @@ module Cuttle
             levels.uniq.length >= LONG
           end
 
-          # All that its conditions have in common.
+          # The settings that its conditions have in common.
           def kind
             Curves.kind(condition)
           end
@@ -66,7 +66,7 @@ module Cuttle
           (Condition::SERVING + Condition::ASKING - AMOUNTS).map { |name| condition.public_send(name) }
         end
 
-        # Columns that tell rows of one id apart. For trials these are all columns except the level.
+        # Columns that distinguish rows of one id. For trials these are all columns except the level.
         def naming(rows)
           return NAMING if rows.first.entry.row.file
 

@@ -47,26 +47,26 @@ module Cuttle
           "#{Numbers.ratio(found.value)}#{" (#{interval})" if interval}"
         end
 
-        # A statement's ratio, and the range in which it had to lie.
+        # A statement's ratio, and its expected range.
         def statement(statement, found)
-          "#{statement.text}: #{ratio(found)}, to be #{statement.bounds}"
+          "#{statement.text}: #{ratio(found)}, expected #{statement.bounds}"
         end
 
-        # Why a claim could not be tested, what tests it, and the model's forecast if there is one.
+        # Why a claim could not be tested, how it can be tested, and the model's forecast if there is one.
         def reason(verdict)
           [verdict.reason, *elsewhere(verdict), *forecast(verdict)].join(". ")
         end
 
-        # The command for a machine that has the cores which are missing here; nil if something else is missing.
+        # The command for a machine that has the missing cores; nil if something else is missing.
         def elsewhere(verdict)
           claim = verdict.claim
           "On a machine of #{claim.cores + 1} cores or more: `cuttle study #{claim.id}`" if verdict.forecast
         end
 
-        # "A forecast by `cuttle tune`'s model: 2 processes by one: 1.96, to be 1.8 to 2.2"; nil without one.
+        # "A forecast by `cuttle tune`'s model: 2 processes by one: 1.96, expected 1.8 to 2.2"; nil without a forecast.
         def forecast(verdict)
           told = (verdict.forecast || []).select(&:last)
-          texts = told.map { |each, ratio| "#{each.text}: #{Numbers.ratio(ratio)}, to be #{each.bounds}" }
+          texts = told.map { |each, ratio| "#{each.text}: #{Numbers.ratio(ratio)}, expected #{each.bounds}" }
           "#{FORECAST}: #{texts.join("; ")}" if texts.any?
         end
 
@@ -75,7 +75,7 @@ module Cuttle
           Metric.fetch(metric).title.sub(/,.*/, "")
         end
 
-        # LEAST stands for none, because a ratio needs a number above 0.
+        # LEAST stands for 0, because a ratio needs a number above 0.
         def share(value)
           value <= Metric::LEAST ? "0" : "#{Numbers.short(value * 100)}%"
         end

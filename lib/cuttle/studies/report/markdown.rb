@@ -11,12 +11,12 @@ module Cuttle
 
         module_function
 
-        # A String.
+        # Returns a String.
         def render(findings)
           [claims(findings.verdicts), numbers(findings)].compact.join("\n\n") << "\n"
         end
 
-        # A table, or nil if nothing was claimed.
+        # A table, or nil without claims.
         def claims(verdicts)
           rows = verdicts.map do |verdict|
             ["#{verdict.claim.id}: #{verdict.claim.text}", verdict.by.to_s,

@@ -3,15 +3,15 @@
 module Cuttle
   module Studies
     module Report
-      # docs/studies.md: what the field believed about the concurrency of Ruby servers, and what we found.
+      # docs/studies.md: what the field believed about the concurrency of Ruby servers, and what this project found.
       module Overview
         MADE = "<!-- Made by `cuttle study report` from what is in studies/. -->"
         LEAD = <<~TEXT.gsub("\n", " ").strip
           These studies repeat the experiments on the concurrency of Ruby servers that were published between 2013 and
-          2019. They use the same apps, models and loads, on our core (with the model and the habits of the server of
-          then) and, if it can still be installed, on the server of then itself. Absolute numbers differ between
+          2019. They use the same apps, models and loads, on our core (with the model and the defaults of the original
+          server) and, if it can still be installed, on the original server itself. Absolute numbers differ between
           machines, so the studies test orders, shapes and ratios. A claim may consist of several statements. Each is a
-          measured ratio and the range in which it has to lie; the intervals of a claim hold together with 95%. A claim
+          measured ratio and its expected range; the intervals of a claim hold together with 95%. A claim
           is *confirmed* if each interval lies wholly inside its range, and *refuted* if each lies wholly outside. It is
           *confirmed in part* if some statements are confirmed and the others are not decided. It is *refuted in part*
           if at least one statement is refuted but not all. *At the border* means that the ratio is known to lie within
@@ -22,7 +22,7 @@ module Cuttle
 
         module_function
 
-        # all: Findings of one study each. missing: Studies without results. again: further Findings, by other Rubies.
+        # all: the Findings of each study. missing: Studies without results. again: further Findings, with other Rubies.
         # beliefs: Beliefs::Sentences.
         def render(all, missing: [], again: [], beliefs: [])
           summary = Summary.new(all, again: again)
@@ -48,7 +48,7 @@ module Cuttle
             [link(line.study, line.claim.id), line.claim.text, *verdicts(line), *(line.elsewhere.join(", ") if again),
              line.evidence]
           end
-          header = ["", "what was published", "on our core", "on the server of then", *again, "evidence"]
+          header = ["", "what was published", "on our core", "on the original server", *again, "evidence"]
           ["## The claims", summary.sentence, Markdown.table(header, rows)]
         end
 
@@ -57,7 +57,7 @@ module Cuttle
           [line.words([line.ours]).map { |word| "**#{word}**" }.join, line.words(line.others).join(", ")]
         end
 
-        # A table for each study that asks something of its own.
+        # A table for each study with questions of its own.
         def questions(all, summary)
           own = summary.own.group_by(&:study)
           asked = all.map(&:study).select { |study| own.key?(study) || study.entries.none? { |entry| entry.row.file } }

@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     module Report
-      # One HTML page over studies: first the verdicts on all claims, then a section for each study.
+      # One HTML page about studies: first the verdicts on all claims, then a section for each study.
       module Page
         extend Markup
 
@@ -16,7 +16,7 @@ module Cuttle
 
         module_function
 
-        # all: Findings of one study each. again: further Findings, by other Rubies. beliefs: Beliefs::Sentences.
+        # all: the Findings of each study. again: further Findings, with other Rubies. beliefs: Beliefs::Sentences.
         # Returns a String.
         def render(all, again: [], beliefs: [])
           sections = sections(all, Summary.new(all, again: again), beliefs)
@@ -40,7 +40,7 @@ module Cuttle
           texts.map { |text| tag(:li, text) }
         end
 
-        # Each sentence, with the verdict and the evidence that it rests on.
+        # Each sentence, with the verdict and the evidence that it is based on.
         def believed(pairs)
           return if pairs.empty?
 
@@ -73,7 +73,7 @@ module Cuttle
                Sheet.table(CLAIMS, ["", "what was published", "verdict", "evidence"], rows))
         end
 
-        # The verdict on our core, and below it those on other servers and by other Rubies.
+        # The verdict on Cuttle's core, and below it those on other servers and with other Rubies.
         def words(line)
           main = line.main
           [Section.word(main), *(tag(:small, "on #{main.by}") if main.by),

@@ -9,7 +9,7 @@ module Cuttle
 
         module_function
 
-        # again: further Findings of the study, by other Rubies. Returns a String.
+        # again: further Findings of the study, with other Rubies. Returns a String.
         def render(findings, again: [])
           parts = [MADE, *heading(findings.study), "## Result", Markdown.render(findings).chomp,
                    "## Conditions", *conditions(findings), *again.flat_map { |each| elsewhere(each) }]

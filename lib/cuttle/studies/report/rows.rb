@@ -3,12 +3,12 @@
 module Cuttle
   module Studies
     module Report
-      # The table of a study: a row for each published one, or trial, on each server that it was tried on.
+      # The table of a study: a row for each published row or trial, on each server on which it was measured.
       module Rows
         # The metrics of questions without expectations.
         USUAL = %w[rate p50 p99].freeze
 
-        # metrics: names, in the order of columns. rows: Row each.
+        # metrics: names, in the order of columns. rows: an Array of Row.
         Table = Struct.new(:metrics, :rows) do
           # Whether any row has a published number.
           def published?(metric)
@@ -16,16 +16,16 @@ module Cuttle
           end
         end
 
-        # condition: nil if the row isn't measured. values: Reproduction each; published is nil if there is no such
-        # number.
+        # condition: nil if the row isn't measured. values: an Array of Reproduction; published is nil if there is no
+        # such number.
         Row = Struct.new(:entry, :condition, :values) do
           def id
             entry.row.id
           end
 
-          # What tells a trial from others of its id.
+          # The text that distinguishes a trial from others with its id.
           def settings
-            entry.row.file ? "" : entry.row.told
+            entry.row.file ? "" : entry.row.settings
           end
 
           def server
@@ -63,7 +63,7 @@ module Cuttle
           end
         end
 
-        # { entry => names of its metrics }: those that were published and those that a claim is about. An entry without
+        # { entry => names of its metrics }: the published ones, and those that a claim is about. An entry without
         # published numbers has all metrics of its study.
         def metrics(study)
           metrics = claimed(study)
@@ -74,7 +74,7 @@ module Cuttle
           metrics
         end
 
-        # { entry => metrics of the claims that are about it }
+        # { entry => metrics of the claims about it }
         def claimed(study)
           metrics = {}.compare_by_identity
           study.entries.each { |entry| metrics[entry] = [] }

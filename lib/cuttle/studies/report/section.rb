@@ -20,7 +20,7 @@ module Cuttle
                tag(:p, study.design, class: "lead"), flaws(study), conditions(findings))
         end
 
-        # A verdict, in a colour of its own.
+        # A verdict, in its own colour.
         def word(verdict)
           tag(:b, verdict.word, class: "word #{verdict.verdict}")
         end
@@ -64,7 +64,7 @@ module Cuttle
            *table.metrics.map { |metric| cell(row.value(metric)) }]
         end
 
-        # Ours, and below it the published number.
+        # The measured number, and below it the published one.
         def cell(value)
           return "" unless value
           return Figures.estimate(value.metric, value.ours) unless value.published

@@ -9,7 +9,7 @@ module Cuttle
 
         # A claim and its verdicts. again: [[name of another Ruby, its verdicts there], …]
         Line = Struct.new(:study, :claim, :verdicts, :again) do
-          # The verdict on our core, or the one that is about no server; or nil.
+          # The verdict on Cuttle's core, or the one without a server; or nil.
           def ours
             verdicts.find { |each| each.by.nil? || each.by.include?(OURS) }
           end
@@ -23,18 +23,18 @@ module Cuttle
             again.map { |ruby, verdicts| "#{verdicts.find { |each| !each.model }.word} (#{ruby})" }
           end
 
-          # "refuted", with the servers, unless it is our core alone.
+          # "refuted", with the servers, unless it is only Cuttle's core.
           def words(list)
             list.compact.map { |each| "#{each.word}#{" (#{each.by})" unless [nil, OURS].include?(each.by)}" }
           end
 
-          # The verdict on the claim. That on our core counts, unless the claim is about another server.
+          # The verdict on the claim: the one on Cuttle's core, unless the claim is about another server.
           def main
             verdicts.find { |each| !each.model }
           end
 
-          # The measured ratio of each statement, on our core and then on other servers; and why the claim itself could
-          # not be tested.
+          # The measured ratio of each statement, on Cuttle's core and then on other servers, and the reason why the
+          # claim itself could not be tested.
           def evidence
             first, *others = verdicts.reject(&:reason)
             ratios = first ? first.evidence.map.with_index { |each, index| ratios(each, index, others) } : []
@@ -47,22 +47,22 @@ module Cuttle
             elsewhere = others.map do |verdict|
               ", on #{verdict.by} #{Figures.ratio(verdict.evidence[index][1])}"
             end
-            "#{statement.text}: #{Figures.ratio(found)}#{elsewhere.join}, to be #{statement.bounds}"
+            "#{statement.text}: #{Figures.ratio(found)}#{elsewhere.join}, expected #{statement.bounds}"
           end
         end
 
-        # all: Findings of one study each. again: further Findings of these studies, by other Rubies.
+        # all: the Findings of each study. again: further Findings of these studies, with other Rubies.
         def initialize(all, again: [])
           @all = all
           @again = again.group_by { |findings| findings.study.name }
         end
 
-        # Whether anything was measured by another Ruby as well.
+        # Whether anything was also measured with another Ruby.
         def again?
           @again.any?
         end
 
-        # [[Beliefs::Sentence, Line], …]: those of the sentences that hold.
+        # [[Beliefs::Sentence, Line], …]: the sentences that hold.
         def beliefs(sentences)
           Beliefs.held(sentences, lines)
         end
@@ -84,7 +84,7 @@ module Cuttle
             number = published.count { |line| line.main.verdict == verdict }
             "#{number} #{word}" if number.positive?
           end
-          "Of #{Units.plural(count, "published claim")}, tried on the servers of then where they are about these, " \
+          "Of #{Units.plural(count, "published claim")}, tested on the original servers if they are about these, " \
             "otherwise on our core: #{words.join(", ")}."
         end
 

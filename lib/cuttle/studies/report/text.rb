@@ -7,7 +7,7 @@ module Cuttle
       module Text
         module_function
 
-        # A String.
+        # Returns a String.
         def render(findings)
           parts = [heading(findings), table(findings), Conditions.too_few(findings).to_s, claims(findings),
                    flaws(findings.study)]
@@ -19,7 +19,8 @@ module Cuttle
            *Conditions.scale(findings.scale)].join("\n")
         end
 
-        # For each metric columns of the published number, ours and their ratio; ours alone if nothing was published.
+        # For each metric, columns of the published number, the measured one and their ratio; only the measured one if
+        # nothing was published.
         def table(findings)
           table = Rows.of(findings)
           names = table.metrics.flat_map { |metric| header(metric, table.published?(metric)) }

@@ -3,7 +3,7 @@
 module Cuttle
   module Studies
     module Report
-      # Threats to validity: what could make the findings wrong. Numbers come from the results.
+      # Threats to validity: possible errors of the findings. Numbers come from the results.
       module Threats
         TITLE = "Threats to validity"
         LOOPBACK = "Load and servers run on one machine and use its loopback interface. So no network loses or " \
@@ -18,7 +18,7 @@ module Cuttle
 
         module_function
 
-        # Sentences. all: Findings of one study each; at least one.
+        # Sentences. all: the Findings of each study; at least one.
         def of(all)
           [cores(all), *pinning(all), LOOPBACK, rubies(all), SERVERS, *scales(all), rounds(all), controls(all),
            "#{SOURCES} #{FIXED}"]
@@ -34,7 +34,7 @@ module Cuttle
           [environment["cores"] && Units.plural(environment["cores"], "core"), environment["cpu"]].compact.join(" of ")
         end
 
-        # Servers and load are pinned; where cores are too few, they share one.
+        # Servers and load are pinned. If there are too few cores, they share one.
         def pinning(all)
           shared = all.count { |each| Conditions.shared(each.results.environment).any? }
           return if shared.zero?

@@ -3,7 +3,7 @@
 module Cuttle
   module Tuner
     class Advice
-      # Advice as JSON has it, and back. An Estimate is an object with value, low, high and count; an Infinity is null.
+      # Converts Advice to JSON and back. An Estimate is an object with value, low, high and count. Infinity is null.
       module Document
         module_function
 
@@ -18,7 +18,7 @@ module Cuttle
           end
         end
 
-        # The Advice of a Hash from JSON.
+        # The Advice for a Hash parsed from JSON.
         def read(hash)
           raise KeyError unless hash.delete("schema") == SCHEMA
 
@@ -70,7 +70,7 @@ module Cuttle
           hash&.to_h { |name, each| [name.to_sym, estimate(each)] }
         end
 
-        # A value that is null is one that grows without end.
+        # A null value stands for Infinity.
         def estimate(hash)
           return unless hash
 

@@ -3,7 +3,7 @@
 module Cuttle
   module Tuner
     class Edit
-      # The difference of two texts, as `diff -u` writes it.
+      # The difference between two texts, as `diff -u` writes it.
       class Diff
         CONTEXT = 3
 
@@ -21,7 +21,7 @@ module Cuttle
 
         private
 
-        # [mark, text, index in the old text, index in the new one] of each line: " ", "-" or "+".
+        # [mark, text, index in the old text, index in the new text] of each line. mark: " ", "-" or "+".
         def script
           @script ||= begin
             lengths = lengths()
@@ -44,7 +44,7 @@ module Cuttle
           "+"
         end
 
-        # lengths[i][j]: of the longest common subsequence of the lines from i and j on.
+        # lengths[i][j]: the length of the longest common subsequence of the lines from i and from j on.
         def lengths
           table = Array.new(@old.length + 1) { [0] * (@new.length + 1) }
           (@old.length - 1).downto(0) do |i|
@@ -55,7 +55,7 @@ module Cuttle
           table
         end
 
-        # Changes with the lines around them; those that touch are one.
+        # Groups of changes with their context lines. Groups that touch are one.
         def hunks
           near = script.each_index.reject { |index| script[index][0] == " " }
                        .flat_map { |index| ((index - CONTEXT)..(index + CONTEXT)).to_a }.uniq

@@ -7,10 +7,10 @@ module Cuttle
     module Mix
       # Reads one line of an access log.
       module Line
-        # Of one request. status: nil where the line doesn't have it.
+        # One request. status: nil if the line does not have it.
         Seen = Struct.new(:method, :path, :status)
 
-        # Common, combined and what Puma prints: "GET /posts HTTP/1.1" 200
+        # The common and combined formats, and Puma's: "GET /posts HTTP/1.1" 200
         COMMON = %r{"([A-Z]+) (\S+) HTTP/\d(?:\.\d)?" (\d{3}|-)}
         # Rails, with or without a prefix: Started GET "/posts" for 127.0.0.1
         RAILS = /\bStarted ([A-Z]+) "([^"]+)" for /
@@ -26,7 +26,7 @@ module Cuttle
           end
         end
 
-        # Ours: path and query stand apart.
+        # Cuttle's JSON, which has path and query in separate keys.
         def json(line)
           fields = JSON.parse(line)
           method, path, query, status = fields.values_at("method", "path", "query", "status")
@@ -38,7 +38,7 @@ module Cuttle
           nil
         end
 
-        # A path as it was sent: our logs escape some octets as \xNN.
+        # The path as the client sent it: Cuttle's logs escape some octets as \xNN.
         def plain(path)
           path.gsub(ESCAPED) { format("%%%02X", $1.hex) }
         end

@@ -3,13 +3,13 @@
 module Cuttle
   module Tuner
     module Mix
-      # Makes the requests of an access log: the most frequent kinds, each with a few of its paths.
+      # Makes requests from an access log: the most frequent kinds, each with a few of its paths.
       class Log
         SAFE = %w[GET HEAD].freeze
         KINDS = 40 # the most frequent ones
-        PATHS = 10 # of a kind
-        KEPT = 100_000 # different paths; later ones count with their kind only if it is known
-        LOOK = 200 # lines, after which one must have been a request
+        PATHS = 10 # of a kind, at most
+        KEPT = 100_000 # different paths; a later path counts only if its kind is known
+        LOOK = 200 # lines, one of which must be a request
 
         # unsafe: see Mix.from_log.
         def initialize(path, unsafe: false)
@@ -19,8 +19,8 @@ module Cuttle
           @left_out = Hash.new(0)
         end
 
-        # An Array of Load::Request. Yields a number of requests and the reason, for each reason to leave some out.
-        # Raises UsageError.
+        # An Array of Load::Request. For each reason to leave requests out, yields their number and the reason. Raises
+        # UsageError.
         def requests(&left_out)
           read
           kinds = group
@@ -73,8 +73,8 @@ module Cuttle
                  .sort_by { |_name, counts| -counts.sum(&:last) }
         end
 
-        # A few paths of a kind that stand for all of them: evenly chosen among its requests, the frequent paths first.
-        # Together they have its weight.
+        # A few paths that stand for all paths of a kind. They are spread evenly over its requests, the frequent paths
+        # first, and together have the kind's weight.
         def representatives(counts)
           total = counts.sum(&:last)
           number = [counts.length, PATHS].min
@@ -83,7 +83,7 @@ module Cuttle
           end
         end
 
-        # [[method, path], how many of the +number+ places it has] of each path that has any.
+        # [[method, path], how many of the +number+ positions it gets] of each path that gets any.
         def spread(counts, total, number)
           places = Array.new(number) { |index| total * (index + 0.5) / number }
           sum = 0
@@ -95,8 +95,8 @@ module Cuttle
         end
 
         def nothing
-          raise UsageError, "--from: #{@path}: no request in it that can be sent again (understood are access logs " \
-                            "of Cuttle, of Puma's --log-requests, and Rails' production.log)"
+          raise UsageError, "--from: #{@path}: no request in it can be sent again (cuttle tune reads access logs of " \
+                            "Cuttle, of Puma's --log-requests, and Rails' production.log)"
         end
       end
     end

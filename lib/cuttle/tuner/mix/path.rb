@@ -3,30 +3,30 @@
 module Cuttle
   module Tuner
     module Mix
-      # What paths of one kind have in common: "/posts/17?page=2" is "/posts/:id?page".
+      # Maps paths of one kind to the same name: "/posts/17?page=2" is "/posts/:id?page".
       module Path
         # Numbers, UUIDs, hexadecimal digests, and long words with digits in them, such as tokens.
         IDENTIFIER = /\A(?:\d+|\h{8}-\h{4}-\h{4}-\h{4}-\h{12}|\h{16,}|(?=[\w-]*\d)[\w-]{20,})\z/
-        MANY = 12 # words at one place of a path are names of things, not of kinds
+        MANY = 12 # different words at one place of a path are slugs, not kinds
 
         module_function
 
-        # [segments with :id for identifiers, sorted names of the query's parameters]
+        # [segments with :id for identifiers, sorted names of the query parameters]
         def parts(path)
           place, query = path.split("?", 2)
           segments = place.split("/", -1).drop(1).map { |word| identified(word) }
           [segments, query.to_s.split("&").map { |pair| pair[/\A[^=\[]*/] }.reject(&:empty?).uniq.sort]
         end
 
-        # "17" and "17.json" are identifiers, too.
+        # "17" and "17.json" are identifiers.
         def identified(word)
           name, dot, extension = word.partition(".")
           IDENTIFIER.match?(name) ? ":id#{dot}#{extension}" : word
         end
 
-        # The shapes of many paths. Where many different words follow the same beginning, they are slugs.
+        # The shapes of many paths. Many different words after the same beginning are slugs.
         class Shapes
-          # requests: [method, path] each; a pair may come any number of times.
+          # requests: an Array of [method, path]; a pair may occur any number of times.
           def initialize(requests)
             @tree = {}
             requests.uniq.each { |method, path| grow([method, *Path.parts(path).first]) }
@@ -45,7 +45,7 @@ module Cuttle
             words.inject(@tree) { |node, word| node[word] ||= {} }
           end
 
-          # The method is never a slug, nor is the first word of a path.
+          # Neither the method nor the first word of a path is ever a slug.
           def walk(words)
             nodes = [@tree]
             words.map.with_index do |word, depth|

@@ -3,14 +3,14 @@
 module Cuttle
   module Tuner
     class Model
-      # What will happen in a simulation, and when: jobs that wait for a time, and jobs that compute on a Machine's
-      # cores. A job has due=, which belongs to the agenda while the job is in it.
+      # The future events of a simulation, with their times: jobs that wait for a time, and jobs that compute on a
+      # Machine's cores. A job has the attribute due=; the agenda owns it while it contains the job.
       #
-      # All that compute do so equally fast (Machine#speed), so one clock tells when each will end: @done, the seconds
-      # of computing that each of them has had since the start. It runs slower than the time while more compute than
-      # there are cores.
+      # All computing jobs compute at the same speed (Machine#speed), so one clock gives the ends of all: @done, the
+      # seconds of computing that each of them has had since the start. The clock is slower than time while more jobs
+      # compute than there are cores.
       class Agenda
-        # now: seconds since the start. used: seconds of the cores' time that were used since then.
+        # now: seconds since the start. used: the CPU seconds used since then, over all cores.
         attr_reader :now, :used
 
         def initialize(machine)
@@ -21,20 +21,20 @@ module Cuttle
           @speed = 0.0
         end
 
-        # The job is next after that many seconds.
+        # The job's next event comes after that many seconds.
         def wait(job, seconds)
           job.due = @now + seconds
           insert(@waiting, job)
         end
 
-        # The job is next after it has computed for that many seconds.
+        # The job's next event comes after it has computed for that many seconds.
         def compute(job, seconds)
           job.due = @done + seconds
           insert(@computing, job)
           @speed = @machine.speed(@computing.length)
         end
 
-        # Goes on to the next job's time and returns the job.
+        # Advances the time to the next event and returns its job.
         def next
           waits, computes = @waiting.last, @computing.last
           ends = @now + ((computes.due - @done) / @speed) if computes
@@ -61,7 +61,7 @@ module Cuttle
           @now = time
         end
 
-        # Both lists are in descending order, so what comes next is at the end.
+        # Both lists are in descending order, so the next event is at the end.
         def insert(list, job)
           list.insert(list.bsearch_index { |other| other.due <= job.due } || list.length, job)
         end

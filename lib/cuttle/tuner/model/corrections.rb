@@ -4,21 +4,23 @@ module Cuttle
   module Tuner
     class Model
       # Factors that correct forecasts: measured / forecast of verified settings, for each figure and kind of demand
-      # (closed or open). The factor is that of the base, the setting that others are compared with; if the base was not
-      # verified, it is the geometric mean over all verified settings. Another verified engine has the mean of its own.
+      # (closed or open). The factor is that of the base, the setting that others are compared with. If the base was not
+      # verified, it is the geometric mean over all verified settings. Another verified engine has the mean over its own
+      # settings.
       #
-      # Rule: all settings of an engine are corrected alike, so the ratio of two of them is the model's. With a factor
-      # for each setting, a measured one would seem to differ from its neighbours only because it was measured.
+      # Rule: all settings of an engine have the same factor, so the ratio of two of them comes from the model. With a
+      # factor for each setting, a measured setting would seem to differ from its neighbours only because it was
+      # measured.
       class Corrections
         FIGURES = %w[rate p50 p95 p99].freeze
 
-        # A closed loop that asks for this share of the capacity, by the model, shows the capacity.
+        # A closed loop whose rate, in the model, is this share of the capacity measures the capacity.
         FULL = 0.97
 
-        # A ratio that no measurement of a setting that works can have.
+        # No measurement of a working setting has a ratio beyond this one.
         LIMIT = 10.0
 
-        # list: as in a Profile, with the forecasts as they were before any correction. base: a Setting, or nil.
+        # list: as in a Profile. Its forecasts are those before any correction. base: a Setting, or nil.
         def initialize(list, base: nil)
           @list = (list || []).map do |each|
             each.to_h { |name, value| [name.to_s, value.to_h.transform_keys(&:to_s)] }
@@ -27,13 +29,13 @@ module Cuttle
           @capacity_factors = {}
         end
 
-        # Figure => the factor that corrects its forecast for that engine, under that kind of demand.
+        # Figure => the factor for the engine's forecasts under that kind of demand.
         def factors(engine, demand)
           known = @list.select { |each| open?(each) == demand.open? }
           FIGURES.to_h { |figure| [figure.to_sym, factor(figure, engine, known)] }
         end
 
-        # The factor that corrects a capacity of that engine: what closed loops with enough connections have shown.
+        # The factor for the engine's capacities, from closed loops with enough connections.
         def capacity_factor(engine)
           @capacity_factors[engine] ||= factor("rate", engine, @list.select { |each| !open?(each) && full?(each) })
         end
@@ -44,7 +46,7 @@ module Cuttle
           !correction["demand"]["rate"].nil?
         end
 
-        # Profiles of before have no capacity there: then all slots must have a connection.
+        # Profiles of earlier versions have no capacity in corrections. For them, all slots must have a connection.
         def full?(correction)
           rate, capacity = correction["forecast"].values_at("rate", "capacity")
           return rate && rate >= capacity * FULL if capacity
@@ -64,7 +66,7 @@ module Cuttle
           logarithms.any? ? Math.exp(Load::Statistics.mean(logarithms)) : 1.0
         end
 
-        # Those of such settings; all, if there are none.
+        # The corrections that meet the condition; all of them, if none does.
         def prefer(corrections)
           found = corrections.select { |each| yield setting(each) }
           found.empty? ? corrections : found

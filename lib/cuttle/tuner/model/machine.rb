@@ -3,8 +3,9 @@
 module Cuttle
   module Tuner
     class Model
-      # The cores, and how fast processes compute on them: so many at once have a core each, and slow each other down by
-      # what they share (caches, memory, hyper-threads); more of them share the cores evenly.
+      # The cores, and how fast processes compute on them. Up to the number of cores, each process has a core, and the
+      # processes slow each other down by sharing caches, memory and hyper-threads. More processes share the cores
+      # evenly.
       class Machine
         attr_reader :cores
 
@@ -15,20 +16,20 @@ module Cuttle
           @speeds = []
         end
 
-        # How fast each of +count+ computes, 1.0 alone.
+        # The speed of each of +count+ computing processes; 1.0 for one alone.
         def speed(count)
           @speeds[count] ||= count > cores ? alone(cores) * cores / count : alone(count)
         end
 
-        # What all cores compute in a second.
+        # The computing seconds of all cores in one second.
         def power
           cores * speed(cores)
         end
 
         private
 
-        # Between two measurements a straight line; beyond the last one Gunther's law of contention through that one,
-        # 1 / (1 + a (n - 1)).
+        # Interpolates between two measurements. Beyond the last one, it uses Gunther's law of contention through the
+        # last measurement: 1 / (1 + a (n - 1)).
         def alone(count)
           above = @points.index { |number, _| number >= count }
           return beyond(count, *@points.last) unless above

@@ -3,19 +3,19 @@
 module Cuttle
   module Tuner
     class Model
-      # The highest rate of a setting, by arithmetic: a closed network of queues in which as many requests as there are
-      # slots circulate without end.
+      # The highest rate of a setting, by arithmetic: a closed network of queues, in which as many requests circulate as
+      # there are slots.
       class Network
-        # Requests whose times vary by a third of their mean meet as if they came by chance.
+        # Requests whose times vary by a third of their mean meet each other as if at random times.
         UNEVEN = 3
 
-        # Bounds that are so near to the least one count as equal.
+        # Bounds within this factor of the lowest bound count as equal to it.
         NEAR = 1.02
 
-        # Requests of a unit from which more change nothing.
+        # Above this number of requests in a unit, the result no longer changes.
         ENOUGH = 512
 
-        TINY = 1e-9 # seconds; nothing takes no time
+        TINY = 1e-9 # seconds; avoids a division by 0
 
         def initialize(work:, rules:, machine:, contention: 0.0)
           @work = work
@@ -25,20 +25,20 @@ module Cuttle
           @cpu += contention * (inside - 1)
         end
 
-        # [requests per second, what limits them]: the first of the least bounds.
+        # [requests per second, what limits them]: the first of the lowest bounds.
         def capacity
           least = bounds.values.min
           [rate, bounds.find { |_, bound| bound <= least * NEAR }.first]
         end
 
-        # The share of what the GVLs and the cores could do that the highest rate takes.
+        # The share of the GVLs' and the cores' capacity that the highest rate uses.
         def use
           rate / bounds.values_at(:cores, :gvl).min
         end
 
         private
 
-        # Upper bounds of the rate by what is used up then.
+        # Upper bounds of the rate, each with the resource that is exhausted at it.
         def bounds
           { cores: @machine.power / @cpu,
             gvl: @rules.units * @machine.speed([@rules.units, @machine.cores].min) / locked,
@@ -46,18 +46,19 @@ module Cuttle
             slots: @rules.places / (@cpu + @work.wait) }
         end
 
-        # Seconds that a request needs the GVL.
+        # Seconds for which a request needs the GVL.
         def locked
           [@cpu * (1 - @work.unlocked), TINY].max
         end
 
-        # Requests that a unit has in the app at once under full load: as many as keep the GVL busy, if new ones wait
-        # for that; otherwise as many as there are slots.
+        # The number of requests that a unit has in the app at once under full load: as many as keep the GVL busy, if
+        # new requests wait for the GVL outside the app; otherwise the number of slots.
         def inside
           @rules.early ? @rules.slots : [@rules.slots, (@cpu + @work.wait) / locked].min
         end
 
-        # Computing is slower the more units compute, and they compute less the slower it is: until both agree.
+        # Iterates to a fixed point: more units that compute lower the speed, and a lower speed changes how much they
+        # compute.
         def rate
           slowdown = 1.0
           found = 0.0
@@ -69,7 +70,8 @@ module Cuttle
           [@rules.units * found, *bounds.values].min
         end
 
-        # Mean of 1 / speed, as one unit finds it that computes while each of the others does with this probability.
+        # The mean of 1 / speed as a computing unit sees it, while each of the other units computes with this
+        # probability.
         def crowding(busy)
           others = @rules.units - 1
           probability = (1 - busy)**others
@@ -82,14 +84,15 @@ module Cuttle
           end
         end
 
-        # One unit by itself: between the rate of requests that are all alike, which never meet, and that of requests
-        # that meet by chance.
+        # The rate of one unit alone: between that of identical requests, which never meet, and that of requests that
+        # meet at random.
         def unit_rate(slowdown)
           even = [@rules.slots / ((@cpu * slowdown) + @work.wait), 1 / (locked * slowdown)].min
           even + ((mean_values(slowdown) - even) * [@work.variation * UNEVEN, 1].min)
         end
 
-        # Approximate mean value analysis of a station with a queue (the GVL) and one without (the waiting).
+        # Approximate mean value analysis of a station with a queue (the GVL) and a station without a queue (the
+        # waiting).
         def mean_values(slowdown)
           stretches = [@work.waits, 1].max
           stretch = locked * slowdown / stretches

@@ -3,17 +3,17 @@
 module Cuttle
   module Tuner
     class Model
-      # How an engine runs requests, as far as the model knows it. It follows from the engine's traits. A unit is what
-      # has a GVL of its own: a process, or one of its ractors.
+      # How an engine runs requests, as far as the model needs it. It follows from the engine's traits. A unit has a GVL
+      # of its own: it is a process, or one of a process's ractors.
       #
-      #   units     how many there are
-      #   slots     requests that each may have in the app at once
-      #   quantum   seconds after which a computing request gives the GVL to another that wants it
+      #   units     number of units
+      #   slots     requests that each unit may have in the app at once
+      #   quantum   seconds after which a computing request yields the GVL to another that wants it
       #   early     whether a free slot takes a request while the unit's GVL is busy (a thread that blocks in accept)
-      #   in_turn   whether new requests and those that have waited get the GVL by turns (an event loop of fibers)
-      #   pool      requests of a unit that may wait for the database at once
+      #   in_turn   whether new requests and those that have waited alternate for the GVL (an event loop of fibers)
+      #   pool      requests of a unit that may use the database at once
       Rules = Struct.new(:units, :slots, :quantum, :early, :in_turn, :pool, keyword_init: true) do
-        # held: database connections, as in a Profile; or nil.
+        # held: database connections as in a Profile, or nil.
         def self.of(setting, held = nil)
           traits = setting.traits
           new(units: setting.processes, slots: setting.slots, pool: pool(held),
@@ -21,14 +21,14 @@ module Cuttle
               early: traits.pooled? && !traits.evented?, in_turn: traits.fibers?).freeze
         end
 
-        # A process whose connections don't grow with its threads has a pool, and no more of its requests can wait for
-        # the database at once.
+        # If a process's connections don't grow with its threads, it has a pool. No more of its requests can use the
+        # database at once than the pool has connections.
         def self.pool(held)
           own = held ? held["process"].to_i : 0
           own.positive? && !held["thread"].to_f.positive? ? own : Float::INFINITY
         end
 
-        # Requests in the app at once, all units together.
+        # Requests in the app at once, over all units.
         def places
           units * slots
         end

@@ -3,26 +3,26 @@
 module Cuttle
   module Tuner
     class Model
-      # Plays requests through a server, event by event: arrivals, the ends of waits, and the ends of stretches of
-      # computing. The same random numbers give the same run.
+      # Simulates the requests in a server, event by event: arrivals, ends of waits, and ends of computing. The same
+      # random numbers give the same run.
       #
       #   arrives -> queue -> a slot of a unit -> GVL -> computes -> waits -> GVL -> computes -> … -> answered
       class Simulation
-        # What a run measured. times and queues are seconds for each counted response, in the order of the responses:
-        # until it was answered, and until it had a slot. cpu is the number of cores in use on average; most is the
+        # The results of a run. times and queues are the seconds of each counted response, in the order of the
+        # responses: until its end, and until it had a slot. cpu is the average number of cores in use. most is the
         # largest number of requests that a unit had in the app at once.
         Outcome = Struct.new(:rate, :times, :queues, :cpu, :most, keyword_init: true)
 
-        # A request, which waits as often as waits says and computes before each wait and at the end: stretch seconds
-        # with the GVL, then free seconds without. left: what is left of the stretch. phase: what it does.
+        # A request. It waits +waits+ times, and computes before each wait and at the end: +stretch+ seconds with the
+        # GVL, then +free+ seconds without it. left: the rest of the stretch. phase: its current state.
         Job = Struct.new(:phase, :arrived, :taken, :unit, :stretch, :free, :left, :waits, :wait, :due)
 
-        # A process, or a ractor: what has a GVL. inside: number of requests in the app; busy: whether one of them has
-        # the GVL; ready: those that want it again; waiting: the number of those that wait; pooled: those that wait for
-        # a database connection first; served: whether a new request had the last turn.
+        # A process or a ractor: it has a GVL. inside: the number of requests in the app. busy: whether one of them has
+        # the GVL. ready: the requests that want it again. waiting: the number of requests that wait. pooled: the
+        # requests that wait for a database connection. served: whether a new request had the last turn.
         Unit = Struct.new(:inside, :busy, :ready, :waiting, :pooled, :served)
 
-        # draws: as of Work#draws. contention: as in a Profile.
+        # draws: from Work#draws. contention: as in a Profile.
         def initialize(rules:, machine:, draws:, random:, contention: 0.0)
           @rules = rules
           @machine = machine
@@ -31,8 +31,8 @@ module Cuttle
           @contention = contention
         end
 
-        # Runs until +skip+ and then +count+ requests were answered; the Outcome is about the latter. last: how many
-        # requests are sent in all, nil if there is no end to them.
+        # Runs until +skip+ and then +count+ requests have been answered, and returns the Outcome of the latter. last:
+        # the total number of requests to send, nil for no limit.
         def run(demand, count:, skip: 0, last: nil)
           prepare(demand, skip, last)
           happen(@agenda.next) until @answered == skip + count
@@ -67,7 +67,7 @@ module Cuttle
 
         # -- arriving
 
-        # An open loop: gaps at random.
+        # In an open loop, gaps between arrivals are random.
         def expect
           @agenda.wait(Job.new(:arriving), -Math.log(1 - @random.rand) / @rate)
         end
@@ -84,7 +84,7 @@ module Cuttle
           unit ? take(unit, job) : @queue << job
         end
 
-        # The unit that takes a new request now: the one with the fewest among those that can; nil if none can.
+        # The unit that takes a new request now: the one with the fewest requests among those that can; nil if none can.
         def host
           best = nil
           @units.each do |unit|
@@ -107,7 +107,7 @@ module Cuttle
 
         # -- computing
 
-        # The job goes on as soon as it has the GVL.
+        # The job continues when it has the GVL.
         def want(job)
           job.unit.busy ? job.unit.ready << job : hold(job)
         end
@@ -120,7 +120,7 @@ module Cuttle
           @agenda.compute(job, piece)
         end
 
-        # The GVL's holder has computed its stretch, or as long as it may.
+        # The GVL's holder has computed its stretch, or its quantum.
         def computed(job)
           if job.left.positive? then preempt(job)
           elsif job.free.positive?
@@ -134,7 +134,7 @@ module Cuttle
           end
         end
 
-        # The same, of a stretch without the GVL.
+        # The same for a stretch without the GVL.
         def ended(job)
           return pause(job) unless job.waits.zero?
 
@@ -143,7 +143,7 @@ module Cuttle
           answered(job)
         end
 
-        # Others that want the GVL come first.
+        # Requests that already wait for the GVL come first.
         def preempt(job)
           unit = job.unit
           return hold(job) unless unit.ready.any? || new?(unit)
@@ -152,8 +152,8 @@ module Cuttle
           release(unit)
         end
 
-        # A thread that has answered looks for a new request while it still has the GVL. An event loop doesn't if it has
-        # just served a new one.
+        # A thread that has answered looks for a new request while it still has the GVL. An event loop does not if its
+        # last turn was a new request's.
         def answer_and_go_on(job)
           unit = job.unit
           unit.inside -= 1
@@ -162,8 +162,8 @@ module Cuttle
           answered(job)
         end
 
-        # The GVL goes to the next that wants it. Those that have waited come before new requests, or by turns with
-        # them.
+        # Passes the GVL to the next request that wants it. Requests that have waited come before new requests, or
+        # alternate with them.
         def release(unit)
           unit.busy = false
           if unit.ready.any? && !(@rules.in_turn && !unit.served && new?(unit))
@@ -184,7 +184,7 @@ module Cuttle
           @queue.any? && unit.inside < @rules.slots
         end
 
-        # A closed loop sends the next request.
+        # In a closed loop, the connection sends its next request.
         def answered(job)
           @answered += 1
           if @answered > @skip

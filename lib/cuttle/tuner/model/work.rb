@@ -3,19 +3,19 @@
 module Cuttle
   module Tuner
     class Model
-      # The requests of a profile under an engine: how much each computes and waits, and their averages. The engine's
-      # own CPU time is part of a request's.
+      # A profile's requests under an engine: how long each computes and waits, and the averages. A request's CPU time
+      # includes the engine's.
       #
-      # How long a request waits has to do with how long it computes: with a probability of the entry's correlation,
-      # both have the same rank in their distributions. That gives the ranks this correlation.
+      # The time a request waits can correlate with the time it computes. With a probability of the entry's correlation,
+      # both have the same rank in their distributions. The ranks then have this correlation.
       class Work
-        # No two requests are quite alike. Without this, requests of an even profile would keep step for ever.
+        # Random variation of each request. Without it, requests of an even profile would stay in step.
         SCATTER = 0.04
 
-        LEAST = 1e-9 # seconds of CPU time: nothing takes no time
+        LEAST = 1e-9 # seconds of CPU time; avoids a division by 0
 
-        # Numbers from 0 to 1 at random, but each thousandth once in a thousand draws. So the mean of a few thousand
-        # draws is that of the distribution, and runs of the simulation scatter less.
+        # Random numbers from 0 to 1. Each thousandth comes exactly once in a thousand draws, so the mean of a few
+        # thousand draws is that of the distribution, and results of simulations scatter less.
         class Deck
           CARDS = 1000
 
@@ -35,7 +35,7 @@ module Cuttle
           end
         end
 
-        # CPU time with the GVL and without, and the number and the length of the waits.
+        # CPU time with the GVL and without it, and the number and the length of the waits.
         Draw = Struct.new(:locked, :unlocked, :waits, :wait)
 
         # profile: a Profile. engine: its name.
@@ -45,22 +45,22 @@ module Cuttle
           @total = @entries.sum(&:weight).to_f
         end
 
-        # CPU seconds of the average request, with the engine's.
+        # CPU seconds of the average request, including the engine's.
         def cpu
           @cpu ||= mean(&:mean_cpu) + @overhead
         end
 
-        # Seconds that the average request waits.
+        # Waiting time of the average request in seconds.
         def wait
           @wait ||= mean(&:mean_wait)
         end
 
-        # Share of the CPU time that runs without the GVL.
+        # The share of the CPU time that is without the GVL.
         def unlocked
           @unlocked ||= cpu.positive? ? mean { |entry| entry.mean_cpu * entry.unlocked } / cpu : 0.0
         end
 
-        # How often the average request waits.
+        # The number of waits of the average request.
         def waits
           @waits ||= mean(&:waits)
         end
@@ -82,7 +82,7 @@ module Cuttle
           end
         end
 
-        # An endless source of Draws from this random generator.
+        # An endless source of Draws that uses this random generator.
         def draws(random)
           choice = Deck.new(random)
           decks = @entries.map { [Deck.new(random), Deck.new(random)] }
@@ -106,7 +106,7 @@ module Cuttle
           Draw.new([cpu - free + @overhead, LEAST].max, free, waits, waits.zero? ? 0.0 : wait * scatter(random) / waits)
         end
 
-        # The rank of the waiting beside that rank of the CPU time.
+        # The rank of the waiting for that rank of the CPU time.
         def rank(correlation, point, other, random)
           return other.draw unless correlation.nonzero? && random.rand < correlation.abs
 
@@ -117,13 +117,13 @@ module Cuttle
           1 - SCATTER + (2 * SCATTER * random.rand)
         end
 
-        # A whole number whose mean is +number+.
+        # A random whole number with the mean +number+.
         def whole(number, random)
           floor = number.floor
           floor == number ? floor : floor + (random.rand < number - floor ? 1 : 0)
         end
 
-        # The engine's CPU time per request; if it wasn't measured, the mean of those that were.
+        # The engine's CPU time per request; if it was not measured, the mean of the measured engines.
         def overhead(overheads, engine)
           known = (overheads || {}).transform_keys(&:to_s)
           return known[engine] || (known.values.sum / known.length) if known.any?
@@ -143,7 +143,7 @@ module Cuttle
           [entry.cpu, entry.wait].sum { |values| mean_product(values, values) } + (2 * product)
         end
 
-        # The mean of the products of what has the same rank.
+        # The mean product of values of the same rank.
         def mean_product(one, other)
           points = [one.length, other.length].max
           Array.new(points) { |index|

@@ -3,24 +3,24 @@
 module Cuttle
   module Tuner
     class Profiler
-      # Asks each request of the mix once, before anything is measured: a server is fast at answering with errors.
+      # Sends each request of the mix once before the measurements, because a server answers with errors very fast.
       class Answers
-        # warn: called with a sentence that is a warning.
+        # warn: called with each warning, a sentence.
         def initialize(site, shapes, warn:)
           @site = site
           @shapes = shapes
           @warn = warn
         end
 
-        # Whether that status is right for that request.
+        # Whether that status is right for the request.
         def self.right?(request, status)
           request.expect ? status == request.expect : status < 400
         end
 
-        # What is wrong with that answer, in one line.
+        # What is wrong with the answer, in one line.
         def self.wrong(request, status)
           wanted = request.expect ? ", not #{request.expect}" : ""
-          advice = status >= 500 ? "its log says why" : "take it out of the mix, or give it what it needs"
+          advice = status >= 500 ? "see the server's log" : "remove it from the mix, or give it what it needs"
           "#{request.method} #{request.path} answered #{status}#{wanted}: #{advice}"
         end
 
@@ -32,7 +32,7 @@ module Cuttle
 
         private
 
-        # [status, where it redirects to]
+        # [status, the location of a redirect or nil]
         def ask(request)
           response = @site.client.call(request)
           @place = response.field("location")
@@ -47,7 +47,7 @@ module Cuttle
         end
 
         def warn_of_login
-          @warn.call("every request is redirected (to #{@place}): if the app wants a login, give the mix a session's " \
+          @warn.call("every request is redirected (to #{@place}): if the app needs a login, give the mix a session's " \
                      "Cookie header")
         end
       end

@@ -6,33 +6,33 @@ require "securerandom"
 module Cuttle
   module Tuner
     class Profiler
-      # What one closed-loop run of a running server cost. Times are seconds a response.
+      # The costs of one closed-loop run against a running server. Times are seconds per response.
       #
       #   cpu         CPU time of all the server's processes
-      #   app_cpu     CPU time of the app in its requests' threads, of the same requests; nil where the ledger has none
-      #   app         how long requests were in the app; nil likewise
+      #   app_cpu     CPU time of the app in the threads of the same requests; nil if the ledger does not have it
+      #   app         time that requests were in the app; nil if the ledger does not have it
       #   rate, responses
-      #   cores       that the server used, as a number
-      #   pss         octets of all processes, afterwards
+      #   cores       number of cores that the server used
+      #   pss         octets of all processes, after the run
       #   rss         octets of the largest process, shared or not
-      #   databases   connections to databases that its processes hold, or nil
-      #   load_cpu    share of its cores that the load generator used
+      #   databases   database connections that the server's processes hold, or nil
+      #   load_cpu    share of the load's cores that the load generator used
       Reading = Struct.new(:cpu, :app_cpu, :app, :rate, :responses, :cores, :pss, :rss, :databases, :load_cpu,
                            keyword_init: true) do
-        # Requests in the app at once, on average (Little's law); nil if that isn't known.
+        # The average number of requests in the app at once (Little's law); nil if unknown.
         def busy
           app && app * rate
         end
 
-        # CPU seconds of a response beside the app's.
+        # CPU seconds of a response outside the app.
         def overhead
           app_cpu && [cpu - app_cpu, 0.0].max
         end
       end
 
-      # Starts servers of the lab for Settings, and measures them.
+      # Starts the lab's servers with a Setting and measures them.
       class Bench
-        TOKEN = SecureRandom.hex(16) # of the servers' control listeners
+        TOKEN = SecureRandom.hex(16) # for the servers' control listeners
         MOST_WRONG = Lab::Runner::Trial::MOST_WRONG
 
         attr_reader :cores
@@ -47,20 +47,20 @@ module Cuttle
           @boots = {}
         end
 
-        # Seconds from the start to the first answer: the median of all starts with one worker.
+        # Seconds from the start to the first answer: the median over all starts with one worker.
         def boot
           times = @boots.select { |setting, _| setting.processes == 1 }.values.flatten.sort
           times[times.length / 2]&.round(3)
         end
 
-        # Whether that engine can be measured here: nil, or why not.
+        # Why that engine can't be measured here, or nil if it can.
         def unavailable(setting)
           peer = @testbed.peers.find("cuttle")
           peer.supports?(Lab::Plan::Configurations.setup(configuration(setting, []).to_h))
         end
 
         # Yields the Site of a running server. on: the cores that it may use. Raises Failure if a setting did not take
-        # effect, and Lab::Failure.
+        # effect. Raises Lab::Failure.
         def serve(setting, flags: [], on: cores.server)
           control = Lab::Servers::Ports.free
           flags += ["--control-url", "tcp://127.0.0.1:#{control}", "--control-token", TOKEN]
@@ -93,7 +93,7 @@ module Cuttle
 
         def check(server)
           wrong = server.proof.find { |proof| proof.proved == false } or return
-          raise Failure, "#{wrong.setting} should be #{wrong.wanted}, and is #{wrong.found || "not to be seen"}"
+          raise Failure, "#{wrong.setting} should be #{wrong.wanted}, but is #{wrong.found || "not visible"}"
         end
 
         def speed
@@ -105,11 +105,11 @@ module Cuttle
         end
       end
 
-      # A running server, how it is asked, and what it is asked for.
+      # A running server, with the means to load it and to read its figures.
       class Site
         attr_reader :server, :requests, :client
 
-        # control: the port of its control listener. generate: called with a URL and Load's options.
+        # control: the port of its control listener. generate: called with a URL and options of Load.
         def initialize(server, route, control, generate, options:, machine:, databases:)
           @server = server
           @route = route
@@ -122,13 +122,13 @@ module Cuttle
           @client = Client.new(server.port, timeout: options[:timeout])
         end
 
-        # Loads it with so many connections and returns the Load::Result.
+        # Loads the server over that many connections and returns the Load::Result.
         def load(connections:, duration:)
           threads = [@options[:threads], connections].min
           @generate.call(@route.url, **@options, connections: connections, threads: threads, duration: duration)
         end
 
-        # The Reading of such a load. Raises Failure if its answers are wrong.
+        # The Reading of such a load. Raises Failure if answers are wrong.
         def measure(connections:, duration:)
           before = ledger
           result, figures = Lab::Machine::Meter.new(server.tree, *@machine, @route).measure do
@@ -141,8 +141,8 @@ module Cuttle
           reading(result, figures, phases(before, after))
         end
 
-        # Voluntary context switches of the thread that runs the app, the only one, once it waits for the next request;
-        # nil if that can't be seen.
+        # The number of voluntary context switches of the app's only thread, read when it waits for the next request;
+        # nil if it can't be read.
         def switches
           @task ||= server.tree.tasks(stats.fetch("worker_status").first["pid"], /\Acuttle \d+\z/).first or return
           server.tree.switches_at_rest(@task)
@@ -158,19 +158,19 @@ module Cuttle
           end
         end
 
-        # What the server says of its requests since it started: phase => [requests, seconds].
+        # The server's figures of its requests since its start: phase => [requests, seconds].
         def ledger
           stats.fetch("ledger").transform_values { |phase| [phase["count"], phase["count"] * phase["mean"].to_f] }
         end
 
-        # What the control listener says.
+        # The control listener's stats.
         def stats
           probe = Lab::Servers::Server::Probe
           text = probe.connect(@control) { |socket| probe.exchange(socket, "/stats?token=#{Bench::TOKEN}").body }
           JSON.parse(text)
         end
 
-        # Mean seconds of the phases between two readings of the ledger.
+        # The mean seconds of each phase between two readings of the ledger.
         def phases(before, after)
           spent = after.to_h do |name, (count, sum)|
             earlier_count, earlier_sum = before.fetch(name, [0, 0.0])

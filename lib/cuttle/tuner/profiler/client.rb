@@ -6,20 +6,20 @@ require "socket"
 module Cuttle
   module Tuner
     class Profiler
-      # Sends requests one after the other on one kept connection, and reads each response to its end. If the server
-      # closes the connection, the next request gets another one.
+      # Sends requests one after the other over one keep-alive connection, and reads each response to its end. If the
+      # server closes the connection, the client opens another for the next request.
       class Client
         CHUNK = 65_536
         BODILESS = [204, 304].freeze
         LAST_CHUNK = /\A0+(?:;[^\r]*)?\z/
 
         Response = Struct.new(:status, :head) do
-          # The value of the first field of that name, or nil.
+          # The value of the first field with that name, or nil.
           def field(name)
             head[/^#{name}:[ \t]*([^\r]*)/i, 1]
           end
 
-          # Seconds by phase, as the server's Server-Timing has them; an app's own field is another one.
+          # Seconds by phase, from the server's own Server-Timing field. The app may send another one.
           def timing
             fields = head.scan(/^server-timing:[ \t]*([^\r]*)/i).flatten
             times = fields.grep(/\bqueue;dur=.*\bapp;/).first.to_s.scan(/(\w+);dur=([\d.]+)/)
@@ -27,7 +27,7 @@ module Cuttle
           end
         end
 
-        # timeout: seconds that a read may take.
+        # timeout: the seconds that a read may take.
         def initialize(port, timeout: 10)
           @port = port
           @host = "127.0.0.1:#{port}"
@@ -35,7 +35,7 @@ module Cuttle
           @octets = {}.compare_by_identity
         end
 
-        # The Response to a Load::Request. Raises Lab::Failure if there is none.
+        # The Response to a Load::Request. Raises Lab::Failure if none comes.
         def call(request)
           fresh = @socket.nil?
           @socket ||= connect
@@ -43,7 +43,7 @@ module Cuttle
           read(request)
         rescue EOFError, Errno::EPIPE, Errno::ECONNRESET => error
           close
-          retry unless fresh # the server may close a kept connection whenever it likes
+          retry unless fresh # a server may close a keep-alive connection at any time
           raise Lab::Failure, "#{request.method} #{request.path}: no answer (#{error.message})"
         end
 

@@ -3,40 +3,40 @@
 module Cuttle
   module Tuner
     class Profiler
-      # What serving costs beside the app, from the Runs: each engine's overhead, the GVL's price, how processes scale,
-      # memory, database connections. It measures nothing. What its runs are missing for is nil.
+      # The costs of serving outside the app, computed from the Runs: each engine's overhead, the cost of the GVL, how
+      # processes scale, memory, database connections. It measures nothing. A cost is nil if its runs are missing.
       #
-      # Rule: the difference of two runs counts only if chance does not explain it. Requests differ, so the mean of some
-      # hundred of them is never quite the same.
+      # Rule: a difference between two runs counts only if chance does not explain it. Requests differ, so the means of
+      # two runs of some hundred requests always differ a little.
       class Costs
         CHANCE = 2 # standard errors
-        IDLE, MORE = 0.9, 1.05 # of a core: below, the GVL limits no process; above, it computes without the GVL
+        IDLE, MORE = 0.9, 1.05 # of a core: below, the GVL is no limit; above, the process computes without the GVL
 
-        # runs: Runs that were made. samples: Samples of the app. warn: called with a line.
+        # runs: the finished Runs. samples: Samples of the app. warn: called with a line.
         def initialize(runs, samples, warn:)
           @runs = runs
           @samples = samples
           @warn = warn
         end
 
-        # What a busy process needs of the CPU time that the samples have, 1.0 or less. Between two requests that wait,
-        # a processor forgets: its caches get cold, its clock slows down. A request then takes more CPU time than one in
-        # a process that always has something to do, and the latter decides what a server can do.
+        # The CPU time of a busy process / that in the samples, at most 1.0. Between two requests that wait, a
+        # processor's caches get cold and its clock slows down. A request then takes more CPU time than in a process
+        # that is always busy. The capacity of a server depends on the latter.
         def warmth
           many = busy or return 1.0
           less = @samples.mean(:cpu) - many.app_cpu
           less > CHANCE * error(many) ? (many.app_cpu / @samples.mean(:cpu)).round(4) : 1.0
         end
 
-        # Engine => seconds of CPU time that a response costs beside the app, in a busy process.
+        # Engine => seconds of CPU time of a response outside the app, in a busy process.
         def overheads
           found = @runs.alone.to_h { |engine, reading| [engine, overhead(engine, reading)&.round(9)] }.compact
           found unless found.empty?
         end
 
-        # Seconds of CPU time that each further busy thread adds. The part beside the app is known exactly, because the
-        # ledger has the app's part of the same requests. The app's is compared with the samples, which are as many: an
-        # app whose data grows computes less in a short run.
+        # Seconds of CPU time that each further busy thread adds. The part outside the app is exact, because the ledger
+        # has the app's part of the same requests. The app's part is compared with an equal number of samples: in an app
+        # whose data grows, a short run computes less.
         def contention
           return unless solo&.overhead && busy&.busy && busy.busy >= 2
 
@@ -45,7 +45,7 @@ module Cuttle
           [(busy.overhead - solo.overhead + more) / (busy.busy - 1), 0.0].max.round(9)
         end
 
-        # [[processes, speed of each, …]], from the CPU time that a response takes.
+        # [[processes, speed of each], …], from the CPU time of a response.
         def scaling
           one = wide(1) or return
           speeds = [2, @runs.wide_cores.length].uniq.select { |count| count.between?(2, @runs.wide_cores.length) }
@@ -53,10 +53,11 @@ module Cuttle
           [[1, 1.0], *speeds]
         end
 
-        # From three totals: one worker with one thread, one with several, two with several. What garbage one of these
-        # runs has left is in its total too. A worker with one thread costs more than a further thread, so what the
-        # totals make less is taken for that: otherwise any number of workers would cost nothing. A process that does
-        # not fork shares no page, so it takes what the worker alone has of them, shared ones included.
+        # Memory, from three totals: one worker with one thread, one worker with several, two workers with several. A
+        # total includes the garbage that its run left. A worker with one thread takes more than a further thread. So if
+        # the totals give it less than a thread, the thread's memory is used for it: otherwise additional workers would
+        # appear free. A process that does not fork shares no pages, so it takes the whole memory of a single worker,
+        # shared pages included.
         def memory
           one, many, two = totals(&:pss)
           return unless one && many
@@ -67,7 +68,7 @@ module Cuttle
             "alone" => solo.rss }.compact
         end
 
-        # Database connections, from the same three.
+        # Database connections, from the same three runs.
         def connections
           one, many, two = totals(&:databases)
           return unless one && many
@@ -77,8 +78,8 @@ module Cuttle
           { "process" => [process, 0.0].max.round(2), "thread" => thread.round(2) }
         end
 
-        # Share of the CPU time that runs without the GVL. A process that uses more than one core has at least this
-        # share, and exactly this share if the GVL limits it.
+        # The share of the CPU time without the GVL. A process that uses more than one core has at least this share, and
+        # exactly this share if the GVL limits it.
         def unlocked
           used = wide(1)&.cores
           if @runs.wide_cores.one? then @warn.call("computing without the GVL can't be seen on one core")
@@ -95,13 +96,13 @@ module Cuttle
           @runs.reading(@runs.solo)
         end
 
-        # The run of one process with several threads, if its ledger knows the CPU time.
+        # The run of one process with several threads, if its ledger has the CPU time.
         def busy
           many = @runs.reading(@runs.many)
           many if many&.overhead
         end
 
-        # What a busy process needs of the CPU time beside the app that one with a single slot has, 1.0 or less.
+        # The CPU time outside the app in a busy process / that in a process with a single slot, at most 1.0.
         def warmth_beside
           return 1.0 unless busy && solo&.overhead&.positive?
 
@@ -120,7 +121,7 @@ module Cuttle
           reading.overhead ? reading.overhead * warmth_beside : without_ledger(engine, reading)
         end
 
-        # An engine whose ledger has no CPU time: what a response costs more than the app alone.
+        # For an engine whose ledger has no CPU time: the CPU time of a response, less the app's.
         def without_ledger(engine, reading)
           more = reading.cpu - (@samples.mean(:cpu) * warmth)
           return more if more > CHANCE * error(reading)
@@ -131,7 +132,7 @@ module Cuttle
           least * warmth_beside
         end
 
-        # Standard error of the difference of two readings' CPU times, or of one and the samples'.
+        # The standard error of the difference in CPU time between two readings, or between a reading and the samples.
         def error(*readings)
           variances = readings.map { |reading| @samples.deviation(:cpu)**2 / reading.responses }
           variances << @samples.error(:cpu)**2 if readings.one?

@@ -3,8 +3,8 @@
 module Cuttle
   module Tuner
     class Profiler
-      # Counts the connections to databases that a server's processes hold. The lab's own PostgreSQL is asked. Of any
-      # other, the kernel knows the sockets: those to a database's usual port or Unix socket count.
+      # Counts the database connections that a server's processes hold. The lab's own PostgreSQL reports them. For other
+      # databases, the kernel lists the sockets: those to a database's usual port or Unix socket count.
       class Databases
         # PostgreSQL, PgBouncer, MySQL, SQL Server, Oracle, MongoDB
         PORTS = [5432, 6432, 3306, 1433, 1521, 27_017].freeze
@@ -22,7 +22,7 @@ module Cuttle
           @postgres = postgres
         end
 
-        # nil if there are none, or none that can be seen.
+        # nil if there are none, or if they can't be seen.
         def count
           found = @postgres ? @postgres.run(BACKENDS).to_i : (tcp | unix).length
           found if found.positive?
@@ -50,7 +50,7 @@ module Cuttle
           to_databases.map { |fields| fields[INODE] } & own
         end
 
-        # A client's end has no path. ss (iproute2) knows the other end, which has.
+        # A client's end of a Unix socket has no path. ss (iproute2) finds the other end, which has one.
         def unix
           lines = IO.popen(%w[ss -xH], err: File::NULL, &:readlines).map(&:split)
           servers = lines.select { |fields| SOCKET.match?(fields[LOCAL_PATH].to_s) }

@@ -3,25 +3,25 @@
 module Cuttle
   module Tuner
     class Profiler
-      # The runs under load: which settings are started, on which cores, for how long. A run that can't be made is
-      # warned of and left out; the others go on. The most important ones come first.
+      # The runs under load: their settings, cores and durations. If a run fails, Runs warns, leaves it out and
+      # continues. The most important runs come first.
       class Runs
-        THREADS = (5..16) # of the runs with several
-        SATURATING = 1.5 # times the threads that keep a processor busy
-        FAST = 50e-6 # seconds in the app; of faster requests the ledger measures the CPU time of one in 64
-        SERVING = 20e-6 # seconds of CPU time that a response costs at least
-        PRECISE = 0.01 # of a response's CPU time
-        ENOUGH = 300 # responses of a run that is compared with its own ledger only
+        THREADS = (5..16) # in the runs with several threads
+        SATURATING = 1.5 # times as many threads as keep a processor busy
+        FAST = 50e-6 # seconds in the app; the ledger measures the CPU time of one in 64 faster requests
+        SERVING = 20e-6 # the least seconds of CPU time of a response
+        PRECISE = 0.01 # error of a response's CPU time
+        ENOUGH = 300 # responses of a run that is compared only with its own ledger
         SECONDS = { compared: (1.0..20.0), paired: (0.5..3.0) }.freeze
         WARM_UP = 0.25 # of a run
         WARM_SECONDS = (0.5..5.0)
         ENGINE = "hybrid"
 
-        # One start and one load. kind: of SECONDS. cores: numbers of those that the server may use.
+        # One start under one load. kind: a key of SECONDS. cores: the cores that the server may use.
         Step = Struct.new(:setting, :kind, :cores)
 
         # samples: Samples of the app. engines: names, nil for all that can be measured here. say, warn: called with a
-        # line; what is warned of belongs to the profile.
+        # line; warnings become part of the profile.
         def initialize(bench, samples, engines:, schedule:, say:, warn:)
           @bench = bench
           @samples = samples
@@ -47,7 +47,7 @@ module Cuttle
           @readings[[setting, cores]]
         end
 
-        # Those of one slot in one process, by engine.
+        # The Readings of one slot in one process, by engine.
         def alone
           @readings.select { |(setting, cores), _| one_slot?(setting) && cores == self.cores }
                    .to_h { |(setting, _), reading| [setting.engine, reading] }
@@ -62,7 +62,7 @@ module Cuttle
           Setting.new(engine: ENGINE, workers: workers, threads: threads)
         end
 
-        # So many threads that computing, not waiting, limits a worker.
+        # The number of threads with which computing, not waiting, limits a worker.
         def threads
           waiting = @samples.mean(:wait) / [@samples.mean(:cpu), SERVING].max
           (SATURATING * (1 + waiting)).clamp(THREADS.min, THREADS.max).ceil
@@ -72,7 +72,7 @@ module Cuttle
           @bench.cores.server
         end
 
-        # The servers' cores; if there is only one, the load's core as well, which they share then.
+        # The servers' cores. If there is only one, the load's core as well; server and load then share both.
         def wide_cores
           cores.one? ? cores | @bench.cores.load : cores
         end
@@ -94,7 +94,7 @@ module Cuttle
           setting.processes == 1 && [nil, 1].include?(setting.threads)
         end
 
-        # steps: how many there still are, this one included.
+        # steps: the number of remaining steps, including this one.
         def attempt(step, steps)
           why = @bench.unavailable(step.setting) and return left_out(step, why)
           seconds = seconds(step.kind, steps) or return @late << step
@@ -110,7 +110,7 @@ module Cuttle
 
         def say_what_is_late
           names = @late.map { |step| step.setting.name }.uniq
-          @warn.call("no time was left for #{names.join(", ")}: give more --budget") if names.any?
+          @warn.call("no time was left for #{names.join(", ")}: increase --budget") if names.any?
         end
 
         # Seconds of a run, or nil if there is no time for it.
@@ -120,7 +120,7 @@ module Cuttle
           time && wanted(kind).clamp(range.min, [range.max, time].min)
         end
 
-        # Seconds until a mean is precise enough, at the rate of one core.
+        # Seconds until a mean is precise enough, at one core's rate.
         def wanted(kind)
           cpu = @samples.mean(:cpu) + SERVING
           responses = kind == :paired ? ENOUGH : (@samples.deviation(:cpu) / (PRECISE * cpu))**2
@@ -136,7 +136,7 @@ module Cuttle
           end
         end
 
-        # Each slot has a request. In front of a single one several wait, where waiting costs nothing.
+        # A connection for each slot. A single slot has several, because waiting costs nothing there.
         def connections_for(setting)
           return 1 unless setting.traits.evented?
 
@@ -148,15 +148,15 @@ module Cuttle
           Lab::Runner::WarmUp.new(time) { |piece| site.load(connections: connections, duration: piece) }.call
         end
 
-        # Whether some requests are so fast that the ledger samples them, while it measures all others. --server-timing
-        # makes it measure all.
+        # Whether the ledger samples some of the requests, because they are fast, and measures all of the others. With
+        # --server-timing it measures all requests.
         def mixed?
           times = @samples.times
           times.any? { |time| time < FAST } && times.any? { |time| time >= FAST }
         end
 
         def tell(setting, reading)
-          beside = format(", %.3f beside the app", reading.overhead * 1000) if reading.overhead
+          beside = format(", %.3f outside the app", reading.overhead * 1000) if reading.overhead
           @say.call(format("%s: %.0f/s at %.3f ms of CPU time%s; %.1f MB", setting.name, reading.rate,
                            reading.cpu * 1000, beside, reading.pss / 1e6))
         end

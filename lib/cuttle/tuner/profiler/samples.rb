@@ -3,19 +3,20 @@
 module Cuttle
   module Tuner
     class Profiler
-      # The CPU time and the waiting of requests that were made one after the other, by shape.
+      # The CPU times and waiting times, by shape, of requests that were sent one after the other.
       class Samples
         QUANTILES = 100 # of a distribution, at most
-        FEW_WAITS = 0.05 # fewer than this many a request are chance
+        FEW_WAITS = 0.05 # fewer waits per request are chance
 
-        # One shape's. cpu, wait: seconds of each request. switches: how often its thread stopped running, or nil.
+        # The samples of one shape. cpu, wait: seconds of each request. switches: how often its thread stopped running,
+        # or nil.
         Shape = Struct.new(:name, :weight, :cpu, :wait, :switches) do
           def count
             cpu.length
           end
         end
 
-        # shapes: of the Mix.
+        # shapes: the Mix's shapes.
         def initialize(shapes)
           @shapes = shapes.to_h { |shape| [shape, Shape.new(shape.name, shape.weight, [], [], [])] }
           @total = @shapes.values.sum(&:weight)
@@ -32,29 +33,29 @@ module Cuttle
           @shapes.values.sum(&:count)
         end
 
-        # Requests of the shape that has the fewest.
+        # The number of requests of the shape that has the fewest.
         def least
           @shapes.values.map(&:count).min
         end
 
-        # Mean seconds in the app of each shape's requests.
+        # Mean seconds in the app for each shape's requests.
         def times
           @shapes.values.map { |shape| Samples.mean(shape.cpu) + Samples.mean(shape.wait) }
         end
 
-        # Mean seconds of a request of the mix: kind is :cpu or :wait.
+        # Mean seconds of a request of the mix. kind: :cpu or :wait.
         def mean(kind)
           @shapes.values.sum { |shape| shape.weight / @total * Samples.mean(shape[kind]) }
         end
 
-        # Standard error of that mean.
+        # The standard error of that mean.
         def error(kind)
           Math.sqrt(@shapes.values.sum do |shape|
             (shape.weight / @total)**2 * Samples.variance(shape[kind]) / [shape.count, 1].max
           end)
         end
 
-        # Standard deviation of one request of the mix, whatever its shape.
+        # The standard deviation over single requests of the mix, of all shapes.
         def deviation(kind)
           mean = mean(kind)
           Math.sqrt(@shapes.values.sum do |shape|
@@ -62,9 +63,9 @@ module Cuttle
           end)
         end
 
-        # Profile::Entry of each shape. unlocked: share of the CPU time without the GVL. warmth: what the CPU times are
-        # multiplied by. What a request lost to other programs looks like waiting; where its thread never waited, it is
-        # left out.
+        # A Profile::Entry for each shape. unlocked: the share of the CPU time without the GVL. warmth: a factor for the
+        # CPU times. Time that a request lost to other programs looks like waiting. It is left out if the request's
+        # thread never waited.
         def entries(unlocked: 0.0, warmth: 1.0)
           @shapes.values.map do |shape|
             waits = waits(shape)
@@ -82,8 +83,8 @@ module Cuttle
           format("%d requests one after the other: %s of CPU time, %s of waiting in %.1f waits", count, *times, waits)
         end
 
-        # How often a request of that shape waits, on average; nil if that can't be seen. Its thread also stops once to
-        # wait for the next request.
+        # The average number of waits of that shape's requests; nil if unknown. The thread also stops once to wait for
+        # the next request, which does not count.
         def waits(shape)
           return if shape.switches.empty?
 
@@ -103,15 +104,15 @@ module Cuttle
             values.sum { |value| (value - mean)**2 } / (values.length - 1)
           end
 
-          # At most QUANTILES numbers in ascending order, each the mean of an equal part of the sorted values, so that
-          # their mean is that of the values.
+          # At most QUANTILES numbers in ascending order. Each is the mean of an equal part of the sorted values, so the
+          # numbers have the mean of the values.
           def quantiles(values)
             sorted = values.sort
             number = [sorted.length, QUANTILES].min
             Array.new(number) { |index| part(sorted, index.fdiv(number), (index + 1).fdiv(number)).round(9) }
           end
 
-          # Correlation of the ranks, -1 to 1; 0 if one of them is always the same.
+          # The rank correlation, -1 to 1; 0 if one of them is constant.
           def correlation(ones, others)
             ones, others = ranks(ones), ranks(others)
             spread = Math.sqrt(variance(ones) * variance(others))
@@ -123,7 +124,7 @@ module Cuttle
 
           private
 
-          # Mean of the sorted values between two shares of them; a value at the edge counts in part.
+          # The mean of the sorted values between two shares of them. A value at the edge counts in part.
           def part(sorted, from, upto)
             from, upto = from * sorted.length, upto * sorted.length
             sum = (from.floor...[upto.ceil, sorted.length].min).sum do |index|

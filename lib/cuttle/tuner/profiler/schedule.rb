@@ -3,10 +3,10 @@
 module Cuttle
   module Tuner
     class Profiler
-      # Divides the profile's time among its steps, and says when it is over. A step that needs less leaves the rest to
-      # those that follow.
+      # Divides the profile's time among its steps and detects its end. A step that needs less time leaves the rest to
+      # the steps after it.
       class Schedule
-        # seconds: for everything. stop: returns whether to end at once.
+        # seconds: for all steps. stop: returns whether to end immediately.
         def initialize(seconds, stop: -> { false }, clock: Cuttle.method(:now))
           @stop = stop
           @clock = clock
@@ -14,7 +14,7 @@ module Cuttle
           start
         end
 
-        # The time begins now.
+        # Starts the time.
         def start
           @end = @clock.call + seconds
         end
@@ -29,13 +29,14 @@ module Cuttle
           @stop.call
         end
 
-        # When a step that gets +share+ of the time that is left has to end.
+        # The time at which a step that gets +share+ of the remaining time has to end.
         def deadline(share)
           @clock.call + left * share
         end
 
-        # Seconds for the first of +steps+ equal steps, each of which first takes +lead+ seconds for its start. If that
-        # is less than +least+, later ones have to do without: the first gets the least, or nil if there is no time.
+        # Seconds for the first of +steps+ equal steps, each of which takes +lead+ seconds to start. If that is less
+        # than +least+, the first step gets +least+ and later ones get no time; nil if there is not enough time for the
+        # first.
         def slice(steps, lead, least)
           return if left < lead + least
 

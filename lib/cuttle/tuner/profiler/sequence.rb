@@ -3,22 +3,23 @@
 module Cuttle
   module Tuner
     class Profiler
-      # Sends the requests of a mix one after the other, in random order, and reads from each response where its time
-      # went (Server-Timing). How often a request waits is how often its thread gave up the processor of its own will.
+      # Sends the requests of a mix one after the other, in random order, and reads the times of each from its response
+      # (Server-Timing). A request's number of waits is the number of times that its thread gave up the processor
+      # voluntarily.
       #
-      # Rule: one request at a time, so that nothing in these figures is waiting for other requests.
+      # Rule: only one request at a time, so that no figure includes waiting for other requests.
       class Sequence
-        SHARE = 0.45 # of the time
-        WARM_UP = 0.15 # of that
+        SHARE = 0.45 # share of the time
+        WARM_UP = 0.15 # share of the sequence's time
         WARM_SECONDS = 10 # at most
         ENOUGH = 500 # requests, where the time allows it
         FEWEST = 30
         MOST = 50_000
-        PRECISE = 0.01 # of the mean: its standard error
+        PRECISE = 0.01 # standard error / mean
         SECONDS = 2 # at least
-        EVENLY = 0.2 # share of the requests that goes to all shapes alike, so that rare ones are seen, too
-        WRONG = 0.01 # of the answers
-        # The field has whole microseconds, cut: a half is missing on average.
+        EVENLY = 0.2 # share of the requests that is spread evenly over all shapes, so that rare ones are measured
+        WRONG = 0.01 # share of the answers
+        # The field has whole microseconds, rounded down: half a microsecond is missing on average.
         CUT = 0.5e-6
 
         def initialize(site, shapes, seed:, schedule:)
@@ -31,7 +32,7 @@ module Cuttle
           @sums = sums
         end
 
-        # The Samples. Raises Failure, and Interrupt if there are too few of them because of Ctrl-C.
+        # The Samples. Raises Failure. Raises Interrupt if Ctrl-C came before there were enough of them.
         def run
           deadline = @schedule.deadline(SHARE)
           warm_up
@@ -40,13 +41,13 @@ module Cuttle
 
           raise Interrupt if @schedule.stopped?
 
-          raise Failure, "#{@samples.count} requests in #{@schedule.seconds.round} s are too few for a profile: give " \
-                         "more --budget"
+          raise Failure, "#{@samples.count} requests in #{@schedule.seconds.round} s are too few for a profile: " \
+                         "increase --budget"
         end
 
         private
 
-        # As a lab's runs are warmed up, with one connection.
+        # Warms up like a lab's run, with one connection.
         def warm_up
           seconds = [@schedule.left * SHARE * WARM_UP, WARM_SECONDS].min
           Lab::Runner::WarmUp.new(seconds) { |piece| @site.load(connections: 1, duration: piece) }.call
@@ -66,7 +67,7 @@ module Cuttle
           end
         end
 
-        # Returns the switches until now.
+        # Sends one request. Returns the number of switches so far.
         def one(before)
           shape = pick
           request = shape.requests[pick_of(shape)]
@@ -78,7 +79,7 @@ module Cuttle
         end
 
         def add(shape, timing, switches)
-          cpu = timing[:cpu] or raise Failure, "this Ruby's server does not say where the time of requests goes"
+          cpu = timing[:cpu] or raise Failure, "the server on this Ruby does not report the times of requests"
           @samples.add(shape, cpu + CUT + timing[:gc].to_f, timing[:wait].to_f + timing[:gvl].to_f, switches)
         end
 

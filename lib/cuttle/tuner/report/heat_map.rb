@@ -3,15 +3,15 @@
 module Cuttle
   module Tuner
     module Report
-      # A table of capacities, workers by threads: the deeper the colour of a cell, the nearer it is to the best.
+      # A table of capacities, workers by threads. A deeper colour of a cell means a capacity nearer to the best.
       module HeatMap
         extend Markup
 
-        DEEPEST = 45 # percent of the colour, so that the figure on it can be read
+        DEEPEST = 45 # percent of the colour, so that the figure stays legible
 
         module_function
 
-        # map: an Advice::Map. chosen: Settings to mark, by the word for each.
+        # map: an Advice::Map. chosen: { label => Setting }, the settings to mark.
         def render(map, chosen)
           caption = "#{map.engine}: requests/s at most, workers by threads"
           head = tag(:tr, tag(:th, "", scope: "col"), map.threads.map { |count| tag(:th, "-t #{count}", scope: "col") })
@@ -29,12 +29,12 @@ module Cuttle
           tag(:tr, tag(:th, "-w #{workers}", scope: "row"), cells)
         end
 
-        # Whatever limit threads auto have.
+        # Finds -t auto with any --max-threads.
         def mark(setting, chosen)
           chosen.find { |_, each| each.beside?(setting) && each.threads == setting.threads }&.first
         end
 
-        # label: of the column, which a narrow screen shows in each cell.
+        # label: the column's name, which a narrow screen shows in each cell.
         def cell(value, most, mark, label)
           share = value && most.positive? ? (DEEPEST * value / most).round : 0
           tag(:td, Numbers.rate(value), (tag(:small, mark) if mark),

@@ -3,8 +3,8 @@
 module Cuttle
   module Tuner
     module Report
-      # The advice as an HTML page. The whole advice is in it as JSON. The sections that list what it says are here, the
-      # others in files below page/.
+      # The advice as an HTML page, which contains the whole advice as JSON. Sections that are lists are in this file,
+      # the others in files below page/.
       module Page
         PARTS = Cuttle::Report::Parts.new("#{__dir__}/page")
 
@@ -25,7 +25,7 @@ module Cuttle
         end
 
         register "map", "Workers by threads", at: 40,
-                 lead: "What the model predicts, corrected by what was measured." do |advice|
+                 lead: "The model's predictions, corrected by the measurements." do |advice|
           chosen = { "run" => advice.choice.setting, "you have" => advice.present&.setting }.compact
           HeatMap.render(advice.map, chosen) if advice.map
         end
@@ -35,8 +35,8 @@ module Cuttle
         end
 
         register "checks", "Predicted and measured", at: 60,
-                 lead: "Predicted by the profile alone (90% intervals), before anything was verified; measured " \
-                       "(95% intervals); the ratio is measured / predicted." do |advice|
+                 lead: "Predicted from the profile alone, before any verification (90% intervals); measured (95% " \
+                       "intervals); ratio: measured / predicted." do |advice|
           header = ["setting", "load", "figure", "predicted", "measured", "ratio", ""]
           rows = advice.checks.map { |each| Words.check(each) }
           Sheet.table("Predicted and measured", header, rows) if rows.any?
@@ -49,7 +49,7 @@ module Cuttle
           edit["refusal"] ? tag(:p, edit["refusal"]) : (code(edit["diff"]) unless edit["diff"].empty?)
         end
 
-        register("repeat", "Do it again", at: 90) { |advice| code(Words.command(advice)) }
+        register("repeat", "Repeat it", at: 90) { |advice| code(Words.command(advice)) }
 
         module_function
 

@@ -3,7 +3,7 @@
 module Cuttle
   module Tuner
     module Report
-      # Outcomes in rows: what to run, what there is now, and what is as good.
+      # Outcomes in rows: the choice, the present setting, and the alternatives.
       module Table
         HEADER = ["", "requests/s", "p50", "p95", "p99", "memory", "connections", ""].freeze
 
@@ -18,8 +18,8 @@ module Cuttle
           (same ? rows.drop(1) : rows).uniq { |_, outcome| outcome.setting }
         end
 
-        # A text table of [[name, Outcome], …], narrow enough for a terminal: intervals where a choice depends on them,
-        # the load only if it is not the same for all, and no column without a figure.
+        # A text table of [[name, Outcome], …], narrow enough for a terminal. It has intervals where a choice depends on
+        # them, the load only if it differs between rows, and no empty columns.
         def forecasts(outcomes)
           load = same_load?(outcomes) ? nil : "load"
           rows = outcomes.map do |name, outcome|
@@ -40,7 +40,7 @@ module Cuttle
           interval ? "#{figure} (#{interval})" : figure
         end
 
-        # Cells of a row: [figure, interval or nil] each.
+        # A row's cells: [figure, interval or nil] each.
         def cells(outcome)
           [estimate(outcome.capacity, :rate), *times(outcome), [Numbers.size(outcome.memory), nil],
            [Numbers.count(outcome.connections), nil], [Words.source(outcome), nil]]

@@ -3,7 +3,7 @@
 module Cuttle
   module Tuner
     module Report
-      # The advice on a terminal: the answer, then what stands behind it, then what to do next.
+      # The advice for a terminal: the answer, then the figures that support it, then the next steps.
       module Text
         module_function
 
@@ -30,9 +30,9 @@ module Cuttle
         end
 
         def title_of_table(advice)
-          return "The nearest setting, and what you have:" if advice.kind == :none
+          return "The nearest setting, and your present one:" if advice.kind == :none
 
-          advice.alternatives.empty? ? "Nothing else is as good:" : "Beside what is as good, the cheapest first:"
+          advice.alternatives.empty? ? "No other setting is as good:" : "Settings that are as good, the cheapest first:"
         end
 
         def what_ifs(advice)
@@ -44,7 +44,7 @@ module Cuttle
           rows = map.workers.zip(map.rows).map do |workers, capacities|
             ["-w #{workers}", *capacities.map { |value| value ? Numbers.rate(value) : Numbers::NONE }]
           end
-          titled("#{map.engine}: requests per second that the model predicts, workers by threads",
+          titled("#{map.engine}: predicted requests per second, workers by threads",
                  Columns.align([["", *map.threads.map { |threads| "-t #{threads}" }], *rows]))
         end
 
@@ -56,7 +56,7 @@ module Cuttle
           return if advice.checks.empty?
 
           header = %w[setting load figure predicted measured ratio] << ""
-          titled("Predicted by the profile alone (90%), and measured (95%)",
+          titled("Predicted from the profile alone (90% intervals), and measured (95% intervals)",
                  Columns.align([header, *advice.checks.map { |each| Words.check(each) }], left: [0, 1, 2, 6]))
         end
 
@@ -68,11 +68,11 @@ module Cuttle
           edit = advice.edit or return
           return edit["refusal"] if edit["refusal"]
 
-          "#{edit["diff"].chomp}\n(--write writes it: cuttle tune show DIR --write)" unless edit["diff"].empty?
+          "#{edit["diff"].chomp}\n(cuttle tune show DIR --write makes this change)" unless edit["diff"].empty?
         end
 
         def repeat(advice)
-          "The same again: #{Words.command(advice)}"
+          "To repeat it: #{Words.command(advice)}"
         end
 
         def list(title, lines)

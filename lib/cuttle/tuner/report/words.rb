@@ -10,29 +10,29 @@ module Cuttle
         LIMITED_BY = {
           cores: "the cores limit it", gvl: "the GVL of each process limits it",
           slots: "the number of requests at once (its slots) limits it",
-          connections: "the database's connections limit it", demand: "nothing but the load limits it"
+          connections: "the database's connections limit it", demand: "only the load limits it"
         }.freeze
         FIGURES = { rate: "capacity", p99: "p99", queue_p99: "queue p99", memory: "memory",
                     connections: "database connections" }.freeze
-        SAME = 0.005 # a smaller change is none
-        ROUGH = 0.2 # a verification that sees no smaller differences says little
+        SAME = 0.005 # a smaller change counts as none
+        ROUGH = 0.2 # a verification that detects no smaller difference shows little
 
         module_function
 
-        # What to do, in one sentence.
+        # The answer in one sentence.
         def headline(advice)
           name = advice.choice.setting.name
           have = advice.present && "#{advice.present.setting.name} (#{advice.place})"
           case advice.kind
           when :best then "Run #{name}."
-          when :change then "Run #{name} in place of #{have}: #{gains(advice)}."
-          when :fits then "Run #{name}: what you have, #{have}, breaks a limit: " \
+          when :change then "Run #{name} instead of #{have}: #{gains(advice)}."
+          when :fits then "Run #{name}: your present setting, #{have}, breaks a limit: " \
                           "#{excess(advice.present, advice.limits)}."
-          when :cheaper then "Run #{name}: as fast as #{have}, and takes " \
+          when :cheaper then "Run #{name}: it is as fast as #{have}, and takes " \
                              "#{Numbers.size(advice.present.memory - advice.choice.memory)} less memory."
-          when :keep then "Keep #{have}: nothing measurable is gained over what you have."
-          when :none then "No setting keeps the limits: #{excess(advice.choice, advice.limits)} with #{name}, which " \
-                          "is the nearest."
+          when :keep then "Keep #{have}: no setting is measurably better."
+          when :none then "No setting keeps the limits. #{name} comes nearest: " \
+                          "#{excess(advice.choice, advice.limits)}."
           end
         end
 
@@ -53,7 +53,7 @@ module Cuttle
         def excess(outcome, limits)
           outcome.excess(limits).map do |name, ratio|
             value = figure(name, name == :rate ? outcome.capacity.value : outcome.figures[name])
-            next "it serves #{value} of #{figure(name, limits.rate)}" if name == :rate
+            next "capacity #{value}, below the rate of #{figure(name, limits.rate)}" if name == :rate
 
             times = ratio.finite? ? ", #{format("%.2g", ratio)} times the limit of " : ", over the limit of "
             "#{FIGURES[name]} #{value}#{times}#{figure(name, limits[name])}"
@@ -88,7 +88,7 @@ module Cuttle
           [outcome.beyond ? "extrapolated" : "predicted", taken_for(outcome)].compact.join(" ")
         end
 
-        # What threads auto are in a forecast, or nil: "as -t 5"
+        # How a forecast treats -t auto, or nil: "as -t 5"
         def taken_for(outcome)
           "as -t #{outcome.stand_in.threads}" if outcome.stand_in && !outcome.measured
         end
@@ -115,7 +115,7 @@ module Cuttle
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
         end
 
-        # Threads auto may start more than there are now.
+        # The number for -t auto is a maximum, because it may start more threads later.
         def connections_of(outcome)
           "#{"up to " if outcome.setting.auto?}#{Units.plural(outcome.connections, "database connection")}"
         end
@@ -125,18 +125,18 @@ module Cuttle
           return if rivals.nil? || rivals.loses
 
           share = rivals.detectable
-          seen = "#{"but only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
-          "Threads: nothing to choose. -t auto does no worse than -t #{rivals.number.setting.threads}" \
-            "#{" (#{seen} in the capacity would have been seen)" if seen}."
+          detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
+          "Threads: -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
+            "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
 
-        # What "nothing measurable" means.
+        # What "measurably" means.
         def seen(advice)
           share = advice.detectable or return
-          return "A difference of #{Numbers.effect(share)} in the capacity would have been seen." if share <= ROUGH
+          difference = "difference of #{Numbers.effect(share)} in capacity would have been detected"
+          return "A #{difference}." if share <= ROUGH
 
-          "But only a difference of #{Numbers.effect(share)} in the capacity would have been seen: measure on a " \
-            "quieter machine, or with more --budget."
+          "Only a #{difference}: measure on a quieter machine, or with a larger --budget."
         end
 
         # "3 -> 5 threads: +2% capacity, p99 +40 ms, 8 more database connections"
@@ -145,10 +145,10 @@ module Cuttle
           "#{step(from.setting, to.setting)}: #{difference(from, to)}#{supposed(from, to)}"
         end
 
-        # What stands behind a difference between auto and a number of threads that was not measured.
+        # How a difference between auto and a number of threads was predicted, if it was not measured.
         def supposed(from, to)
           found = taken_for(from) || taken_for(to) unless from.setting.auto? == to.setting.auto?
-          " (auto is forecast #{found})" if found
+          " (auto is predicted #{found})" if found
         end
 
         def step(from, to)
@@ -200,7 +200,7 @@ module Cuttle
           "#{most}#{more.abs} #{word} database connection#{"s" unless more.abs == 1}"
         end
 
-        # What would change the answer.
+        # What the answer would be under another circumstance.
         def circumstance(advice, each)
           now = each.outcome.setting == advice.choice.setting ? "the same setting" : each.outcome.setting.name
           "#{asked(each)}: #{now}, #{estimate(each.outcome.capacity, :rate)}/s at most"
@@ -209,7 +209,7 @@ module Cuttle
         def asked(change)
           case change.what
           when :cores then "with #{change.value} cores"
-          when :wait then "if all that requests wait for took twice as long"
+          when :wait then "if everything that requests wait for took twice as long"
           when :rate then "at #{Numbers.rate(change.value)}/s"
           end
         end
@@ -241,7 +241,7 @@ module Cuttle
           "#{(share * 100).round}%"
         end
 
-        # The command line that asks the same again.
+        # The command line that repeats the tune.
         def command(advice)
           advice.command.map { |word| word.match?(%r{\A[\w\-./:=,+@%]+\z}) ? word : Shellwords.escape(word) }.join(" ")
         end

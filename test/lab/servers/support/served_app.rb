@@ -32,7 +32,7 @@ module ServedApp
                                     log: "#{@directory}/#{port}.log", **settings)
   end
 
-  # What is proved of a setting: whether, what was wanted, what was found.
+  # The proof of a setting: whether it is proved, what was wanted, what was found.
   def proved(setting)
     @server.proof.find { |each| each.setting == setting }.to_a.values_at(3, 1, 2)
   end

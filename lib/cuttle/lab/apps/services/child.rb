@@ -9,11 +9,11 @@ module Cuttle
     module Apps
       module Services
         # One of the lab's programs in its own process. The program is a file that needs only its language's standard
-        # library. It prints "ready" and further words as its first line, and ends when its standard input does. Only
-        # this process holds the other end of that pipe, so no program outlives the lab.
+        # library. It prints "ready" and further words as its first line, and exits at the end of its standard input.
+        # Only this process holds the other end of that pipe, so no program outlives the lab.
         class Child
-          START = 60 # seconds until it is ready
-          STOP = 20 # seconds until it is killed
+          START = 60 # seconds for the program to become ready
+          STOP = 20 # seconds for the program to end; then it is killed
           RUBY = [RbConfig.ruby, "--disable=gems"].freeze
 
           attr_reader :pid
@@ -71,8 +71,8 @@ module Cuttle
 
           private
 
-          # In its own process group, so that a Ctrl-C at the terminal only reaches the lab, which then stops it in
-          # order.
+          # Puts it in its own process group, so that a Ctrl-C at the terminal reaches only the lab, which then stops it
+          # in order.
           def spawn_with_pipes(command)
             reader, input = IO.pipe
             output, writer = IO.pipe

@@ -7,16 +7,17 @@ module Cuttle
     module Apps
       module Services
         # The lab's own PostgreSQL: Debian's server with a new cluster in a temporary directory, on a Unix socket that
-        # only its owner can reach. It holds the work app's table. An app with its own database creates that itself.
+        # only its owner can reach. It contains the work app's table. An app with its own database creates that database
+        # itself.
         #
-        # It is set up for measuring, not for durability: no fsync, no autovacuum, no just-in-time compiler.
+        # Its settings favour measuring over durability: no fsync, no autovacuum, no just-in-time compiler.
         class Postgres < Daemon
           PROGRAM = "#{__dir__}/postgres_program.rb"
           USER = "cuttle"
           CONNECTIONS = 200
-          COUNTS = (5..1000) # it does not start with three
+          COUNTS = (5..1000) # PostgreSQL does not start with three
 
-          # The directory of its programs: Debian's newest, or one on the PATH.
+          # The directory of its programs: the newest of Debian's, or one on the PATH.
           def self.programs
             directories = Dir["/usr/lib/postgresql/*/bin"].sort_by { |path| path[/\d+/].to_i }.reverse
             directories += ENV.fetch("PATH", "").split(File::PATH_SEPARATOR)
@@ -36,7 +37,7 @@ module Cuttle
                               "not #{text.inspect}"
           end
 
-          # connections: the most that it takes. Raises Lab::Failure.
+          # connections: the limit of connections. Raises Lab::Failure.
           def self.start(cores: nil, connections: CONNECTIONS)
             raise Failure, "postgres: #{unavailable}" if unavailable
 
@@ -50,7 +51,7 @@ module Cuttle
             service
           end
 
-          # Its temporary directory, which is removed when it stops.
+          # Its temporary directory, which is removed at the stop.
           def directory
             @child.words.first
           end
@@ -65,7 +66,7 @@ module Cuttle
             { "WORK_DATABASE" => url("work"), "DATABASE_URL" => url("forum") }
           end
 
-          # Runs SQL with psql and returns its output, fields separated by |. Raises Lab::Failure.
+          # Runs SQL with psql and returns the output, with fields separated by |. Raises Lab::Failure.
           def run(sql, database: "postgres")
             command = ["#{self.class.programs}/psql", "-XqAt", "-v", "ON_ERROR_STOP=1", url(database)]
             output, status = Open3.capture2e(*command, stdin_data: sql)
@@ -76,7 +77,7 @@ module Cuttle
                  "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
           private_constant :OPEN
 
-          # Number of connections that are open, without this one. Raises Lab::Failure.
+          # Number of open connections, not including this one. Raises Lab::Failure.
           def open_connections
             Integer(run(OPEN))
           end
@@ -86,7 +87,7 @@ module Cuttle
             run(WorkApp::Database::TABLE, database: "work")
           end
 
-          # Restores +database+ to the state at the first call of this method. Raises Lab::Failure.
+          # Restores +database+ to its state at the first call of this method. Raises Lab::Failure.
           def restore(database)
             filled = "#{database}_filled"
             if (@kept ||= []).include?(database)

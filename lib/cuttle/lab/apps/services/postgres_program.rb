@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The process of Services::Postgres: `ruby postgres_program.rb PROGRAMS USER CONNECTIONS`. It makes a cluster in a
-# temporary directory, runs the server, and prints the directory. When its standard input ends, it stops the server and
-# removes the directory. PostgreSQL refuses to run as root; for root, all of this runs under another account.
+# The process of Services::Postgres: `ruby postgres_program.rb PROGRAMS USER CONNECTIONS`. It creates a cluster in a
+# temporary directory, runs the server, and prints the directory. At the end of its standard input, it stops the server
+# and removes the directory. PostgreSQL refuses to run as root; for root, all of this runs under another account.
 
 require "etc"
 require "fileutils"
@@ -13,7 +13,7 @@ ACCOUNTS = %w[postgres nobody].freeze
 SETTINGS = { "listen_addresses" => "", "port" => 5432, "unix_socket_permissions" => "0700",
              "fsync" => "off", "autovacuum" => "off", "jit" => "off", "timezone" => "UTC",
              "logging_collector" => "off", "log_line_prefix" => "", "shared_buffers" => "64MB" }.freeze
-LONGEST_SOCKET = 90 # octets of a directory's path; the system allows 107 for the socket's
+LONGEST_SOCKET = 90 # octets of the directory's path; the system allows 107 for the socket's path
 START = 50 # seconds
 STOP = 15 # seconds until the next, harder signal
 
@@ -62,7 +62,7 @@ class Keeper
                  in: File::NULL, out: log, err: %i[child out])
   end
 
-  # The last line of the pid file says when it is ready.
+  # The last line of the pid file says when the server is ready.
   def wait_until_ready
     deadline = now + START
     until File.exist?("#{data}/postmaster.pid") && File.readlines("#{data}/postmaster.pid")[7].to_s.strip == "ready"

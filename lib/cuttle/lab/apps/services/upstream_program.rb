@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
-# The process of Services::Upstream: `ruby upstream_program.rb DELAY_MS`. It prints its port, serves HTTP/1.1 for apps
-# under test (GET without a body, kept alive or not), and ends when its standard input does.
+# The process of Services::Upstream: `ruby upstream_program.rb DELAY_MS`. It prints its port, serves HTTP/1.1 to apps
+# under test (GET without a body, with or without keep-alive), and exits at the end of its standard input.
 
 require "socket"
 require_relative "../../network/event_loop"
 
-# One connection: the head of a request, a wait, an answer.
+# One connection: reads the head of a request, waits, answers.
 class UpstreamConnection
   BODY = "upstream\n"
   LONGEST_HEAD = 16_384
@@ -32,7 +32,7 @@ class UpstreamConnection
     close
   end
 
-  # Takes one request at a time. The next one waits for the answer.
+  # Takes one request at a time. The next request waits until this one is answered.
   def take
     stop = @input.index("\r\n\r\n") or return
     head = @input.slice!(0, stop + 4)
@@ -40,7 +40,7 @@ class UpstreamConnection
     @events.at(Cuttle::Lab::Network::EventLoop.now + delay(head)) { answer(head) }
   end
 
-  # Seconds.
+  # The delay in seconds.
   def delay(head)
     asked = head[/\A\S+ \S*[?&]delay_ms=(\d+(?:\.\d+)?)/, 1]
     asked ? asked.to_f / 1000 : @delay
@@ -78,7 +78,7 @@ events.on_read(listener) do
 rescue SystemCallError
   nil # the client left before it was accepted
 end
-events.on_read($stdin) { events.stop } # readable means closed: nobody writes to it
+events.on_read($stdin) { events.stop } # readable means closed: the lab never writes to it
 
 $stdout.puts "ready #{listener.addr[1]}"
 $stdout.flush

@@ -6,7 +6,7 @@ module Cuttle
       # Queries PostgreSQL over a pool of connections. Only this app needs the pg gem.
       class Database
         BUCKETS = 500
-        ROWS = 20 # in a bucket
+        ROWS = 20 # per bucket
         ITEMS = "SELECT id, title, body FROM work_items"
 
         # SQL that creates the table for #read. The code that starts the database runs it
@@ -30,17 +30,17 @@ module Cuttle
         # +url+: a URL for libpq.
         def initialize(url, size)
           self.class.require_driver
-          raise Unavailable.new(503, "query: WORK_DATABASE does not say where PostgreSQL is") if url.to_s.empty?
+          raise Unavailable.new(503, "query: WORK_DATABASE is not set (a PostgreSQL URL)") if url.to_s.empty?
 
           @pool = Pool.new(size) { PG.connect(url) }
         end
 
-        # Waits in the database.
+        # Sleeps in the database.
         def sleep(seconds)
           ask("SELECT pg_sleep($1)", seconds)
         end
 
-        # Reads the rows of a random bucket. seconds: extra time that the query takes in the database.
+        # Reads the rows of a random bucket. seconds: extra time that the query spends in the database.
         def read(seconds = 0)
           return ask("#{ITEMS} WHERE bucket = $1 ORDER BY id", rand(BUCKETS)) if seconds.zero?
 
@@ -56,17 +56,17 @@ module Cuttle
         end
       end
 
-      # Holds at most +size+ connections. Each is made when it is first needed, and used by one thread or fiber at a
+      # Holds at most +size+ connections. Each is opened when it is first needed, and used by one thread or fiber at a
       # time. If none is free, the caller waits.
       class Pool
-        # The block makes a connection.
+        # The block opens a connection.
         def initialize(size, &connect)
           @connect = connect
           @places = Thread::Queue.new
           size.times { @places << nil } # a place without a connection yet
         end
 
-        # Yields a connection. If the Ruby block raises, that connection is not used again.
+        # Yields a connection. If the block raises, that connection is not used again.
         def with
           place = @places.pop
           begin

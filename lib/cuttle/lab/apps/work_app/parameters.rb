@@ -7,7 +7,7 @@ module Cuttle
     class WorkApp
       # The checked and complete parameters of one request. Frozen. Times are milliseconds.
       class Parameters
-        # An invalid parameter: one line that names it and says what is allowed.
+        # An invalid parameter: one line with its name and the allowed values.
         class Invalid < StandardError; end
 
         # Name => [default, maximum]. The first three are those of the original fake_work, with its defaults.
@@ -24,7 +24,7 @@ module Cuttle
         NAMES = [*NUMBERS.keys, *COUNTS.keys, *WORDS.keys, "upstream"].freeze
         DEFAULTS = NUMBERS.merge(COUNTS, WORDS).transform_values(&:first).freeze
 
-        # Hosts that a request may name as its upstream; otherwise anybody could make the app send requests anywhere.
+        # Hosts that a request may name as its upstream. Otherwise any client could make the app send requests anywhere.
         # Defaults may name others.
         LOOPBACK = %w[127.0.0.1 localhost [::1]].freeze
 
@@ -41,7 +41,7 @@ module Cuttle
           freeze
         end
 
-        # These parameters, replaced where a query string has others. Raises Invalid.
+        # These parameters, with those of a query string in their place. Raises Invalid.
         def with(query)
           self.class.new(URI.decode_www_form(query), base: @values, hosts: [*LOOPBACK, upstream&.host].compact)
         rescue ArgumentError

@@ -7,13 +7,13 @@ module Cuttle
     class WorkApp
       # Calls a slow service with Net::HTTP, on a new connection each time.
       module Upstream
-        PATIENCE = 60 # seconds beyond the delay that the service was asked for
+        PATIENCE = 60 # seconds in addition to the requested delay
 
         module_function
 
         # GETs the URL and returns the body. Adds delay_ms unless the URL has a query of its own. Raises Unavailable.
         def get(uri, seconds)
-          http = Net::HTTP.new(uri.hostname, uri.port, nil) # no proxy, whatever the environment says
+          http = Net::HTTP.new(uri.hostname, uri.port, nil) # no proxy, even if the environment has one
           http.open_timeout = nil
           http.read_timeout = seconds + PATIENCE
           http.max_retries = 0

@@ -5,10 +5,11 @@ module Cuttle
     module Report
       module Sections
         # A figure of the table against concurrency: a panel for each group of configurations, with the others in grey
-        # behind it. All panels share one scale.
+        # behind it. All panels have the same scale.
         class Against
-          # name: of the figure ("p99"). log: whether its axis is logarithmic. tick, value: methods of Numbers, for the
-          # axis and for texts. unit: after a value. The block takes a row of the table and returns an Estimate or nil.
+          # name: the figure's name ("p99"). log: whether its axis is logarithmic. tick, value: methods of Numbers, for
+          # the axis and for texts. unit: printed after a value. The block takes a row of the table and returns an
+          # Estimate or nil.
           def initialize(view, sweep, name:, log:, tick:, value:, unit: "", &figure)
             @view = view
             @sweep = sweep
@@ -76,7 +77,7 @@ module Cuttle
 
         register "throughput", "Throughput against concurrency", at: 50,
                  lead: "Responses per second: medians with 95% intervals. Each model has a panel, with the others " \
-                       "in grey behind it. All panels have one scale." do |view|
+                       "in grey behind it. All panels have the same scale." do |view|
           against(view, name: "throughput", log: false, tick: :tick_count, value: :rate, unit: "/s", &:rate)
         end
 

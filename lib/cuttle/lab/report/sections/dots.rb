@@ -5,10 +5,10 @@ module Cuttle
     module Report
       module Sections
         # The rate of each run under one load, divided by the median rate of its configuration: a dot for each run and,
-        # below, the interval of the median. The dot of a run that is not valid is hollow, and stays at the edge of the
-        # scale if it is beyond.
+        # below, the interval of the median. The dot of an invalid run is hollow, and is drawn at the edge of the scale
+        # if it lies beyond.
         class Dots < Charts::Rows
-          LEAST = 0.01 # the scale reaches at least this far on both sides
+          LEAST = 0.01 # least extent of the scale on both sides
 
           def initialize(view, load)
             @view = view

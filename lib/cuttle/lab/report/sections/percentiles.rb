@@ -5,8 +5,8 @@ module Cuttle
     module Report
       module Sections
         # Response times by percentile under one load, all valid runs together: a panel for each group of
-        # configurations, with the others in grey behind it. A curve ends where fewer than ten values lie beyond:
-        # further out it would show chance.
+        # configurations, with the others in grey behind it. A curve ends where fewer than ten values lie beyond,
+        # because its rest would be chance.
         class Percentiles
           def initialize(view, load)
             @view = view

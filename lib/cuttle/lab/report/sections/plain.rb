@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Report
-      # The sections that list what the results file says.
+      # The sections that list data from the results file.
       module Sections
         register "warnings", "Warnings", at: 20 do |view|
           items = view.warnings.map do |warning|
@@ -29,7 +29,7 @@ module Cuttle
           table("Configurations without a run", %w[configuration reason], rows)
         end
 
-        # What differs comes first.
+        # Differences come first.
         register "fairness", "Fairness", at: 140 do |view|
           rows = (view.results.fairness || []).sort_by { |each| each["same"] ? 1 : 0 }.map do |each|
             [each["what"], each["same"] ? "the same" : tag(:strong, "differs", class: "bad"), each["detail"].to_s]
@@ -65,7 +65,7 @@ module Cuttle
           end
         end
 
-        # A value of the results file for people. key: the name under which it is there.
+        # A value of the results file as text for readers. key: its key in the file.
         def words(value, key = nil)
           case value
           when true then "yes"

@@ -5,7 +5,7 @@ module Cuttle
     module Report
       module Sections
         # The ratio of each configuration to the base, with its interval: of rates or, under an open loop, of p95s. A
-        # filled mark is a difference, a hollow one is none that could be measured.
+        # filled mark is a difference, a hollow mark means that no difference could be measured.
         module Ratios
           extend Markup
 
@@ -23,7 +23,7 @@ module Cuttle
                                comparisons.map { |each| item(each) }, radius: 4.2).to_html(load.name)
           end
 
-          # The controls come last. Their name is that of the configuration they repeat.
+          # The controls come last. A control has the name of the configuration that it repeats.
           def item(comparison)
             control = comparison.configuration.control_of
             name = control ? "control: #{comparison.baseline.name} by itself" : comparison.configuration.name

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Report
-      # What to run: the answer, before everything else.
+      # The recommended configuration, at the top of the page.
       module Sections
         register "recommendation", "What to run", at: 5 do |view|
           found = Report::Recommendation.new(view)

@@ -8,7 +8,7 @@ module Cuttle
       module Sections
         WORD = %r{\A[\w\-./:=,+@%]+\z} # needs no quotes in a shell
 
-        register "reproduce", "Do it again", at: 160 do |view|
+        register "reproduce", "Repeat it", at: 160 do |view|
           results = view.results
           [tag(:pre, tag(:code, command(results))),
            tag(:p, "The order of the runs follows from the seed, #{results.seed}. Each load lasted " \
@@ -16,7 +16,7 @@ module Cuttle
                    "warm-up. The raw data of every run is in this file, as JSON in the element #{Page::DATA}.")]
         end
 
-        # The command that makes the same lab: the seed is in it.
+        # The command that repeats the lab, with its seed.
         def self.command(results)
           words = results.command || []
           words += ["--seed", results.seed.to_s] unless words.any? { |word| word.start_with?("--seed") }

@@ -40,7 +40,7 @@ module Cuttle
                 view.ranked(load).map { |title, rows| group(view, title, rows, width, most) })
           end
 
-          # Rows below their heading, if they have one.
+          # Rows below their heading, if there is one.
           def group(view, title, rows, width, most)
             heading = tag(:tr, tag(:th, title, colspan: width, scope: "rowgroup"), class: "group") if title
             [heading, rows.map { |row| row(view, row, most) }]
@@ -52,7 +52,7 @@ module Cuttle
           end
 
           def name(row)
-            copy = tag(:small, "control: the same again") if row.configuration.control_of
+            copy = tag(:small, "control: repeated") if row.configuration.control_of
             [options(row.configuration.name), copy]
           end
 

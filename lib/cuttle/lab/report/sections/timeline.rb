@@ -23,7 +23,7 @@ module Cuttle
 
           private
 
-          # A line needs two points, and a short run may have too few responses for any.
+          # A line needs two points. A short run may have too few responses for any.
           def drawn
             @runs.keys.select do |each|
               curves(each, "p50").any? { |curve| curve.count { |_, time| time } > 1 }
@@ -35,7 +35,7 @@ module Cuttle
                         description(configuration), @lines[configuration])
           end
 
-          # All panels have one scale.
+          # All panels have the same scale.
           def chart
             @chart ||= (seconds? ? Charts::Timeline : Charts::Lines)
                        .new(@lines.values.flatten, unit: unit, log: true, even: true, &Numbers.method(:tick_time))
@@ -91,8 +91,8 @@ module Cuttle
         end
 
         register "over-time", "Response times over time", at: 80,
-                 lead: "The p50 is solid, the p99 dashed. A line is a run, second by second: a line that rises or " \
-                       "falls is a server that was not warm yet, and a line apart from the others is a bad start. If " \
+                 lead: "The p50 is solid, the p99 dashed. A line is a run, second by second. If it rises or " \
+                       "falls, the server was not warm yet. If it lies apart from the others, the start was bad. If " \
                        "runs are too short for that, a line goes from round to round." do |view|
           by_load(view) { |load| Timeline.new(view, load).to_html }
         end

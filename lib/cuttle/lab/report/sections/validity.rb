@@ -4,12 +4,12 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # The reasons to doubt the figures: runs that don't count, marks on those that do, and the proof that each
-        # server ran with the settings it was given.
+        # The reasons to doubt the figures: invalid runs, marks on valid runs, and the proof that each server ran with
+        # the given settings.
         module Validity
           extend Markup
 
-          REPEATED = "others had the servers' cores, or these were slow"
+          REPEATED = "because other programs used the servers' cores, or these cores were slow"
           PROOFS = "Proof that settings took effect"
 
           module_function
@@ -25,8 +25,8 @@ module Cuttle
             repeated = runs.count { |run| run["repeated"] }
             sentences = ["#{runs.count(&:valid?)} of #{Units.plural(runs.length, "run")} are valid."]
             sentences << "#{Units.plural(unsteady, "run")} did not become steady in the warm-up." if unsteady.positive?
-            sentences << "#{Units.plural(unknown, "run")} had too few responses in it to tell." if unknown.positive?
-            sentences << "#{Units.plural(repeated, "run")} made again: #{REPEATED}." if repeated.positive?
+            sentences << "#{Units.plural(unknown, "run")} had too few responses to show that." if unknown.positive?
+            sentences << "#{Units.plural(repeated, "run")} repeated, #{REPEATED}." if repeated.positive?
             tag(:p, sentences.join(" "))
           end
 
@@ -42,7 +42,7 @@ module Cuttle
               [name.to_s.tr("_", " "), view.name_of_load(load), who(view, found.map(&:last)), found.length.to_s,
                found.first.first["text"].to_s]
             end
-            header = ["mark", "load", "configurations", "runs", "what the first one says"]
+            header = ["mark", "load", "configurations", "runs", "text of the first one"]
             Sections.table("Marks on valid runs", header, rows)
           end
 
@@ -53,7 +53,7 @@ module Cuttle
             ids.map { |id| view.name_of_configuration(id) }.join(", ")
           end
 
-          # A row for each configuration, load and text, with the rounds that it is about.
+          # A row for each configuration, load and text, with the rounds concerned.
           def grouped(view, runs)
             rounds = runs.each_with_object({}) do |run, found|
               yield(run).each { |text| (found[[run.configuration, run.load, text]] ||= []) << (run.block + 1) }

@@ -6,7 +6,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # A server that knows nothing of Rack: a program of ours, PROGRAM, runs it with an adapter for a Rack app. The
+        # A server without Rack support: PROGRAM, one of the lab's programs, runs it with an adapter for a Rack app. The
         # app is loaded before the server forks.
         class Adapted < Peer
           LOAD = 'require "rack"; APP = Array(Rack::Builder.parse_file(ARGV.shift)).first; load ARGV.shift'
@@ -15,7 +15,7 @@ module Cuttle
           def workers = ANY
           def keeps_alive = [false]
 
-          # arguments(setup): those of the program.
+          # arguments(setup): the program's arguments.
           def command(setup)
             [setup.ruby || RbConfig.ruby, "-e", LOAD, setup.app, self.class::PROGRAM, *arguments(setup)]
           end

@@ -4,9 +4,9 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Agoo's option for threads only concerns its own kind of apps. A rackup file is always run by one thread.
+        # Agoo's option for threads concerns only its own kind of apps. One thread always runs a rackup file.
         class Agoo < Peer
-          # It requires logger, which is no default gem of Ruby 4.
+          # Agoo requires logger, which is not a default gem of Ruby 4.
           def gems = %w[agoo rack logger]
 
           def arguments(setup)

@@ -4,14 +4,14 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # This Cuttle, started as a user would start it. It prints its settings.
+        # This Cuttle, started as a user starts it. It prints its settings.
         class Cuttle < Peer
           EXECUTABLE = "#{ROOT}/exe/cuttle"
 
-          # A model with this end is the engine with --threads auto, which has no number to hold threads against.
+          # The suffix of the models with --threads auto. They have no number of threads to prove.
           AUTO = "-auto"
 
-          # The app must be made for ractors.
+          # Models that need an app made for ractors.
           def variants
             Engines.names.select { |name| Engines.traits(name).ractors? } +
               Engines.names.select { |name| Engines.traits(name).adaptive? }.map { |name| "#{name}#{AUTO}" }
@@ -29,10 +29,10 @@ module Cuttle
 
           def copies(model, number) = traits(model).ractors? ? "--ractors #{[number, 1].max}" : super
 
-          # Constant (see listeners.rb).
+          # Always the same number (see listeners.rb).
           def backlog(_setup) = 1024
 
-          # The mould is a child of the leader too.
+          # The mould is also a child of the leader, so titles identify the workers.
           def worker_title = /\Acuttle: worker /
 
           def thread_name = /\Acuttle \d+\z/
@@ -44,19 +44,19 @@ module Cuttle
             traits.thread_per_connection? ? (0..) : (1..)
           end
 
-          # Without a bound: fibers has a fiber for each request, threads 0 a thread for each connection, auto
-          # what helps.
+          # Nil for models without a bound: fibers has a fiber for each request, threads 0 a thread for each connection,
+          # and auto as many threads as help.
           def slots(setup)
             super unless traits(setup.model).fibers? || setup.threads.zero? || auto?(setup.model)
           end
 
-          # A clone's gems may be in its own bundle.
+          # In a clone, the gems may be in the clone's own bundle.
           def environment(_setup)
             gems = Dir["#{ROOT}/vendor/bundle/ruby/#{RbConfig::CONFIG["ruby_version"]}"].first
             gems ? { "GEM_PATH" => "#{gems}:" } : {}
           end
 
-          # uri: where to listen.
+          # uri: the address to listen on.
           def command(setup, uri = "tcp://#{address(setup)}")
             [*interpreter(setup), "-I#{ROOT}/lib", EXECUTABLE, "serve", "-b", uri,
              "-e", "production", *model(setup), *copies(setup.model, setup.workers).split, *pool(setup),
@@ -65,14 +65,14 @@ module Cuttle
 
           private
 
-          # Models of threads alone, which every Ruby has.
+          # The models that use only threads, which every Ruby has.
           def threaded
             Engines.names.reject { |name| Engines.traits(name).then { |traits| traits.fibers? || traits.ractors? } }
           end
 
           def interpreter(setup) = [setup.ruby || RbConfig.ruby]
 
-          # With --like the engine is not given; what it prints proves that the model is the one that was asked for.
+          # With --like, no engine is given. The engine that Cuttle prints proves the model.
           def model(setup)
             setup.like ? ["--like", setup.like] : ["--engine", engine(setup.model)]
           end
@@ -90,20 +90,20 @@ module Cuttle
           def settings(server)
             setup = server.setup
             said = server.output[/^  engine +(\S+)$/, 1]
-            [Proof.same("engine", engine(setup.model), said, "its own word"), (auto(server) if auto?(setup.model)),
+            [Proof.same("engine", engine(setup.model), said, "as it reports"), (auto(server) if auto?(setup.model)),
              *(setup.threads.zero? || traits(setup.model).ractors? ? [processes(server)] : super)].compact
           end
 
           def auto(server)
-            Proof.same("threads", "auto", server.output[/^  threads +(\S+)/, 1], "its own word")
+            Proof.same("threads", "auto", server.output[/^  threads +(\S+)/, 1], "as it reports")
           end
 
-          # Ractors are threads of the system's, or several of them one.
+          # Ractors are native threads, or several ractors share one.
           def processes(server)
             return super unless traits(server.setup.model).ractors?
 
             said = server.output[/^  ractors +(\d+)$/, 1].to_i
-            Proof.same("ractors", server.setup.processes, said, "its own word")
+            Proof.same("ractors", server.setup.processes, said, "as it reports")
           end
         end
       end

@@ -12,7 +12,7 @@ module Cuttle
           def fibers? = true
           def slots(_setup) = nil
 
-          # -c serves HTTP/1.1 without TLS; --forked and -n: processes.
+          # -c: HTTP/1.1 without TLS. --forked and -n: processes.
           def arguments(setup)
             ["falcon", "serve", "-b", "http://#{address(setup)}", "--forked", "-n", setup.workers.to_s, "-c", setup.app]
           end

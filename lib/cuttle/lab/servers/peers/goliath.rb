@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # An evented API server with a fiber for each request. Its apps are classes of its own, so the rackup file is
-        # mounted in such a class.
+        # An evented API server with a fiber for each request. Its apps are subclasses of its own class, so the lab
+        # mounts the rackup file in such a class.
         class Goliath < Peer
           def gems = %w[goliath rack:<2]
 
@@ -26,7 +26,7 @@ module Cuttle
             ["ruby", program, "-a", "127.0.0.1", "-p", setup.port.to_s, "-e", "production"]
           end
 
-          # It is a program of ours, not one of a gem.
+          # The command is one of the lab's programs, not a gem's.
           def command(setup)
             [setup.ruby || RbConfig.ruby, *arguments(setup).drop(1)]
           end

@@ -10,11 +10,11 @@ module Cuttle
       module Peers
         # Several Cuttle servers, each alone on its own socket, behind Debian's HAProxy, as behind a platform's router.
         # A worker is such a server: hybrid, or single if it has one thread. The models are ways to distribute requests;
-        # none of them knows which server is busy with what.
+        # none of them knows how busy a server is inside.
         #
-        # HAProxy opens a connection to a server for each request, whatever the client does. A persistent connection
-        # would occupy a server with one slot, and other requests would wait in HAProxy. So requests wait in the backlog
-        # of the server that they were sent to.
+        # HAProxy opens a connection to a server for each request, whether or not the client keeps its own. A persistent
+        # connection would occupy a server with one slot, and other requests would wait in HAProxy. This way, requests
+        # wait in the backlog of their server.
         class Haproxy < Peer
           PROGRAM = "#{__dir__}/haproxy/router_program.rb"
           CACHED = "cached" # a variant: leastconn, with HAProxy's cache before it
@@ -59,7 +59,7 @@ module Cuttle
 
           private
 
-          # The setup of one server of several.
+          # The setup of one of the servers.
           def alone(setup)
             setup.dup.tap do |each|
               each.model = engine(setup)
@@ -97,7 +97,7 @@ module Cuttle
           end
 
           def cache(server, statistics)
-            Proof.same("cache", server.setup.model == CACHED, statistics.cache?, "its own word")
+            Proof.same("cache", server.setup.model == CACHED, statistics.cache?, "as it reports")
           end
 
           def servers(server, statistics)
@@ -107,17 +107,17 @@ module Cuttle
 
           def engines(server)
             said = server.output.scan(/^  engine +(\S+)$/).flatten.uniq
-            Proof.same("engine", engine(server.setup), said.join(", "), "the servers' own word")
+            Proof.same("engine", engine(server.setup), said.join(", "), "as the servers report")
           end
 
           # HAProxy's configuration: one thread, one address, servers on Unix sockets.
           #
-          #   no checks       they would be extra requests, and find nothing: a server that ends also ends the run
-          #   no maxconn of a server    HAProxy would hold requests back and give them to a free server, as one
-          #                   queue for all
+          #   no checks       they would be additional requests, and find nothing: a server that ends also ends the run
+          #   no maxconn for a server   HAProxy would hold requests back and give them to a free server, like one queue
+          #                   for all
           class Configuration
-            # Model => its algorithm. HAProxy's "random" draws two servers and takes the less busy one. A router without
-            # knowledge draws one.
+            # Model => its algorithm. HAProxy's "random" draws two servers and takes the less busy one. "random(1)"
+            # draws one, like a router without knowledge of its servers.
             BALANCE = { "random" => "random(1)", "roundrobin" => "roundrobin", "leastconn" => "leastconn",
                         CACHED => "leastconn" }.freeze
             CONNECTIONS = 4000
@@ -146,7 +146,7 @@ module Cuttle
               @setup.model == CACHED
             end
 
-            # httpclose also ends a client's connection after its request.
+            # httpclose also closes a client's connection after its request.
             def global
               <<~TEXT
                 global
@@ -180,12 +180,13 @@ module Cuttle
             end
           end
 
-          # What a running HAProxy says on its control socket. It is asked once; the answers are nil if it says nothing.
+          # What a running HAProxy reports on its control socket. It is asked once; the answers are nil if it reports
+          # nothing.
           class Statistics
-            # HAProxy names only the algorithms that had a name when this output was written.
+            # HAProxy's output names only the algorithms that existed when the output was designed.
             NAMELESS = "unknown"
 
-            # Whether its name for an algorithm means +wanted+.
+            # Whether HAProxy's name for an algorithm means +wanted+.
             def self.means?(said, wanted)
               name = wanted[/\w+/]
               said == name || (said == NAMELESS && name == "random")

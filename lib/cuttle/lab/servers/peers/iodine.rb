@@ -10,7 +10,7 @@ module Cuttle
           def threads = ANY
           def leader_serves? = true
 
-          # One thread writes, and the first one waits for the pool to end. A single thread needs neither.
+          # One thread writes, and the first one waits for the pool to end. A process with a single thread has neither.
           def own_threads(setup) = setup.threads > 1 ? 2 : 1
 
           def arguments(setup)
@@ -20,7 +20,7 @@ module Cuttle
 
           private
 
-          # One process without workers is -w 0 since 0.8; before, that was a process for each core.
+          # Since 0.8, -w 0 is one process without workers. Before, it was a process for each core.
           def forks(setup)
             Gem::Version.new(version) < Gem::Version.new("0.8") ? setup.processes : setup.workers
           end

@@ -14,7 +14,7 @@ module Cuttle
           # The first thread, and the one that reads and writes.
           def own_threads(_setup) = 2
 
-          # Puts its pid file there, not into the app's directory.
+          # Puts Itsi's pid file there, not into the app's directory.
           def environment(setup)
             super.merge("ITSI_SERVER_PID_DIR" => File.dirname(setup.log))
           end

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Its workers are ractors of one process, or threads for apps that can't be shared. It prints what it has.
+        # Its workers are ractors of one process, or threads if the app is not shareable. It prints its settings.
         class Kino < Peer
           SHAPE = /^- mode: +(?<mode>\w+), (?<workers>\d+) workers? × (?<threads>\d+) threads?$/
 
@@ -25,13 +25,13 @@ module Cuttle
           def settings(server)
             setup = server.setup
             [["mode", setup.model], ["workers", setup.processes], ["threads", setup.threads]].map do |name, wanted|
-              Proof.same(name, wanted.to_s, said(server)[name], "its own word")
+              Proof.same(name, wanted.to_s, said(server)[name], "as it reports")
             end
           end
 
           def processes(server)
             Proof.same("workers", server.setup.processes.to_s, said(server)["workers"],
-                       "its own word")
+                       "as it reports")
           end
 
           # Setting => value.

@@ -6,7 +6,7 @@ module Cuttle
       module Peers
         # The server from which Thin, Unicorn and Puma descend. It has a thread for each connection, as WEBrick has.
         class Mongrel < Webrick
-          # Its extension is older than its compiler's warnings.
+          # Newer compilers warn about its extension.
           def gems = %w[mongrel:1.2.0.pre2 rack:<2]
           def bundled? = false
           def build_flags = %w[-- --with-cflags=-O2\ -Wno-error=format-security]

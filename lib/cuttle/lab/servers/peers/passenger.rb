@@ -9,9 +9,9 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Debian's Passenger. The processes that run the app are its grandchildren; their titles identify them. By
-        # default it caches responses that allow it, which would be an unfair lead, so the cache is off except in the
-        # variant for it. (Its option for the backlog crashes Debian's version.)
+        # Debian's Passenger. Its grandchildren run the app; their titles identify them. By default it caches responses
+        # that allow it, which would be an unfair advantage, so the cache is off except in the variant for it. (Its
+        # option for the backlog crashes Debian's version.)
         class Passenger < Peer
           TURBOCACHED = "turbocached"
 
@@ -32,10 +32,10 @@ module Cuttle
 
           def settings(server)
             cached = Core.of(server.tree)&.configuration&.dig("turbocaching", "effective_value")
-            [*super, Proof.same("cache", server.setup.model == TURBOCACHED, cached, "its core's own word")]
+            [*super, Proof.same("cache", server.setup.model == TURBOCACHED, cached, "as its core reports")]
           end
 
-          # Passenger's process that takes requests, asked on the Unix socket of its administration.
+          # Passenger's process that accepts requests, asked on the Unix socket of its administration.
           class Core
             USER = "ro_admin" # a user who may only read
             DIRECTORIES = ["/tmp", "/var/run/passenger-instreg"].freeze
@@ -48,7 +48,7 @@ module Cuttle
               found && new(found)
             end
 
-            # The core's pid of the instance in that directory, or nil.
+            # The pid of the core of the instance in that directory, or nil.
             def self.pid(directory)
               File.read("#{directory}/core.pid").to_i
             rescue SystemCallError
@@ -59,7 +59,7 @@ module Cuttle
               @directory = directory
             end
 
-            # Its settings by name, as JSON has them; nil if it does not answer.
+            # Its settings by name, from its JSON; nil if it does not answer.
             def configuration
               request = Net::HTTP::Get.new("/config.json")
               request.basic_auth(USER, File.read("#{@directory}/read_only_admin_password.txt").strip)

@@ -16,9 +16,9 @@ module Cuttle
         #                     serve the app
         #   arguments(setup)  its command line: on 127.0.0.1, in production, without a request log, without a cache
         #   workers, threads  the numbers it can have, as Ranges; 0 workers: it does not fork
-        #   copies(model, number)  how so many workers are asked for
-        #   bundled?          whether it can serve an app with a bundle of its own; an old one needs an old Rack
-        #   keeps_alive       what it can do with connections: [true], [false] or both
+        #   copies(model, number)  its option for that number of workers
+        #   bundled?          whether it can serve an app with the app's own bundle; an old server needs an old Rack
+        #   keeps_alive       its possible settings of keep-alive: [true], [false] or both
         #   backlog(setup)    the backlog of its listening socket; nil if it has no option for that
         #   leader_serves?, worker_title, thread_name, own_threads   for the proofs: how to find its processes and
         #                     threads
@@ -45,29 +45,29 @@ module Cuttle
           def bundled? = true
           def keeps_alive = [true]
 
-          # The backlog that its listening socket shall have; nil if it has no option for that.
+          # The required backlog of its listening socket; nil if it has no option for that.
           def backlog(_setup) = nil
 
-          # Whether a fiber answers each request, so that a thread has any number of them.
+          # Whether a fiber answers each request, so that a thread may serve any number of them.
           def fibers? = false
 
-          # Whether its first process serves if only one is asked for. Otherwise the first process supervises.
+          # Whether its first process serves if only one is wanted. Otherwise the first process supervises.
           def leader_serves? = false
 
           # A pattern in the titles of processes that run the app; nil if these are the leader's children.
           def worker_title = nil
 
-          # The name of threads that run the app; nil if they have none and can only be counted. (Ruby names an unnamed
-          # thread after the file that made it, in 15 octets.)
+          # The name of the threads that run the app; nil if they have none and can only be counted. (Ruby names an
+          # unnamed thread after the file that created it, in 15 octets.)
           def thread_name = nil
 
-          # Unnamed native threads of a process beside those that run the app.
+          # Unnamed native threads of a process that don't run the app.
           def own_threads(_setup) = 1
 
           # The oldest Ruby that it runs on.
           def since = "2.0"
 
-          # Why no installation helps here; nil if one does.
+          # Why no installation can help here; nil if one can.
           def unsuited
             "needs Ruby #{since} or newer" if Gem::Version.new(RUBY_VERSION) < Gem::Version.new(since)
           end
@@ -89,7 +89,7 @@ module Cuttle
             IO.popen([executable, "--version"], err: %i[child out], &:read)[/\d+\.\d+[\w.]*/]
           end
 
-          # Whether it has that model or variant. nil means the model of a peer that has only one.
+          # Whether it has that model or variant. nil stands for the model of a peer that has only one.
           def model?(model)
             model.nil? || models.include?(model) || variants.include?(model)
           end
@@ -103,11 +103,11 @@ module Cuttle
             possible = threads_of(setup)
             return "#{title(setup)} has #{some_threads(possible)}" unless possible.cover?(setup.threads)
 
-            "#{name} #{setup.keep_alive ? "closes every" : "can't be told to close each"} connection" unless
+            "#{name} #{setup.keep_alive ? "closes every" : "has no option to close each"} connection" unless
               keeps_alive.include?(setup.keep_alive)
           end
 
-          # Requests in the app at once, over all processes; nil if nothing bounds them.
+          # Requests in the app at once, over all processes; nil if unbounded.
           def slots(setup)
             setup.processes * setup.threads
           end
@@ -133,7 +133,7 @@ module Cuttle
             threads
           end
 
-          # Whether +ruby+ is another Ruby than this one, by whatever path.
+          # Whether +ruby+ is a different Ruby from this one, whatever its path.
           def another?(ruby)
             ruby && File.realpath(ruby) != File.realpath(RbConfig.ruby)
           rescue SystemCallError

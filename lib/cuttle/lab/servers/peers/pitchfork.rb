@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Its workers may be each other's children; their titles identify them.
+        # A worker may be a child of another worker, so titles identify them.
         class Pitchfork < Unicorn
           def gems = %w[pitchfork rack]
           def worker_title = /worker\[\d+\]/

@@ -5,7 +5,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Puma before it changed how it takes connections. Its keep-alive can't be turned off.
+        # Puma 5.6, which takes connections in its former way. Its keep-alive can't be turned off.
         class Puma56 < Puma
           def gems = %w[puma:5.6.9 rack:<3]
           def bundled? = false

@@ -12,7 +12,7 @@ module Cuttle
           def backlog(setup) = setup.backlog
           def thread_name = /\Apuma srv tp \d+\z/
 
-          # Puma has no flag for keep-alive. The file also keeps the app's own config/puma.rb from being read.
+          # Puma has no flag for keep-alive. With this file, Puma does not read the app's own config/puma.rb.
           def arguments(setup)
             config = setup.file("rb", <<~RUBY)
               bind "tcp://#{address(setup)}?backlog=#{setup.backlog}"

@@ -3,7 +3,7 @@
 module Cuttle
   module Lab
     module Servers
-      # Earlier releases of servers. Each is started as its newest one is, but for what is said here.
+      # Earlier releases of servers. Each starts like its newest release, with the differences in this file.
       module Peers
         # The last of series 7.
         class Puma7 < Puma

@@ -4,11 +4,11 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # An evented router of 2007, to which processes that serve one request at a time connect.
+        # An evented router of 2007. Processes that serve one request at a time connect to it.
         class Swiftiply < Adapted
           PROGRAM = "#{__dir__}/adapters/swiftiply_program.rb"
 
-          # Its extensions are older than its compiler's warnings.
+          # Newer compilers warn about its extensions.
           def gems = %w[swiftiply:1.0.0 rack:<2]
           def build_flags = %w[-- --with-cflags=-O2\ -Wno-error=format-security]
 

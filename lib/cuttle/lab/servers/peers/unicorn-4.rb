@@ -7,7 +7,7 @@ module Cuttle
       module Peers
         # The last of the series that was current when the first publication measured it.
         class Unicorn4 < Unicorn
-          # Its own dependency would be the newest Rack, which it cannot read.
+          # Its own dependency would install the newest Rack, which is too new for it.
           LOAD = 'gem "rack", "< 2"; load Gem.bin_path("unicorn", "unicorn")'
 
           def gems = %w[unicorn:4.9.0 rack:<2]

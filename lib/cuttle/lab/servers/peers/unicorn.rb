@@ -4,10 +4,10 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Unicorn, and what its descendants (Pitchfork, Rainbows) share with it: a master that never serves, and a
-        # configuration file.
+        # Unicorn, and the parts that its descendants (Pitchfork, Rainbows) share with it: a master that never serves,
+        # and a configuration file.
         class Unicorn < Peer
-          # It requires logger, which is no default gem of Ruby 4.
+          # Unicorn requires logger, which is not a default gem of Ruby 4.
           def gems = %w[unicorn rack logger]
           def workers = ANY
           def keeps_alive = [false]
@@ -19,7 +19,7 @@ module Cuttle
 
           private
 
-          # -N: without middleware of its own.
+          # -N: without Unicorn's own middleware.
           def flags = %w[-N]
 
           def configuration(setup)

@@ -4,7 +4,7 @@ module Cuttle
   module Lab
     module Servers
       module Peers
-        # Debian's, with a Rack of its own.
+        # Debian's uWSGI, with its own Rack.
         class Uwsgi < Peer
           def gems = %w[rack:<3]
           def bundled? = false

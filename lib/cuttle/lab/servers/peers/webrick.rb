@@ -9,7 +9,7 @@ module Cuttle
 
           def slots(_setup) = nil
 
-          # WEBrick has a thread for each connection, which 0 means. 1 stands for servers that have no option for
+          # WEBrick has a thread for each connection, which 0 stands for. 1 stands for servers without an option for
           # threads.
           def threads = (0..1)
 

@@ -12,7 +12,7 @@ module Cuttle
 
           module_function
 
-          # Of the whole seconds.
+          # Charts over the whole seconds.
           def over_time(result)
             seconds = result.windows.select(&:whole?)
             figures = [rates(seconds), times(result, seconds)].compact
@@ -32,7 +32,8 @@ module Cuttle
             figure("Response times", seconds, lines, log: true, tick: :tick_time, &Numbers.method(:milliseconds))
           end
 
-          # values: { name => values by second }. Nil if none has two for a line. The block makes the text of a value.
+          # values: { name => values by second }. Nil if no name has two values, which a line needs. The block formats a
+          # value.
           def figure(title, seconds, values, log:, tick:, &text)
             values = values.select { |_, each| each.compact.length > 1 }
             return if values.empty?
@@ -43,12 +44,12 @@ module Cuttle
                             .panel(title, "#{title} over time", "By second: #{spans.join(", ")}.", lines)
           end
 
-          # In the middle of each second.
+          # Points are in the middle of each second.
           def points(seconds, values)
             seconds.zip(values).map { |second, value| Charts::Series::Point.new((second.from + second.to) / 2, value) }
           end
 
-          # Of response times and, in an open loop, service times.
+          # Curves of response times and, in an open loop, service times.
           def percentiles(result)
             curves = { "response" => result.latency, "service" => (result.service if result.open?) }.compact
             lines = curves.map { |name, histogram| Charts::Percentiles.line(name, Histograms.curve(histogram)) }

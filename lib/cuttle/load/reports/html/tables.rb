@@ -4,13 +4,13 @@ module Cuttle
   module Load
     module Reports
       module Html
-        # The page's tables. They are narrow: a row for each percentile, and few columns.
+        # The page's tables. They are narrow: few columns, and a row for each percentile.
         module Tables
           extend Report::Markup
 
           ENTRY = [50, 95, 99].freeze # percentiles by request
 
-          HIDDEN = %w[schedule mix url].freeze # settings that the page says elsewhere, or that are long
+          HIDDEN = %w[schedule mix url].freeze # settings that the page shows elsewhere, or that are long
 
           module_function
 
@@ -63,14 +63,14 @@ module Cuttle
         end
 
         register "validity", "Validity", at: 10 do |result|
-          next tag(:p, "There are no marks against these figures.") if result.marks.empty?
+          next tag(:p, "There are no warnings.") if result.marks.empty?
 
           tag(:ul, result.marks.map { |mark| tag(:li, mark.text) }, class: "warnings")
         end
 
         register("times", "Times", at: 40,
-                 lead: "Response times run from the time that a request was meant for, service times from its " \
-                       "sending. A percentile is left out where fewer than ten values lie beyond it.") do |result|
+                 lead: "Response times are from the intended time of a request, service times from its sending. A " \
+                       "percentile is left out if fewer than ten values lie beyond it.") do |result|
           Tables.times(result)
         end
 

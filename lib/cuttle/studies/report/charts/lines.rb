@@ -4,9 +4,9 @@ module Cuttle
   module Studies
     module Report
       module Charts
-        # A metric against connections or the offered rate, with at most five lines in a panel. A panel of a publication
-        # has one line for each time it was measured: ours, the server of then, and the published ones. A panel of a
-        # question has what the question compares.
+        # A metric against connections or the offered rate, with at most five lines in a panel. The panel of a published
+        # row has a line for each measurement: Cuttle's, the original server's, and the published one. The panel of a
+        # question has the lines that the question compares.
         module Lines
           CHART = Cuttle::Report::Charts::Lines
           MOST = 5
@@ -42,12 +42,12 @@ module Cuttle
             end
           end
 
-          # A published range stands for its middle.
+          # The middle represents a published range.
           def middle(number)
             number.is_a?(Array) ? number.sum / 2 : number
           end
 
-          # Curves of one id share a panel, as many as a reader can tell apart.
+          # Curves with one id share a panel, as many as a reader can distinguish.
           def of_questions(curves, table)
             groups = curves.group_by { |curve| [curve.id, Curves.unit(curve.condition)] }
             groups.flat_map do |(id, unit), members|
@@ -58,7 +58,7 @@ module Cuttle
             end
           end
 
-          # What tells a curve from the others.
+          # The text that distinguishes a curve from the others.
           def name(curve, members)
             alike = members.select { |each| each.name == curve.name }
             server = curve.condition.name if alike.length > 1 || curve.name.empty?
@@ -70,7 +70,7 @@ module Cuttle
             line(name, metric, Curves.unit(condition), estimates)
           end
 
-          # points: [level, value, low, high] each; all but the level may be nil.
+          # points: an Array of [level, value, low, high]; all but the level may be nil.
           def line(name, metric, unit, points)
             points = points.select { |_, value| value&.positive? }.map do |level, value, low, high|
               text = "#{name}, #{level} #{unit}: #{Figures.text(metric, value)}"
@@ -79,7 +79,7 @@ module Cuttle
             CHART::Line.new(name, points)
           end
 
-          # A panel, or nil if there is nothing to draw. unit: of the levels.
+          # A panel, or nil if there is nothing to draw. unit: the unit of the levels.
           def figure(title, metric, unit, lines)
             lines = lines.reject { |line| line.points.empty? }.first(MOST)
             levels, values = lines.flat_map(&:points).then { |points| [points.map(&:x).uniq, points.map(&:y)] }

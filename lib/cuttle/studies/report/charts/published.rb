@@ -6,7 +6,7 @@ module Cuttle
       module Charts
         # One metric of each row, divided by the published number.
         module Published
-          SERVERS = ["our core", "the server of then"].freeze # by slot
+          SERVERS = ["our core", "the original server"].freeze # by slot
 
           module_function
 
@@ -37,7 +37,7 @@ module Cuttle
           end
         end
 
-        # A mean only if there is no median.
+        # Shows a mean only if there is no median.
         register "published", at: 20 do |table, _, rows|
           metrics = table.metrics.select { |metric| table.published?(metric) }
           metrics -= ["mean"] if metrics.include?("p50")

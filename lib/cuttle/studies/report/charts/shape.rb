@@ -4,18 +4,18 @@ module Cuttle
   module Studies
     module Report
       module Charts
-        # The shape of a study in one figure: what was published against ours, each row divided by the (geometric) mean
-        # of its kind. Absolute numbers differ between machines; where the marks of a row meet, the shape is the same.
+        # The shape of a study in one figure: published and measured values, each divided by the geometric mean of its
+        # kind. Absolute numbers differ between machines. Where the marks of a row coincide, the shape is the same.
         class Shape < Cuttle::Report::Charts::Ratios
-          METRICS = %w[rate p50 p90].freeze # the first of them that was published
-          MANY = 40 # rows that a figure has room for
-          LEAST = 3 # rows have no shape below
+          METRICS = %w[rate p50 p90].freeze # the first one that was published is shown
+          MANY = 40 # most rows in a figure
+          LEAST = 3 # fewer rows have no shape
           NAMES = { 1 => "published", 0 => "ours" }.freeze # by slot
 
-          # The values of a row by the means of all.
+          # A row's values, divided by the means of all rows.
           Pair = Struct.new(:published, :ours)
 
-          # A figure, or nil if there is nothing to draw. rows: Rows::Row each.
+          # A figure, or nil if there is nothing to draw. rows: an Array of Rows::Row.
           def self.figure(table, curves, others)
             metric = METRICS.find { |name| table.published?(name) } or return
             rows = table.rows.length > MANY ? curves.map { |curve| curve.points.last.last } + others : table.rows
@@ -24,7 +24,7 @@ module Cuttle
             new(metric, compared).to_html if compared.length >= LEAST
           end
 
-          # values: Reproduction each, with both numbers.
+          # values: an Array of Reproduction, with both numbers.
           def initialize(metric, values)
             title = "#{Figures.title(metric)}: the shape, published against ours"
             pairs = values.map { |value| [value.ours.value / value.ratio, value.ours.value] }

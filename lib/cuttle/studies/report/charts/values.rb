@@ -4,9 +4,9 @@ module Cuttle
   module Studies
     module Report
       module Charts
-        # One metric of the rows for which nothing was published, with intervals.
+        # One metric of the rows without published numbers, with intervals.
         class Values < Cuttle::Report::Charts::Rows
-          # rows: Rows::Row each.
+          # rows: an Array of Rows::Row.
           def initialize(metric, rows)
             @metric = metric
             rows = rows.select { |row| shown?(row.value(metric)) }
@@ -30,8 +30,8 @@ module Cuttle
             Figures.title(@metric)
           end
 
-          # The parts of each row's name that are not the same for all rows. If a question's columns tell its rows
-          # apart, they are enough.
+          # The parts of each row's name that differ between rows. If a question's columns distinguish its rows, only
+          # these are shown.
           def names(rows)
             enough = rows.map(&:settings).uniq.length == rows.length
             parts = rows.map { |row| [row.id, row.settings, *([row.server, row.load] unless enough)] }

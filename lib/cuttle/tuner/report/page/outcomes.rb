@@ -4,7 +4,7 @@ module Cuttle
   module Tuner
     module Report
       module Page
-        # What settings do under the demand: a table, and a chart of each figure that decides.
+        # The settings' figures under the demand: a table, and a chart of each figure that decides.
         class Outcomes
           include Markup
 
@@ -47,8 +47,8 @@ module Cuttle
         end
 
         register "settings", "Settings", at: 20,
-                 lead: "The cheapest comes first. Below a figure is its interval: 95% where it was measured, 90% " \
-                       "where it is predicted." do |advice|
+                 lead: "The cheapest comes first. Below each figure is its interval: 95% if the figure was measured, " \
+                       "90% if it is predicted." do |advice|
           outcomes = Outcomes.new(advice)
           [outcomes.table, outcomes.charts]
         end

@@ -2,10 +2,10 @@
 
 require "stringio"
 
-# What a Rack app needs on a server that knows nothing of Rack: a request's head becomes an env, and the app's answer a
-# response that closes its connection. It serves requests without a body, which is all that a lab asks of it.
+# Adapts a Rack app to a server without Rack support: turns a request's head into an env, and the app's answer into a
+# response that closes its connection. It supports only requests without a body, which is enough for a lab.
 class Adapter
-  ENDING = "\r\n\r\n" # of a head
+  ENDING = "\r\n\r\n" # the end of a head
   ENV = { "SCRIPT_NAME" => "", "SERVER_NAME" => "127.0.0.1", "SERVER_PROTOCOL" => "HTTP/1.1",
           "rack.version" => [1, 3], "rack.url_scheme" => "http", "rack.errors" => $stderr,
           "rack.multithread" => false, "rack.multiprocess" => true, "rack.run_once" => false }.freeze
@@ -15,7 +15,7 @@ class Adapter
     @env = ENV.merge("SERVER_PORT" => port.to_s).freeze
   end
 
-  # [status, headers, the body's text] of the app's answer to a head.
+  # [status, headers, text of the body]: the app's answer to a head.
   def answer(head)
     status, headers, body = @app.call(env(head))
     [status, headers, body.to_enum.to_a.join]
@@ -23,7 +23,7 @@ class Adapter
     body.close if body.respond_to?(:close)
   end
 
-  # The same as a response.
+  # The answer as the octets of a response.
   def response(head)
     status, headers, text = answer(head)
     fields = headers.map { |name, value| "#{name}: #{value}\r\n" }.join

@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The process that a lab starts as "serverengine": with APP loaded, and PORT BACKLOG WORKERS LOG.
-# ServerEngine is a framework for servers of any protocol: it forks workers and supervises them, and each runs what it
-# is given. Here each takes one connection at a time from a listening socket that all share, as in its documentation.
+# The process that a lab starts as "serverengine": with APP loaded, and the arguments PORT BACKLOG WORKERS LOG.
+# ServerEngine is a framework for servers of any protocol: it forks workers, supervises them and runs a given module in
+# each. Here each worker takes one connection at a time from a shared listening socket, as in its documentation.
 
 require "io/wait"
 require "serverengine"
@@ -11,7 +11,7 @@ require_relative "adapter"
 
 PORT, BACKLOG, WORKERS, LOG = ARGV
 
-# In the process that forks the workers.
+# Runs in the process that forks the workers.
 module Listening
   attr_reader :listener
 
@@ -21,9 +21,9 @@ module Listening
   end
 end
 
-# In each worker.
+# Runs in each worker.
 module Serving
-  INTERVAL = 0.1 # seconds until it looks whether it is to stop
+  INTERVAL = 0.1 # seconds between checks whether to stop
 
   def run
     @adapter = Adapter.new(APP, PORT)

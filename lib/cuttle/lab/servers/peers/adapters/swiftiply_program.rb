@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
-# The process that a lab starts as "swiftiply": with APP loaded, and PORT BACKEND_PORT WORKERS FILE.
-# Swiftiply is a router. Backends connect to it, instead of being connected to, and serve one request at a time over
-# that connection. This process becomes the router and has forked the backends; each ends when its router does.
+# The process that a lab starts as "swiftiply": with APP loaded, and the arguments PORT BACKEND_PORT WORKERS FILE.
+# Swiftiply is a router. Backends connect to it, and serve one request at a time over that connection. This process
+# forks the backends and becomes the router. Each backend ends when the router does.
 
 require "swiftcore/Swiftiply/swiftiply_client"
 require "yaml"
@@ -42,7 +42,7 @@ class Backend < SwiftiplyClientProtocol
   end
 end
 
-# Its inactivity limit closes connections that wait for a request, and so ends a backend.
+# The inactivity limit would close connections that wait for a request, and so end a backend.
 SwiftiplyClientProtocol.inactivity_timeout = 0
 Backend.inactivity_timeout = 0
 

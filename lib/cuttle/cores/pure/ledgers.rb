@@ -5,12 +5,12 @@ require "tempfile"
 module Cuttle
   module Cores
     module Pure
-      # The ledgers of all places of a scoreboard (see Cuttle::Ledger), in memory that processes share which are forked
-      # afterwards: a file without a name, mapped. A page of it costs memory once something is written to it. Where Ruby
-      # can't map files (JRuby, which can't fork either) it is memory of this process.
+      # The ledgers of all places of a scoreboard (see Cuttle::Ledger), in memory that this process shares with the
+      # processes that it forks afterwards: a mapped file without a name. A page of it takes memory when something is
+      # written to it. If Ruby can't map files (JRuby, which can't fork either), it is memory of this process only.
       #
-      # Each process writes to its own place only.
-      class Books
+      # Each process writes only to its own place.
+      class Ledgers
         WIDTH = 8 # octets of a number
         ROW = Ledger::BOUNDS.size + 1 # a phase's numbers: the sum of its times, then its buckets
         PLACE = ROW * Ledger::PHASES.size * WIDTH
@@ -29,28 +29,28 @@ module Cuttle
         def initialize(places)
           @places = places
           @lock = Mutex.new
-          @start = places # behind an octet for each place: whether it was ever taken
+          @start = places # after one octet per place: whether it was ever taken
           @memory = quietly { map(@start + places * PLACE) } if defined?(IO::Buffer)
           @numbers = Hash.new(0) unless @memory
         end
 
-        # A process will count at this place.
+        # Marks this place as taken by a process.
         def take(place)
           @memory ? @memory.set_value(:U8, place, 1) : @numbers[place] = 1
         end
 
-        # Counts a request at a place; +phases+ are nanoseconds by phase.
+        # Counts a request at a place. +phases+: nanoseconds by phase.
         def add(place, phases)
           @lock.synchronize do
             phases.each do |phase, nanoseconds|
               row = start(place, phase)
               increase(row, nanoseconds)
-              increase(row + (1 + Books.bucket(nanoseconds)) * WIDTH, 1)
+              increase(row + (1 + Ledgers.bucket(nanoseconds)) * WIDTH, 1)
             end
           end
         end
 
-        # The ledger of these places together, without the phases that this core can't measure.
+        # The sum of the ledgers of these places, without the phases that this core can't measure.
         def read(places)
           (Ledger::PHASES - [:gvl]).to_h do |phase|
             rows = places.filter_map { |place| row(place, phase) if taken?(place) }
@@ -76,7 +76,7 @@ module Cuttle
           file.truncate(size)
           IO::Buffer.map(file, size)
         rescue SystemCallError
-          IO::Buffer.new(size) # no directory for it: then processes don't share it
+          IO::Buffer.new(size) # no directory for the file: processes don't share the memory
         ensure
           file&.close
         end
@@ -86,7 +86,7 @@ module Cuttle
           (@memory ? @memory.get_value(:U8, place) : @numbers[place]) == 1
         end
 
-        # Where a phase's numbers begin.
+        # The offset of a phase's numbers.
         def start(place, phase)
           @start + place * PLACE + Ledger::PHASES.index(phase) * ROW * WIDTH
         end
