@@ -67,6 +67,22 @@ class TestServer < Minitest::Test
     assert_raises(Errno::ECONNREFUSED) { TCPSocket.new("127.0.0.1", server.port) }
   end
 
+  # An app that waited for the stop returned to an engine that did not know of it yet, and took what a worker that stops
+  # leaves to the others.
+  def test_it_serves_until_its_engine_is_told_to_stop
+    server = Cuttle::Server.new(APP).start
+    eventually("its service") { server.serving? }
+    engine = server.instance_variable_get(:@engine)
+    stop = engine.method(:stop)
+    served = nil
+    engine.define_singleton_method(:stop) do |**options|
+      served = server.serving?
+      stop.call(**options)
+    end
+    server.stop
+    assert_equal [true, false], [served, server.serving?]
+  end
+
   def test_a_port_in_use_is_said_by_start
     serving(APP) do |server|
       error = assert_raises(Cuttle::Error) { Cuttle::Server.new(APP, port: server.port).start }

@@ -86,6 +86,7 @@ module Cuttle
       @stop ||= { leave_backlog: leave_backlog }
       @listeners&.unlink unless @stop[:leave_backlog] # before the engine closes the sockets
       @engine&.stop(**@stop)
+      @told = true
     end
 
     # After a stop: sends a Close frame with the status 1001 on each WebSocket that the app has left open, once nothing
@@ -100,9 +101,10 @@ module Cuttle
       @hijacked.told
     end
 
-    # Whether it accepts connections: it runs and was not asked to stop. Any thread may call it.
+    # Whether it accepts connections: it runs, and its engine was not told to stop. So an app that waits for the stop
+    # returns to an engine that takes no more than it has to. Any thread may call it.
     def serving?
-      @serving && !@stop ? true : false
+      @serving && !@told ? true : false
     end
 
     # Returns when a started server has ended.

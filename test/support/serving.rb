@@ -89,14 +89,24 @@ module Serving
     # Gems that JRuby may find: others have C extensions, which it can't load.
     GEMS = JVM ? { "RUBYLIB" => Gem.loaded_specs["rack"].full_require_paths.join(File::PATH_SEPARATOR) } : {}
 
-    # Gems are found by their paths (test_helper.rb). Loading RubyGems would take half of a server's start; +gems+ loads
-    # it, for apps that need it. +under+ is a command that runs this one.
-    def initialize(command, env: {}, chdir: ROOT, paths: PATHS, gems: false, under: [])
+    # The command that runs a script. Gems are found by their paths (test_helper.rb). Loading RubyGems would take half of
+    # a server's start; +gems+ loads it, for apps that need it.
+    def self.ruby(paths: PATHS, gems: false)
+      [*RUBY, *("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
+    end
+
+    # +paths+ and +gems+ as above. +under+ is a command that runs this one. +fork_server+: a ForkServer that starts it.
+    def initialize(command, env: {}, chdir: ROOT, under: [], fork_server: nil, **ruby)
       @directory = Dir.mktmpdir("cuttle")
       @group = Process.getpgrp
-      options = [*("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
-      @pid = spawn({ "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env), *under, *RUBY, *options, *command,
-                   chdir: chdir, in: File::NULL, out: file("out"), err: file("err"))
+      @fork_server = fork_server
+      env = { "WEB_CONCURRENCY" => nil, "PORT" => nil, **GEMS }.merge(env)
+      files = { chdir: chdir, out: file("out"), err: file("err") }
+      @pid = if fork_server
+               fork_server.start(command, env: ENV.to_h.merge(env).compact, **files)
+             else
+               spawn(env, *under, *self.class.ruby(**ruby), *command, in: File::NULL, **files)
+             end
     end
 
     # Waits until it has printed that it serves, or has ended.
@@ -115,7 +125,7 @@ module Serving
     def running?
       return false if @status
 
-      _, @status = Process.wait2(@pid, Process::WNOHANG)
+      @status = @fork_server ? @fork_server.status(@pid) : Process.wait2(@pid, Process::WNOHANG)&.last
       @status.nil?
     end
 
@@ -162,7 +172,7 @@ module Serving
       stop
     rescue StandardError
       [*workers, *moulds, @pid].each { |pid| Process.kill("KILL", pid) } if running?
-      Process.wait(@pid) if running?
+      eventually("its end") { !running? }
       raise
     ensure
       FileUtils.remove_entry(@directory)

@@ -143,10 +143,10 @@ class EngineApp
     "held"
   end
 
-  # The same, but a stop of the worker also ends it.
+  # The same, but a stop of the worker also ends it. It may come as soon as the test knows where the request is.
   def hold_until_stop(gate, _)
-    tell(gate, Process.pid)
     server = ObjectSpace.each_object(Cuttle::Server).find(&:serving?)
+    tell(gate, Process.pid)
     sleep 0.005 until File.exist?("#{gate(gate)}.go") || !server.serving?
     "held"
   end

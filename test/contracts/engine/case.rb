@@ -4,6 +4,7 @@ require "digest/sha2"
 require "monitor"
 require "tmpdir"
 require_relative "../../support/cpu_time"
+require_relative "../../support/fork_server"
 require_relative "../../support/serving"
 require_relative "../../support/wire_client"
 
@@ -20,7 +21,8 @@ module EngineContract
   DEADLINE = Eventually::PATIENCE
 
   # One engine as users run it: the process `cuttle serve`, alone or with two workers, with one core and one poller back
-  # end. Most tests share a server, which the first of them starts.
+  # end. Most tests share a server, which the first of them starts as users do. A ForkServer starts the servers of the
+  # other tests.
   class Case < Minitest::Test
     include Eventually
 
@@ -61,14 +63,30 @@ module EngineContract
 
       # The server that tests share. Several threads of one test may request it first.
       def shared
-        LOCK.synchronize { @shared ||= start.tap { |server| Minitest.after_run { server.finish } } }
+        LOCK.synchronize { @shared ||= start(forked: false).tap { |server| Minitest.after_run { server.finish } } }
       end
 
-      # A new server: the command line's with +flags+, or +script+ with its arguments. +env+: variables.
-      def start(*flags, script: serve(flags), env: {})
-        env = { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core,
-                "RUBYOPT" => (PLATFORM if backend == "nio4r") }.compact.merge(env)
-        Serving::ServingProcess.new(script, env: env).tap(&:wait_until_ready)
+      # A new server: the command line's with +flags+, or +script+ with its arguments. +env+: variables. +forked+: the
+      # fork server starts it, so the test must not depend on what is loaded when.
+      def start(*flags, script: nil, env: {}, forked: script.nil? && ractors.zero?)
+        Serving::ServingProcess.new(script || serve(flags), env: variables.merge(env),
+                                                            fork_server: (fork_server if forked))
+                               .tap(&:wait_until_ready)
+      end
+
+      # nil where Ruby can't fork.
+      def fork_server
+        return if Serving::ServingProcess::JVM
+
+        LOCK.synchronize do
+          @fork_server ||= ForkServer.new(Serving::ServingProcess.ruby, variables, engine, core)
+                                     .tap { |server| Minitest.after_run { server.stop } }
+        end
+      end
+
+      def variables
+        { "CUTTLE_GATES" => gates, "CUTTLE_BACKEND" => backend, "CUTTLE_CORE" => core,
+          "RUBYOPT" => (PLATFORM if backend == "nio4r") }.compact
       end
 
       def serve(flags)

@@ -33,8 +33,7 @@ module EngineContract
 
     # The server took it for a client that does not read, and cut it off.
     def test_a_stream_without_descriptors_waits_for_its_client
-      limited = { "CUTTLE_NOFILE" => Descriptors::LIMIT.to_s }
-      with_server("--write-ahead", "300000", env: limited, said: /\A(#{complaints}|)\z/) do |server|
+      with_server("--write-ahead", "300000", **limited, said: /\A(#{complaints}|)\z/) do |server|
         gate = "#{object_id}-hoard"
         reader = connect(receive_buffer: 4_096)
         reader.ask(get("/stream?1000")) # which loads code
