@@ -40,7 +40,7 @@ class TestStats < Minitest::Test
       2.times { get(process) }
       stats = JSON.parse(get(process).body)
       expected = { "pid" => process.pid, "max_threads" => 4, "busy_threads" => 1, "pool_capacity" => 3, "requests" => 3,
-                   "requests_count" => 3, "backlog" => 0, "running" => 4 }
+                   "requests_count" => 3, "backlog" => 0, "running" => 4, "auto_threads" => 0 }
       assert_equal expected, stats.slice(*expected.keys)
       assert_equal "{}", get(process, "/child").body, "a child that the app forked serves nothing"
     end
@@ -64,8 +64,15 @@ class TestStats < Minitest::Test
           get(server)
           stats = eventually("rest") { Cuttle::Stats.of(server).then { |found| found if found[:busy_threads].zero? } }
         end
-        assert_equal [threads, capacity, 1], stats.values_at(:max_threads, :pool_capacity, :requests_count), engine
+        assert_equal [threads, capacity, 1, 0],
+                     stats.values_at(:max_threads, :pool_capacity, :requests_count, :auto_threads), engine
       end
+  end
+
+  def test_threads_auto
+    serving(->(_env) { [200, {}, []] }, threads: "auto") do |server|
+      assert_equal 1, Cuttle::Stats.of(server).fetch(:auto_threads)
+    end
   end
 
   def test_without_a_limit_of_threads

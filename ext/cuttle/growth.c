@@ -51,7 +51,6 @@ static bool weigh(struct cuttle_growth *growth, bool free, uint64_t now)
 {
 	bool enough;
 
-	growth->next = now + interval(growth);
 	growth->evidence += free ? FOR : -AGAINST;
 	enough = growth->evidence >= ENOUGH;
 	if (!enough && growth->evidence > TOO_LITTLE)
@@ -89,9 +88,9 @@ static void look(struct cuttle_loop *loop, uint64_t now)
 	used = (double)(cpu - growth->cpu);
 	growth->since = now;
 	growth->cpu = cpu;
-	if (!since) {
-		growth->next = now + LEAST;
-	} else if (used >= USED * share(loop) * (double)(now - since)) {
+	if (!since)
+		return;
+	if (used >= USED * share(loop) * (double)(now - since)) {
 		weigh(growth, false, now);
 	} else {
 		growth->due = true;
@@ -105,15 +104,18 @@ int64_t cuttle_growth_look(struct cuttle_loop *loop, uint64_t now)
 
 	if (!growth->wanted)
 		return -1;
-	if (!growth->awaited || growth->due)
-		return (int64_t)LEAST; /* that thread is on its way */
-	if (now >= growth->next && !starved(loop)) {
-		growth->since = 0;
-		return QUIET;
+	if (now >= growth->next) {
+		if (!starved(loop)) {
+			growth->since = 0;
+			return QUIET;
+		}
+		growth->next = now + interval(growth);
+		if (!growth->awaited)
+			weigh(growth, false, now); /* that thread still waits for the GVL */
+		else if (!growth->due)
+			look(loop, now);
 	}
-	if (now >= growth->next)
-		look(loop, now);
-	return growth->next > now ? (int64_t)(growth->next - now) : (int64_t)LEAST;
+	return (int64_t)(growth->next - now);
 }
 
 bool cuttle_growth_judge(struct cuttle_loop *loop, bool free, int running, uint64_t now)

@@ -160,6 +160,9 @@ module Cuttle
       @threads || settings.threads
     end
 
+    # Whether the engine starts threads as they help (--threads auto).
+    def auto_threads? = threads.is_a?(Engines::Auto)
+
     # The keywords for the engine.
     def for_engine
       { **settings.for_engine, threads: threads }

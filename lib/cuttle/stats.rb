@@ -30,6 +30,7 @@ module Cuttle
       #   backlog         complete requests that wait for a thread
       #   running         threads that run the app
       #   max_threads     as many there may be; nil if there is no limit
+      #   auto_threads    1 if they are started as they help (--threads auto), otherwise 0
       #   busy_threads    requests in the app
       #   pool_capacity   as many more requests the app would get at once; nil if there is no limit
       #   requests_count  requests since the start
@@ -39,6 +40,7 @@ module Cuttle
         capacity = finite(server.settings.traits.capacity(**server.for_engine))
         {
           backlog: stats.fetch(:ready, 0), running: stats.fetch(:threads, 0), max_threads: max_threads(server),
+          auto_threads: server.auto_threads? ? 1 : 0,
           busy_threads: busy, pool_capacity: capacity && [capacity - busy, 0].max,
           requests_count: stats.fetch(:requests, 0), **stats
         }

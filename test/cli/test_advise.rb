@@ -43,17 +43,32 @@ class TestAdvise < Minitest::Test
     end
   end
 
-  # The server does not say that it has them.
   def test_threads_auto
-    served("-w", "1", "-t", "auto", "--max-threads", "7", arguments: %w[--threads auto --json]) do |out, err, _|
+    served("-w", "1", "-t", "auto", "--max-threads", "7", arguments: %w[--json]) do |out, err, _|
       advice = JSON.parse(out)
       assert_equal({ "engine" => "hybrid", "workers" => 1, "threads" => "auto", "max_threads" => 7 },
                    advice.dig("present", "setting"))
       assert_operator advice.dig("present", "stand_in", "threads"), :<=, 7
-      refute_includes err, "--threads auto"
+      refute_includes err, "-t auto"
     end
-    served("-w", "1", "-t", "auto") { |_, err, _| assert_match(/if it runs with -t auto, give --threads auto$/, err) }
-    served("-w", "1", "-t", "2") { |_, err, _| refute_includes err, "--threads auto" }
+  end
+
+  def test_an_engine_that_the_server_can_not_have
+    serving_process("-S", @state, "-t", "auto", "--control-url", "auto", chdir: @directory) do
+      _out, err, status = advise("-S", @state, "--engine", "threads")
+      assert_equal 2, status
+      assert_match(/--engine threads: the server runs with -t auto, which that engine doesn't have$/, err)
+      refute_includes err, "watching"
+    end
+  end
+
+  def test_an_older_server_does_not_say_whether_it_has_threads_auto
+    older = "Cuttle::Stats.singleton_class.prepend(Module.new { def of(server) = super.except(:auto_threads) })"
+    File.write("#{@directory}/config.ru", "#{older}\n#{APP}")
+    served("-w", "1", "-t", "2:2", arguments: %w[--json]) do |out, err, _|
+      assert_equal 2, JSON.parse(out).dig("present", "setting", "threads")
+      assert_match(/doesn't say whether it runs with -t auto: its limit of threads counts as their number$/, err)
+    end
   end
 
   # How many connections threads hold can't be seen, so each is assumed to hold one.
@@ -81,7 +96,7 @@ class TestAdvise < Minitest::Test
 
   def test_wrong_usage
     [%w[--for soon], %w[--cores x], %w[--db-connections x], %w[--queue-p99 x], %w[app.ru],
-     %w[-S x --engine none], %w[-S x --threads 5], %w[-S x --engine threads --threads auto]].each do |arguments|
+     %w[-S x --engine none]].each do |arguments|
       assert_equal 2, advise(*arguments).last, arguments.join(" ")
     end
   end

@@ -38,6 +38,17 @@ class TestMetricsOfServers < Minitest::Test
       serve("-w", workers.to_s, "--core", "pure", "--worker-timeout", "0.3") do |process|
         2.times { get(process) }
         eventually("the requests") { metrics["cuttle_requests_total"].value == 2 }
+        assert_equal [0], metrics["cuttle_threads_auto"].samples.values
+      end
+    end
+  end
+
+  # As the worker told its supervisor.
+  def test_threads_auto
+    { "auto" => 1, "2" => 0 }.each do |threads, expected|
+      serve("-w", "1", "-t", threads) do
+        eventually("its figures") { metrics.key?("cuttle_threads_auto") }
+        assert_equal expected, metrics["cuttle_threads_auto"].value(worker: "0")
       end
     end
   end

@@ -12,6 +12,10 @@ class TestGrowth < Minitest::Test
   # Growing by mistake it would have a thread for each client.
   FEW = 4
 
+  # Whether the app can sleep with the GVL.
+  KEPT = RUBY_PLATFORM.start_with?("x86_64-linux")
+  NOT_KEPT = "how to sleep with the GVL is known for Linux on x86-64 only"
+
   def setup
     @directory = Dir.mktmpdir("cuttle")
     @clients = []
@@ -40,13 +44,30 @@ class TestGrowth < Minitest::Test
     end
   end
 
+  # But it does once the app waits.
   def test_it_does_not_grow_where_the_app_computes
-    with_server { |server| assert_few_for("/compute", server) }
+    with_server do |server|
+      assert_few_for("/compute", server)
+      hold(CLIENTS)
+    end
+  end
+
+  # Looks at a fixed time after the app has given up the GVL would hardly ever find it free.
+  def test_it_grows_where_the_app_waits_shortly_and_seldom
+    skip NOT_KEPT unless KEPT
+    over = false
+    with_server do |server|
+      asking = Array.new(CLIENTS) { Thread.new { once("/brief", server) until over } }
+      eventually("another thread") { running(server) > 1 }
+    ensure
+      over = true
+      asking&.each(&:join)
+    end
   end
 
   # What only a try for the GVL shows, as the cores are free.
   def test_it_does_not_grow_where_the_app_keeps_the_gvl
-    skip "how to sleep with the GVL is known for Linux on x86-64 only" unless RUBY_PLATFORM.start_with?("x86_64-linux")
+    skip NOT_KEPT unless KEPT
     with_server { |server| assert_few_for("/keep", server, 60, most: 2) }
   end
 

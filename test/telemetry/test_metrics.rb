@@ -33,6 +33,7 @@ class TestMetrics < Minitest::Test
                                                    "cuttle_ready")
     busy = families["cuttle_threads_busy"]
     assert_equal [[2, 3], 2], [[busy.value(worker: "0"), busy.value(worker: "1")], busy.samples.length]
+    assert_equal 1, families["cuttle_threads_auto"].value(worker: "0"), "two workers of one index don't add up"
     assert_equal 60, families["cuttle_worker_requests_total"].value(worker: "0")
     assert_equal 1, families["cuttle_worker_restarts_total"].value(worker: "0")
     memory = families["cuttle_memory_bytes"]
@@ -132,8 +133,8 @@ class TestMetrics < Minitest::Test
     worker = { started_at: Time.at(1_700_000_100), restarts: 1 }
     { versions: versions, started_at: Time.at(1_700_000_000.5), ready: true,
       workers: { known: 3, ready: 2, old: 1, started: 7, died: 2 }, totals: { requests_count: 100, accepted: 20 },
-      processes: [{ **worker, index: 0, pid: 1, requests: 60, stats: { busy_threads: 1 } },
-                  { **worker, index: 0, pid: 2, requests: 60, stats: { busy_threads: 1 } },
+      processes: [{ **worker, index: 0, pid: 1, requests: 60, stats: { busy_threads: 1, auto_threads: 1 } },
+                  { **worker, index: 0, pid: 2, requests: 60, stats: { busy_threads: 1, auto_threads: 1 } },
                   { **worker, index: 1, pid: 3, requests: 40, stats: { busy_threads: 3 } },
                   { index: nil, pid: 4, started_at: nil, requests: nil, restarts: nil, stats: {} }],
       owners: { { process: "supervisor" } => [9], { process: "worker", worker: "0" } => [1, 2],

@@ -15,7 +15,8 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
-      HINT = "it may start more threads: if it runs with -t auto, give --threads auto"
+      UNSAID = "the server is of an older version, which doesn't say whether it runs with -t auto: " \
+               "its limit of threads counts as their number"
       # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
       # connection to each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze
@@ -33,7 +34,6 @@ module Cuttle
         @watch = WATCH
         @limits = {}
         @engine = "hybrid"
-        @threads = nil
       end
 
       # Returns the exit status. Raises UsageError and Error.
@@ -42,7 +42,7 @@ module Cuttle
         extra = CLI.parse(options, arguments)
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
-        Tuner::Setting.new(engine: @engine, threads: @threads) # raises for wrong usage, before it watches
+        Tuner::Setting.new(engine: @engine) # raises for wrong usage, before it watches
         answer(*watch)
       end
 
@@ -51,6 +51,7 @@ module Cuttle
       # The last and the first sample, and the CPU seconds of the server's processes between them, or nil.
       def watch
         before = look
+        check(before)
         cpu = cpu_of(before)
         @err.puts "watching #{Cuttle::Load::Units.duration(@watch)}; Ctrl-C ends it early"
         pause
@@ -73,6 +74,15 @@ module Cuttle
       rescue JSON::ParserError
         raise Error, "#{server} is not a control listener of this version"
       end
+
+      # Raises UsageError if the server can't have the engine that was named.
+      def check(sample)
+        return if adaptive? || sample.rows(sample).none? { |row| row.auto == 1 }
+
+        raise UsageError, "--engine #{@engine}: the server runs with -t auto, which that engine doesn't have"
+      end
+
+      def adaptive? = Engines.traits(@engine).adaptive?
 
       # By pid. Zero for processes that are not on this machine.
       def cpu_of(sample)
@@ -106,16 +116,18 @@ module Cuttle
         Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.allowed)
       end
 
-      # The server says how many threads it has and may have, and not whether it starts them as they help.
       def present(rows, workers)
-        most = rows.filter_map(&:threads).max
-        @err.puts HINT if @threads.nil? && grows?(rows)
-        limit = most unless most == Engines::Auto::MOST
-        Tuner::Setting.new(engine: @engine, workers: workers, threads: @threads || most, max_threads: limit)
+        Tuner::Setting.new(engine: @engine, workers: workers, **threads(rows))
       end
 
-      def grows?(rows)
-        Engines.traits(@engine).adaptive? && rows.any? { |row| row.threads && row.running < row.threads }
+      # The threads of each process, and the limit that goes with auto.
+      def threads(rows)
+        most = rows.filter_map(&:threads).max
+        auto = rows.filter_map(&:auto).max
+        @err.puts UNSAID if auto.nil? && adaptive?
+        return { threads: most } unless auto == 1
+
+        { threads: Tuner::Setting::AUTO, max_threads: (most unless most == Engines::Auto::MOST) }
       end
 
       # Runs a tune that has its profile already and verifies nothing.
@@ -142,7 +154,6 @@ module Cuttle
             @watch = Cuttle::Load::Units.seconds(text, "--for")
           end
           parser.on("--engine NAME", "the server's engine (hybrid)") { |name| @engine = name }
-          parser.on("--threads auto", [Tuner::Setting::AUTO], "it was started with -t auto") { |auto| @threads = auto }
           parser.on("--json", "print the answer as JSON") { @json = true }
           CLI.tell_version_and_help(parser)
         end

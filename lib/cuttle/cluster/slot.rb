@@ -19,7 +19,8 @@ module Cuttle
       LAST_WORDS = 1
 
       # The figures of a worker that has not sent any yet.
-      NOTHING = { backlog: 0, running: 0, max_threads: 0, busy_threads: 0, pool_capacity: 0, requests_count: 0 }.freeze
+      NOTHING = { backlog: 0, running: 0, max_threads: 0, auto_threads: 0, busy_threads: 0, pool_capacity: 0,
+                  requests_count: 0 }.freeze
 
       # +index+ is the worker's number for hooks, +place+ its place in the scoreboard, +mould+ what it is forked from.
       attr_reader :index, :place, :mould, :pid, :stats, :started_at, :seen_at

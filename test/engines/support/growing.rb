@@ -48,6 +48,9 @@ app = lambda do |env|
     nil while cpu < ends
   when "/keep" # the GVL, and no core
     syscall(POLL, 0, 0, 5)
+  when "/brief" # a tenth of the time without the GVL
+    syscall(POLL, 0, 0, 18)
+    sleep 0.002
   when "/kill"
     Thread.current.kill
     sleep

@@ -8,9 +8,10 @@ module Cuttle
         # One serving process, between two samples. Rates and shares that can't be computed are nil.
         #
         #   running    threads that there are; threads: as many there may be
+        #   auto       1 if they are started as they help, 0 if not, nil if the server is older and doesn't say
         #   state      "starts", "serves", "stops", or "of before" (a hot restart)
         #   ledger     what the ledger recorded meanwhile
-        Row = Struct.new(:index, :pid, :state, :busy, :running, :threads, :queue, :connections, :ledger, :memory,
+        Row = Struct.new(:index, :pid, :state, :busy, :running, :threads, :auto, :queue, :connections, :ledger, :memory,
                          :restarts, :age, :seconds, keyword_init: true) do
           def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
         end
@@ -54,9 +55,10 @@ module Cuttle
           figures = worker.fetch("last_status")
           pid = worker["pid"]
           Row.new(index: worker["index"], pid: pid, state: state(worker), busy: figures["busy_threads"],
-                  running: figures["running"], threads: figures["max_threads"], queue: figures["backlog"],
-                  connections: figures["connections"], memory: @memory[pid], restarts: worker["restarts"],
-                  age: age(worker["started_at"]), ledger: since(before, pid), seconds: [@at - before.at, 1e-3].max)
+                  running: figures["running"], threads: figures["max_threads"], auto: figures["auto_threads"],
+                  queue: figures["backlog"], connections: figures["connections"], memory: @memory[pid],
+                  restarts: worker["restarts"], age: age(worker["started_at"]), ledger: since(before, pid),
+                  seconds: [@at - before.at, 1e-3].max)
         end
 
         def state(worker)
