@@ -52,7 +52,7 @@ static uint64_t tick(void)
 
 /* How long a connection that was just accepted has waited for that: since its handshake, or since the client last sent
  * something. The system counts in ticks, so one tick can't be distinguished from none, and counts as none. Returns
- * false if the system doesn't say. */
+ * false if the system doesn't say; it never does of a Unix socket. */
 static bool time_in_backlog(int fd, uint64_t *nanoseconds)
 {
 #ifdef __linux__
@@ -60,7 +60,7 @@ static bool time_in_backlog(int fd, uint64_t *nanoseconds)
 	socklen_t size = offsetof(struct tcp_info, tcpi_last_data_recv) + sizeof info.tcpi_last_data_recv;
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
-		return false; /* a Unix socket */
+		return false;
 	*nanoseconds = info.tcpi_last_data_recv * CUTTLE_MILLISECOND;
 	if (*nanoseconds <= tick())
 		*nanoseconds = 0;
@@ -99,7 +99,8 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const
 	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without sending something */
 	connection->accepted = now;
-	connection->timed = core->ledger && time_in_backlog(fd, &connection->backlog);
+	connection->timed = core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL &&
+			    time_in_backlog(fd, &connection->backlog);
 	connection->client = arrival->peer;
 	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];

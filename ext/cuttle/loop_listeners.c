@@ -112,7 +112,8 @@ int cuttle_accept(int listener, struct cuttle_peer *peer)
 	while (fd < 0 && (errno == EINTR || errno == ECONNABORTED || errno == EPROTO));
 	if (fd < 0)
 		return fd;
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one); /* fails harmlessly on a Unix socket */
+	if (address.ss_family != AF_UNIX)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 	*peer = cuttle_peer_of(&address);
 	return fd;
 }

@@ -2,8 +2,6 @@
  * to. */
 #include "rb_env_parts.h"
 
-#include <stdio.h>
-
 static VALUE content_length, input_key, string_io;
 
 /* Returns the file that a body was spooled to, as an IO of its own. The spool is charged for it until it is closed. */
@@ -29,15 +27,20 @@ static VALUE input_from(const struct cuttle_body *body)
 	VALUE octets = rb_str_new(body->memory, (long)body->length);
 	VALUE input = rb_class_new_instance(1, &octets, string_io);
 
-	rb_funcall(input, rb_intern("binmode"), 0); /* it has the default encodings, if there is an internal one */
+	if (rb_default_internal_encoding()) /* then it has that one and the external one */
+		rb_funcall(input, rb_intern("binmode"), 0);
 	return input;
 }
 
 static VALUE decimal(uint64_t number)
 {
-	char text[24];
+	char text[20];
+	size_t at = sizeof text;
 
-	return rb_usascii_str_new(text, snprintf(text, sizeof text, "%llu", (unsigned long long)number));
+	do
+		text[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	return rb_usascii_str_new(text + at, (long)(sizeof text - at));
 }
 
 void cuttle_env_add_input(VALUE env, struct cuttle_held *held)

@@ -528,6 +528,16 @@ class TestRackResponse < HttpCase
     end
   end
 
+  def test_responses_leave_without_delay
+    app do |env|
+      io = env["rack.hijack"].call
+      io.write("HTTP/1.1 200 OK\r\n\r\n#{io.getsockopt(:TCP, :NODELAY).bool}")
+      io.close
+      [500, PLAIN.dup, []]
+    end
+    2.times { assert_equal "true", answer.body }
+  end
+
   def test_partial_hijack
     body = Bodies::Parts.new("ignored")
     hijack = lambda do |io|
