@@ -23,7 +23,7 @@ have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")
 if ENV["CUTTLE_SANITIZE"]
   $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
   $LDFLAGS << " -fsanitize=address,undefined"
-elsif try_cflags("-flto=auto", werror: true) && try_ldflags("-flto=auto")
+elsif try_link(MAIN_DOES_NOTHING, "-flto=auto", werror: true) # compiled and linked
   # Short functions of one file are inlined into others.
   $CFLAGS << " -flto=auto"
   $LDFLAGS << " -flto=auto"
