@@ -11,7 +11,6 @@ end
 require "mkmf"
 
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
-append_cflags("-fno-plt") # a request calls Ruby and the C library more than a hundred times
 have_func("accept4", "sys/socket.h")
 have_func("epoll_pwait2", "sys/epoll.h")
 have_func("pthread_getcpuclockid", "pthread.h")
@@ -23,10 +22,6 @@ have_const("RUBY_TYPED_EMBEDDABLE", "ruby.h")
 if ENV["CUTTLE_SANITIZE"]
   $CFLAGS << " -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined"
   $LDFLAGS << " -fsanitize=address,undefined"
-elsif try_link(MAIN_DOES_NOTHING, "-flto=auto", werror: true) # compiled and linked
-  # Short functions of one file are inlined into others.
-  $CFLAGS << " -flto=auto"
-  $LDFLAGS << " -flto=auto"
 end
 
 # Ruby's exceptions and fibers leave frames behind ASan's back, so that it can't watch the stacks of what they go

@@ -1,5 +1,4 @@
-/* Plain sockets. recv and send take a shorter way through the kernel than read and write. A file is sent with
- * sendfile(2) on Linux, and through a buffer on other systems. */
+/* Plain sockets. A file is sent with sendfile(2) on Linux, and through a buffer on other systems. */
 #include "transport.h"
 
 #include <errno.h>
@@ -23,18 +22,17 @@ static ssize_t plain_read(struct cuttle_transport *transport, char *into, size_t
 	ssize_t count;
 
 	do
-		count = recv(transport->fd, into, room, 0);
+		count = read(transport->fd, into, room);
 	while (count < 0 && errno == EINTR);
 	return outcome(count, CUTTLE_WANT_READ);
 }
 
-/* A peer that has gone is no signal: Ruby ignores SIGPIPE. */
 static ssize_t plain_write(struct cuttle_transport *transport, const struct iovec *parts, int count)
 {
 	ssize_t written;
 
 	do
-		written = count == 1 ? send(transport->fd, parts->iov_base, parts->iov_len, 0)
+		written = count == 1 ? write(transport->fd, parts->iov_base, parts->iov_len)
 				     : writev(transport->fd, parts, count);
 	while (written < 0 && errno == EINTR);
 	return outcome(written, CUTTLE_WANT_WRITE);

@@ -64,8 +64,7 @@ class TestInjected < Minitest::Test
   { "hybrid" => { "CUTTLE_BACKEND" => "poll" }, "threads" => {} }.each do |engine, env|
     define_method("test_reads_and_writes_that_would_wait_under_#{engine}") do
       serve(engine, env: env) do |server|
-        calls = "recvfrom,sendto,writev"
-        injected = Strace.inject(server.pid, calls, "error=EAGAIN:when=1+2") { assert_clients_answered server }
+        injected = Strace.inject(server.pid, "read,writev", "error=EAGAIN:when=1+2") { assert_clients_answered server }
         assert_operator injected, :>, 0, "nothing was injected"
       end
     end
