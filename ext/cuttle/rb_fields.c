@@ -1,6 +1,5 @@
 /* Renders an app's header fields; see rb_fields.h. */
 #include "rb_fields.h"
-#include "rb_source.h"
 
 #include <string.h>
 
@@ -99,50 +98,13 @@ static void refuse(enum cuttle_fault fault, VALUE name)
 	invalid(faults[fault], name);
 }
 
-/* The place of a field's line. */
-static struct cuttle_line *line_of(struct cuttle_source *source, VALUE name, VALUE value)
-{
-	uint32_t some = (uint32_t)(name >> 3) + (uint32_t)(value >> 3) * 31;
-
-	return &source->lines[(some * UINT32_C(2654435761) >> 16) % CUTTLE_LINES];
-}
-
-/* Keeps a field's line, if there is one and it will be the same whenever these objects come again. */
-static void keep(struct cuttle_line *line, VALUE source, VALUE name, VALUE value, const char *text, size_t length)
-{
-	if (length == 0 || length > sizeof line->text || !RTEST(rb_obj_frozen_p(value)) ||
-	    !RTEST(rb_obj_frozen_p(name)) ||
-	    !cuttle_response_head_only_sends(RSTRING_PTR(name), (size_t)RSTRING_LEN(name)))
-		return;
-	RB_OBJ_WRITE(source, &line->name, name);
-	RB_OBJ_WRITE(source, &line->value, value);
-	line->length = (uint32_t)length;
-	memcpy(line->text, text, length);
-}
-
-static enum cuttle_fault add_field(struct cuttle_response_head *head, struct cuttle_source *source, VALUE name,
-				   VALUE value)
-{
-	struct cuttle_line *line = line_of(source, name, value);
-	size_t before = head->length;
-	enum cuttle_fault fault;
-
-	if (line->name == name && line->value == value)
-		return cuttle_response_head_add(head, line->text, line->length) ? CUTTLE_NO_FAULT : CUTTLE_FAULT_MEMORY;
-	fault = cuttle_response_head_field(head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name), RSTRING_PTR(value),
-					   (size_t)RSTRING_LEN(value));
-	if (!fault)
-		keep(line, source->self, name, value, head->at + before, head->length - before);
-	return fault;
-}
-
-void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct cuttle_source *source,
-			  struct cuttle_response_head *head)
+void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct cuttle_response_head *head)
 {
 	cuttle_response_head_begin(head, status);
 	for (long index = 0; index < fields->count; index++) {
 		VALUE name = text_at(fields, index * 2), value = text_at(fields, index * 2 + 1);
-		enum cuttle_fault fault = add_field(head, source, name, value);
+		enum cuttle_fault fault = cuttle_response_head_field(head, RSTRING_PTR(name), (size_t)RSTRING_LEN(name),
+								     RSTRING_PTR(value), (size_t)RSTRING_LEN(value));
 
 		if (fault) {
 			cuttle_response_head_free(head);

@@ -7,18 +7,6 @@
 #include "response_head.h"
 
 #define CUTTLE_FIELDS_AT_HAND 64 /* fields that fit without an Array */
-#define CUTTLE_LINES 32          /* fields whose lines a source keeps */
-#define CUTTLE_LINE_ROOM 108     /* octets of such a line */
-
-struct cuttle_source;
-
-/* A field as it was rendered. Apps have many of their names and values from literals: the same objects in each
- * response, frozen. While their line is kept they are not collected, so these two objects always mean these octets. */
-struct cuttle_line {
-	VALUE name, value; /* false: none */
-	uint32_t length;
-	char text[CUTTLE_LINE_ROOM];
-};
 
 /* Lives on the machine stack, where the collector finds it. */
 struct cuttle_fields {
@@ -32,10 +20,9 @@ struct cuttle_fields {
  * names that begin with "rack.". Raises Cuttle::InvalidResponse, and what the app's code raises. */
 void cuttle_fields_gather(struct cuttle_fields *fields, VALUE headers);
 
-/* Begins a head with a status line and the fields. The source keeps lines. Runs no code of the app. Raises
- * Cuttle::InvalidResponse, with nothing to free then. */
-void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct cuttle_source *source,
-			  struct cuttle_response_head *head);
+/* Begins a head with a status line and the fields. Runs no code of the app. Raises Cuttle::InvalidResponse, with
+ * nothing to free then. */
+void cuttle_fields_render(const struct cuttle_fields *fields, int status, struct cuttle_response_head *head);
 
 /* Converts a status as Rack gives it (an Integer, or its three digits). Raises Cuttle::InvalidResponse outside 200 to
  * 599. */

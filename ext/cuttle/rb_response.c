@@ -119,7 +119,7 @@ static bool add_timing(const struct cuttle_held *held, struct cuttle_response_he
 void cuttle_response_begin(struct cuttle_held *held, struct cuttle_response_head *head, int status,
 			   const struct cuttle_fields *fields, int64_t length)
 {
-	cuttle_fields_render(fields, status, cuttle_held_core(held)->source, head);
+	cuttle_fields_render(fields, status, head);
 	if (head->chunked && minor_version(held) == 0)
 		cuttle_response_give_up(held, head, "a transfer-encoding for an HTTP/1.0 client");
 	note_return(held->live);
@@ -397,7 +397,7 @@ static VALUE exchange_early_hints(VALUE self, VALUE headers)
 	held = cuttle_held_live(self);
 	if (held->status || minor_version(held) == 0)
 		return Qnil;
-	cuttle_fields_render(&fields, 103, cuttle_held_core(held)->source, &head);
+	cuttle_fields_render(&fields, 103, &head);
 	if (!cuttle_response_head_add(&head, "\r\n", 2))
 		rb_memerror();
 	part = (struct iovec){.iov_base = head.at, .iov_len = head.length};
@@ -430,7 +430,7 @@ static VALUE exchange_upgrade(VALUE self, VALUE status, VALUE headers)
 
 	cuttle_fields_gather(&fields, headers);
 	held = cuttle_response_unanswered(self);
-	cuttle_fields_render(&fields, code, cuttle_held_core(held)->source, &head);
+	cuttle_fields_render(&fields, code, &head);
 	held->live->keep_alive = code == 101; /* no "connection: close" beside the app's "upgrade" */
 	if (!keep_framing(&head, code) || !complete_head(held, &head)) {
 		cuttle_response_head_free(&head);

@@ -306,10 +306,6 @@ void cuttle_source_mark(const struct cuttle_source *source)
 	rb_gc_mark(source->sent_port);
 	rb_gc_mark(source->local_name);
 	rb_gc_mark(source->local_port);
-	for (int index = 0; index < CUTTLE_LINES; index++) {
-		rb_gc_mark(source->lines[index].name);
-		rb_gc_mark(source->lines[index].value);
-	}
 }
 
 void cuttle_source_compact(struct cuttle_source *source)

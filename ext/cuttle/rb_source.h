@@ -4,7 +4,6 @@
 
 #include "loop.h"
 #include "rb_cuttle.h"
-#include "rb_fields.h"
 #include "usual.h"
 
 /* Peers of sockets whose addresses a source keeps as text, and as many clients that PROXY headers named. */
@@ -28,7 +27,6 @@ struct cuttle_source {
 	VALUE texts;                  /* Array of Strings (rb_peers.c); nil while peers is NULL */
 	VALUE local_name, local_port; /* used if a request names no authority */
 	uint64_t gave_way;            /* when a thread last gave way to others */
-	struct cuttle_line lines[CUTTLE_LINES]; /* of responses' heads; each at a place for its objects */
 };
 
 /* Initializes an allocated structure. */

@@ -103,56 +103,37 @@ static bool lists_close(const char *value, size_t length)
 	return false;
 }
 
-/* Fields that say something about the message. All others are only sent. */
-enum kind { ORDINARY, DATE, STATUS, KEEP_ALIVE, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING };
-
-static enum kind kind_of(const char *name, size_t length)
-{
-	switch (length) {
-	case 4:
-		return cuttle_same(name, 4, "date") ? DATE : ORDINARY;
-	case 6:
-		return cuttle_same(name, 6, "status") ? STATUS : ORDINARY;
-	case 10:
-		if (cuttle_same(name, 10, "keep-alive"))
-			return KEEP_ALIVE;
-		return cuttle_same(name, 10, "connection") ? CONNECTION : ORDINARY;
-	case 14:
-		return cuttle_same(name, 14, "content-length") ? CONTENT_LENGTH : ORDINARY;
-	case 17:
-		return cuttle_same(name, 17, "transfer-encoding") ? TRANSFER_ENCODING : ORDINARY;
-	default:
-		return ORDINARY;
-	}
-}
-
-bool cuttle_response_head_only_sends(const char *name, size_t length)
-{
-	return kind_of(name, length) == ORDINARY;
-}
-
 /* Notes what a field says about the message. *write becomes whether the field is sent as it is. */
 static enum cuttle_fault note_field(struct cuttle_response_head *head, const char *name, size_t name_length,
 				    const char *value, size_t length, bool *write)
 {
 	*write = false;
-	switch (kind_of(name, name_length)) {
-	case STATUS:
-	case KEEP_ALIVE:
-		return CUTTLE_NO_FAULT;
-	case CONNECTION:
+	switch (name_length) {
+	case 4:
+		head->has_date = head->has_date || cuttle_same(name, 4, "date");
+		break;
+	case 6:
+		if (cuttle_same(name, 6, "status"))
+			return CUTTLE_NO_FAULT;
+		break;
+	case 10:
+		if (cuttle_same(name, 10, "keep-alive"))
+			return CUTTLE_NO_FAULT;
+		if (!cuttle_same(name, 10, "connection"))
+			break;
 		head->close = head->close || lists_close(value, length);
 		*write = !head->close && !cuttle_same(value, length, "keep-alive");
 		return CUTTLE_NO_FAULT;
-	case CONTENT_LENGTH:
+	case 14:
+		if (!cuttle_same(name, 14, "content-length"))
+			break;
 		return note_length(head, value, length);
-	case TRANSFER_ENCODING:
+	case 17:
+		if (!cuttle_same(name, 17, "transfer-encoding"))
+			break;
 		head->chunked = true;
 		return cuttle_same(value, length, "chunked") ? CUTTLE_NO_FAULT : CUTTLE_FAULT_ENCODING;
-	case DATE:
-		head->has_date = true;
-		break;
-	case ORDINARY:
+	default:
 		break;
 	}
 	*write = true;

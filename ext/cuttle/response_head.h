@@ -38,10 +38,6 @@ void cuttle_response_head_free(struct cuttle_response_head *head);
 enum cuttle_fault cuttle_response_head_field(struct cuttle_response_head *head, const char *name, size_t name_length,
 					     const char *value, size_t length);
 
-/* Whether a field of this name is only sent, and says nothing about the message: what it adds to a head depends on the
- * field alone. */
-bool cuttle_response_head_only_sends(const char *name, size_t length);
-
 /* Adds octets without checking them. Returns false if out of memory. */
 bool cuttle_response_head_add(struct cuttle_response_head *head, const char *octets, size_t length);
 /* Adds a Content-Length field. Returns false if out of memory. */
