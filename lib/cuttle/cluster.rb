@@ -23,6 +23,7 @@ module Cuttle
     autoload :Handover, "cuttle/cluster/handover"
     autoload :Heritage, "cuttle/cluster/heritage"
     autoload :HotRestart, "cuttle/cluster/hot_restart"
+    autoload :Idleness, "cuttle/cluster/idleness"
     autoload :Inline, "cuttle/cluster/inline"
     autoload :Membership, "cuttle/cluster/membership"
     autoload :Mould, "cuttle/cluster/mould"
@@ -57,6 +58,7 @@ module Cuttle
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
       @wear = Wear.new(@settings, @workers, membership.report)
       @refork = Refork.new(@settings, @workers, @moulds, membership.report)
+      @idleness = Idleness.new(@settings, @workers, @moulds)
       @hot_restart = HotRestart.new(restart, heritage, membership, @workers, @moulds)
       @figures = Figures.new(membership, @workers, @moulds)
     end
@@ -121,10 +123,11 @@ module Cuttle
     def replace(now)
       @refork.tend(now, still: @complete && @moulds.still? && @wear.still?)
       @wear.tend(now, @moulds.current, still: @complete && @moulds.still? && @refork.still?)
+      @idleness.tend(now, still: @complete && @moulds.still? && @wear.still? && @refork.over?)
     end
 
     def wake_in(now)
-      times = [@workers, @moulds, @wear, @refork, @heartbeat, @strangers].map { |part| part.wake_in(now) }
+      times = [@workers, @moulds, @wear, @refork, @idleness, @heartbeat, @strangers].map { |part| part.wake_in(now) }
       [*times, @draining && [@draining - now, 0].max].compact.min
     end
 

@@ -130,6 +130,16 @@ module Cuttle
       listeners.refresh(now)
     end
 
+    # Gives whole pages of the memory that malloc keeps free back to the system, if garbage was collected since the last
+    # call. To be called every few seconds. It takes one to three milliseconds for 100 MB, without the GVL; a thread
+    # that allocates meanwhile may wait as long.
+    def trim
+      return if GC.count == @collections
+
+      @collections = GC.count
+      core.trim_memory
+    end
+
     # The URIs that clients use.
     def uris
       listeners.uris

@@ -81,6 +81,7 @@ class TestRefork < Minitest::Test
     refork = refork()
     refork.tend(later, still: true)
     assert_nil refork.wake_in(0)
+    assert refork.over?
     assert_empty @said
   end
 
@@ -104,6 +105,7 @@ class TestRefork < Minitest::Test
   def test_each_generation_has_its_limit
     make([20, 5])
     refork = refork(10, 40, 0)
+    refute refork.over?
     succeed(refork)
     replace_workers([39, 39])
     refork.tend(later(2), still: true)
@@ -113,10 +115,12 @@ class TestRefork < Minitest::Test
     replace_workers([1_000_000])
     refork.tend(later(9), still: true)
     assert refork.still?, "none was to be the last"
+    assert refork.over?
     @moulds.current = Moulds::Mould.new(7) # a phased restart
     replace_workers([10])
     refork.tend(later(12), still: true)
     refute refork.still?
+    refute refork.over?
   end
 
   def test_after_three_in_vain_the_mould_stays
@@ -127,6 +131,7 @@ class TestRefork < Minitest::Test
                  @said.last
     refork.tend(later(1000), still: true)
     assert refork.still?
+    assert refork.over?
   end
 
   # The supervisor or the system has no descriptors left. The worker leaves, because another one has its place.

@@ -67,8 +67,18 @@ module Cuttle
       # The Relief of a phased restart, or of a refork, whose new worker is not there yet; nil if there is none.
       def relief = @renewal&.relief
 
-      # Whether no phased restart or refork is under way, and workers can be forked.
-      def still? = @renewal.nil? && @appointed.nil? && @current.loaded? && !@current.dead?
+      # Whether no phased restart or refork is under way, and workers can be forked, at once or after #rest.
+      def still? = @renewal.nil? && @appointed.nil? && (@resting || awake?)
+
+      # Whether workers can be forked at once.
+      def awake? = @current.loaded? && !@current.closed? && !@current.dead?
+
+      # Lets the mould end, although nothing else takes its place. The next one is started when a worker has to be
+      # forked.
+      def rest
+        @resting = true
+        retire(@current)
+      end
 
       # Reaps and replaces moulds, and goes on with a phased restart.
       def tend(now)
@@ -76,6 +86,7 @@ module Cuttle
         (all | @leaving).each { |mould| mould.kill_if_overdue(now) }
         return if @stopping
 
+        @recast ||= now if @resting && @current.dead? && @workers.short?(now)
         recast if @recast && @recast <= now
         give_up if overdue? && @patience <= now
         pursue if @renewal
@@ -199,6 +210,7 @@ module Cuttle
 
         before = @current
         @current = cast
+        @resting = false
         @workers.move(before, @current)
       rescue SystemCallError => error # no memory, processes or descriptors left at the moment
         @cluster.report.call("can't start the process that loads the app: #{error.class.new.message}")
@@ -229,6 +241,7 @@ module Cuttle
       # The new mould has proved itself: from now on, added workers are forked from it.
       def advance
         @recast = nil # this one takes the place of one that died
+        @resting = false
         @former = @current
         @current = @renewal.mould
       end

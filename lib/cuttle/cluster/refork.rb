@@ -37,6 +37,9 @@ module Cuttle
       # Whether no worker is about to become a mould.
       def still? = @relief.nil?
 
+      # Whether no worker of this mould will become the next one.
+      def over? = still? && (@limits.empty? || @next.nil? || (!@known.nil? && !wanted?))
+
       # Continues a refork that is under way. If there is none, it may ask a worker. +still+: no other restart is under
       # way.
       def tend(now, still:)
@@ -72,7 +75,7 @@ module Cuttle
 
       def begin_one
         follow
-        slot = worker if limit.positive? && @vain < MOST
+        slot = worker if wanted?
         return unless slot
 
         @report.call("refork: #{slot} has served #{slot.stats[:requests_count]} requests: it will become the mould")
@@ -100,6 +103,8 @@ module Cuttle
       end
 
       def limit = @limits.fetch(@generation, @limits.last)
+
+      def wanted? = limit.positive? && @vain < MOST
 
       # The warmest worker of the mould.
       def worker

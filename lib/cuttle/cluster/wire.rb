@@ -5,12 +5,17 @@ module Cuttle
     # Messages from moulds and workers to the supervisor: lines in a pipe that all of them write to. A line is at most
     # PIPE_BUF long, so it arrives whole. A sign of life is lost if the pipe is full; other lines wait.
     class Wire
+      # Octets to read at once. (A new String for each read would be most of a supervisor's garbage, and it collects
+      # garbage seldom.)
+      MOST = 65_536
+
       # +event+ is a Symbol; +facts+ a Hash of Symbols to Integers.
       Message = Struct.new(:event, :facts)
 
       def initialize
         @reader, @writer = IO.pipe
         @writer.sync = true
+        @octets = String.new(capacity: MOST)
         @rest = +""
       end
 
@@ -27,9 +32,7 @@ module Cuttle
 
       # The Messages that have arrived.
       def read
-        while (octets = @reader.read_nonblock(65_536, exception: false)).is_a?(String)
-          @rest << octets
-        end
+        @rest << @octets while @reader.read_nonblock(MOST, @octets, exception: false).is_a?(String)
         *lines, @rest = @rest.split("\n", -1)
         @rest = @rest ? +@rest : +""
         lines.map { |line| message(line) }

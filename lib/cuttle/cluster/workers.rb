@@ -90,6 +90,11 @@ module Cuttle
         @slots.each { |slot| order(slot, now) if slot.due?(now) && castable?(slot) }
       end
 
+      # Whether a worker is to be forked at +now+ whose mould has ended.
+      def short?(now)
+        @slots.any? { |slot| slot.due?(now) && slot.mould&.closed? }
+      end
+
       # Handles a message from a worker, or from its mould.
       def hear(message, now)
         facts = message.facts
@@ -150,7 +155,7 @@ module Cuttle
       def wake_in(now)
         return 0 if @unseen || @slots.any? { |slot| missing?(slot) }
 
-        @slots.filter_map { |slot| slot.wake_in(now) if slot.taken? || slot.retiring? || castable?(slot) }.min
+        @slots.filter_map { |slot| slot.wake_in(now) if slot.taken? || slot.retiring? || pending?(slot, now) }.min
       end
 
       private
@@ -190,6 +195,12 @@ module Cuttle
 
       def castable?(slot)
         slot.mould&.loaded? && !slot.mould.closed?
+      end
+
+      # Whether this worker is to be forked now or later. (If it is late because its mould has ended, it waits for the
+      # next mould.)
+      def pending?(slot, now)
+        castable?(slot) || (slot.mould&.closed? && !slot.due?(now))
       end
 
       def order(slot, now)

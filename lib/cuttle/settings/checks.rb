@@ -14,6 +14,7 @@ module Cuttle
           workers(settings)
           ractors(settings)
           refork(settings)
+          mould(settings)
           arenas(settings)
           collector(settings)
           thread_per_connection(settings)
@@ -91,6 +92,12 @@ module Cuttle
           return if settings.refork_after.empty? || settings.core == "native"
 
           raise UsageError, "--refork-after needs --core native: only its supervisor adopts workers of a worker"
+        end
+
+        def mould(settings)
+          return if settings.keep_mould || settings.core == "native"
+
+          raise UsageError, "--no-keep-mould needs --core native: without it the supervisor is the mould"
         end
 
         # A configuration file may be for several Rubies. The variable is glibc's own.

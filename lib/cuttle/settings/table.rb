@@ -211,13 +211,15 @@ module Cuttle
           help: "memory at which a worker is replaced",
           readme: "memory (proportional set size) at which a worker is replaced by a new one" },
         { name: :worker_max_requests, kind: [:optional, :count, "requests"], flags: ["--worker-max-requests N"],
-          default: "none",
-          help: "requests after which a worker is replaced" },
+          default: "none", help: "requests after which a worker is replaced" },
         { name: :refork_after, kind: [:counts, "requests"], flags: ["--refork-after N[,N...]"], default: "none",
           help: "requests after which a worker becomes the mould",
           readme: "requests after which a warm worker becomes the process that workers are forked from; with " \
                   "several numbers, each applies to one refork, and the last repeats; see " \
                   "[memory](docs/memory.md#refork)" },
+        { name: :keep_mould, kind: :on_off, flags: ["--[no-]keep-mould"], default: "on",
+          help: "keep the process that workers are forked from",
+          readme: "keep the process that workers are forked from; see [memory](docs/memory.md#the-mould)" },
         { name: :half_close, kind: [:choice, %w[answer drop]], flags: ["--half-close answer|drop"], default: "answer",
           source: true,
           help: "whether to answer a client that closed its sending side" },
@@ -267,10 +269,8 @@ module Cuttle
           help: "write standard error to FILE" },
         { name: :redirect_append, kind: :on_off, flags: ["--[no-]redirect-append"], default: "off",
           help: "append to these files instead of emptying them at startup" },
-        { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off",
-          help: "print nothing at startup" },
-        { name: :debug, kind: :on_off, flags: ["--debug"], default: "off",
-          help: "print backtraces of errors" }
+        { name: :quiet, kind: :on_off, flags: ["-q", "--quiet"], default: "off", help: "print nothing at startup" },
+        { name: :debug, kind: :on_off, flags: ["--debug"], default: "off", help: "print backtraces of errors" }
       ]
     }.flat_map { |group, rows| rows.map { |row| Row.new(group: group, **row) } }.freeze
   end

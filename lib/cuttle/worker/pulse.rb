@@ -3,7 +3,7 @@
 module Cuttle
   class Worker
     # The signs of life of a process that serves: a worker's with its figures, for the supervisor; the only process's
-    # for systemd. At the same moments it checks whether certificates have changed.
+    # for systemd. At the same moments it checks whether certificates have changed, and a worker gives memory back.
     class Pulse
       # The most seconds between two signs of life, and between two checks of certificates.
       BEAT = 5
@@ -29,6 +29,7 @@ module Cuttle
       # Gives a sign of life.
       def beat
         @server.refresh
+        @server.trim if @tell
         @tell ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
       end
 
