@@ -89,8 +89,8 @@ module Serving
     # Gems that JRuby may find: others have C extensions, which it can't load.
     GEMS = JVM ? { "RUBYLIB" => Gem.loaded_specs["rack"].full_require_paths.join(File::PATH_SEPARATOR) } : {}
 
-    # The command that runs a script. Gems are found by their paths (test_helper.rb). Loading RubyGems would take half of
-    # a server's start; +gems+ loads it, for apps that need it.
+    # The command that runs a script. Gems are found by their paths (test_helper.rb). Loading RubyGems would take half
+    # of a server's start; +gems+ loads it, for apps that need it.
     def self.ruby(paths: PATHS, gems: false)
       [*RUBY, *("--disable=gems" unless gems), *paths.map { |path| "-I#{path}" }]
     end
