@@ -127,7 +127,7 @@ module TesterContract
       error = assert_raises(Cuttle::Lab::Failure) do
         tester.new("http://a/", connections: 1, duration: 1, name => value)
       end
-      assert_match(/\A#{tester::PROGRAM} can't load at a rate, or with a mix/, error.message)
+      assert_match(/\A#{tester::PROGRAM} can't send requests at a rate, or from a mix/, error.message)
     end
   end
 

@@ -34,7 +34,7 @@ class TestApps < Minitest::Test
     assert_match(/\Aprofile: cpu_ms: .*not "x"\z/, usage_error { Apps.find("work", profile: { cpu_ms: "x" }) })
     assert_match(/no parameter "io"/, usage_error { Apps.find("work", profile: { io: 1 }) })
     assert_match(/for the work app/, usage_error { Apps.find("hello", profile: { cpu_ms: 1 }) })
-    assert_match(/on PostgreSQL, not for work/, usage_error { Apps.find("work", profile: { connections: 20 }) })
+    assert_match(/on PostgreSQL, not work/, usage_error { Apps.find("work", profile: { connections: 20 }) })
     [4, "1.5", "x", nil].each do |count|
       assert_match(/5 to 1000, not/, usage_error { Apps.find("forum", profile: { connections: count }) })
     end
