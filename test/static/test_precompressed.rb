@@ -34,6 +34,15 @@ class TestStaticPrecompressed < Minitest::Test
     refute_equal get("/a.css").headers["etag"], get("/a.css", "accept-encoding" => "gzip").headers["etag"]
   end
 
+  # The fuzz target for paths found that it once was.
+  def test_the_name_of_a_form_is_no_path
+    forms "a.css"
+    settle "a.css", "a.css.gz"
+    site = static
+    get("/a.css", "accept-encoding" => "gzip", static: site)
+    refute site.call(FakeExchange.new("a.css.gz", {}))
+  end
+
   def test_a_missing_form_gives_way_to_the_next
     put "a.css", "plain"
     put "a.css.gz", "gzip"

@@ -5,14 +5,15 @@ module Cuttle
     # The files below the root, by request path. Every call opens the file again. Only descriptions of files are kept
     # between calls, and a description is valid for one state of the file.
     class Tree
-      KEPT = 1024     # descriptions
+      KEPT = 1024     # descriptions of each of the two kinds
       KEPT_PATH = 256 # octets; a longer path is described each time
 
       def initialize(beneath, types, index)
         @beneath = beneath
         @types = types
         @index = index
-        @known = {} # path, or name of a coded form => Representation
+        @known = {} # path => Representation
+        @coded = {} # name of a coded form => Representation
         @lock = Mutex.new
       end
 
@@ -20,12 +21,12 @@ module Cuttle
       # unless it was handed over. Returns the block's value, nil if there is no file, :directory if there is a
       # directory. Raises SystemCallError when the server is at its limits.
       def open(path)
-        known = known(path)
+        known = known(@known, path)
         name = known ? known.name : name_of(path)
         entry = name && @beneath.open(name) or return
         return :directory if entry.directory?
 
-        known = keep(path, describe(name, entry)) unless known && known.entry == entry
+        known = keep(@known, path, describe(name, entry)) unless known && known.entry == entry
         yield entry, known
       ensure
         entry&.close
@@ -38,8 +39,8 @@ module Cuttle
         entry = @beneath.open(name) or return
         return if entry.directory? || entry.modified < plain.modified
 
-        known = known(name)
-        known = keep(name, describe(name, entry, plain, coding)) unless known && known.entry == entry
+        known = known(@coded, name)
+        known = keep(@coded, name, describe(name, entry, plain, coding)) unless known && known.entry == entry
         yield entry, known
       ensure
         entry&.close
@@ -52,8 +53,8 @@ module Cuttle
 
       private
 
-      def known(key)
-        @lock.synchronize { @known[key] }
+      def known(kept, key)
+        @lock.synchronize { kept[key] }
       end
 
       def name_of(path)
@@ -68,12 +69,12 @@ module Cuttle
         Representation.new(name, entry, type: type, varies: @types.varies?(type), coding: coding)
       end
 
-      def keep(key, representation)
+      def keep(kept, key, representation)
         return representation unless representation.settled? && key.bytesize <= KEPT_PATH
 
         @lock.synchronize do
-          @known.shift if @known.size >= KEPT && !@known.key?(key)
-          @known[key] = representation
+          kept.shift if kept.size >= KEPT && !kept.key?(key)
+          kept[key] = representation
         end
       end
     end
