@@ -3,9 +3,9 @@
  *
  * The io thread looks, every 5 ms or so while requests wait and every 20 ms while all threads are in the app, so
  * requests pay nothing for it. If requests wait and the process uses less than its share of the cores, the io thread
- * calls the engine's thread that starts others (rb_poller_growth.c). That thread goes for the GVL. If it gets it at
- * once, the threads in the app wait for something else. If it has to wait, they compute, and one more thread would only
- * wait with them. The share comes from the scoreboard at that moment, because workers come and go.
+ * calls the engine's thread that starts others (rb_poller_growth.c). That thread tries to get the GVL. If it gets it
+ * at once, the threads in the app wait for something else. If it has to wait, they compute, and one more thread would
+ * only wait with them. The share comes from the scoreboard at that moment, because workers come and go.
  *
  * The times between looks differ: looks at equal times could find a periodic app at the same point, always. They don't
  * depend on when that thread gets the GVL, either. It gets it when the app begins to wait, so a look that came later by
@@ -33,7 +33,7 @@ struct cuttle_loop;
 struct cuttle_growth {
 	pthread_cond_t called;
 	bool wanted;     /* the engine starts threads as they help */
-	bool awaited;    /* its thread waits for a call; otherwise for the GVL, but for a moment */
+	bool awaited;    /* its thread waits for a call; if not, it nearly always waits for the GVL */
 	bool due;        /* it was called */
 	double cores;    /* that all workers together may keep busy */
 	uint64_t next;   /* not before then, on the monotonic clock */

@@ -406,7 +406,7 @@ static VALUE exchange_early_hints(VALUE self, VALUE headers)
 	return Qnil;
 }
 
-/* What the app says of its message's framing, as it says it: what follows is the app's. A 101 or 204 says nothing. */
+/* Adds the framing fields as the app gave them, because the app writes what follows. A 101 or 204 has none. */
 static bool keep_framing(struct cuttle_response_head *head, int status)
 {
 	if (status == 101 || status == 204) /* RFC 9110, 8.6; RFC 9112, 6.1 */

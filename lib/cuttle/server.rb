@@ -130,15 +130,9 @@ module Cuttle
       listeners.refresh(now)
     end
 
-    # Gives whole pages of the memory that malloc keeps free back to the system, if garbage was collected since the last
-    # call. To be called every few seconds. It takes one to three milliseconds for 100 MB, without the GVL; a thread
-    # that allocates meanwhile may wait as long.
-    def trim
-      return if GC.count == @collections
-
-      @collections = GC.count
-      core.trim_memory
-    end
+    # Gives whole pages of the memory that malloc keeps free back to the system. It takes one to three milliseconds for
+    # 100 MB, without the GVL. A thread that allocates meanwhile may wait as long. Returns whether the core can do it.
+    def trim = core.trim_memory
 
     # The URIs that clients use.
     def uris
@@ -170,7 +164,7 @@ module Cuttle
       @threads || settings.threads
     end
 
-    # Whether the engine starts threads as they help (--threads auto).
+    # Whether the engine chooses the number of its threads (--threads auto).
     def auto_threads? = threads.is_a?(Engines::Auto)
 
     # The keywords for the engine.

@@ -30,7 +30,7 @@ module Cuttle
       #   backlog         complete requests that wait for a thread
       #   running         threads that run the app
       #   max_threads     as many there may be; nil if there is no limit
-      #   auto_threads    1 if they are started as they help (--threads auto), otherwise 0
+      #   auto_threads    1 if the engine chooses their number (--threads auto), otherwise 0
       #   busy_threads    requests in the app
       #   pool_capacity   as many more requests the app would get at once; nil if there is no limit
       #   requests_count  requests since the start

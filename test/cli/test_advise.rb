@@ -67,7 +67,7 @@ class TestAdvise < Minitest::Test
     File.write("#{@directory}/config.ru", "#{older}\n#{APP}")
     served("-w", "1", "-t", "2:2", arguments: %w[--json]) do |out, err, _|
       assert_equal 2, JSON.parse(out).dig("present", "setting", "threads")
-      assert_match(/doesn't say whether it runs with -t auto: its limit of threads counts as their number$/, err)
+      assert_match(/doesn't report -t auto; its limit of threads counts as its number of threads$/, err)
     end
   end
 

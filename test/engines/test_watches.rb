@@ -3,8 +3,8 @@
 require "test_helper"
 require "socket"
 
-# What fibers are told of descriptors that somebody closes without Ruby's knowledge while they wait, and whose numbers
-# other files get, before the loop has its next turn.
+# Fibers wait for a descriptor. The app closes it without Ruby's knowledge, and another file gets its number before the
+# loop's next turn.
 class TestWatches < Minitest::Test
   include Eventually
 

@@ -15,8 +15,7 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
-      UNSAID = "the server is of an older version, which doesn't say whether it runs with -t auto: " \
-               "its limit of threads counts as their number"
+      UNSAID = "the server is older and doesn't report -t auto; its limit of threads counts as its number of threads"
       # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
       # connection to each database.
       HELD = { "process" => 0, "thread" => 1 }.freeze

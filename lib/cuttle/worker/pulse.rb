@@ -29,7 +29,7 @@ module Cuttle
       # Gives a sign of life.
       def beat
         @server.refresh
-        @server.trim if @tell
+        trim if @tell
         @tell ? @tell.call(:beat, **figures) : @heartbeat.beat(Cuttle.now)
       end
 
@@ -41,6 +41,14 @@ module Cuttle
       end
 
       private
+
+      # Gives memory back if garbage was collected since the last time.
+      def trim
+        return if GC.count == @collections
+
+        @collections = GC.count
+        @server.trim
+      end
 
       # A limit that is not set is left out.
       def figures = Stats.of(@server).compact

@@ -8,7 +8,7 @@ module Cuttle
         # One serving process, between two samples. Rates and shares that can't be computed are nil.
         #
         #   running    threads that there are; threads: as many there may be
-        #   auto       1 if they are started as they help, 0 if not, nil if the server is older and doesn't say
+        #   auto       1 with -t auto, 0 without, nil if the server is older and doesn't report it
         #   state      "starts", "serves", "stops", or "of before" (a hot restart)
         #   ledger     what the ledger recorded meanwhile
         Row = Struct.new(:index, :pid, :state, :busy, :running, :threads, :auto, :queue, :connections, :ledger, :memory,

@@ -97,7 +97,7 @@ module Cuttle
         Rows.figure(:backlog, "cuttle_backlog", "Complete requests that wait for a thread"),
         Rows.figure(:running, "cuttle_threads", "Threads that run the app"),
         Rows.figure(:max_threads, "cuttle_threads_max", "As many threads there may be; absent without a limit"),
-        Rows.each(:gauge, "cuttle_threads_auto", "1 if threads are started as they help (-t auto), otherwise 0",
+        Rows.each(:gauge, "cuttle_threads_auto", "1 if the server chooses the number of threads (-t auto), otherwise 0",
                   merge: :max.to_proc) { |process| process[:stats][:auto_threads] },
         Rows.figure(:busy_threads, "cuttle_threads_busy", "Requests in the app"),
         Rows.figure(:fibers, "cuttle_fibers", "Requests that have a fiber; engine fibers only"),
