@@ -359,7 +359,7 @@ static void open_loop(struct stage *stage)
 	poller->loop->followers.shared = check_random(&stage->random, 3) > 0;
 	poller->loop->core.foreign_parser = check_random(&stage->random, 4) == 0;
 	if (check_random(&stage->random, 4) == 0) {
-		stage->scoreboard = cuttle_scoreboard_open(2, 1);
+		stage->scoreboard = cuttle_scoreboard_open(2, 1, 0);
 		must(stage->scoreboard && cuttle_scoreboard_take(stage->scoreboard, 1), "scoreboard");
 		poller->loop->core.place = cuttle_scoreboard_take(stage->scoreboard, 0);
 		poller->loop->core.scoreboard = stage->scoreboard; /* owned by it now */

@@ -83,11 +83,10 @@ int cuttle_connection_secure(struct cuttle_connection *connection, const char *o
 	return 0;
 }
 
-struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const struct cuttle_arrival *arrival,
-						 uint64_t now)
+struct cuttle_connection *cuttle_connection_make(struct cuttle_core *core, int fd, const struct cuttle_peer *client,
+						 uint64_t accepted)
 {
 	struct cuttle_connection *connection = calloc(1, sizeof *connection);
-	int fd = arrival->fd, listener = arrival->listener;
 
 	if (!connection) {
 		close(fd);
@@ -98,24 +97,41 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const
 	connection->read_wants = CUTTLE_READ;
 	connection->write_wants = CUTTLE_WRITE;
 	connection->readable = true; /* a client seldom connects without sending something */
-	connection->accepted = now;
-	connection->timed = core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL &&
-			    time_in_backlog(fd, &connection->backlog);
-	connection->client = arrival->peer;
-	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
-	connection->proxy_due = connection->trusted && core->proxied && core->proxied[listener];
-	if (core->securities)
-		connection->security = core->securities[listener];
-	if (connection->security && !connection->proxy_due && cuttle_connection_secure(connection, NULL, 0) < 0) {
-		close(fd);
-		free(connection);
-		return NULL;
-	}
+	connection->accepted = accepted;
+	connection->client = *client;
 	cuttle_list_reset(&connection->work);
 	cuttle_list_reset(&connection->timer);
+	return connection;
+}
+
+void cuttle_connection_begin(struct cuttle_connection *connection, uint64_t now)
+{
+	struct cuttle_core *core = connection->core;
+
 	cuttle_list_append(&core->connections, &connection->all);
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_HEAD, now);
 	cuttle_scoreboard_count(core->place, ++core->open);
+}
+
+struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const struct cuttle_arrival *arrival,
+						 uint64_t now)
+{
+	struct cuttle_connection *connection = cuttle_connection_make(core, arrival->fd, &arrival->peer, now);
+
+	if (!connection)
+		return NULL;
+	connection->timed = core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL &&
+			    time_in_backlog(arrival->fd, &connection->backlog);
+	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
+	connection->proxy_due = connection->trusted && core->proxied && core->proxied[arrival->listener];
+	if (core->securities)
+		connection->security = core->securities[arrival->listener];
+	if (connection->security && !connection->proxy_due && cuttle_connection_secure(connection, NULL, 0) < 0) {
+		close(arrival->fd);
+		free(connection);
+		return NULL;
+	}
+	cuttle_connection_begin(connection, now);
 	core->accepted++;
 	return connection;
 }

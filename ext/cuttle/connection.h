@@ -26,6 +26,7 @@
 #include "peer.h"
 #include "proxy_header.h"
 #include "references.h"
+#include "relay.h"
 #include "scoreboard.h"
 #include "transport.h"
 
@@ -203,6 +204,18 @@ struct cuttle_arrival {
 /* Opens a connection that owns the arrival's descriptor. If out of memory, closes the descriptor and returns NULL. */
 struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const struct cuttle_arrival *arrival,
 						 uint64_t now);
+
+/* Opens a connection that another process gave away, with the octets of its request. Takes the descriptor as
+ * cuttle_connection_open does. */
+struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
+						  const char *octets, uint64_t now);
+/* Goes on after that: parses the request. Returns what the connection waits for. */
+enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, const struct cuttle_parcel *parcel,
+					  uint64_t now);
+
+/* Whether a READY connection can go to another process: all that belongs to it is in the parcel. Fills the parcel, and
+ * returns the octets that go with it; NULL if it can't. */
+const char *cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel);
 
 /* Does what it can without waiting: reads, parses, sends. Allowed in any state but READY and PARSING. */
 enum cuttle_step cuttle_connection_step(struct cuttle_connection *connection, uint64_t now);

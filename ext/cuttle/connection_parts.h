@@ -4,6 +4,12 @@
 
 #include "connection.h"
 
+/* Makes a connection over a plain socket, which it owns. If out of memory, closes the descriptor and returns NULL. */
+struct cuttle_connection *cuttle_connection_make(struct cuttle_core *core, int fd, const struct cuttle_peer *client,
+						 uint64_t accepted);
+/* Adds it to the connections of its core. */
+void cuttle_connection_begin(struct cuttle_connection *connection, uint64_t now);
+
 /* Ends the request and its response. The ledger counts a request that a thread took, however it ended. */
 void cuttle_connection_end_exchange(struct cuttle_connection *connection);
 

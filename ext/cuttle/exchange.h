@@ -52,6 +52,7 @@ struct cuttle_exchange {
 	void *holder;       /* the Ruby side's structure, NULL: none, or no more */
 	uint32_t head_size; /* octets of the head, 0 until it is complete */
 	bool keep_alive;    /* the connection goes on after this response */
+	bool relayed;       /* another worker read it, and gave it to this one */
 };
 
 /* Exchanges kept for the next requests. */

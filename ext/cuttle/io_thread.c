@@ -19,15 +19,16 @@ struct cuttle_io_thread {
 	bool quit;
 };
 
-/* Whether it also keeps time limits for requests. It is then needed even while free threads wait for the GVL. */
-static bool keeps_times(const struct cuttle_loop *loop)
+/* Whether it also takes care of requests that wait: keeps time limits for them, or gives them to other workers. It is
+ * then needed even while free threads wait for the GVL. */
+static bool minds_requests(const struct cuttle_loop *loop)
 {
-	return loop->sheds || loop->core.limits.app_timeout;
+	return loop->sheds || loop->core.limits.app_timeout || loop->relays;
 }
 
 bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)
 {
-	return loop->followers.shared || keeps_times(loop);
+	return loop->followers.shared || minds_requests(loop);
 }
 
 static bool needed(const struct cuttle_loop *loop, uint64_t polls)
@@ -36,7 +37,7 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	bool nobody = !followers->leader && followers->parked_count == 0;
 
 	return loop->busy > 0 && loop->polls == polls &&
-	       (nobody || (keeps_times(loop) && !followers->leader_in_kernel));
+	       (nobody || (minds_requests(loop) && !followers->leader_in_kernel));
 }
 
 /* The smaller of two times, either of which may be -1 (never). */
@@ -49,17 +50,19 @@ static int64_t sooner(int64_t one, int64_t other)
 static int64_t turn(struct cuttle_loop *loop)
 {
 	uint64_t now = cuttle_now();
-	int64_t patience, back;
+	int64_t patience, back, relay;
 
 	if (loop->sheds && !atomic_load(&loop->core.leave_backlog))
 		cuttle_loop_accept(loop, 0, now);
+	cuttle_loop_receive(loop, now);
 	cuttle_loop_step_pending(loop, now);
+	relay = cuttle_loop_relay(loop, now);
 	cuttle_loop_shed(loop, cuttle_loop_spare(loop), now);
 	patience = cuttle_loop_expire(loop, now);                   /* last, because the others set new deadlines */
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
-	return sooner(sooner(patience, back), cuttle_growth_look(loop, now));
+	return sooner(sooner(patience, relay), sooner(back, cuttle_growth_look(loop, now)));
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)

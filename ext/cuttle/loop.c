@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SHARE 16 /* the share of one request in the average of their times is one of this */
+
 uint64_t cuttle_loop_enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
 {
 	if ((uint32_t)fd >= loop->registration_room) {
@@ -64,6 +66,7 @@ static void around_fork(struct cuttle_core *core, enum cuttle_fork when)
 		loop->io_thread = NULL;
 		pthread_cond_init(&loop->stuck, NULL); /* nobody waits here */
 		cuttle_growth_reset(&loop->growth);
+		loop->relays = loop->relay_ready = false;
 	}
 	pthread_mutex_unlock(&loop->lock);
 }
@@ -154,10 +157,18 @@ void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *conne
 	free(connection);
 }
 
+/* Notes how long a request was TAKEN. */
+static void note_service(struct cuttle_loop *loop, uint64_t nanoseconds)
+{
+	loop->service = loop->service - loop->service / SHARE + nanoseconds / SHARE;
+}
+
 void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *connection, bool complete, uint64_t now)
 {
+	uint64_t taken = connection->exchange->times[CUTTLE_TAKEN_AT];
 	enum cuttle_step step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
 
+	note_service(loop, now - taken);
 	if (connection->state != CUTTLE_TAKEN)
 		let_go(loop, connection);
 	cuttle_list_remove(&connection->work); /* it may be pending for its output */
@@ -336,6 +347,9 @@ void cuttle_loop_note(struct cuttle_loop *loop, const struct cuttle_event *event
 		case CUTTLE_LISTENER:
 			loop->listeners_ready = true;
 			break;
+		case CUTTLE_RELAY:
+			loop->relay_ready = true;
+			break;
 		default:
 			break;
 		}
@@ -421,6 +435,7 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	loop->polls++;
 	cuttle_loop_come_back(loop, now);
 	cuttle_loop_accept(loop, limit, now);
+	cuttle_loop_receive(loop, now);
 	loop->looked = now;
 	cuttle_loop_step_pending(loop, now);
 }
@@ -477,6 +492,7 @@ void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts)
 	counts->stuck += core->stuck;
 	counts->unproxied += core->unproxied;
 	counts->stood_by += loop->followers.stood_by;
+	counts->relayed += loop->relayed;
 	counts->connections += core->open;
 	counts->busy += loop->busy;
 	counts->ready += core->waiting;

@@ -17,7 +17,7 @@
 #define CUTTLE_EVENTS 128                          /* most reports collected at once */
 #define CUTTLE_LONG_WAIT (10 * CUTTLE_MILLISECOND) /* for a complete request; its peer may have gone meanwhile */
 
-enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH };
+enum cuttle_registrant { CUTTLE_NOBODY, CUTTLE_CONNECTION, CUTTLE_LISTENER, CUTTLE_WATCH, CUTTLE_RELAY };
 
 /* Who owns a descriptor. A report carries descriptor and generation, so a late report matches no owner. */
 struct cuttle_registration {
@@ -74,9 +74,15 @@ struct cuttle_loop {
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
 	int *listeners;         /* their descriptors */
 	int listener_count;
-	uint32_t busy;   /* number of TAKEN connections */
-	uint64_t polls;  /* times that threads asking for work collected reports */
-	uint64_t looked; /* the last of those times */
+	bool relays;            /* requests that have to wait go to idle workers, and theirs come here */
+	bool relay_watched;     /* by the back end; not after a shortage of descriptors */
+	bool relay_ready;       /* a connection from another worker was reported */
+	uint64_t relay_again;   /* when it looks for an idle worker again */
+	uint64_t relayed;       /* requests given to other workers */
+	uint64_t service;       /* nanoseconds that a request is TAKEN: a moving average */
+	uint32_t busy;          /* number of TAKEN connections */
+	uint64_t polls;         /* times that threads asking for work collected reports */
+	uint64_t looked;        /* the last of those times */
 	struct cuttle_io_thread *io_thread;
 	pthread_cond_t stuck; /* signalled when a request is stuck that has not been reported */
 };
@@ -101,6 +107,12 @@ static inline uint64_t cuttle_loop_spare(const struct cuttle_loop *loop)
 	return loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers);
 }
 
+/* Requests in the app, and complete ones that wait. */
+static inline uint32_t cuttle_loop_load(const struct cuttle_loop *loop)
+{
+	return loop->busy + loop->core.waiting;
+}
+
 /* Whether the calling thread, which asks for work, may leave it to threads in the app. Call it without the lock. */
 bool cuttle_loop_may_leave_work(struct cuttle_loop *loop);
 
@@ -110,6 +122,14 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now);
 /* Accepts at most limit connections from listeners that were reported. A loop that sheds exceeds the limit if no other
  * worker has a free thread. */
 void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now);
+
+/* Lets other workers give connections to this one, and this one to others, if its place has a relay. Call it once. */
+void cuttle_loop_open_relay(struct cuttle_loop *loop);
+/* Takes the connections that other workers gave to this one, if there are any. */
+void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now);
+/* Gives requests that wait to workers with less to do. Returns the nanoseconds until it should be called again; -1: not
+ * before another request waits. */
+int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now);
 
 /* Leaves new connections to the other workers, for a moment that a request should not meet (a garbage collection).
  * Returns false, and accepts as before, if no other worker is free. */
@@ -226,7 +246,7 @@ static inline bool cuttle_loop_over(const struct cuttle_loop *loop)
 
 static inline bool cuttle_loop_has_work(const struct cuttle_loop *loop)
 {
-	return atomic_load(&loop->followers.woken) || loop->listeners_ready ||
+	return atomic_load(&loop->followers.woken) || loop->listeners_ready || loop->relay_ready ||
 	       (!cuttle_list_empty(&loop->ready) && !loop->full) || !cuttle_list_empty(&loop->pending) ||
 	       !cuttle_list_empty(&loop->unparsed) || !cuttle_list_empty(&loop->fired) || cuttle_loop_over(loop);
 }

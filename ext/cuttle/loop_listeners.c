@@ -40,9 +40,7 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 
-/* There is no room for another connection, so the loop accepts none for a while, or until one ends. The listeners leave
- * the back end, which would report a readable listener again and again. */
-static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
+void cuttle_loop_wait_for_room(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->exhausted = true;
 	go_aside(loop, RECOVERY, now);
@@ -66,7 +64,7 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
 			continue;
 		if (errno == ENOMEM || errno == ENOSPC) { /* it would never be reported */
-			wait_for_room(loop, cuttle_now());
+			cuttle_loop_wait_for_room(loop, cuttle_now());
 			return;
 		}
 	}
@@ -200,6 +198,7 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 		return (int64_t)(loop->aside_until - now);
 	loop->aside_until = 0;
 	loop->exhausted = false;
+	cuttle_loop_watch_relay(loop, now);
 	if (cuttle_loop_is_open(loop))
 		cuttle_loop_restore_listeners(loop);
 	return loop->aside_until ? (int64_t)RECOVERY : -1;
@@ -258,7 +257,7 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 
 	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
 		return true;
-	wait_for_room(loop, now);
+	cuttle_loop_wait_for_room(loop, now);
 	return false;
 }
 
@@ -273,7 +272,7 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {
 		loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
-		wait_for_room(loop, now);
+		cuttle_loop_wait_for_room(loop, now);
 	} else {
 		loop->backlogged = false;
 	}
@@ -303,6 +302,7 @@ void cuttle_loop_leave_listeners(struct cuttle_loop *loop, uint64_t now)
 	loop->exhausted = false;
 	loop->aside_until = 0;
 	cuttle_loop_accept(loop, INT_MAX, now);
+	cuttle_loop_close_relay(loop, now);
 	cuttle_stop_listening(loop->listeners, loop->listener_count);
 	loop->listener_count = 0; /* Ruby closes them, and in a child forked later their numbers may be reused */
 }

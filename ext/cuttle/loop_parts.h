@@ -1,4 +1,4 @@
-/* What loop.c, loop_listeners.c and loop_watch.c share. Everything is called under the lock. */
+/* What the files of the loop (loop*.c) share. Everything is called under the lock. */
 #ifndef CUTTLE_LOOP_PARTS_H
 #define CUTTLE_LOOP_PARTS_H
 
@@ -19,6 +19,15 @@ void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 
 /* Notes that a connection ends: if there was no room for another, there is now. */
 void cuttle_loop_note_room(struct cuttle_loop *loop);
+
+/* There is no room for another connection, so the loop accepts none for a while, or until one ends. The listeners leave
+ * the back end, which would report a readable listener again and again. */
+void cuttle_loop_wait_for_room(struct cuttle_loop *loop, uint64_t now);
+
+/* Receives connections from other workers again, after a shortage of descriptors. */
+void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now);
+/* Receives what other workers have sent so far, and no more: this one is about to stop. */
+void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now);
 
 /* Whether a request was refused lately: workers that refuse nothing can serve better. */
 static inline bool cuttle_loop_tight(const struct cuttle_loop *loop, uint64_t now)

@@ -30,6 +30,7 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	cuttle_loop_shed(loop,
 			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
 			 now);
+	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
 	loop->round = loop->batch = loop->core.waiting;
 }
 
@@ -83,6 +84,8 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 	cuttle_followers_note_taker(&loop->followers);
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.place, false);
+	if (loop->core.waiting > 0)
+		cuttle_loop_relay(loop, now);
 	return connection->exchange;
 }
 

@@ -130,6 +130,7 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
 	rb_hash_aset(stats, ID2SYM(rb_intern("busy")), ULL2NUM(counts->busy));
 	rb_hash_aset(stats, ID2SYM(rb_intern("ready")), ULL2NUM(counts->ready));
 	rb_hash_aset(stats, ID2SYM(rb_intern("stood_by")), ULL2NUM(counts->stood_by));
+	rb_hash_aset(stats, ID2SYM(rb_intern("relayed")), ULL2NUM(counts->relayed));
 	return stats;
 }
 
@@ -171,6 +172,7 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	cuttle_source_configure(&poller->source, listeners, options);
 	poller->source.loop->sheds = poller->source.core->limits.max_queue || poller->source.core->limits.queue_timeout;
 	enter(poller->source.core, options);
+	cuttle_loop_open_relay(poller->source.loop);
 	return self;
 }
 
@@ -307,7 +309,7 @@ static VALUE poller_resume(VALUE self)
  *
  * So far: accepted (connections), requests, dropped (requests whose clients had gone), refused (503: the queue was too
  * long), stuck (503: the app did not answer), unproxied (connections closed for want of a PROXY header), stood_by (see
- * followers.h). Now: connections (open), busy (requests in the app), ready (complete requests that wait for a thread),
+ * followers.h), relayed (given to other workers). Now: connections (open), busy (requests in the app), ready (complete requests that wait for a thread),
  * spooled (octets in temporary files or on their way there). */
 static VALUE poller_stats(VALUE self)
 {

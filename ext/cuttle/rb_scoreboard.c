@@ -39,25 +39,26 @@ struct cuttle_scoreboard *cuttle_scoreboard_of(VALUE self)
 	return scoreboard;
 }
 
-/* call-seq: Scoreboard.new(room, lanes = 1)
+/* call-seq: Scoreboard.new(room, lanes = 1, relays = 0)
  *
  * Makes a scoreboard for that many workers, which are forked afterwards, or for the ractors of this process, which may
- * share it once it is frozen. lanes: the ractors of each worker. Raises SystemCallError. */
+ * share it once it is frozen. lanes: the ractors of each worker. relays: the number of places, the first ones, whose
+ * workers give each other requests that would have to wait. Raises SystemCallError. */
 static VALUE scoreboard_initialize(int argc, VALUE *argv, VALUE self)
 {
-	uint32_t places, lanes = 1;
+	uint32_t places, lanes, relays;
 
-	rb_check_arity(argc, 1, 2);
+	rb_check_arity(argc, 1, 3);
 	places = NUM2UINT(argv[0]);
-	if (argc > 1)
-		lanes = NUM2UINT(argv[1]);
+	lanes = argc > 1 ? NUM2UINT(argv[1]) : 1;
+	relays = argc > 2 ? NUM2UINT(argv[2]) : 0;
 	if (DATA_PTR(self))
 		rb_raise(rb_eArgError, "already initialized");
 	if (places == 0 || places > CUTTLE_SCOREBOARD_MOST)
 		rb_raise(rb_eArgError, "a scoreboard has 1 to %d places", CUTTLE_SCOREBOARD_MOST);
 	if (lanes == 0 || lanes > CUTTLE_SCOREBOARD_MOST)
 		rb_raise(rb_eArgError, "a place has 1 to %d lanes", CUTTLE_SCOREBOARD_MOST);
-	DATA_PTR(self) = cuttle_scoreboard_open(places, lanes);
+	DATA_PTR(self) = cuttle_scoreboard_open(places, lanes, relays < places ? relays : places);
 	if (!DATA_PTR(self))
 		rb_sys_fail("Cuttle::Scoreboard");
 	return self;
@@ -78,10 +79,14 @@ static VALUE scoreboard_take(VALUE self, VALUE number)
 
 /* call-seq: clear(number) -> self
  *
- * Clears the place of a worker that has gone. The supervisor calls it. */
+ * Clears the place of a worker that has gone, and passes on to other workers what they gave it. The supervisor calls
+ * it. */
 static VALUE scoreboard_clear(VALUE self, VALUE number)
 {
-	cuttle_scoreboard_clear(cuttle_scoreboard_of(self), NUM2UINT(number));
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
+
+	cuttle_scoreboard_clear(scoreboard, NUM2UINT(number));
+	cuttle_scoreboard_forward(scoreboard, NUM2UINT(number));
 	return self;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static size_t size_for(uint32_t room)
 {
@@ -21,7 +22,21 @@ static void *share(size_t size)
 	return mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes)
+/* Returns false with errno. */
+static bool open_relays(struct cuttle_scoreboard *scoreboard, uint32_t count)
+{
+	scoreboard->relays = calloc(count ? count : 1, sizeof *scoreboard->relays);
+	if (!scoreboard->relays)
+		return false;
+	while (scoreboard->relay_count < count) {
+		if (cuttle_relay_open(&scoreboard->relays[scoreboard->relay_count]) != 0)
+			return errno == ENOTSUP;
+		scoreboard->relay_count++;
+	}
+	return true;
+}
+
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes, uint32_t relays)
 {
 	struct cuttle_scoreboard *scoreboard = calloc(1, sizeof *scoreboard);
 
@@ -32,7 +47,7 @@ struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes)
 	scoreboard->room = room;
 	scoreboard->lanes = lanes;
 	atomic_init(&scoreboard->owners, 1);
-	if (scoreboard->shared != MAP_FAILED && scoreboard->ledgers != MAP_FAILED)
+	if (scoreboard->shared != MAP_FAILED && scoreboard->ledgers != MAP_FAILED && open_relays(scoreboard, relays))
 		return scoreboard;
 	cuttle_scoreboard_disown(scoreboard);
 	return NULL;
@@ -48,6 +63,9 @@ void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard)
 		munmap(scoreboard->shared, size_for(scoreboard->room));
 	if (scoreboard->ledgers != MAP_FAILED)
 		munmap(scoreboard->ledgers, size_of_ledgers(scoreboard->room, scoreboard->lanes));
+	for (uint32_t number = 0; number < scoreboard->relay_count; number++)
+		cuttle_relay_close(&scoreboard->relays[number]);
+	free(scoreboard->relays);
 	free(scoreboard);
 	errno = error;
 }
@@ -96,7 +114,10 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	atomic_store(&scoreboard->shared->at[number].taken, false);
 	atomic_store(&scoreboard->shared->at[number].free, false);
 	atomic_store(&scoreboard->shared->at[number].room, false);
+	atomic_store(&scoreboard->shared->at[number].reads, false);
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
+	atomic_store(&scoreboard->shared->at[number].load, 0);
+	atomic_store(&scoreboard->shared->at[number].coming, 0);
 	give_back(scoreboard, number);
 }
 
@@ -169,4 +190,60 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 				     (room && atomic_load_explicit(&place->room, memory_order_relaxed))))
 			return true;
 	return false;
+}
+
+struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
+					     const struct cuttle_place *place)
+{
+	uint32_t number = number_of(scoreboard, place);
+
+	return number < scoreboard->relay_count ? &scoreboard->relays[number] : NULL;
+}
+
+/* Returns the place, other than own, whose worker receives what is in its relay and has the least load, which must be
+ * less than most. free: it must have a free thread, too. */
+static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
+					 bool free, uint32_t most)
+{
+	uint32_t used = atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
+	struct cuttle_place *best = NULL;
+
+	for (uint32_t number = 0; number < used && number < scoreboard->relay_count; number++) {
+		struct cuttle_place *place = &scoreboard->shared->at[number];
+		uint32_t load = atomic_load_explicit(&place->load, memory_order_relaxed) +
+				atomic_load_explicit(&place->coming, memory_order_relaxed);
+
+		if (place == own || load >= most || !atomic_load_explicit(&place->reads, memory_order_relaxed) ||
+		    (free && !atomic_load_explicit(&place->free, memory_order_relaxed)))
+			continue;
+		best = place;
+		most = load;
+	}
+	return best;
+}
+
+struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
+					     uint32_t load)
+{
+	return least_loaded(scoreboard, own, true, load / 2 + load % 2);
+}
+
+void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number)
+{
+	struct cuttle_parcel parcel;
+	char octets[CUTTLE_PARCEL_ROOM];
+	struct cuttle_place *other;
+	bool sent = true;
+	int fd;
+
+	if (number >= scoreboard->relay_count)
+		return;
+	while (sent && (other = least_loaded(scoreboard, &scoreboard->shared->at[number], false, UINT32_MAX)) &&
+	       (fd = cuttle_relay_receive(&scoreboard->relays[number], &parcel, octets)) >= 0) {
+		atomic_fetch_add(&other->coming, 1);
+		sent = cuttle_relay_send(cuttle_scoreboard_relay(scoreboard, other), fd, &parcel, octets);
+		if (!sent)
+			cuttle_relay_send(&scoreboard->relays[number], fd, &parcel, octets); /* it has room again */
+		close(fd);
+	}
 }

@@ -5,6 +5,10 @@
  * relieves accepts. The turn to collect garbage is the exception: it has one owner, and it ends with its worker, for
  * the supervisor clears a dead worker's place.
  *
+ * A place may have a relay (relay.h), through which other workers give its worker connections with requests that have
+ * to wait. While reads is set, the worker promises to receive them. Whoever sends checks reads afterwards, and takes
+ * back what nobody will receive. What is in a relay when its worker has ended, the supervisor passes on.
+ *
  * Each place also has its ledgers (ledger.h), one for each lane: a process has a lane, or each of its ractors has one.
  * They are not cleared with the place, so what they count never goes backwards. A page of them costs memory once
  * something is written to it.
@@ -14,6 +18,7 @@
 #define CUTTLE_SCOREBOARD_H
 
 #include "ledger.h"
+#include "relay.h"
 
 #include <stdalign.h>
 #include <stdatomic.h>
@@ -28,6 +33,9 @@ struct cuttle_place {
 	atomic_bool free;                         /* one of its threads is not in the app */
 	atomic_bool room;                         /* it refuses no request, whether a thread is free or not */
 	atomic_bool taken;                        /* there is a worker */
+	atomic_bool reads;                        /* the worker receives what is in its relay */
+	_Atomic uint32_t load;                    /* requests that it runs, or that wait for it */
+	_Atomic uint32_t coming; /* requests in its relay; others add to it, and the worker sets it to 0 */
 };
 
 struct cuttle_places {
@@ -40,21 +48,23 @@ struct cuttle_places {
 
 /* What cores count: so far, and now. */
 struct cuttle_counts {
-	uint64_t accepted, requests, dropped, refused, stuck, unproxied, stood_by;
+	uint64_t accepted, requests, dropped, refused, stuck, unproxied, stood_by, relayed;
 	uint64_t connections, busy, ready, spooled, threads;
 };
 
 struct cuttle_scoreboard {
 	struct cuttle_places *shared;  /* with all processes forked since */
 	struct cuttle_ledger *ledgers; /* shared too: those of a place's lanes one after the other */
-	uint32_t room, lanes;
+	struct cuttle_relay *relays;   /* of the first places; every process forked since has their descriptors */
+	uint32_t room, lanes, relay_count;
 	struct cuttle_place *own;  /* this process's place, NULL: none */
 	struct cuttle_counts past; /* of cores of this process that are gone; guarded as the list of cores is */
 	_Atomic unsigned owners;   /* in this process: the Ruby object, and the cores that write to it */
 };
 
-/* Opens a scoreboard with one owner. Returns NULL with errno. */
-struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes);
+/* Opens a scoreboard with one owner. relays: number of places with a relay; on a system without relays none has one.
+ * Returns NULL with errno. */
+struct cuttle_scoreboard *cuttle_scoreboard_open(uint32_t room, uint32_t lanes, uint32_t relays);
 /* Removes one owner. */
 void cuttle_scoreboard_disown(struct cuttle_scoreboard *scoreboard);
 
@@ -88,6 +98,17 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const
 /* Whether another worker is free. With room set, a worker that has room counts too. */
 bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
 
+/* The relay of a place; NULL: it has none. */
+struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
+					     const struct cuttle_place *place);
+/* Returns the place of the worker with the least load to give a request to, if the worker with this place has that load
+ * and another one has less than half of it and a free thread; NULL: there is none. */
+struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
+					     uint32_t load);
+/* Passes on to other workers what is in the relay of a place that has no worker. If there is no other worker, it stays
+ * for the next one with this place. */
+void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number);
+
 /* Takes the turn to collect garbage for this place. Returns whether it has it: only one place has it at a time. */
 bool cuttle_scoreboard_take_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
 /* Gives the turn back, if this place has it. */
@@ -97,6 +118,12 @@ static inline void cuttle_scoreboard_count(struct cuttle_place *place, uint32_t 
 {
 	if (place)
 		atomic_store_explicit(&place->connections, connections, memory_order_relaxed);
+}
+
+static inline void cuttle_scoreboard_load(struct cuttle_place *place, uint32_t load)
+{
+	if (place)
+		atomic_store_explicit(&place->load, load, memory_order_relaxed);
 }
 
 static inline void cuttle_scoreboard_room(struct cuttle_place *place, bool room)

@@ -86,9 +86,14 @@ module Cuttle
         true
       end
 
+      # One for each worker, and for two that take the place of others.
+      def relays(settings)
+        settings.relay && settings.workers > 1 ? settings.workers + 2 : 0
+      end
+
       def scoreboard_for(settings)
         kind = Cores.fetch(settings.core)::Scoreboard
-        kind.new([settings.workers + ADDED, kind::MOST].min)
+        kind.new([settings.workers + ADDED, kind::MOST].min, 1, relays(settings))
       end
     end
   end

@@ -207,6 +207,10 @@ module Cuttle
         { name: :max_queue, kind: [:optional, :count, "requests"], flags: ["--max-queue N"], default: "none",
           source: true,
           help: "requests per process that may wait for a thread; others get 503" },
+        { name: :relay, kind: :on_off, flags: ["--[no-]relay"], default: "on",
+          help: "give a request that has to wait to an idle worker",
+          readme: "give a request that has to wait, with its connection, to a worker that is idle; see " \
+                  "[deployment](docs/deployment.md#busy-workers)" },
         { name: :worker_max_memory, kind: %i[optional size], flags: ["--worker-max-memory SIZE"], default: "none",
           help: "memory at which a worker is replaced",
           readme: "memory (proportional set size) at which a worker is replaced by a new one" },

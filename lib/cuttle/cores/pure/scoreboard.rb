@@ -12,8 +12,8 @@ module Cuttle
         # The place that this process has taken; nil: none.
         attr_reader :place
 
-        # A place of this core has one lane: there are no ractors.
-        def initialize(room, _lanes = 1)
+        # A place of this core has one lane, because there are no ractors, and no relay.
+        def initialize(room, _lanes = 1, _relays = 0)
           raise ArgumentError, "a scoreboard has 1 to #{MOST} places" unless room.between?(1, MOST)
 
           @room = room

@@ -1,0 +1,80 @@
+/* Connections that move from one process to another with a complete request; see connection.h. */
+#include "connection_parts.h"
+
+#include <assert.h>
+#include <string.h>
+#include <unistd.h>
+
+static_assert(CUTTLE_PARCEL_ROOM <= CUTTLE_INBOX_ROOM, "what a parcel brings fits into an inbox");
+
+/* Whether the octets in the inbox are all that there is: no body, which may be on the disk, nothing of TLS or of a Ruby
+ * parser, no news of the peer's end. */
+static bool is_plain(const struct cuttle_connection *connection)
+{
+	return !connection->secured && !connection->references && !connection->exchange->body &&
+	       !connection->inbox->foreign && !connection->eof && !connection->hangup && !connection->suspect &&
+	       !connection->broken;
+}
+
+const char *cuttle_connection_pack(const struct cuttle_connection *connection, struct cuttle_parcel *parcel)
+{
+	struct cuttle_inbox *inbox = connection->inbox;
+	const struct cuttle_exchange *exchange = connection->exchange;
+
+	if (!is_plain(connection) || cuttle_inbox_size(inbox) > CUTTLE_PARCEL_ROOM)
+		return NULL;
+	*parcel = (struct cuttle_parcel){
+		.client = connection->client,
+		.accepted = connection->accepted,
+		.first_octet = exchange->times[CUTTLE_FIRST_OCTET],
+		.complete = exchange->times[CUTTLE_COMPLETE_AT],
+		.backlog = connection->backlog,
+		.served = connection->served,
+		.size = cuttle_inbox_size(inbox),
+		.timed = connection->timed,
+		.trusted = connection->trusted,
+		.secure = connection->secure,
+	};
+	return cuttle_inbox_unused(inbox);
+}
+
+struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
+						  const char *octets, uint64_t now)
+{
+	struct cuttle_inbox *inbox = cuttle_inbox_borrow(&core->pool);
+	struct cuttle_connection *connection = NULL;
+
+	if (inbox)
+		connection = cuttle_connection_make(core, fd, &parcel->client, parcel->accepted);
+	else
+		close(fd);
+	if (!connection) {
+		if (inbox)
+			cuttle_inbox_return(&core->pool, inbox);
+		return NULL;
+	}
+	memcpy(inbox->octets, octets, parcel->size);
+	inbox->length = parcel->size;
+	connection->inbox = inbox;
+	connection->timed = parcel->timed;
+	connection->backlog = parcel->backlog;
+	connection->trusted = parcel->trusted;
+	connection->secure = parcel->secure;
+	connection->served = parcel->served - 1; /* the process that read this request has counted it */
+	cuttle_connection_begin(connection, now);
+	return connection;
+}
+
+enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, const struct cuttle_parcel *parcel,
+					  uint64_t now)
+{
+	enum cuttle_step step = cuttle_connection_advance(connection, now);
+
+	if (connection->state != CUTTLE_READY)
+		return step;
+	connection->exchange->times[CUTTLE_FIRST_OCTET] = parcel->first_octet;
+	connection->exchange->times[CUTTLE_COMPLETE_AT] = parcel->complete;
+	connection->exchange->relayed = true;
+	connection->core->requests--; /* see served */
+	return step;
+}

@@ -1,0 +1,157 @@
+/* A request that has to wait here goes to a worker that is idle, with its connection. Otherwise a kept connection would
+ * tie its client to one worker, however busy that one is and however idle the others. */
+#include "loop_parts.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#define PATIENCE CUTTLE_MILLISECOND    /* a shorter wait costs less than to pass the request on */
+#define AGAIN (2 * CUTTLE_MILLISECOND) /* before the next look for an idle worker: it reads what all of them share */
+#define LOOKED_AT 8                    /* requests at a time */
+
+static struct cuttle_relay *own_relay(const struct cuttle_loop *loop)
+{
+	return cuttle_scoreboard_relay(loop->core.scoreboard, loop->core.place);
+}
+
+/* Returns whether it could. */
+static bool watch(struct cuttle_loop *loop)
+{
+	int fd = own_relay(loop)->receive;
+	uint64_t token = cuttle_loop_enroll(loop, fd, CUTTLE_RELAY, loop);
+
+	loop->relay_watched = token && loop->type->add_listener(loop->backend, fd, token) == 0;
+	return loop->relay_watched;
+}
+
+void cuttle_loop_open_relay(struct cuttle_loop *loop)
+{
+	if (!loop->core.place || !own_relay(loop))
+		return;
+	loop->relays = watch(loop);
+	atomic_store(&loop->core.place->reads, loop->relays);
+}
+
+static void adopt(struct cuttle_loop *loop, int fd, const struct cuttle_parcel *parcel, const char *octets,
+		  uint64_t now)
+{
+	struct cuttle_connection *connection = cuttle_connection_unpack(&loop->core, fd, parcel, octets, now);
+
+	if (!connection)
+		return;
+	loop->unwatched++;
+	if (cuttle_loop_enroll(loop, fd, CUTTLE_CONNECTION, connection))
+		cuttle_loop_route(loop, connection, cuttle_connection_settle(connection, parcel, now));
+	else
+		cuttle_loop_close(loop, connection);
+}
+
+/* Receives all that is in a relay. Returns false if a message is left for which there is no descriptor. */
+static bool receive(struct cuttle_loop *loop, const struct cuttle_relay *relay, uint64_t now)
+{
+	struct cuttle_parcel parcel;
+	char octets[CUTTLE_PARCEL_ROOM];
+	int fd;
+
+	for (;;) {
+		fd = cuttle_relay_receive(relay, &parcel, octets);
+		if (fd >= 0)
+			adopt(loop, fd, &parcel, octets, now);
+		else if (errno != EBADMSG)
+			return !cuttle_accept_exhausted(errno);
+	}
+}
+
+static void unwatch(struct cuttle_loop *loop)
+{
+	if (loop->relay_watched)
+		cuttle_loop_strike(loop, own_relay(loop)->receive);
+	loop->relay_watched = loop->relay_ready = false;
+}
+
+void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
+{
+	bool all;
+
+	if (!loop->relay_ready)
+		return;
+	loop->relay_ready = false; /* reported again as long as there is a message */
+	all = receive(loop, own_relay(loop), now);
+	atomic_store_explicit(&loop->core.place->coming, 0, memory_order_relaxed);
+	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
+	if (all)
+		return;
+	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	unwatch(loop);
+	cuttle_loop_wait_for_room(loop, now);
+}
+
+void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now)
+{
+	if (loop->relays && !loop->relay_watched && !watch(loop))
+		cuttle_loop_wait_for_room(loop, now);
+}
+
+void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)
+{
+	if (!loop->relays)
+		return;
+	loop->relays = false;
+	unwatch(loop);
+	atomic_store(&loop->core.place->reads, false);
+	receive(loop, own_relay(loop), now); /* after that: whoever sends sees that this worker reads no more */
+}
+
+/* Gives a READY connection to the worker with that place. Returns whether it could. */
+static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection, struct cuttle_place *place,
+		 const struct cuttle_parcel *parcel, const char *octets, uint64_t now)
+{
+	const struct cuttle_relay *relay = cuttle_scoreboard_relay(loop->core.scoreboard, place);
+
+	atomic_fetch_add(&place->coming, 1); /* before it, since the receiver sets this to 0 */
+	if (!cuttle_relay_send(relay, connection->transport.fd, parcel, octets))
+		return false; /* what is too much there, the receiver of the others takes away */
+	close(cuttle_loop_release(loop, connection));
+	loop->relayed++;
+	atomic_thread_fence(memory_order_seq_cst);
+	if (!atomic_load(&place->reads))
+		receive(loop, relay, now);
+	return true;
+}
+
+/* How long a request may wait before it is passed on. If requests take longer than PATIENCE, each that waits will wait
+ * longer. */
+static uint64_t patience(const struct cuttle_loop *loop)
+{
+	return loop->service > PATIENCE ? 0 : PATIENCE;
+}
+
+int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
+{
+	struct cuttle_link *link = loop->ready.next, *next;
+
+	if (!loop->relays || atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
+		return -1;
+	for (int count = 0; link != &loop->ready && count < LOOKED_AT; count++, link = next) {
+		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
+		uint64_t due = connection->exchange->times[CUTTLE_COMPLETE_AT] + patience(loop);
+		struct cuttle_parcel parcel;
+		struct cuttle_place *place;
+		const char *octets;
+
+		next = link->next;
+		if (due < loop->relay_again)
+			due = loop->relay_again;
+		if (now < due)
+			return (int64_t)(due - now);
+		octets = connection->exchange->relayed ? NULL : cuttle_connection_pack(connection, &parcel);
+		if (!octets)
+			continue;
+		place = cuttle_scoreboard_idler(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop));
+		if (!place || !give(loop, connection, place, &parcel, octets, now)) {
+			loop->relay_again = now + AGAIN;
+			return (int64_t)AGAIN;
+		}
+	}
+	return -1;
+}

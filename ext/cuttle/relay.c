@@ -1,0 +1,132 @@
+/* Messages that carry a descriptor; see relay.h. */
+#include "relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifdef __linux__
+
+int cuttle_relay_open(struct cuttle_relay *relay)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+		return -1;
+	relay->receive = ends[0];
+	relay->send = ends[1];
+	return 0;
+}
+
+/* Room for a control message with one descriptor, aligned as its header must be. */
+union control {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(sizeof(int))];
+};
+
+bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
+{
+	struct cuttle_parcel copy = *parcel;
+	struct iovec parts[] = {
+		{.iov_base = &copy, .iov_len = sizeof copy},
+		{.iov_base = (void *)(uintptr_t)octets, .iov_len = parcel->size},
+	};
+	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET,
+					    .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
+				 .msg_controllen = sizeof control.room};
+	ssize_t sent;
+
+	if (parcel->size > CUTTLE_PARCEL_ROOM)
+		return false;
+	memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+	do
+		sent = sendmsg(relay->send, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (sent < 0 && errno == EINTR);
+	return sent >= 0;
+}
+
+/* Whether a descriptor can be received. Without this check the system would drop it, and with it the connection. */
+static bool has_room(const struct cuttle_relay *relay)
+{
+	int spare = fcntl(relay->receive, F_DUPFD_CLOEXEC, 0);
+
+	if (spare >= 0)
+		close(spare);
+	return spare >= 0;
+}
+
+/* Returns the descriptor that a message brought, -1: none. */
+static int descriptor_of(struct msghdr *message)
+{
+	struct cmsghdr *header = CMSG_FIRSTHDR(message);
+	int fd = -1;
+
+	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
+	    header->cmsg_len == CMSG_LEN(sizeof fd))
+		memcpy(&fd, CMSG_DATA(header), sizeof fd);
+	return fd;
+}
+
+int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel *parcel,
+			 char octets[CUTTLE_PARCEL_ROOM])
+{
+	struct iovec parts[] = {
+		{.iov_base = parcel, .iov_len = sizeof *parcel},
+		{.iov_base = octets, .iov_len = CUTTLE_PARCEL_ROOM},
+	};
+	union control control;
+	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
+				 .msg_controllen = sizeof control.room};
+	ssize_t count;
+	int fd;
+
+	if (!has_room(relay))
+		return -1;
+	do
+		count = recvmsg(relay->receive, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (count < 0 && errno == EINTR);
+	if (count < 0)
+		return -1;
+	fd = descriptor_of(&message);
+	if (fd >= 0 && (size_t)count == sizeof *parcel + parcel->size)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	errno = EBADMSG; /* another thread took the descriptor's number in that moment */
+	return -1;
+}
+
+#else
+
+int cuttle_relay_open(struct cuttle_relay *relay)
+{
+	(void)relay;
+	errno = ENOTSUP;
+	return -1;
+}
+
+bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
+{
+	(void)relay, (void)fd, (void)parcel, (void)octets;
+	return false;
+}
+
+int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel *parcel,
+			 char octets[CUTTLE_PARCEL_ROOM])
+{
+	(void)relay, (void)parcel, (void)octets;
+	errno = EAGAIN;
+	return -1;
+}
+
+#endif
+
+void cuttle_relay_close(struct cuttle_relay *relay)
+{
+	close(relay->receive);
+	close(relay->send);
+}
