@@ -39,7 +39,7 @@ const char *cuttle_connection_pack(const struct cuttle_connection *connection, s
 }
 
 struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
-						  const char *octets, uint64_t now)
+						   const char *octets, uint64_t now)
 {
 	struct cuttle_inbox *inbox = cuttle_inbox_borrow(&core->pool);
 	struct cuttle_connection *connection = NULL;

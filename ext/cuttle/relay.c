@@ -27,6 +27,16 @@ union control {
 	char room[CMSG_SPACE(sizeof(int))];
 };
 
+static struct msghdr message_of(struct iovec parts[2], union control *control)
+{
+	return (struct msghdr){
+		.msg_iov = parts,
+		.msg_iovlen = 2,
+		.msg_control = control,
+		.msg_controllen = sizeof control->room,
+	};
+}
+
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
 {
 	struct cuttle_parcel copy = *parcel;
@@ -34,14 +44,15 @@ bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cu
 		{.iov_base = &copy, .iov_len = sizeof copy},
 		{.iov_base = (void *)(uintptr_t)octets, .iov_len = parcel->size},
 	};
-	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET,
-					    .cmsg_type = SCM_RIGHTS}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
-				 .msg_controllen = sizeof control.room};
+	union control control = {.room = {0}};
+	struct msghdr message = message_of(parts, &control);
 	ssize_t sent;
 
 	if (parcel->size > CUTTLE_PARCEL_ROOM)
 		return false;
+	control.header.cmsg_len = CMSG_LEN(sizeof fd);
+	control.header.cmsg_level = SOL_SOCKET;
+	control.header.cmsg_type = SCM_RIGHTS;
 	memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
 	do
 		sent = sendmsg(relay->send, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -79,8 +90,7 @@ int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel 
 		{.iov_base = octets, .iov_len = CUTTLE_PARCEL_ROOM},
 	};
 	union control control;
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
-				 .msg_controllen = sizeof control.room};
+	struct msghdr message = message_of(parts, &control);
 	ssize_t count;
 	int fd;
 

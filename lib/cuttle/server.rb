@@ -183,8 +183,8 @@ module Cuttle
     #   busy          requests in the app
     #   hijacked      sockets that the app has taken over (WebSockets) and not closed; absent on JRuby
     #
-    # Evented engines add ready (complete requests that wait for a thread) and stood_by (times that a thread left work
-    # to the threads in the app). fibers adds fibers (requests that have one). With oob_gc there is oob_gc (collections
+    # Evented engines add ready (complete requests that wait for a thread), stood_by (times that a thread left work to
+    # the threads in the app) and relayed (requests given to other workers). fibers adds fibers (requests that have one). With oob_gc there is oob_gc (collections
     # between requests).
     def stats
       return {} unless @engine

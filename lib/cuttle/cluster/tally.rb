@@ -7,7 +7,7 @@ module Cuttle
     # thread may read, because each Hash is replaced and never changed.
     class Tally
       # The figures that are counters; the others describe the present moment.
-      COUNTERS = %i[requests_count accepted dropped refused stuck unproxied].freeze
+      COUNTERS = %i[requests_count accepted dropped refused relayed stuck unproxied].freeze
 
       # {counter => sum}; and by the index of workers: requests, and how many were started.
       attr_reader :totals, :requests, :started

@@ -71,7 +71,7 @@ module Cuttle
         end
 
         def stats
-          { **super, busy: @busy, ready: @ready.size, stood_by: 0 }
+          { **super, busy: @busy, ready: @ready.size, stood_by: 0, relayed: 0 }
         end
 
         # The names of the back ends that there are here, the best one first.

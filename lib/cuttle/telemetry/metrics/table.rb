@@ -86,6 +86,7 @@ module Cuttle
                    "Requests whose clients disconnected before a thread took them"),
         Rows.total(:refused, "cuttle_requests_refused_total",
                    "Requests that were answered with 503 because of --max-queue or --queue-timeout"),
+        Rows.total(:relayed, "cuttle_requests_relayed_total", "Requests that a busy worker gave to an idle one"),
         Rows.total(:stuck, "cuttle_requests_stuck_total", "Requests that exceeded --app-timeout"),
         Rows.total(:accepted, "cuttle_connections_accepted_total", "Connections"),
         Rows.total(:unproxied, "cuttle_connections_unproxied_total",

@@ -1,0 +1,241 @@
+# frozen_string_literal: true
+
+require "test_helper"
+
+# A request that has to wait in a busy worker goes to an idle one, with its connection.
+class TestBusyWorkers < Minitest::Test
+  include Serving
+
+  # Each answer begins with the pid. /hold computes until it may go on, so the other requests of its worker wait.
+  APP = <<~'RUBY'
+    eaten = []
+    run(lambda do |env|
+      case env["PATH_INFO"]
+      when "/hold" then File.write("held", Process.pid.to_s).then { nil until File.exist?("go") }
+      when "/20ms"
+        over = Cuttle.now + 0.02
+        nil while Cuttle.now < over
+      when "/eat"
+        Thread.new { (sleep 0.01 until File.exist?("free")).then { eaten.each(&:close) } }
+        loop { eaten << File.open(File::NULL) } rescue Errno::EMFILE
+      end
+      facts = env.values_at("REQUEST_METHOD", "PATH_INFO", "REMOTE_ADDR", "rack.url_scheme")
+      [200, {}, [[Process.pid, *facts, env["rack.input"]&.read.to_s, Cuttle.stats[:relayed].to_i].join(" ")]]
+    end)
+  RUBY
+
+  ENGINES = { "hybrid" => %w[-t 1], "reactor" => [], "fibers" => [] }.freeze
+
+  def setup
+    @directory = Dir.mktmpdir("cuttle")
+  end
+
+  def teardown
+    FileUtils.remove_entry(@directory)
+  end
+
+  def test_a_request_that_has_to_wait_goes_to_an_idle_worker
+    ENGINES.each do |engine, flags|
+      cluster("--engine", engine, *flags) do |process|
+        holding(process) do |held, busy, waiting|
+          relayed = ask(waiting)
+          refute_equal held, relayed, engine
+          assert_equal relayed, ask(waiting), "#{engine}: its connection has moved"
+          touch("go")
+          assert_equal [held.to_s, "1"], busy.response.body.split.values_at(0, -1), engine
+        end
+      end
+    end
+  end
+
+  def test_what_came_behind_it_goes_with_it
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        waiting.write(%w[/1 /2 /3].map { |path| get_of(path) }.join + "GET /4 HT")
+        bodies = Array.new(3) { waiting.response.body.split }
+        assert_equal(%w[/1 /2 /3], bodies.map { |body| body[2] })
+        refute_includes bodies.map(&:first), held.to_s
+        waiting.write("TP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        assert_equal "/4", waiting.response.body.split[2]
+        assert_predicate waiting, :closed?
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
+  def test_who_asks_is_known_there
+    trust = %w[--trust 127.0.0.1 --proxy-protocol]
+    proxy = "PROXY TCP4 192.0.2.7 192.0.2.1 5 443\r\n"
+    cluster("-t", "1", *trust) do |process|
+      holding(process, first: proxy) do |held, busy, waiting|
+        waiting.write(get_of("/"))
+        pid, *facts = waiting.response.body.split
+        refute_equal held.to_s, pid
+        assert_equal %w[GET / 192.0.2.7], facts.first(3)
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
+  def test_a_body_stays
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        waiting.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        touch("go")
+        busy.response
+        assert_equal [held.to_s, "abc"], waiting.response.body.split.values_at(0, -2)
+      end
+    end
+  end
+
+  def test_it_can_be_turned_off
+    cluster("-t", "1", "--no-relay") do |process|
+      holding(process) do |held, busy, waiting|
+        waiting.write(get_of("/"))
+        touch("go")
+        busy.response
+        assert_equal held.to_s, waiting.response.body.split.first
+      end
+    end
+  end
+
+  # The supervisor passes it on.
+  def test_the_idle_worker_is_killed_before_it_has_received_the_request
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        other = stop_idle(process, held)
+        waiting.write(get_of("/"))
+        eventually("the request in its relay") { sockets(held) < @sockets }
+        Process.kill("KILL", other)
+        touch("go")
+        busy.response
+        refute_equal other.to_s, waiting.response.body.split.first
+      end
+    end
+  end
+
+  def test_the_idle_worker_is_told_to_stop_before_it_has_received_the_request
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, waiting|
+        other = stop_idle(process, held)
+        waiting.write(get_of("/"))
+        eventually("the request in its relay") { sockets(held) < @sockets }
+        Process.kill("TERM", other)
+        Process.kill("CONT", other)
+        assert_equal other.to_s, waiting.response.body.split.first
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
+  def test_the_idle_worker_has_no_descriptor_left
+    cluster("-t", "1") do |process|
+      holding(process, before: method(:eat)) do |held, busy, waiting|
+        waiting.write(get_of("/"))
+        eventually("the report") { process.err.include?("descriptors") }
+        touch("free")
+        refute_equal held.to_s, waiting.response.body.split.first
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
+  # Kept connections, on which requests that take 20 ms meet others, while workers are replaced.
+  def test_no_request_is_lost_while_workers_come_and_go
+    cluster("-t", "1", "--worker-max-requests", "40") do |process|
+      touch("go")
+      asking = Array.new(8) { |number| Thread.new { ask_until(process, number) { @over } } }
+      2.times do |index|
+        Process.kill("USR1", process.pid)
+        eventually("the restart") { process.err.scan("phased restart: done").length > index }
+      end
+      @over = true
+      asked, answered, moved = asking.map(&:value).transpose.map(&:sum)
+      assert_equal asked, answered
+      assert_operator moved, :>, 0
+    end
+  end
+
+  private
+
+  def cluster(*args, &block)
+    %w[go held free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
+    File.write("#{@directory}/config.ru", APP)
+    serving_process("config.ru", "-w", "2", *args, chdir: @directory) do |process|
+      eventually("both workers") { process.workers.length == 2 }
+      block.call(process)
+    ensure
+      touch("go")
+      process.workers.each { |pid| Process.kill("CONT", pid) }
+    end
+  end
+
+  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and another one that it has.
+  # +first+: what each connection begins with. +before+ is called with a connection of the other worker.
+  def holding(process, first: "", before: nil)
+    clients = []
+    by_worker = Hash.new { |all, worker| all[worker] = [] }
+    until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 2 }
+      clients << RawClient.open(process).write(first)
+      by_worker[ask(clients.last)] << clients.last
+    end
+    (held, (busy, waiting)), (_, (idle,)) = by_worker.to_a
+    before&.call(idle)
+    busy.write(get_of("/hold"))
+    eventually("the app") { File.exist?("#{@directory}/held") }
+    @sockets = sockets(held)
+    yield held, busy, waiting
+  ensure
+    clients&.each(&:close)
+  end
+
+  def touch(name) = FileUtils.touch("#{@directory}/#{name}")
+
+  def get_of(path) = "GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n"
+
+  # Returns the pid of the worker that answers.
+  def ask(client) = client.write(get_of("/")).response.body.to_i
+
+  # Suspends the other worker, once it waits for requests and the others know that.
+  def stop_idle(process, held)
+    other = (process.workers - [held]).first
+    eventually("an idle worker") { Dir["/proc/#{other}/task/*/stat"].all? { |file| File.read(file)[/\) (\S)/, 1] == "S" } }
+    Process.kill("STOP", other)
+    other
+  end
+
+  def eat(client)
+    client.write(get_of("/eat")).response
+  end
+
+  # Sends requests on kept connections until the block returns true. One in five computes for 20 ms. Returns the numbers
+  # of requests, of answers, and of answers by another worker than the one before, on the same connection.
+  def ask_until(process, number)
+    asked = answered = moved = 0
+    client = last = nil
+    until yield
+      client ||= RawClient.open(process)
+      response = client.write(get_of(((asked += 1) + number) % 5 == 0 ? "/20ms" : "/")).response
+      answered += 1 if response.complete?
+      pid = response.body.to_i
+      moved += 1 if last && last != pid
+      last = pid
+      client, last = client.close if response["connection"] == "close"
+    end
+    [asked, answered, moved]
+  ensure
+    client&.close
+  end
+
+  def sockets(pid)
+    Dir.children("/proc/#{pid}/fd").count do |fd|
+      File.readlink("/proc/#{pid}/fd/#{fd}").start_with?("socket:")
+    rescue Errno::ENOENT
+      false # it was closed meanwhile
+    end
+  end
+end
