@@ -46,7 +46,6 @@ module Cuttle
   autoload :Backtraces, "cuttle/backtraces"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"
-  autoload :Collector, "cuttle/collector"
   autoload :Configuration, "cuttle/configuration"
   autoload :Control, "cuttle/control"
   autoload :ControlGroups, "cuttle/control_groups"

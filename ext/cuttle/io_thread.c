@@ -178,11 +178,6 @@ void cuttle_io_thread_relieve(struct cuttle_loop *loop)
 	}
 }
 
-bool cuttle_io_thread_keeps_listeners_away(const struct cuttle_loop *loop)
-{
-	return loop->io_thread && loop->io_thread->on_duty && !loop->sheds;
-}
-
 void cuttle_io_thread_stop(struct cuttle_loop *loop)
 {
 	struct cuttle_io_thread *io_thread;

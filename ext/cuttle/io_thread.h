@@ -28,9 +28,6 @@ long cuttle_io_thread_number(const struct cuttle_loop *loop);
  * lock. */
 void cuttle_io_thread_relieve(struct cuttle_loop *loop);
 
-/* Whether the io thread puts the listeners back itself when its duty ends. Called under the lock. */
-bool cuttle_io_thread_keeps_listeners_away(const struct cuttle_loop *loop);
-
 /* Ends the io thread and joins it. Called without the lock. */
 void cuttle_io_thread_stop(struct cuttle_loop *loop);
 

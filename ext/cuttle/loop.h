@@ -54,10 +54,9 @@ struct cuttle_loop {
 	struct cuttle_followers followers;
 	struct cuttle_growth growth;
 	bool listeners_ready;   /* a listener was reported */
-	bool listeners_away;    /* not registered: for full, resting, aside_until, the io thread, or the stop */
+	bool listeners_away;    /* not registered: for full, aside_until, the io thread, or the stop */
 	bool shut;              /* stop was handled: no listener, no idle connection */
 	bool full;              /* the engine takes no more: requests wait in ready, connections in the backlog */
-	bool resting;           /* leaves all connections to the other workers until it is told to accept again */
 	bool sheds;             /* excess requests (max_queue, queue_timeout) are refused, not left in the backlog */
 	int64_t vacancies;      /* requests that the engine can take now; -1: as many as threads are free */
 	uint32_t round;         /* ready connections to hand out before the next look */
@@ -131,16 +130,10 @@ void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now);
  * before another request waits. */
 int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now);
 
-/* Leaves new connections to the other workers, for a moment that a request should not meet (a garbage collection).
- * Returns false, and accepts as before, if no other worker is free. */
-bool cuttle_loop_rest(struct cuttle_loop *loop);
-/* Accepts again. */
-void cuttle_loop_resume(struct cuttle_loop *loop);
-
-/* Whether the state of the engine, and of this process, allows the listeners in the back end. */
+/* Whether the engine's state allows the listeners in the back end. */
 static inline bool cuttle_loop_is_open(const struct cuttle_loop *loop)
 {
-	return !loop->resting && (!loop->full || loop->sheds);
+	return !loop->full || loop->sheds;
 }
 
 /* Notes what the back end reported. */

@@ -1,5 +1,4 @@
 /* A loop's listeners: accepting, leaving connections to free workers, and waiting for room. */
-#include "io_thread.h"
 #include "loop_parts.h"
 
 #include <errno.h>
@@ -72,7 +71,7 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 
 bool cuttle_loop_has_backlog(const struct cuttle_loop *loop)
 {
-	if (atomic_load(&loop->core.stopping) || loop->resting || loop->exhausted)
+	if (atomic_load(&loop->core.stopping) || loop->exhausted)
 		return false;
 	for (int index = 0; index < loop->listener_count; index++) {
 		struct pollfd listener = {.fd = loop->listeners[index], .events = POLLIN};
@@ -202,34 +201,6 @@ int64_t cuttle_loop_come_back(struct cuttle_loop *loop, uint64_t now)
 	if (cuttle_loop_is_open(loop))
 		cuttle_loop_restore_listeners(loop);
 	return loop->aside_until ? (int64_t)RECOVERY : -1;
-}
-
-bool cuttle_loop_rest(struct cuttle_loop *loop)
-{
-	const struct cuttle_core *core = &loop->core;
-
-	if (!core->place || atomic_load(&core->stopping) ||
-	    !cuttle_scoreboard_any_other(core->scoreboard, core->place, false)) {
-		cuttle_loop_resume(loop);
-		return false;
-	}
-	loop->resting = true;
-	cuttle_loop_remove_listeners(loop);
-	cuttle_scoreboard_free(core->place, false);
-	return true;
-}
-
-void cuttle_loop_resume(struct cuttle_loop *loop)
-{
-	if (!loop->resting)
-		return;
-	loop->resting = false;
-	cuttle_scoreboard_free(loop->core.place, cuttle_followers_free(&loop->followers) > 0 && !loop->shut);
-	if (!cuttle_loop_is_open(loop) || cuttle_io_thread_keeps_listeners_away(loop))
-		return;
-	cuttle_loop_restore_listeners(loop);
-	if (loop->followers.leader_in_kernel)
-		loop->type->wake(loop->backend); /* not each back end waits for what is added meanwhile */
 }
 
 /* Takes the listeners away if another worker should accept the waiting connections (see another), for as long as that

@@ -15,14 +15,13 @@ static int welcome(const struct cuttle_loop *loop)
 static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 {
 	int limit = full ? 0 : welcome(loop);
-	bool was_open = cuttle_loop_is_open(loop);
 	int64_t nearest;
 
 	cuttle_io_thread_relieve(loop);
+	if (full != loop->full && !loop->sheds)
+		(full ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
 	loop->full = full;
-	if (cuttle_loop_is_open(loop) != was_open)
-		(was_open ? cuttle_loop_remove_listeners : cuttle_loop_restore_listeners)(loop);
-	cuttle_scoreboard_free(loop->core.place, !full && !loop->shut && !loop->resting);
+	cuttle_scoreboard_free(loop->core.place, !full && !loop->shut);
 	cuttle_loop_turn(loop, limit, now);
 	nearest = cuttle_loop_expire(loop, now);
 	if (nearest >= 0 && loop->followers.leader_in_kernel)

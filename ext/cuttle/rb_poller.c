@@ -277,34 +277,6 @@ static VALUE poller_starved_p(VALUE self)
 	return RBOOL(starved);
 }
 
-/* call-seq: rest -> true or false
- *
- * Accepts no more connections until resume, and answers requests on the connections that it has. Returns false, and
- * accepts as before, if no other worker is free to accept. Call it again from time to time, because that may change. */
-static VALUE poller_rest(VALUE self)
-{
-	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
-	bool rests;
-
-	pthread_mutex_lock(&loop->lock);
-	rests = cuttle_loop_rest(loop);
-	pthread_mutex_unlock(&loop->lock);
-	return RBOOL(rests);
-}
-
-/* call-seq: resume -> nil
- *
- * Accepts connections again after rest. */
-static VALUE poller_resume(VALUE self)
-{
-	struct cuttle_loop *loop = cuttle_poller_of(self)->source.loop;
-
-	pthread_mutex_lock(&loop->lock);
-	cuttle_loop_resume(loop);
-	pthread_mutex_unlock(&loop->lock);
-	return Qnil;
-}
-
 /* call-seq: stats -> Hash
  *
  * So far: accepted (connections), requests, dropped (requests whose clients had gone), refused (503: the queue was too
@@ -350,8 +322,6 @@ void Init_cuttle_poller(void)
 	rb_define_method(class, "unwatch", poller_unwatch, 1);
 	rb_define_method(class, "watches?", poller_watches_p, 1);
 	rb_define_method(class, "starved?", poller_starved_p, 0);
-	rb_define_method(class, "rest", poller_rest, 0);
-	rb_define_method(class, "resume", poller_resume, 0);
 	rb_define_method(class, "stats", poller_stats, 0);
 	rb_define_method(class, "stuck", cuttle_poller_stuck, 0);
 	rb_define_method(class, "stranded?", cuttle_poller_stranded_p, 0);

@@ -98,29 +98,6 @@ static VALUE scoreboard_share(VALUE self, VALUE cores)
 	return DBL2NUM(cuttle_scoreboard_share(cuttle_scoreboard_of(self), NUM2DBL(cores)));
 }
 
-/* call-seq: take_turn -> true or false
- *
- * Takes the turn to collect garbage. Returns whether this process has it: one process has it at a time. A process
- * without a place needs none. The turn of a process that has died ends when its place is cleared. */
-static VALUE scoreboard_take_turn(VALUE self)
-{
-	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
-
-	return RBOOL(!scoreboard->own || cuttle_scoreboard_take_turn(scoreboard, scoreboard->own));
-}
-
-/* call-seq: end_turn -> nil
- *
- * Gives the turn back, if this process has it. */
-static VALUE scoreboard_end_turn(VALUE self)
-{
-	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_of(self);
-
-	if (scoreboard->own)
-		cuttle_scoreboard_end_turn(scoreboard, scoreboard->own);
-	return Qnil;
-}
-
 /* call-seq: announce_stop -> self
  *
  * Makes each response end its connection from now on, in all processes and ractors with a place, because all of them
@@ -238,8 +215,6 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "place", scoreboard_place, 0);
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
 	rb_define_method(class, "share", scoreboard_share, 1);
-	rb_define_method(class, "take_turn", scoreboard_take_turn, 0);
-	rb_define_method(class, "end_turn", scoreboard_end_turn, 0);
 	rb_define_method(class, "announce_stop", scoreboard_announce_stop, 0);
 	rb_define_method(class, "watch", scoreboard_watch, 1);
 	rb_define_method(class, "watched?", scoreboard_watched_p, 0);

@@ -83,30 +83,6 @@ struct cuttle_place *cuttle_scoreboard_take(struct cuttle_scoreboard *scoreboard
 	return &scoreboard->shared->at[number];
 }
 
-static void give_back(struct cuttle_scoreboard *scoreboard, uint32_t number)
-{
-	uint32_t owner = number + 1;
-
-	atomic_compare_exchange_strong(&scoreboard->shared->turn, &owner, 0);
-}
-
-static uint32_t number_of(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *place)
-{
-	return (uint32_t)(place - scoreboard->shared->at);
-}
-
-bool cuttle_scoreboard_take_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)
-{
-	uint32_t mine = number_of(scoreboard, own) + 1, owner = 0;
-
-	return atomic_compare_exchange_strong(&scoreboard->shared->turn, &owner, mine) || owner == mine;
-}
-
-void cuttle_scoreboard_end_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own)
-{
-	give_back(scoreboard, number_of(scoreboard, own));
-}
-
 void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t number)
 {
 	if (number >= scoreboard->room)
@@ -118,7 +94,6 @@ void cuttle_scoreboard_clear(struct cuttle_scoreboard *scoreboard, uint32_t numb
 	atomic_store(&scoreboard->shared->at[number].connections, 0);
 	atomic_store(&scoreboard->shared->at[number].load, 0);
 	atomic_store(&scoreboard->shared->at[number].coming, 0);
-	give_back(scoreboard, number);
 }
 
 double cuttle_scoreboard_share(const struct cuttle_scoreboard *scoreboard, double cores)

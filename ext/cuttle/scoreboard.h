@@ -2,8 +2,7 @@
  *
  * The law: a worker writes only its own place and reads the others' without waiting. What it reads may be old by the
  * time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker that nobody
- * relieves accepts. The turn to collect garbage is the exception: it has one owner, and it ends with its worker, for
- * the supervisor clears a dead worker's place.
+ * relieves accepts.
  *
  * A place may have a relay (relay.h), through which other workers give its worker connections with requests that have
  * to wait. While reads is set, the worker promises to receive them. Whoever sends checks reads afterwards, and takes
@@ -40,7 +39,6 @@ struct cuttle_place {
 
 struct cuttle_places {
 	_Atomic uint32_t used;          /* one more than the highest place ever taken */
-	_Atomic uint32_t turn;          /* one more than the place whose turn it is to collect garbage; 0: nobody's */
 	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
 	atomic_bool ending;             /* everybody who has a place is about to stop */
 	struct cuttle_place at[];
@@ -108,11 +106,6 @@ struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *sco
 /* Passes on to other workers what is in the relay of a place that has no worker. If there is no other worker, it stays
  * for the next one with this place. */
 void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number);
-
-/* Takes the turn to collect garbage for this place. Returns whether it has it: only one place has it at a time. */
-bool cuttle_scoreboard_take_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
-/* Gives the turn back, if this place has it. */
-void cuttle_scoreboard_end_turn(struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own);
 
 static inline void cuttle_scoreboard_count(struct cuttle_place *place, uint32_t connections)
 {

@@ -68,7 +68,7 @@ module Cuttle
       Engines.fetch(settings.engine)
       recipe.tap(&:preload).build
       parser
-      [Watchdog, Collector].each(&:name)
+      Watchdog
     end
 
     # Stops accepting, answers the requests under way, then returns. Gives up after shutdown_timeout seconds. Raises the
@@ -184,12 +184,12 @@ module Cuttle
     #   hijacked      sockets that the app has taken over (WebSockets) and not closed; absent on JRuby
     #
     # Evented engines add ready (complete requests that wait for a thread), stood_by (times that a thread left work to
-    # the threads in the app) and relayed (requests given to other workers). fibers adds fibers (requests that have one). With oob_gc there is oob_gc (collections
-    # between requests).
+    # the threads in the app) and relayed (requests given to other workers). fibers adds fibers (requests that have
+    # one).
     def stats
       return {} unless @engine
 
-      { **@engine.stats, hijacked: @hijacked.count, oob_gc: @collector&.count }.compact
+      { **@engine.stats, hijacked: @hijacked.count }.compact
     end
 
     # Where the requests of this process spent their time: see Ledger. Empty before it runs, and for a worker without a
@@ -227,20 +227,12 @@ module Cuttle
 
     def serve
       watchdog = watch if settings.app_timeout && @source.respond_to?(:stuck)
-      @collector = Collector.new(@source, @scoreboard) { @engine.stats }.start if settings.oob_gc
       @serving = true
       @engine.run
     ensure
       @serving = false
       watchdog&.stop
-      end_collecting
       @listeners.close unless @given
-    end
-
-    # A child that the app forked has no such thread.
-    def end_collecting
-      @collector&.stop
-      @collector = nil
     end
 
     def watch

@@ -23,7 +23,7 @@ class TestImports < Minitest::Test
     "restart" => %w[Restart], "backtraces" => %w[Backtraces],
     "control" => %w[Control], "pid_file" => %w[PidFile], "stats" => %w[Stats],
     "watchdog" => %w[Watchdog], "server" => %w[Server], "signals" => %w[Signals],
-    "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup], "collector" => %w[Collector],
+    "worker" => %w[Worker], "notify" => %w[Notify], "warmup" => %w[Warmup],
     "redirection" => %w[Redirection],
     "cluster" => %w[Cluster], "launcher" => %w[Launcher], "cli" => %w[CLI], "report" => %w[Report], "load" => %w[Load],
     "lab" => %w[Lab], "studies" => %w[Studies], "tuner" => %w[Tuner]
@@ -42,7 +42,6 @@ class TestImports < Minitest::Test
     "signals" => [],
     "notify" => [],
     "warmup" => %w[cores],
-    "collector" => [],
     "redirection" => %w[cores],
     "report" => [],
     "load" => %w[report],
@@ -57,7 +56,7 @@ class TestImports < Minitest::Test
     "rack/loader" => %w[ruby_file],
     "rack/handler" => %w[settings configuration launcher restart], # an entry point, as exe/cuttle is
     "service" => %w[core http rack static telemetry],
-    "settings" => %w[cores engines http listeners cluster telemetry collector memory], # names to check, CPUs to count
+    "settings" => %w[cores engines http listeners cluster telemetry memory], # names to check, CPUs to count
     "configuration" => %w[settings ruby_file hooks plugin],
     "plugin" => %w[telemetry ledger], # two send metrics
     "hooks" => [],
@@ -69,8 +68,8 @@ class TestImports < Minitest::Test
     "ruby_file" => [],
     "import" => %w[configuration ruby_file],
     "watchdog" => [],
-    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog collector
-                   database_pools memory],
+    "server" => %w[settings listeners cores engines http rack service static telemetry watchdog database_pools
+                   memory],
     "worker" => %w[signals notify backtraces stats ledger warmup],
     "stats" => [],
     "pid_file" => [],

@@ -118,67 +118,6 @@ class TestScoreboard < Minitest::Test
     assert_equal 2, scoreboard.share(6)
   end
 
-  # One at a time; that of a worker that has died ends when the supervisor clears its place.
-  def test_the_turn_to_collect_garbage
-    scoreboard = Cuttle::Scoreboard.new(3)
-    scoreboard.take(0)
-    child = fork { exit!(scoreboard.take(1) && scoreboard.take_turn ? 0 : 1) }
-    assert Process.wait2(child).last.success?
-    assert_equal false, scoreboard.take_turn
-    scoreboard.end_turn
-    assert_equal false, scoreboard.take_turn, "it was not this process's to give back"
-    scoreboard.clear(2)
-    assert_equal false, scoreboard.take_turn
-    scoreboard.clear(1)
-    2.times { assert scoreboard.take_turn }
-    scoreboard.end_turn
-    assert_equal true, fork_and_tell { scoreboard.take(1) && scoreboard.take_turn }
-  end
-
-  def test_a_process_without_a_place_needs_no_turn
-    scoreboard = Cuttle::Scoreboard.new(1)
-    2.times { assert scoreboard.take_turn }
-    assert_nil scoreboard.end_turn
-  end
-
-  # A worker without a free thread leaves each connection to the free one, and accepts again when it is woken, or when
-  # no other worker is free.
-  def test_rest
-    scoreboard = Cuttle::Scoreboard.new(2)
-    assert scoreboard.take(0)
-    with_poller(scoreboard) do |poller, port|
-      assert_equal false, poller.rest
-      other = fork { linger(scoreboard) }
-      Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
-      assert_equal [true, true], [poller.rest, poller.rest]
-      client = Socket.tcp("127.0.0.1", port).tap { |socket| socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
-      assert_equal false, poller.next(0.1)
-      assert_equal [0, false], scoreboard.to_a[0]
-      poller.resume
-      assert_instance_of Cuttle::Exchange, poller.next(5)
-      Process.kill(:KILL, other)
-      Process.wait(other)
-      scoreboard.clear(1)
-      assert_equal false, poller.rest
-      client.close
-    end
-  end
-
-  def test_rest_ends_with_a_stop
-    scoreboard = Cuttle::Scoreboard.new(2)
-    other = fork { linger(scoreboard) }
-    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
-    assert scoreboard.take(0)
-    with_poller(scoreboard) do |poller, _|
-      assert poller.rest
-      poller.stop
-      assert_equal [false, nil, nil], [poller.rest, poller.resume, poller.next]
-    end
-  ensure
-    Process.kill(:KILL, other)
-    Process.wait(other)
-  end
-
   def test_what_is_wrong
     [0, Cuttle::Scoreboard::MOST + 1].each { |room| assert_raises(ArgumentError) { Cuttle::Scoreboard.new(room) } }
     scoreboard = Cuttle::Scoreboard.new(1)

@@ -68,8 +68,8 @@ module Cuttle
         "worker_culling_strategy" => "TTOU takes the worker that was added last; leave it out",
         "custom_logger" => "messages go to standard output and standard error; stdout_redirect writes them to files",
         "log_formatter" => "messages are plain lines; log_format shapes those of log_requests",
-        "out_of_band" => "no hook runs between requests; oob_gc collects garbage there, and rack.response_finished " \
-                         "in the env takes what runs after a request",
+        "out_of_band" => "no hook runs between requests; rack.response_finished in the env takes what runs after a " \
+                         "request",
         "after_refork" => NO_AFTER,
         "before_thread_start" => NO_THREAD_HOOKS, "on_thread_start" => NO_THREAD_HOOKS,
         "before_thread_exit" => NO_THREAD_HOOKS, "on_thread_exit" => NO_THREAD_HOOKS,

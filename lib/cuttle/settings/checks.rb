@@ -16,7 +16,6 @@ module Cuttle
           refork(settings)
           mould(settings)
           arenas(settings)
-          collector(settings)
           thread_per_connection(settings)
           one_thread(settings)
           auto(settings)
@@ -106,11 +105,6 @@ module Cuttle
           return if settings.core == "native" || settings.origin(:malloc_arenas) != :flag
 
           raise UsageError, "--malloc-arenas needs --core native: set MALLOC_ARENA_MAX=#{count} instead"
-        end
-
-        def collector(settings)
-          reason = settings.oob_gc && Collector.missing or return
-          raise UsageError, "--oob-gc: #{reason}"
         end
 
         def thread_per_connection(settings)

@@ -70,10 +70,6 @@ module Cuttle
           help: "collect garbage when the app is loaded",
           readme: "collect garbage, and compact memory (Ruby 3.3), once the app is loaded, before the fork; see " \
                   "[memory](docs/memory.md)" },
-        { name: :oob_gc, kind: :on_off, flags: ["--oob-gc"], default: "off",
-          help: "collect garbage between requests (Ruby 3.4)",
-          readme: "make major garbage collections between requests (Ruby 3.4 or later); see " \
-                  "[memory](docs/memory.md#garbage-collection-between-requests)" },
         { name: :malloc_arenas, kind: [:optional, :count, "arenas"], flags: ["--malloc-arenas N"],
           # Ruby code of one ractor never runs on two threads at once; one more for native threads.
           default: ->(settings) { settings.ractors + 1 }, tells: "2; with --ractors N: N + 1",

@@ -43,13 +43,6 @@ module Cuttle
           @ledgers.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
-        # The workers don't take turns to collect garbage, so each may always do so.
-        def take_turn
-          true
-        end
-
-        def end_turn; end
-
         def watch(_seconds)
           self
         end
