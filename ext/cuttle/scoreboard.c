@@ -170,7 +170,7 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
 					     const struct cuttle_place *place)
 {
-	uint32_t number = number_of(scoreboard, place);
+	uint32_t number = (uint32_t)(place - scoreboard->shared->at);
 
 	return number < scoreboard->relay_count ? &scoreboard->relays[number] : NULL;
 }

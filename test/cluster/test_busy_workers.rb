@@ -7,7 +7,7 @@ class TestBusyWorkers < Minitest::Test
   include Serving
 
   # Each answer begins with the pid. /hold computes until it may go on, so the other requests of its worker wait.
-  APP = <<~'RUBY'
+  APP = <<~RUBY
     eaten = []
     run(lambda do |env|
       case env["PATH_INFO"]
@@ -203,7 +203,9 @@ class TestBusyWorkers < Minitest::Test
   # Suspends the other worker, once it waits for requests and the others know that.
   def stop_idle(process, held)
     other = (process.workers - [held]).first
-    eventually("an idle worker") { Dir["/proc/#{other}/task/*/stat"].all? { |file| File.read(file)[/\) (\S)/, 1] == "S" } }
+    eventually("an idle worker") do
+      Dir["/proc/#{other}/task/*/stat"].all? { |file| File.read(file)[/\) (\S)/, 1] == "S" }
+    end
     Process.kill("STOP", other)
     other
   end
@@ -219,7 +221,7 @@ class TestBusyWorkers < Minitest::Test
     client = last = nil
     until yield
       client ||= RawClient.open(process)
-      response = client.write(get_of(((asked += 1) + number) % 5 == 0 ? "/20ms" : "/")).response
+      response = client.write(get_of(((asked += 1) + number) % 5 == 1 ? "/20ms" : "/")).response
       answered += 1 if response.complete?
       pid = response.body.to_i
       moved += 1 if last && last != pid
