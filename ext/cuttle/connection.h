@@ -208,7 +208,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const
 /* Opens a connection that another process gave away, with the octets of its request. Takes the descriptor as
  * cuttle_connection_open does. */
 struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
-						  const char *octets, uint64_t now);
+						   const char *octets, uint64_t now);
 /* Goes on after that: parses the request. Returns what the connection waits for. */
 enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, const struct cuttle_parcel *parcel,
 					  uint64_t now);

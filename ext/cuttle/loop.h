@@ -74,15 +74,15 @@ struct cuttle_loop {
 	uint64_t refused_at;    /* when a request was last refused; 0: never */
 	int *listeners;         /* their descriptors */
 	int listener_count;
-	bool relays;            /* requests that have to wait go to idle workers, and theirs come here */
-	bool relay_watched;     /* by the back end; not after a shortage of descriptors */
-	bool relay_ready;       /* a connection from another worker was reported */
-	uint64_t relay_again;   /* when it looks for an idle worker again */
-	uint64_t relayed;       /* requests given to other workers */
-	uint64_t service;       /* nanoseconds that a request is TAKEN: a moving average */
-	uint32_t busy;          /* number of TAKEN connections */
-	uint64_t polls;         /* times that threads asking for work collected reports */
-	uint64_t looked;        /* the last of those times */
+	bool relays;          /* requests that have to wait go to idle workers, and theirs come here */
+	bool relay_watched;   /* by the back end; not after a shortage of descriptors */
+	bool relay_ready;     /* a connection from another worker was reported */
+	uint64_t relay_again; /* when it looks for an idle worker again */
+	uint64_t relayed;     /* requests given to other workers */
+	uint64_t service;     /* nanoseconds that a request is TAKEN: a moving average */
+	uint32_t busy;        /* number of TAKEN connections */
+	uint64_t polls;       /* times that threads asking for work collected reports */
+	uint64_t looked;      /* the last of those times */
 	struct cuttle_io_thread *io_thread;
 	pthread_cond_t stuck; /* signalled when a request is stuck that has not been reported */
 };
