@@ -12,7 +12,7 @@ static_assert(CUTTLE_PARCEL_ROOM <= CUTTLE_INBOX_ROOM, "what a parcel brings fit
 static bool is_plain(const struct cuttle_connection *connection)
 {
 	return !connection->secured && !connection->references && !connection->exchange->body &&
-	       !connection->inbox->foreign && !connection->eof && !connection->hangup && !connection->suspect &&
+	       !connection->core->foreign_parser && !connection->eof && !connection->hangup && !connection->suspect &&
 	       !connection->broken;
 }
 
@@ -39,7 +39,7 @@ const char *cuttle_connection_pack(const struct cuttle_connection *connection, s
 }
 
 struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
-						  const char *octets, uint64_t now)
+						   const char *octets, uint64_t now)
 {
 	struct cuttle_inbox *inbox = cuttle_inbox_borrow(&core->pool);
 	struct cuttle_connection *connection = NULL;

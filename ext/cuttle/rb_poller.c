@@ -309,8 +309,8 @@ static VALUE poller_resume(VALUE self)
  *
  * So far: accepted (connections), requests, dropped (requests whose clients had gone), refused (503: the queue was too
  * long), stuck (503: the app did not answer), unproxied (connections closed for want of a PROXY header), stood_by (see
- * followers.h), relayed (given to other workers). Now: connections (open), busy (requests in the app), ready (complete requests that wait for a thread),
- * spooled (octets in temporary files or on their way there). */
+ * followers.h), relayed (given to other workers). Now: connections (open), busy (requests in the app), ready (complete
+ * requests that wait for a thread), spooled (octets in temporary files or on their way there). */
 static VALUE poller_stats(VALUE self)
 {
 	struct cuttle_counts counts = {0};

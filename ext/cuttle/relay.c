@@ -29,15 +29,14 @@ union control {
 
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
 {
-	struct cuttle_parcel copy = *parcel;
 	struct iovec parts[] = {
-		{.iov_base = &copy, .iov_len = sizeof copy},
+		{.iov_base = (void *)(uintptr_t)parcel, .iov_len = sizeof *parcel},
 		{.iov_base = (void *)(uintptr_t)octets, .iov_len = parcel->size},
 	};
-	union control control = {.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET,
-					    .cmsg_type = SCM_RIGHTS}};
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
-				 .msg_controllen = sizeof control.room};
+	union control control = {
+		.header = {.cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS}};
+	struct msghdr message = {
+		.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control.room};
 	ssize_t sent;
 
 	if (parcel->size > CUTTLE_PARCEL_ROOM)
@@ -49,8 +48,7 @@ bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cu
 	return sent >= 0;
 }
 
-/* Whether a descriptor can be received. Without this check the system would drop it, and with it the connection. */
-static bool has_room(const struct cuttle_relay *relay)
+bool cuttle_relay_has_room(const struct cuttle_relay *relay)
 {
 	int spare = fcntl(relay->receive, F_DUPFD_CLOEXEC, 0);
 
@@ -79,20 +77,20 @@ int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel 
 		{.iov_base = octets, .iov_len = CUTTLE_PARCEL_ROOM},
 	};
 	union control control;
-	struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control,
-				 .msg_controllen = sizeof control.room};
+	struct msghdr message = {
+		.msg_iov = parts, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control.room};
 	ssize_t count;
 	int fd;
 
-	if (!has_room(relay))
-		return -1;
+	if (!cuttle_relay_has_room(relay))
+		return -1; /* the system would drop the descriptor, and with it the connection */
 	do
 		count = recvmsg(relay->receive, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (count < 0 && errno == EINTR);
 	if (count < 0)
 		return -1;
 	fd = descriptor_of(&message);
-	if (fd >= 0 && (size_t)count == sizeof *parcel + parcel->size)
+	if (fd >= 0 && (size_t)count >= sizeof *parcel && (size_t)count == sizeof *parcel + parcel->size)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -112,6 +110,12 @@ int cuttle_relay_open(struct cuttle_relay *relay)
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
 {
 	(void)relay, (void)fd, (void)parcel, (void)octets;
+	return false;
+}
+
+bool cuttle_relay_has_room(const struct cuttle_relay *relay)
+{
+	(void)relay;
 	return false;
 }
 

@@ -1,8 +1,8 @@
 /* Passes connections to another process: a datagram with the descriptor (SCM_RIGHTS, unix(7)), what its new owner has
  * to know about it, and the octets that were read from it. No Ruby.
  *
- * Each worker has a relay, a pair of Unix sockets that all workers inherit: the others send, it receives. A message that
- * its worker does not receive stays there, and any process that has the relay can take it. */
+ * Each worker has a relay, a pair of Unix sockets that all workers inherit: the others send, it receives. A message
+ * that its worker does not receive stays there, and any process that has the relay can take it. */
 #ifndef CUTTLE_RELAY_H
 #define CUTTLE_RELAY_H
 
@@ -35,8 +35,11 @@ void cuttle_relay_close(struct cuttle_relay *relay);
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel,
 		       const char *octets);
 
-/* Receives a message. Returns its descriptor, or -1 with errno: EAGAIN if there is none, EMFILE or ENFILE if there is no
- * descriptor left for it. The message then stays. */
+/* Whether there is a descriptor left for a message; if not, errno says EMFILE or ENFILE. */
+bool cuttle_relay_has_room(const struct cuttle_relay *relay);
+/* Receives a message. Returns its descriptor, or -1 with errno: EAGAIN if there is none, EMFILE or ENFILE if there is
+ * no descriptor left for it, and the message stays; EBADMSG if it was lost, because another thread took that
+ * descriptor's number meanwhile. */
 int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel *parcel,
 			 char octets[CUTTLE_PARCEL_ROOM]);
 
