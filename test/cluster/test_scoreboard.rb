@@ -220,7 +220,7 @@ class TestScoreboard < Minitest::Test
       waiting = Thread.new { poller.next(0.1, 0) }
       ask(clients[0])
       assert_equal false, waiting.value
-      poller.next.respond(200, {}, ["at home"])
+      poller.next(10).respond(200, {}, ["at home"])
       assert_match(/at home\z/, answer(clients[0]))
       assert_equal 0, poller.stats[:relayed]
       end_child(other)
