@@ -45,7 +45,7 @@ static void require(struct conversation *conversation, bool kept, const char *wh
 	fprintf(stderr, "connection %u: sent %u, demanded %u, answered %u, reached the app %u; errno %s\n",
 		conversation->connection, conversation->sent, conversation->demanded, conversation->answered,
 		atomic_load(&conversation->round->taken[conversation->connection]), strerror(errno));
-	demand(false, &conversation->round->poller, what);
+	demand(false, &conversation->round->pollers[0], what);
 }
 
 static int connect_to(struct round *round, bool by_name)

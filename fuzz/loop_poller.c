@@ -78,11 +78,15 @@ __attribute__((no_sanitize("thread"))) static void describe(const struct poller 
 
 void demand(bool kept, const struct poller *poller, const char *what)
 {
+	const struct poller *first = poller;
+
 	if (kept)
 		return;
 	fprintf(stderr, "not kept: %s\n", what);
-	pthread_mutex_trylock(&poller->loop->lock);
-	describe(poller);
+	for (; poller; poller = poller == first ? poller->other : NULL) {
+		pthread_mutex_trylock(&poller->loop->lock);
+		describe(poller);
+	}
 	_exit(1);
 }
 

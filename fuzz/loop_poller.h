@@ -20,8 +20,9 @@ struct poller {
 	struct gvl gvl;
 	struct cuttle_loop *loop;
 	bool listeners_closed;
-	const int *listeners;
+	int listeners[2]; /* its own descriptors */
 	int listener_count;
+	const struct poller *other; /* of the same round; NULL: none */
 	uint64_t gave_way;
 	atomic_bool called; /* poller_wake was */
 };

@@ -1,16 +1,18 @@
-/* A round of loop_threads.c: one loop with its threads and clients, from the first connection to the last. */
+/* A round of loop_threads.c: one loop or two, with threads and clients, from the first connection to the last. */
 #ifndef CUTTLE_LOOP_ROUND_H
 #define CUTTLE_LOOP_ROUND_H
 
 #include "loop_poller.h"
 
 #define MOST_CONNECTIONS 65536 /* of a round */
+#define MOST_POLLERS 2
 #ifndef HANG
 #define HANG 30 /* seconds without an answer */
 #endif
 
 struct round {
-	struct poller poller;
+	struct poller pollers[MOST_POLLERS];
+	int poller_count;
 	int listeners[2];
 	uint16_t port;                       /* of the first */
 	char name[32];                       /* of the second, an abstract unix socket */

@@ -1,9 +1,11 @@
 /* ext/cuttle's loop without Ruby, with real threads: who waits, who goes to the GVL, and the io thread (followers.h,
  * io_thread.h). rake sanitize:threads builds it with ThreadSanitizer, and with AddressSanitizer.
  *
- * A round is one loop, with random limits and one of the back ends, from its first connection to its last. Threads play
- * Ruby's: they take requests as rb_poller_next.c does, compute with the GVL or wait without it, answer themselves or
- * let another thread do it, are interrupted, and are elsewhere for a while. What must hold:
+ * A round is one loop, with random limits and one of the back ends, from its first connection to its last. In some
+ * rounds it is two loops, which play two workers: they share listeners and a scoreboard, and give each other
+ * connections (relay.h); one of them may stop earlier. Threads play Ruby's: they take requests as rb_poller_next.c
+ * does, compute with the GVL or wait without it, answer themselves or let another thread do it, are interrupted, and
+ * are elsewhere for a while. What must hold:
  *   - each complete request of a client that stays is answered once, in order, with its own octets (loop_clients.c);
  *   - nothing hangs for HANG seconds, while the round goes on or at its end;
  *   - the law of followers.h, whenever a thread leaves with work, answers, or gives up waiting (assert_law);
@@ -14,6 +16,7 @@
 
 #include "check.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,12 +26,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define MOST_THREADS 6
+#define MOST_THREADS 6 /* of a loop that is alone */
 #define MOST_CLIENTS 12
 
 /* An answer that another thread gives, or that a descriptor is waited for first. */
 struct job {
 	struct job *next;
+	struct poller *poller;
 	struct cuttle_exchange *exchange;
 	int pipe[2]; /* -1: none */
 };
@@ -42,7 +46,7 @@ struct worker {
 /* A round with its threads. */
 struct stage {
 	struct round round;
-	struct worker workers[MOST_THREADS];
+	struct worker workers[MOST_THREADS + MOST_POLLERS - 1];
 	struct client clients[MOST_CLIENTS];
 	int worker_count, client_count;
 	bool disturbs; /* threads are interrupted and woken */
@@ -57,7 +61,8 @@ struct stage {
 
 static const char *awaited; /* the end of threads */
 static const struct poller *awaited_of;
-static uint64_t disturbances, stood_by, requests;
+static uint64_t disturbances, stood_by, relayed;
+static atomic_ullong requests;
 
 /* The app. Everything here runs with the GVL. */
 
@@ -84,7 +89,7 @@ struct wish {
 	char mode;
 };
 
-static struct wish wish_of(struct stage *stage, struct cuttle_exchange *exchange)
+static struct wish wish_of(struct poller *poller, struct cuttle_exchange *exchange)
 {
 	const struct cuttle_head *head = cuttle_exchange_head(exchange);
 	struct wish wish;
@@ -93,15 +98,14 @@ static struct wish wish_of(struct stage *stage, struct cuttle_exchange *exchange
 	snprintf(path, sizeof path, "%.*s", (int)head->path.length, cuttle_exchange_at(exchange, head->path));
 	demand(sscanf(path, "/%u/%u/%c/%zu/%zu", &wish.connection, &wish.sequence, &wish.mode, &wish.answer,
 		      &wish.body) == 5,
-	       &stage->round.poller, "a request is as it was sent");
+	       poller, "a request is as it was sent");
 	return wish;
 }
 
 /* Answers in one piece, or (streams) in several, with other threads in between. */
-static void answer(struct stage *stage, struct cuttle_exchange *exchange, uint32_t *random, bool streams)
+static void answer(struct poller *poller, struct cuttle_exchange *exchange, uint32_t *random, bool streams)
 {
-	struct poller *poller = &stage->round.poller;
-	struct wish wish = wish_of(stage, exchange);
+	struct wish wish = wish_of(poller, exchange);
 	char *octets = malloc(wish.answer + 1), head[256];
 	struct iovec parts[2] = {{.iov_base = head}, {.iov_base = octets}};
 	size_t sent = 0;
@@ -128,10 +132,11 @@ static void answer(struct stage *stage, struct cuttle_exchange *exchange, uint32
 	exchange_finish(poller, exchange, true);
 }
 
-static void hire(struct stage *stage, struct cuttle_exchange *exchange, const int *pipe)
+static void hire(struct stage *stage, struct poller *poller, struct cuttle_exchange *exchange, const int *pipe)
 {
 	struct job *job = calloc(1, sizeof *job);
 
+	job->poller = poller;
 	job->exchange = exchange;
 	job->pipe[0] = pipe ? pipe[0] : -1;
 	job->pipe[1] = pipe ? pipe[1] : -1;
@@ -143,22 +148,22 @@ static void hire(struct stage *stage, struct cuttle_exchange *exchange, const in
 }
 
 /* Waits for a descriptor as a fiber does: its exchange is answered by the thread that next gives it to. */
-static void watch(struct stage *stage, struct cuttle_exchange *exchange)
+static void watch(struct stage *stage, struct poller *poller, struct cuttle_exchange *exchange)
 {
-	struct cuttle_loop *loop = stage->round.poller.loop;
+	struct cuttle_loop *loop = poller->loop;
 	int fds[2];
 
-	demand(pipe(fds) == 0, &stage->round.poller, "a pipe");
+	demand(pipe(fds) == 0, poller, "a pipe");
 	pthread_mutex_lock(&loop->lock);
-	demand(cuttle_loop_watch(loop, fds[0], CUTTLE_READ, (uintptr_t)exchange) == 0, &stage->round.poller, "a watch");
+	demand(cuttle_loop_watch(loop, fds[0], CUTTLE_READ, (uintptr_t)exchange) == 0, poller, "a watch");
 	exchange->holder = (void *)(intptr_t)fds[0];
 	pthread_mutex_unlock(&loop->lock);
-	hire(stage, NULL, fds);
+	hire(stage, poller, NULL, fds);
 }
 
-static void unwatch(struct stage *stage, struct cuttle_exchange *exchange)
+static void unwatch(struct poller *poller, struct cuttle_exchange *exchange)
 {
-	struct cuttle_loop *loop = stage->round.poller.loop;
+	struct cuttle_loop *loop = poller->loop;
 	int fd = (int)(intptr_t)exchange->holder;
 
 	pthread_mutex_lock(&loop->lock);
@@ -170,12 +175,12 @@ static void unwatch(struct stage *stage, struct cuttle_exchange *exchange)
 
 static void call(struct stage *stage, struct worker *worker, struct cuttle_exchange *exchange)
 {
-	struct poller *poller = &stage->round.poller;
-	struct wish wish = wish_of(stage, exchange);
+	struct poller *poller = worker->thread.poller;
+	struct wish wish = wish_of(poller, exchange);
 	uint32_t *random = &worker->thread.random;
 	unsigned expected;
 
-	requests++;
+	atomic_fetch_add(&requests, 1);
 	expected = atomic_exchange(&stage->round.taken[wish.connection], wish.sequence + 1);
 	demand(expected == wish.sequence || (expected < wish.sequence && poller->loop->sheds), poller,
 	       "requests reach the app once, and in order");
@@ -186,17 +191,17 @@ static void call(struct stage *stage, struct worker *worker, struct cuttle_excha
 			compute(check_random(random, 700) * 1000);
 			without_gvl(poller, 0);
 		}
-		answer(stage, exchange, random, false);
+		answer(poller, exchange, random, false);
 		break;
 	case 'b':
 		without_gvl(poller, check_random(random, check_random(random, 3) ? 3000 : 30000));
-		answer(stage, exchange, random, check_random(random, 2));
+		answer(poller, exchange, random, check_random(random, 2));
 		break;
 	case 's':
-		hire(stage, exchange, NULL);
+		hire(stage, poller, exchange, NULL);
 		break;
 	default:
-		watch(stage, exchange);
+		watch(stage, poller, exchange);
 	}
 }
 
@@ -206,13 +211,14 @@ static void *work(void *argument)
 {
 	struct worker *worker = argument;
 	struct stage *stage = worker->stage;
-	struct poller *poller = &stage->round.poller;
+	struct poller *poller = worker->thread.poller;
+	bool alone = stage->worker_count == stage->round.poller_count;
 	uint32_t *random = &worker->thread.random;
 	enum found found;
 
 	gvl_acquire(&poller->gvl);
 	do {
-		bool full = stage->worker_count == 1 && check_random(random, 8) == 0;
+		bool full = alone && check_random(random, 8) == 0;
 		bool hurries = full || (stage->disturbs && check_random(random, 4) == 0);
 		uint64_t until = hurries ? cuttle_now() + check_random(random, 20000) * 1000 + 1 : 0;
 		struct cuttle_exchange *exchange;
@@ -222,8 +228,8 @@ static void *work(void *argument)
 		if (found == FOUND_EXCHANGE) {
 			call(stage, worker, exchange);
 		} else if (found == FOUND_TOKEN) {
-			unwatch(stage, (struct cuttle_exchange *)token);
-			answer(stage, (struct cuttle_exchange *)token, random, false);
+			unwatch(poller, (struct cuttle_exchange *)token);
+			answer(poller, (struct cuttle_exchange *)token, random, false);
 		} else if (found != FOUND_END) {
 			without_gvl(poller, check_random(random, 8) ? 0 : check_random(random, 10000));
 		}
@@ -236,7 +242,6 @@ static void *work(void *argument)
 static void *assist(void *argument)
 {
 	struct stage *stage = argument;
-	struct poller *poller = &stage->round.poller;
 	struct job *job;
 
 	pthread_mutex_lock(&stage->lock);
@@ -250,11 +255,11 @@ static void *assist(void *argument)
 		pthread_mutex_unlock(&stage->lock);
 		usleep(check_random(&stage->assistant_random, 3000));
 		if (job->exchange) {
-			gvl_acquire(&poller->gvl);
-			answer(stage, job->exchange, &stage->assistant_random, true);
-			gvl_release(&poller->gvl);
+			gvl_acquire(&job->poller->gvl);
+			answer(job->poller, job->exchange, &stage->assistant_random, true);
+			gvl_release(&job->poller->gvl);
 		} else {
-			demand(write(job->pipe[1], "x", 1) == 1, poller, "a pipe is written");
+			demand(write(job->pipe[1], "x", 1) == 1, job->poller, "a pipe is written");
 			close(job->pipe[1]);
 		}
 		free(job);
@@ -264,14 +269,22 @@ static void *assist(void *argument)
 	return NULL;
 }
 
+static void stop(struct poller *poller)
+{
+	gvl_acquire(&poller->gvl);
+	poller_stop(poller);
+	gvl_release(&poller->gvl);
+}
+
 /* What other threads of Ruby's do to those that work, and other workers to this one, until the time is over. */
 static void disturb(struct stage *stage, uint64_t until)
 {
-	struct poller *poller = &stage->round.poller;
-
 	while (cuttle_now() < until) {
+		struct worker *worker = &stage->workers[check_random(&stage->random, (uint32_t)stage->worker_count)];
+		struct poller *poller = worker->thread.poller;
+
 		usleep(check_random(&stage->random, 4000));
-		if (stage->scoreboard)
+		if (stage->scoreboard && stage->round.poller_count == 1)
 			atomic_store(&stage->scoreboard->shared->at[1].free, check_random(&stage->random, 2));
 		if (!stage->disturbs)
 			continue;
@@ -281,7 +294,7 @@ static void disturb(struct stage *stage, uint64_t until)
 			continue;
 		}
 		gvl_acquire(&poller->gvl);
-		poller_interrupt(&stage->workers[check_random(&stage->random, (uint32_t)stage->worker_count)].thread);
+		poller_interrupt(&worker->thread);
 		gvl_release(&poller->gvl);
 	}
 }
@@ -316,7 +329,7 @@ static void listen_at(struct round *round)
 		must(listen(round->listeners[index], 128) == 0, "listen");
 }
 
-static void choose_limits(struct stage *stage)
+static struct cuttle_limits choose_limits(struct stage *stage)
 {
 	struct cuttle_limits limits = {.keep_alive = true, .min_rate = 1};
 	struct round *round = &stage->round;
@@ -339,33 +352,69 @@ static void choose_limits(struct stage *stage)
 	limits.drain_grace = round->graceful ? 2 * CUTTLE_SECOND : 0;
 	limits.max_requests = check_random(random, 4) ? 0 : 3;
 	limits.max_connections = check_random(random, 6) ? 0 : 4;
-	cuttle_core_limit(&round->poller.loop->core, &limits);
-	round->poller.loop->sheds = limits.max_queue || limits.queue_timeout;
-	round->poller.loop->core.spool = cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, round->poller.loop);
-	must(round->poller.loop->core.spool != NULL, "cuttle_spool_open");
+	return limits;
 }
 
-static void open_loop(struct stage *stage)
+/* A loop that another one may stop without, so it has its own descriptors of the listeners. */
+static void open_loop(struct stage *stage, struct poller *poller, const struct cuttle_limits *limits)
 {
-	struct poller *poller = &stage->round.poller;
 	const struct cuttle_backend_type *type = cuttle_backend_named(check_random(&stage->random, 3) ? NULL : "poll");
+	struct cuttle_loop *loop;
 
 	pthread_mutex_init(&poller->gvl.lock, NULL);
 	pthread_cond_init(&poller->gvl.turn, NULL);
-	poller->listeners = stage->round.listeners;
 	poller->listener_count = 2;
-	poller->loop = cuttle_loop_open(type, poller->listeners, poller->listener_count);
-	must(poller->loop != NULL, "cuttle_loop_open");
-	poller->loop->followers.shared = check_random(&stage->random, 3) > 0;
-	poller->loop->core.foreign_parser = check_random(&stage->random, 4) == 0;
-	if (check_random(&stage->random, 4) == 0) {
-		stage->scoreboard = cuttle_scoreboard_open(2, 1, 0);
-		must(stage->scoreboard && cuttle_scoreboard_take(stage->scoreboard, 1), "scoreboard");
-		poller->loop->core.place = cuttle_scoreboard_take(stage->scoreboard, 0);
-		poller->loop->core.scoreboard = stage->scoreboard; /* owned by it now */
-		poller->loop->core.ledger = cuttle_scoreboard_ledger(stage->scoreboard, 0, 0);
+	for (int index = 0; index < 2; index++)
+		poller->listeners[index] = fcntl(stage->round.listeners[index], F_DUPFD_CLOEXEC, 0);
+	poller->loop = loop = cuttle_loop_open(type, poller->listeners, poller->listener_count);
+	must(loop != NULL, "cuttle_loop_open");
+	loop->followers.shared = check_random(&stage->random, 3) > 0;
+	cuttle_core_limit(&loop->core, limits);
+	loop->sheds = limits->max_queue || limits->queue_timeout;
+	loop->core.spool = cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, loop);
+	must(loop->core.spool != NULL, "cuttle_spool_open");
+}
+
+/* The loops own the scoreboard afterwards. One that is alone sees another worker, which disturb plays. */
+static void open_scoreboard(struct stage *stage)
+{
+	struct round *round = &stage->round;
+	struct cuttle_scoreboard *scoreboard = cuttle_scoreboard_open(2, 1, round->poller_count > 1 ? 2 : 0);
+
+	must(scoreboard && cuttle_scoreboard_take(scoreboard, 1), "scoreboard");
+	stage->scoreboard = scoreboard;
+	atomic_store(&scoreboard->owners, (unsigned)round->poller_count);
+	for (int index = 0; index < round->poller_count; index++) {
+		struct cuttle_loop *loop = round->pollers[index].loop;
+
+		loop->core.place = cuttle_scoreboard_take(scoreboard, (uint32_t)index);
+		loop->core.scoreboard = scoreboard;
+		loop->core.ledger = cuttle_scoreboard_ledger(scoreboard, (uint32_t)index, 0);
+		cuttle_loop_open_relay(loop);
 	}
-	choose_limits(stage);
+}
+
+static void open_loops(struct stage *stage)
+{
+	struct round *round = &stage->round;
+	bool foreign_parser = check_random(&stage->random, 4) == 0;
+	struct cuttle_limits limits = choose_limits(stage);
+
+	for (int index = 0; index < round->poller_count; index++) {
+		open_loop(stage, &round->pollers[index], &limits);
+		round->pollers[index].loop->core.foreign_parser = foreign_parser;
+		round->pollers[index].other = round->poller_count > 1 ? &round->pollers[1 - index] : NULL;
+	}
+	for (int index = 0; index < 2; index++)
+		close(round->listeners[index]);
+	if (round->poller_count > 1 || check_random(&stage->random, 4) == 0)
+		open_scoreboard(stage);
+}
+
+/* The number of threads, beyond one for each loop. Loops that have few give each other more. */
+static uint32_t most_threads(const struct stage *stage, uint32_t *random)
+{
+	return stage->round.poller_count > 1 && check_random(random, 3) ? 2 : MOST_THREADS;
 }
 
 static struct stage *set_up(uint32_t *random)
@@ -375,18 +424,19 @@ static struct stage *set_up(uint32_t *random)
 	stage->random = check_random(random, UINT32_MAX) + 1;
 	stage->assistant_random = check_random(random, UINT32_MAX) + 1;
 	stage->disturbs = check_random(random, 2);
-	stage->worker_count = (int)check_random(random, MOST_THREADS) + 1;
+	stage->round.poller_count = (int)check_random(random, 2) + 1;
+	stage->worker_count = (int)check_random(random, most_threads(stage, random)) + stage->round.poller_count;
 	stage->client_count = (int)check_random(random, check_random(random, 2) ? 3 : MOST_CLIENTS) + 1;
 	stage->round.taken = calloc(MOST_CONNECTIONS, sizeof *stage->round.taken);
 	pthread_mutex_init(&stage->lock, NULL);
 	pthread_cond_init(&stage->hired, NULL);
 	listen_at(&stage->round);
-	open_loop(stage);
+	open_loops(stage);
 	for (int index = 0; index < stage->worker_count; index++) {
 		struct worker *worker = &stage->workers[index];
 
 		worker->stage = stage;
-		worker->thread.poller = &stage->round.poller;
+		worker->thread.poller = &stage->round.pollers[index % stage->round.poller_count];
 		worker->thread.random = check_random(random, UINT32_MAX) + 1;
 		pthread_mutex_init(&worker->thread.lock, NULL);
 	}
@@ -411,7 +461,7 @@ static void start(struct stage *stage)
 static void join(struct stage *stage, pthread_t thread, const char *what)
 {
 	awaited = what;
-	awaited_of = &stage->round.poller;
+	awaited_of = &stage->round.pollers[0];
 	alarm(HANG + 10);
 	pthread_join(thread, NULL);
 	alarm(0);
@@ -432,33 +482,43 @@ static void join_clients(struct stage *stage)
 /* Nothing comes that would make up for what was forgotten: clients get their answers, and an interrupt is heard. */
 static void calm_down(struct stage *stage)
 {
-	struct poller *poller = &stage->round.poller;
-
 	atomic_store(&stage->round.closing, true);
 	join_clients(stage);
 	for (int index = 0; index < stage->worker_count; index++) {
 		struct ruby_thread *thread = &stage->workers[index].thread;
 		uint64_t until = cuttle_now() + HANG * CUTTLE_SECOND;
 
-		gvl_acquire(&poller->gvl);
+		if (atomic_load(&thread->poller->loop->core.stopping))
+			continue;
+		gvl_acquire(&thread->poller->gvl);
 		poller_interrupt(thread);
-		gvl_release(&poller->gvl);
+		gvl_release(&thread->poller->gvl);
 		while (atomic_load(&thread->pending) && cuttle_now() < until)
 			usleep(100);
-		demand(!atomic_load(&thread->pending), poller, "a thread that waits hears of an interrupt");
+		demand(!atomic_load(&thread->pending), thread->poller, "a thread that waits hears of an interrupt");
 	}
+}
+
+/* Of two loops, one stops while the other goes on to serve, and accepts. */
+static void stop_one(struct stage *stage)
+{
+	struct poller *poller = &stage->round.pollers[check_random(&stage->random, 2)];
+
+	atomic_store(&poller->loop->core.leave_backlog, true);
+	stop(poller);
 }
 
 static void finish(struct stage *stage, bool calmly)
 {
-	struct poller *poller = &stage->round.poller;
+	uint32_t first = check_random(&stage->random, 2);
 
 	if (calmly)
 		calm_down(stage);
 	atomic_store(&stage->round.stopped, true);
-	gvl_acquire(&poller->gvl);
-	poller_stop(poller);
-	gvl_release(&poller->gvl);
+	for (uint32_t index = 0; index < (uint32_t)stage->round.poller_count; index++) {
+		stop(&stage->round.pollers[(index + first) % (uint32_t)stage->round.poller_count]);
+		usleep(check_random(&stage->random, 3000));
+	}
 	if (!calmly)
 		join_clients(stage);
 	for (int index = 0; index < stage->worker_count; index++)
@@ -470,9 +530,8 @@ static void finish(struct stage *stage, bool calmly)
 	join(stage, stage->assistant, "the app's other thread ends");
 }
 
-static void check_end(struct stage *stage)
+static void check_end(const struct poller *poller)
 {
-	struct poller *poller = &stage->round.poller;
 	struct cuttle_loop *loop = poller->loop;
 
 	cuttle_io_thread_stop(loop);
@@ -484,10 +543,28 @@ static void check_end(struct stage *stage)
 		demand(cuttle_list_empty(&loop->core.deadlines[kind]), poller, "no deadline is left");
 }
 
+/* What one loop gave to another that had just stopped, one of them has received. */
+static void check_relays(const struct stage *stage)
+{
+	for (uint32_t number = 0; stage->scoreboard && number < stage->scoreboard->relay_count; number++) {
+		struct cuttle_parcel parcel;
+		char octets[CUTTLE_PARCEL_ROOM];
+
+		demand(cuttle_relay_receive(&stage->scoreboard->relays[number], &parcel, octets) < 0,
+		       &stage->round.pollers[number], "nothing is left in a relay");
+	}
+}
+
 static void tear_down(struct stage *stage)
 {
-	stood_by += stage->round.poller.loop->followers.stood_by;
-	cuttle_core_disown(&stage->round.poller.loop->core);
+	for (int index = 0; index < stage->round.poller_count; index++)
+		check_end(&stage->round.pollers[index]);
+	check_relays(stage);
+	for (int index = 0; index < stage->round.poller_count; index++) {
+		stood_by += stage->round.pollers[index].loop->followers.stood_by;
+		relayed += stage->round.pollers[index].loop->relayed;
+		cuttle_core_disown(&stage->round.pollers[index].loop->core);
+	}
 	free(stage->round.taken);
 	free(stage);
 }
@@ -508,12 +585,15 @@ int main(int argc, char **argv)
 		struct stage *stage = set_up(&random);
 
 		if (verbose)
-			fprintf(stderr, "round %llu: %d threads, %d clients\n", rounds, stage->worker_count,
-				stage->client_count);
+			fprintf(stderr, "round %llu: %d loops, %d threads, %d clients\n", rounds,
+				stage->round.poller_count, stage->worker_count, stage->client_count);
 		start(stage);
 		disturb(stage, cuttle_now() + (check_random(&random, 500) + 50) * CUTTLE_MILLISECOND);
+		if (stage->round.poller_count > 1 && stage->round.graceful && check_random(&random, 2)) {
+			stop_one(stage);
+			disturb(stage, cuttle_now() + (check_random(&random, 200) + 50) * CUTTLE_MILLISECOND);
+		}
 		finish(stage, check_random(&random, 3) > 0);
-		check_end(stage);
 		connections += atomic_load(&stage->round.next);
 		asked += atomic_load(&stage->round.asked);
 		answered += atomic_load(&stage->round.answered);
@@ -521,8 +601,8 @@ int main(int argc, char **argv)
 		tear_down(stage);
 	}
 	printf("loop_threads, seed %u: %llu rounds, %llu connections (%llu left early), %llu requests asked, %llu "
-	       "taken, %llu answered; stood by %llu times, disturbed %llu times\n",
+	       "taken, %llu answered; %llu given to the other loop; stood by %llu times, disturbed %llu times\n",
 	       seed, rounds, connections, left, asked, (unsigned long long)requests, answered,
-	       (unsigned long long)stood_by, (unsigned long long)disturbances);
+	       (unsigned long long)relayed, (unsigned long long)stood_by, (unsigned long long)disturbances);
 	return 0;
 }

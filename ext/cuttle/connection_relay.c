@@ -12,7 +12,7 @@ static_assert(CUTTLE_PARCEL_ROOM <= CUTTLE_INBOX_ROOM, "what a parcel brings fit
 static bool is_plain(const struct cuttle_connection *connection)
 {
 	return !connection->secured && !connection->references && !connection->exchange->body &&
-	       !connection->inbox->foreign && !connection->eof && !connection->hangup && !connection->suspect &&
+	       !connection->core->foreign_parser && !connection->eof && !connection->hangup && !connection->suspect &&
 	       !connection->broken;
 }
 

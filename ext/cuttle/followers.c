@@ -95,6 +95,8 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	int64_t patience = sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
 	int count;
 
+	if (loop->full) /* requests wait, and this thread takes none */
+		patience = sooner(patience, cuttle_loop_relay(loop, now));
 	if (cuttle_loop_has_work(loop))
 		return true;
 	if (until)

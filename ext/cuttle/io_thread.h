@@ -3,13 +3,15 @@
  * While every Ruby thread is in the app, nobody polls. After a few milliseconds of that, the io thread moves bytes and
  * keeps deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late
  * clients. It hands out no work. It does not accept either, because another worker may have a free thread. A loop that
- * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. */
+ * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a
+ * relay it gives requests that wait to other workers, and receives theirs. */
 #ifndef CUTTLE_IO_THREAD_H
 #define CUTTLE_IO_THREAD_H
 
 #include "loop.h"
 
-/* Whether a loop needs an io thread: several threads run the app, or a limit must be kept while the app runs. */
+/* Whether a loop needs an io thread: several threads run the app, a limit must be kept while the app runs, or requests
+ * that wait go to other workers. */
 bool cuttle_io_thread_wanted(const struct cuttle_loop *loop);
 
 /* Starts the loop's io thread. Only one thread at a time may call it, without the lock. Returns 0, or an errno. */

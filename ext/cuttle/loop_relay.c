@@ -14,22 +14,33 @@ static struct cuttle_relay *own_relay(const struct cuttle_loop *loop)
 	return cuttle_scoreboard_relay(loop->core.scoreboard, loop->core.place);
 }
 
-/* Returns whether it could. */
+/* Begins to receive. Returns whether it could. */
 static bool watch(struct cuttle_loop *loop)
 {
-	int fd = own_relay(loop)->receive;
-	uint64_t token = cuttle_loop_enroll(loop, fd, CUTTLE_RELAY, loop);
+	const struct cuttle_relay *relay = own_relay(loop);
+	uint64_t token;
 
-	loop->relay_watched = token && loop->type->add_listener(loop->backend, fd, token) == 0;
+	if (!cuttle_relay_has_room(relay))
+		return false;
+	token = cuttle_loop_enroll(loop, relay->receive, CUTTLE_RELAY, loop);
+	loop->relay_watched = token && loop->type->add_listener(loop->backend, relay->receive, token) == 0;
+	atomic_store(&loop->core.place->reads, loop->relay_watched);
 	return loop->relay_watched;
+}
+
+/* Receives no more. Whoever sends sees it, and takes back what it has sent. */
+static void unwatch(struct cuttle_loop *loop)
+{
+	atomic_store(&loop->core.place->reads, false);
+	if (loop->relay_watched)
+		cuttle_loop_strike(loop, own_relay(loop)->receive);
+	loop->relay_watched = loop->relay_ready = false;
 }
 
 void cuttle_loop_open_relay(struct cuttle_loop *loop)
 {
-	if (!loop->core.place || !own_relay(loop))
-		return;
-	loop->relays = watch(loop);
-	atomic_store(&loop->core.place->reads, loop->relays);
+	if (loop->core.place && own_relay(loop))
+		loop->relays = watch(loop);
 }
 
 static void adopt(struct cuttle_loop *loop, int fd, const struct cuttle_parcel *parcel, const char *octets,
@@ -62,13 +73,6 @@ static bool receive(struct cuttle_loop *loop, const struct cuttle_relay *relay, 
 	}
 }
 
-static void unwatch(struct cuttle_loop *loop)
-{
-	if (loop->relay_watched)
-		cuttle_loop_strike(loop, own_relay(loop)->receive);
-	loop->relay_watched = loop->relay_ready = false;
-}
-
 void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 {
 	bool all;
@@ -98,24 +102,19 @@ void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)
 		return;
 	loop->relays = false;
 	unwatch(loop);
-	atomic_store(&loop->core.place->reads, false);
-	receive(loop, own_relay(loop), now); /* after that: whoever sends sees that this worker reads no more */
+	receive(loop, own_relay(loop), now); /* what was sent before */
 }
 
 /* Gives a READY connection to the worker with that place. Returns whether it could. */
 static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection, struct cuttle_place *place,
 		 const struct cuttle_parcel *parcel, const char *octets, uint64_t now)
 {
-	const struct cuttle_relay *relay = cuttle_scoreboard_relay(loop->core.scoreboard, place);
-
-	atomic_fetch_add(&place->coming, 1); /* before it, since the receiver sets this to 0 */
-	if (!cuttle_relay_send(relay, connection->transport.fd, parcel, octets))
-		return false; /* what is too much there, the receiver of the others takes away */
+	if (!cuttle_scoreboard_send(loop->core.scoreboard, place, connection->transport.fd, parcel, octets))
+		return false;
 	close(cuttle_loop_release(loop, connection));
 	loop->relayed++;
-	atomic_thread_fence(memory_order_seq_cst);
-	if (!atomic_load(&place->reads))
-		receive(loop, relay, now);
+	if (!atomic_load(&place->reads)) /* see unwatch */
+		receive(loop, cuttle_scoreboard_relay(loop->core.scoreboard, place), now);
 	return true;
 }
 
@@ -147,11 +146,12 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 		octets = connection->exchange->relayed ? NULL : cuttle_connection_pack(connection, &parcel);
 		if (!octets)
 			continue;
-		place = cuttle_scoreboard_idler(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop));
+		place = cuttle_scoreboard_idler(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
+						loop->core.limits.max_connections);
 		if (!place || !give(loop, connection, place, &parcel, octets, now)) {
 			loop->relay_again = now + AGAIN;
 			return (int64_t)AGAIN;
 		}
 	}
-	return -1;
+	return link == &loop->ready ? -1 : (int64_t)AGAIN;
 }

@@ -39,9 +39,8 @@ static struct msghdr message_of(struct iovec parts[2], union control *control)
 
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
 {
-	struct cuttle_parcel copy = *parcel;
 	struct iovec parts[] = {
-		{.iov_base = &copy, .iov_len = sizeof copy},
+		{.iov_base = (void *)(uintptr_t)parcel, .iov_len = sizeof *parcel},
 		{.iov_base = (void *)(uintptr_t)octets, .iov_len = parcel->size},
 	};
 	union control control = {.room = {0}};
@@ -60,8 +59,7 @@ bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cu
 	return sent >= 0;
 }
 
-/* Whether a descriptor can be received. Without this check the system would drop it, and with it the connection. */
-static bool has_room(const struct cuttle_relay *relay)
+bool cuttle_relay_has_room(const struct cuttle_relay *relay)
 {
 	int spare = fcntl(relay->receive, F_DUPFD_CLOEXEC, 0);
 
@@ -94,15 +92,15 @@ int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel 
 	ssize_t count;
 	int fd;
 
-	if (!has_room(relay))
-		return -1;
+	if (!cuttle_relay_has_room(relay))
+		return -1; /* the system would drop the descriptor, and with it the connection */
 	do
 		count = recvmsg(relay->receive, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	while (count < 0 && errno == EINTR);
 	if (count < 0)
 		return -1;
 	fd = descriptor_of(&message);
-	if (fd >= 0 && (size_t)count == sizeof *parcel + parcel->size)
+	if (fd >= 0 && (size_t)count >= sizeof *parcel && (size_t)count == sizeof *parcel + parcel->size)
 		return fd;
 	if (fd >= 0)
 		close(fd);
@@ -122,6 +120,12 @@ int cuttle_relay_open(struct cuttle_relay *relay)
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel, const char *octets)
 {
 	(void)relay, (void)fd, (void)parcel, (void)octets;
+	return false;
+}
+
+bool cuttle_relay_has_room(const struct cuttle_relay *relay)
+{
+	(void)relay;
 	return false;
 }
 

@@ -35,8 +35,11 @@ void cuttle_relay_close(struct cuttle_relay *relay);
 bool cuttle_relay_send(const struct cuttle_relay *relay, int fd, const struct cuttle_parcel *parcel,
 		       const char *octets);
 
+/* Whether there is a descriptor left for a message; if not, errno says EMFILE or ENFILE. */
+bool cuttle_relay_has_room(const struct cuttle_relay *relay);
 /* Receives a message. Returns its descriptor, or -1 with errno: EAGAIN if there is none, EMFILE or ENFILE if there is
- * no descriptor left for it (the message then stays), EBADMSG if it came without its descriptor. */
+ * no descriptor left for it, and the message stays; EBADMSG if it was lost, because another thread took that
+ * descriptor's number meanwhile. */
 int cuttle_relay_receive(const struct cuttle_relay *relay, struct cuttle_parcel *parcel,
 			 char octets[CUTTLE_PARCEL_ROOM]);
 

@@ -175,10 +175,19 @@ struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *sco
 	return number < scoreboard->relay_count ? &scoreboard->relays[number] : NULL;
 }
 
+/* Whether a worker that has a free thread, and room for another connection, has this place. */
+static bool welcomes(const struct cuttle_place *place, uint64_t most_connections)
+{
+	return atomic_load_explicit(&place->free, memory_order_relaxed) &&
+	       (!most_connections || atomic_load_explicit(&place->connections, memory_order_relaxed) +
+						     atomic_load_explicit(&place->coming, memory_order_relaxed) <
+					     most_connections);
+}
+
 /* Returns the place, other than own, whose worker receives what is in its relay and has the least load, which must be
- * less than most. free: it must have a free thread, too. */
+ * less than most. free: it must have a free thread, too, and room for a connection. */
 static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
-					 bool free, uint32_t most)
+					 bool free, uint64_t most_connections, uint32_t most)
 {
 	uint32_t used = atomic_load_explicit(&scoreboard->shared->used, memory_order_relaxed);
 	struct cuttle_place *best = NULL;
@@ -189,7 +198,7 @@ static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scorebo
 				atomic_load_explicit(&place->coming, memory_order_relaxed);
 
 		if (place == own || load >= most || !atomic_load_explicit(&place->reads, memory_order_relaxed) ||
-		    (free && !atomic_load_explicit(&place->free, memory_order_relaxed)))
+		    (free && !welcomes(place, most_connections)))
 			continue;
 		best = place;
 		most = load;
@@ -198,27 +207,57 @@ static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scorebo
 }
 
 struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
-					     uint32_t load)
+					     uint32_t load, uint64_t most_connections)
 {
-	return least_loaded(scoreboard, own, true, load / 2 + load % 2);
+	return least_loaded(scoreboard, own, true, most_connections, load / 2 + load % 2);
+}
+
+/* Takes back what was added for a message that was not sent. The receiver may have set it to 0 meanwhile. */
+static void expect_one_less(struct cuttle_place *place)
+{
+	uint32_t coming = atomic_load(&place->coming);
+
+	while (coming > 0 && !atomic_compare_exchange_weak(&place->coming, &coming, coming - 1))
+		;
+}
+
+bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,
+			    const struct cuttle_parcel *parcel, const char *octets)
+{
+	bool sent;
+
+	atomic_fetch_add(&place->coming, 1); /* before it, since the receiver sets this to 0 */
+	sent = cuttle_relay_send(cuttle_scoreboard_relay(scoreboard, place), fd, parcel, octets);
+	if (!sent)
+		expect_one_less(place);
+	return sent;
+}
+
+/* Passes on one message of a relay. Returns false if that is not possible. */
+static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
+{
+	struct cuttle_place *other = least_loaded(scoreboard, &scoreboard->shared->at[number], false, 0, UINT32_MAX);
+	struct cuttle_parcel parcel;
+	char octets[CUTTLE_PARCEL_ROOM];
+	bool sent;
+	int fd;
+
+	if (!other)
+		return false;
+	fd = cuttle_relay_receive(&scoreboard->relays[number], &parcel, octets);
+	if (fd < 0)
+		return errno == EBADMSG;
+	sent = cuttle_scoreboard_send(scoreboard, other, fd, &parcel, octets);
+	if (!sent)
+		cuttle_relay_send(&scoreboard->relays[number], fd, &parcel, octets); /* it has room again */
+	close(fd);
+	if (sent && !atomic_load(&other->reads)) /* it has just stopped */
+		cuttle_scoreboard_forward(scoreboard, number_of(scoreboard, other));
+	return sent;
 }
 
 void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number)
 {
-	struct cuttle_parcel parcel;
-	char octets[CUTTLE_PARCEL_ROOM];
-	struct cuttle_place *other;
-	bool sent = true;
-	int fd;
-
-	if (number >= scoreboard->relay_count)
-		return;
-	while (sent && (other = least_loaded(scoreboard, &scoreboard->shared->at[number], false, UINT32_MAX)) &&
-	       (fd = cuttle_relay_receive(&scoreboard->relays[number], &parcel, octets)) >= 0) {
-		atomic_fetch_add(&other->coming, 1);
-		sent = cuttle_relay_send(cuttle_scoreboard_relay(scoreboard, other), fd, &parcel, octets);
-		if (!sent)
-			cuttle_relay_send(&scoreboard->relays[number], fd, &parcel, octets); /* it has room again */
-		close(fd);
-	}
+	while (number < scoreboard->relay_count && forward_one(scoreboard, number))
+		;
 }

@@ -1,8 +1,8 @@
 /* Shows which of a cluster's workers are free and how many connections each has, in memory that they share.
  *
- * The law: a worker writes only its own place and reads the others' without waiting. What it reads may be old by the
- * time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker that nobody
- * relieves accepts.
+ * The law: a worker writes only its own place (but for coming) and reads the others' without waiting. What it reads may
+ * be old by the time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker
+ * that nobody relieves accepts.
  *
  * A place may have a relay (relay.h), through which other workers give its worker connections with requests that have
  * to wait. While reads is set, the worker promises to receive them. Whoever sends checks reads afterwards, and takes
@@ -100,9 +100,14 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
 					     const struct cuttle_place *place);
 /* Returns the place of the worker with the least load to give a request to, if the worker with this place has that load
- * and another one has less than half of it and a free thread; NULL: there is none. */
+ * and another one has less than half of it, a free thread, and fewer than most_connections (0: no limit); NULL: there
+ * is none. */
 struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
-					     uint32_t load);
+					     uint32_t load, uint64_t most_connections);
+/* Sends a connection to the worker with that place, as cuttle_relay_send does. Afterwards check whether it still reads.
+ */
+bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,
+			    const struct cuttle_parcel *parcel, const char *octets);
 /* Passes on to other workers what is in the relay of a place that has no worker. If there is no other worker, it stays
  * for the next one with this place. */
 void cuttle_scoreboard_forward(struct cuttle_scoreboard *scoreboard, uint32_t number);

@@ -46,9 +46,16 @@ class TestOverload < Minitest::Test
     end
   end
 
-  # Their clients do better to come back by the door.
+  def test_relays_leave_descriptors_to_the_server
+    limited = ["sh", "-c", 'ulimit -n 40 && exec "$@"', "sh"]
+    serving_process("#{@directory}/config.ru", "-w", "16", under: limited) do |process|
+      assert_equal 200, get(process).status
+    end
+  end
+
+  # Their clients do better to come back by the door. (With relays the free one may get their requests.)
   def test_a_worker_that_is_full_closes_what_it_refuses_where_another_is_free
-    cluster("-w", "2", "-t", "1", "--max-queue", "1") do |process|
+    cluster("-w", "2", "-t", "1", "--max-queue", "1", "--no-relay") do |process|
       both_workers(process)
       holder, *others = clients_of_one_worker(process, 4)
       holder.write(ASK.sub("/", "/hold"))

@@ -118,6 +118,70 @@ class TestScoreboard < Minitest::Test
     assert_equal 2, scoreboard.share(6)
   end
 
+  # What a worker can't receive for want of a descriptor waits for the supervisor, and from then on requests that wait
+  # go to a worker that can.
+  def test_a_worker_without_descriptors_gets_no_requests_from_others
+    scoreboard = Cuttle::Scoreboard.new(3, 1, 3)
+    assert scoreboard.take(0)
+    complaint, report = IO.pipe
+    with_kept_clients(scoreboard, 3) do |poller, clients|
+      ask(clients[0])
+      held = poller.next
+      poor = fork { $stderr.reopen(report) && serve(scoreboard, 1) { Process.setrlimit(:NOFILE, 3) } }
+      await_free(scoreboard, 1)
+      ask(clients[1])
+      assert_match(/descriptor/, complaint.gets)
+      other = fork { serve(scoreboard, 2) }
+      await_free(scoreboard, 2)
+      ask(clients[2])
+      assert_match(/place 2\z/, answer(clients[2]), "it went to the worker that can't receive it")
+      end_child(poor)
+      held.respond(200, {}, [""])
+      scoreboard.clear(1)
+      serving = Thread.new { serve_on(poller, 0) }
+      assert_match(/place [02]\z/, answer(clients[1]))
+      assert_equal 2, poller.stats[:relayed]
+      poller.stop
+      end_child(other)
+      serving.join
+    end
+  ensure
+    [complaint, report].each(&:close)
+  end
+
+  # A request that waits stays with its worker if the idle one may have no more connections.
+  def test_a_worker_with_all_its_connections_gets_none_from_others
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 2, max_connections: 2) do |poller, clients|
+      other = fork { with_kept_clients(scoreboard, 2, place: 1, max_connections: 2) { |own, _| serve_on(own, 1) } }
+      await_free(scoreboard, 1)
+      waiting = Thread.new { poller.next(0.1, 0) }
+      ask(clients[0])
+      assert_equal false, waiting.value
+      poller.next(10).respond(200, {}, ["at home"])
+      assert_match(/at home\z/, answer(clients[0]))
+      assert_equal 0, poller.stats[:relayed]
+      end_child(other)
+    end
+  end
+
+  # It waits in the kernel, and the request in its queue.
+  def test_a_full_engine_gives_its_requests_to_others
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 1) do |poller, clients|
+      other = fork { serve(scoreboard, 1) }
+      await_free(scoreboard, 1)
+      waiting = Thread.new { poller.next(nil, 0) }
+      ask(clients[0])
+      assert_match(/place 1\z/, answer(clients[0]))
+      poller.wake
+      assert_equal false, waiting.value
+      end_child(other)
+    end
+  end
+
   def test_what_is_wrong
     [0, Cuttle::Scoreboard::MOST + 1].each { |room| assert_raises(ArgumentError) { Cuttle::Scoreboard.new(room) } }
     scoreboard = Cuttle::Scoreboard.new(1)
@@ -136,6 +200,55 @@ class TestScoreboard < Minitest::Test
     Process.wait2(child).last.success?
   end
 
+  def await_free(scoreboard, place)
+    Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
+  end
+
+  def end_child(pid)
+    Process.kill(:KILL, pid)
+    Process.wait(pid)
+  end
+
+  def ask(client)
+    client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  end
+
+  def answer(client)
+    client.wait_readable(10) ? client.readpartial(1000) : "nothing"
+  end
+
+  # Clients that have had an answer each.
+  def with_kept_clients(scoreboard, count, **options)
+    with_poller(scoreboard, **options) do |poller, port|
+      clients = Array.new(count) { Socket.tcp("127.0.0.1", port) }
+      clients.each do |client|
+        ask(client)
+        poller.next.respond(200, {}, [""])
+        client.readpartial(1000)
+      end
+      yield poller, clients
+    ensure
+      clients&.each(&:close)
+    end
+  end
+
+  # In a child. The block is called once it has its descriptors.
+  def serve(scoreboard, place)
+    scoreboard.take(place)
+    with_poller(scoreboard) do |poller, _|
+      yield if block_given?
+      serve_on(poller, place)
+    end
+  ensure
+    exit!(0)
+  end
+
+  def serve_on(poller, place)
+    while (exchange = poller.next)
+      exchange.respond(200, {}, ["place #{place}"])
+    end
+  end
+
   def linger(scoreboard)
     scoreboard.take(1)
     with_poller(scoreboard) { |poller, _| poller.next }
@@ -143,9 +256,9 @@ class TestScoreboard < Minitest::Test
     exit!(0)
   end
 
-  def with_poller(scoreboard)
+  def with_poller(scoreboard, **options)
     listener = TCPServer.new("127.0.0.1", 0)
-    poller = Cuttle::Poller.new([listener], env: {}, scoreboard: scoreboard)
+    poller = Cuttle::Poller.new([listener], env: {}, scoreboard: scoreboard, **options)
     yield poller, listener.local_address.ip_port
   ensure
     poller&.stop

@@ -86,9 +86,12 @@ module Cuttle
         true
       end
 
-      # One for each worker, and for two that take the place of others.
+      # One for each worker, and for two that take the place of others. A relay is two descriptors in each process: they
+      # may be a quarter of those that a process can have. Workers beyond that have no relay.
       def relays(settings)
-        settings.relay && settings.workers > 1 ? settings.workers + 2 : 0
+        return 0 unless settings.relay && settings.workers > 1
+
+        [settings.workers + 2, Process.getrlimit(:NOFILE).first / 8].min
       end
 
       def scoreboard_for(settings)
