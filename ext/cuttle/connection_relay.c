@@ -74,7 +74,7 @@ enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, 
 		return step;
 	connection->exchange->times[CUTTLE_FIRST_OCTET] = parcel->first_octet;
 	connection->exchange->times[CUTTLE_COMPLETE_AT] = parcel->complete;
-	connection->exchange->relayed = true;
+	connection->exchange->relayed = now;
 	connection->core->requests--; /* see served */
 	return step;
 }

@@ -50,9 +50,9 @@ struct cuttle_exchange {
 	struct cuttle_effort effort;
 	struct cuttle_framing framing;
 	void *holder;       /* the Ruby side's structure, NULL: none, or no more */
+	uint64_t relayed;   /* when another worker gave it to this one; 0: none did */
 	uint32_t head_size; /* octets of the head, 0 until it is complete */
 	bool keep_alive;    /* the connection goes on after this response */
-	bool relayed;       /* another worker read it, and gave it to this one */
 };
 
 /* Exchanges kept for the next requests. */

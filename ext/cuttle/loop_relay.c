@@ -7,6 +7,7 @@
 
 #define PATIENCE CUTTLE_MILLISECOND    /* a shorter wait costs less than to pass the request on */
 #define AGAIN (2 * CUTTLE_MILLISECOND) /* before the next look for an idle worker: it reads what all of them share */
+#define REST (20 * CUTTLE_MILLISECOND) /* before a request goes on that came from another worker */
 #define LOOKED_AT 8                    /* requests at a time */
 
 static struct cuttle_relay *own_relay(const struct cuttle_loop *loop)
@@ -119,39 +120,48 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 }
 
 /* How long a request may wait before it is passed on. If requests take longer than PATIENCE, each that waits will wait
- * longer. */
+ * longer. A loop that sheds would refuse it. */
 static uint64_t patience(const struct cuttle_loop *loop)
 {
-	return loop->service > PATIENCE ? 0 : PATIENCE;
+	return loop->service > PATIENCE || loop->sheds ? 0 : PATIENCE;
+}
+
+/* When a request that waits is to be passed on. One that came from another worker may go on, because this one may have
+ * come to a halt since, as an app can that keeps the GVL. */
+static uint64_t due(const struct cuttle_loop *loop, const struct cuttle_exchange *exchange)
+{
+	return exchange->relayed ? exchange->relayed + REST : exchange->times[CUTTLE_COMPLETE_AT] + patience(loop);
 }
 
 int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 {
 	struct cuttle_link *link = loop->ready.next, *next;
+	uint64_t again = UINT64_MAX;
 
-	if (!loop->relays || atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
+	if (!loop->relays || link == &loop->ready || atomic_load_explicit(&loop->core.stopping, memory_order_relaxed))
 		return -1;
+	if (now < loop->relay_again)
+		return (int64_t)(loop->relay_again - now);
 	for (int count = 0; link != &loop->ready && count < LOOKED_AT; count++, link = next) {
 		struct cuttle_connection *connection = CUTTLE_CONTAINER(link, struct cuttle_connection, work);
-		uint64_t due = connection->exchange->times[CUTTLE_COMPLETE_AT] + patience(loop);
+		uint64_t time = due(loop, connection->exchange);
 		struct cuttle_parcel parcel;
 		struct cuttle_place *place;
-		const char *octets;
+		const char *octets = now < time ? NULL : cuttle_connection_pack(connection, &parcel);
 
 		next = link->next;
-		if (due < loop->relay_again)
-			due = loop->relay_again;
-		if (now < due)
-			return (int64_t)(due - now);
-		octets = connection->exchange->relayed ? NULL : cuttle_connection_pack(connection, &parcel);
+		if (now < time && time < again)
+			again = time;
 		if (!octets)
 			continue;
-		place = cuttle_scoreboard_idler(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
-						loop->core.limits.max_connections);
+		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
+						     loop->core.limits.max_connections);
 		if (!place || !give(loop, connection, place, &parcel, octets, now)) {
 			loop->relay_again = now + AGAIN;
-			return (int64_t)AGAIN;
+			break;
 		}
 	}
-	return link == &loop->ready ? -1 : (int64_t)AGAIN;
+	if (link != &loop->ready && again > now + AGAIN)
+		again = now + AGAIN;
+	return again == UINT64_MAX ? -1 : (int64_t)(again - now);
 }

@@ -206,7 +206,7 @@ static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scorebo
 	return best;
 }
 
-struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
+struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
 					     uint32_t load, uint64_t most_connections)
 {
 	return least_loaded(scoreboard, own, true, most_connections, load / 2 + load % 2);

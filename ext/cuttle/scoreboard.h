@@ -102,7 +102,7 @@ struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *sco
 /* Returns the place of the worker with the least load to give a request to, if the worker with this place has that load
  * and another one has less than half of it, a free thread, and fewer than most_connections (0: no limit); NULL: there
  * is none. */
-struct cuttle_place *cuttle_scoreboard_idler(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
+struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
 					     uint32_t load, uint64_t most_connections);
 /* Sends a connection to the worker with that place, as cuttle_relay_send does. Afterwards check whether it still reads.
  */
