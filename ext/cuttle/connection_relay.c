@@ -65,6 +65,22 @@ struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int
 	return connection;
 }
 
+/* Sets the time at which a thread must have taken the request, counted from when it was complete. Those behind it in the
+ * queue may have more time. */
+static void hurry(struct cuttle_connection *connection, uint64_t complete)
+{
+	struct cuttle_link *queue = &connection->core->deadlines[CUTTLE_UNTIL_TAKEN], *behind = queue;
+
+	if (!connection->deadline)
+		return;
+	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_TAKEN, complete);
+	cuttle_list_remove(&connection->timer);
+	while (behind->previous != queue &&
+	       CUTTLE_CONTAINER(behind->previous, struct cuttle_connection, timer)->deadline > connection->deadline)
+		behind = behind->previous;
+	cuttle_list_append(behind, &connection->timer);
+}
+
 enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, const struct cuttle_parcel *parcel,
 					  uint64_t now)
 {
@@ -75,6 +91,7 @@ enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, 
 	connection->exchange->times[CUTTLE_FIRST_OCTET] = parcel->first_octet;
 	connection->exchange->times[CUTTLE_COMPLETE_AT] = parcel->complete;
 	connection->exchange->relayed = now;
+	hurry(connection, parcel->complete);
 	connection->core->requests--; /* see served */
 	return step;
 }
