@@ -65,8 +65,8 @@ struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int
 	return connection;
 }
 
-/* Sets the time at which a thread must have taken the request, counted from when it was complete. Those behind it in the
- * queue may have more time. */
+/* Sets the time at which a thread must have taken the request, counted from when it was complete. Those behind it in
+ * the queue may have more time. */
 static void hurry(struct cuttle_connection *connection, uint64_t complete)
 {
 	struct cuttle_link *queue = &connection->core->deadlines[CUTTLE_UNTIL_TAKEN], *behind = queue;

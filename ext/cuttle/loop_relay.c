@@ -114,7 +114,7 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 		return false;
 	close(cuttle_loop_release(loop, connection));
 	loop->relayed++;
-	if (!atomic_load(&place->reads)) /* see unwatch */
+	if (!cuttle_scoreboard_reads(loop->core.scoreboard, place)) /* see unwatch */
 		receive(loop, cuttle_scoreboard_relay(loop->core.scoreboard, place), now);
 	return true;
 }

@@ -108,6 +108,15 @@ static VALUE scoreboard_announce_stop(VALUE self)
 	return self;
 }
 
+/* call-seq: relay(whether) -> self
+ *
+ * Lets workers give each other requests from now on, as at first, or not. The supervisor calls it. */
+static VALUE scoreboard_relay(VALUE self, VALUE whether)
+{
+	cuttle_scoreboard_let_relay(cuttle_scoreboard_of(self), RTEST(whether));
+	return self;
+}
+
 /* call-seq: watch(seconds) -> self
  *
  * Notes that the workers' figures are being observed, for that many seconds (Integer). The supervisor calls it. */
@@ -216,6 +225,7 @@ void Init_cuttle_scoreboard(void)
 	rb_define_method(class, "ledger", scoreboard_ledger, -1);
 	rb_define_method(class, "share", scoreboard_share, 1);
 	rb_define_method(class, "announce_stop", scoreboard_announce_stop, 0);
+	rb_define_method(class, "relay", scoreboard_relay, 1);
 	rb_define_method(class, "watch", scoreboard_watch, 1);
 	rb_define_method(class, "watched?", scoreboard_watched_p, 0);
 	rb_define_method(class, "stats", scoreboard_stats, 0);

@@ -167,6 +167,16 @@ bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, con
 	return false;
 }
 
+void cuttle_scoreboard_let_relay(struct cuttle_scoreboard *scoreboard, bool may)
+{
+	atomic_store(&scoreboard->shared->apart, !may);
+}
+
+bool cuttle_scoreboard_reads(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *place)
+{
+	return atomic_load(&place->reads) && !atomic_load(&scoreboard->shared->apart);
+}
+
 struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
 					     const struct cuttle_place *place)
 {
@@ -206,9 +216,12 @@ static struct cuttle_place *least_loaded(const struct cuttle_scoreboard *scorebo
 	return best;
 }
 
-struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
-					     uint32_t load, uint64_t most_connections)
+struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard,
+						  const struct cuttle_place *own, uint32_t load,
+						  uint64_t most_connections)
 {
+	if (atomic_load_explicit(&scoreboard->shared->apart, memory_order_relaxed))
+		return NULL;
 	return least_loaded(scoreboard, own, true, most_connections, load / 2 + load % 2);
 }
 
@@ -236,12 +249,15 @@ bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_
 /* Passes on one message of a relay. Returns false if that is not possible. */
 static bool forward_one(struct cuttle_scoreboard *scoreboard, uint32_t number)
 {
-	struct cuttle_place *other = least_loaded(scoreboard, &scoreboard->shared->at[number], false, 0, UINT32_MAX);
+	const struct cuttle_place *place = &scoreboard->shared->at[number];
+	struct cuttle_place *other = least_loaded(scoreboard, place, true, 0, UINT32_MAX);
 	struct cuttle_parcel parcel;
 	char octets[CUTTLE_PARCEL_ROOM];
 	bool sent;
 	int fd;
 
+	if (!other)
+		other = least_loaded(scoreboard, place, false, 0, UINT32_MAX);
 	if (!other)
 		return false;
 	fd = cuttle_relay_receive(&scoreboard->relays[number], &parcel, octets);

@@ -41,6 +41,7 @@ struct cuttle_places {
 	_Atomic uint32_t used;          /* one more than the highest place ever taken */
 	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
 	atomic_bool ending;             /* everybody who has a place is about to stop */
+	atomic_bool apart;              /* workers give each other nothing: nobody clears the place of one that dies */
 	struct cuttle_place at[];
 };
 
@@ -96,14 +97,19 @@ bool cuttle_scoreboard_another(const struct cuttle_scoreboard *scoreboard, const
 /* Whether another worker is free. With room set, a worker that has room counts too. */
 bool cuttle_scoreboard_any_other(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own, bool room);
 
+/* Whether workers may give each other requests from now on. They may at first. */
+void cuttle_scoreboard_let_relay(struct cuttle_scoreboard *scoreboard, bool may);
+/* Whether what is sent to the relay of that place will be received. */
+bool cuttle_scoreboard_reads(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *place);
 /* The relay of a place; NULL: it has none. */
 struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
 					     const struct cuttle_place *place);
 /* Returns the place of the worker with the least load to give a request to, if the worker with this place has that load
  * and another one has less than half of it, a free thread, and fewer than most_connections (0: no limit); NULL: there
  * is none. */
-struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *own,
-					     uint32_t load, uint64_t most_connections);
+struct cuttle_place *cuttle_scoreboard_least_busy(const struct cuttle_scoreboard *scoreboard,
+						  const struct cuttle_place *own, uint32_t load,
+						  uint64_t most_connections);
 /* Sends a connection to the worker with that place, as cuttle_relay_send does. Afterwards check whether it still reads.
  */
 bool cuttle_scoreboard_send(struct cuttle_scoreboard *scoreboard, struct cuttle_place *place, int fd,

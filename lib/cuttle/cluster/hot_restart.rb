@@ -38,6 +38,7 @@ module Cuttle
 
         Notify.reloading("restarting")
         pids = @workers.pids + @moulds.pids
+        @cluster.scoreboard.relay(false) # the new program doesn't know what a worker that dies leaves in its relay
         @restart.exec(@heritage.pass_on(@cluster.life, pids, @workers.serving.map(&:pid)))
         go_on
       end
@@ -46,6 +47,7 @@ module Cuttle
 
       # Starts again what before_restart has ended.
       def go_on
+        @cluster.scoreboard.relay(true)
         @heritage.withhold(@cluster.life)
         Notify.ready
         @cluster.hooks.attempt(:after_booted)

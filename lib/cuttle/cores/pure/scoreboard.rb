@@ -43,6 +43,11 @@ module Cuttle
           @ledgers.read(place ? [place].select { |number| number < @room } : (0...@room).to_a)
         end
 
+        # There is no relay.
+        def relay(_whether)
+          self
+        end
+
         def watch(_seconds)
           self
         end
