@@ -177,10 +177,15 @@ bool cuttle_scoreboard_reads(const struct cuttle_scoreboard *scoreboard, const s
 	return atomic_load(&place->reads) && !atomic_load(&scoreboard->shared->apart);
 }
 
+static uint32_t number_of(const struct cuttle_scoreboard *scoreboard, const struct cuttle_place *place)
+{
+	return (uint32_t)(place - scoreboard->shared->at);
+}
+
 struct cuttle_relay *cuttle_scoreboard_relay(const struct cuttle_scoreboard *scoreboard,
 					     const struct cuttle_place *place)
 {
-	uint32_t number = (uint32_t)(place - scoreboard->shared->at);
+	uint32_t number = number_of(scoreboard, place);
 
 	return number < scoreboard->relay_count ? &scoreboard->relays[number] : NULL;
 }

@@ -11,7 +11,8 @@ class TestBusyWorkers < Minitest::Test
     eaten = []
     run(lambda do |env|
       case env["PATH_INFO"]
-      when "/hold" then File.write("held", Process.pid.to_s).then { nil until File.exist?("go") }
+      when "/hold" then File.write("held", "").then { nil until File.exist?("go") }
+      when "/hold2" then File.write("held2", "").then { nil until File.exist?("go2") }
       when "/20ms"
         over = Cuttle.now + 0.02
         nil while Cuttle.now < over
@@ -131,6 +132,42 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
+  # Two requests of three, of which the first keeps it busy. The second one goes back when the other worker is idle.
+  def test_a_request_goes_on_when_its_new_worker_is_busy_as_well
+    cluster("-t", "1") do |process|
+      holding(process) do |held, busy, *waiting|
+        other = stop_idle(process, held)
+        waiting.zip(%w[/hold2 /1 /2]) do |client, path|
+          @sockets = sockets(held)
+          client.write(get_of(path))
+          eventually("the request in the relay") { path == "/1" || sockets(held) < @sockets }
+        end
+        Process.kill("CONT", other)
+        eventually("the second hold") { File.exist?("#{@directory}/held2") }
+        touch("go")
+        assert_equal([held.to_s] * 3, [busy, *waiting.drop(1)].map { |client| client.response.body.split.first })
+        touch("go2")
+        assert_equal other.to_s, waiting.first.response.body.split.first
+      end
+    end
+  end
+
+  def test_its_time_in_the_queue_does_not_begin_again
+    cluster("-t", "1", "--queue-timeout", "0.5") do |process|
+      holding(process) do |held, busy, waiting|
+        other = stop_idle(process, held)
+        waiting.write(get_of("/"))
+        eventually("the request in its relay") { sockets(held) < @sockets }
+        sent = Cuttle.now
+        eventually("the end of its time") { Cuttle.now > sent + 0.5 }
+        Process.kill("CONT", other)
+        assert_equal 503, waiting.response.status
+        touch("go")
+        busy.response
+      end
+    end
+  end
+
   def test_the_idle_worker_has_no_descriptor_left
     cluster("-t", "1") do |process|
       holding(process, before: method(:eat)) do |held, busy, waiting|
@@ -163,32 +200,32 @@ class TestBusyWorkers < Minitest::Test
   private
 
   def cluster(*args, &block)
-    %w[go held free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
+    %w[go go2 held held2 free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
     File.write("#{@directory}/config.ru", APP)
     serving_process("config.ru", "-w", "2", *args, chdir: @directory) do |process|
       eventually("both workers") { process.workers.length == 2 }
       block.call(process)
     ensure
-      touch("go")
+      %w[go go2].each { |name| touch(name) }
       process.workers.each { |pid| Process.kill("CONT", pid) }
     end
   end
 
-  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and another one that it has.
+  # Keeps a worker busy. Yields its pid, the connection whose request it computes, and three others that it has.
   # +first+: what each connection begins with. +before+ is called with a connection of the other worker.
   def holding(process, first: "", before: nil)
     clients = []
     by_worker = Hash.new { |all, worker| all[worker] = [] }
-    until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 2 }
+    until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 4 }
       clients << RawClient.open(process).write(first)
       by_worker[ask(clients.last)] << clients.last
     end
-    (held, (busy, waiting)), (_, (idle,)) = by_worker.to_a
+    (held, (busy, *waiting)), (_, (idle,)) = by_worker.to_a
     before&.call(idle)
     busy.write(get_of("/hold"))
     eventually("the app") { File.exist?("#{@directory}/held") }
     @sockets = sockets(held)
-    yield held, busy, waiting
+    yield held, busy, *waiting.first(3)
   ensure
     clients&.each(&:close)
   end

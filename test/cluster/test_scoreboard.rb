@@ -166,6 +166,26 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # Nobody would pass on what is in the relay of a worker that dies then.
+  def test_workers_keep_their_requests_while_the_supervisor_executes_another_program
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 1) do |poller, clients|
+      other = fork { serve(scoreboard, 1) }
+      await_free(scoreboard, 1)
+      scoreboard.relay(false)
+      waiting = Thread.new { poller.next(0.1, 0) }
+      ask(clients[0])
+      assert_equal false, waiting.value
+      scoreboard.relay(true)
+      waiting = Thread.new { poller.next(nil, 0) }
+      assert_match(/place 1\z/, answer(clients[0]))
+      poller.wake
+      assert_equal false, waiting.value
+      end_child(other)
+    end
+  end
+
   # It waits in the kernel, and the request in its queue.
   def test_a_full_engine_gives_its_requests_to_others
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
