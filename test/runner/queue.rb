@@ -11,7 +11,7 @@ module Runner
     # left.
     WORTH_SHARING = 3
 
-    # Tests that take longer come first in their suite, so that none of them is the last.
+    # Tests that take longer come first in their suite, the longest before all others, so that none of them is the last.
     LONG = 2
 
     attr_reader :timings
@@ -74,7 +74,7 @@ module Runner
     def sort
       @left.each do |suite, names|
         @seconds[suite] = names.sum { |name| @timings.of(suite, name) }
-        names.replace(names.partition { |name| @timings.of(suite, name) > LONG }.flatten) unless ordered?(suite)
+        names.sort_by! { |name| -[@timings.of(suite, name), LONG].max } unless ordered?(suite)
       end
     end
 
