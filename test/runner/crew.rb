@@ -7,13 +7,13 @@ module Runner
   # cores busy as well, so on a busy machine it is LEAST, and also elsewhere than on Linux.
   class Crew
     LEAST = Integer(ENV.fetch("CUTTLE_PROCESSES") { Etc.nprocessors * 3 })
-    MOST = ENV.key?("CUTTLE_PROCESSES") ? LEAST : LEAST * 3
+    MOST = ENV.key?("CUTTLE_PROCESSES") ? LEAST : LEAST * 4
 
     # Seconds between two looks at the cores.
     EVERY = 0.5
 
     # Shares of the cores' time: below the first there is room for one process more, above the second for one less.
-    IDLE, BUSY = 0.9, 0.97
+    IDLE, BUSY = 0.95, 0.99
 
     # Parts of the report.
     PARTS = 20

@@ -27,7 +27,7 @@ class TestCrew < Minitest::Test
 
   def test_it_stays_where_they_are_busy_enough
     after(0.5)
-    assert_equal [Crew::LEAST + 1] * 2, Array.new(2) { after(0.95) }
+    assert_equal [Crew::LEAST + 1] * 2, Array.new(2) { after(0.97) }
   end
 
   def test_a_look_takes_some_time
