@@ -2,7 +2,6 @@
 
 require "test_helper"
 require "json"
-require "minitest/mock"
 require "tmpdir"
 
 # Profiles that are really measured, of apps whose work is known. What is asserted holds on a busy machine as well.
@@ -12,9 +11,6 @@ class TestProfiler < Minitest::Test
   class << self
     attr_accessor :login
   end
-
-  # As lab/support/any_speed.rb does it for a program.
-  def run = Cuttle::Load::Parts.stub(:core_speed, nil) { super }
 
   def setup
     @directory = Dir.mktmpdir("cuttle-profiler")
