@@ -7,8 +7,9 @@ require_relative "runner/pool"
 # Rake's tasks and bin/test use it; without -rrunner the same files run one test after the other in one process, which
 # suits a debugger. Minitest keeps its options, its reporters and its exit code.
 #
-# CUTTLE_PROCESSES is the number of tests that run at once (default: three per core). A test whose core is also used by
-# two others must only be late: tests have deadlines for operations that hang, and assert nothing else about time.
+# CUTTLE_PROCESSES is the number of tests that run at once (default: three per core, and more while cores idle; see
+# Crew). A test whose core is also used by two others must only be late: tests have deadlines for operations that hang,
+# and assert nothing else about time.
 # CUTTLE_ONLY runs just some of them: "TestThis#test_it", one a line.
 module Runner
   # Nil: all. Tests that run tests ignore it.

@@ -13,7 +13,7 @@ class TestAdvise < Minitest::Test
   include KeptRuns
 
   # It waits, so that its requests have both.
-  APP = "run ->(_env) { sleep 0.001; [200, {}, ['x']] }"
+  APP = "run ->(_env) { sleep 0.005; [200, {}, ['x']] }"
 
   def setup
     @directory = File.realpath(Dir.mktmpdir("cuttle"))

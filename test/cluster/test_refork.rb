@@ -330,7 +330,7 @@ class TestRefork < Minitest::Test
 
   # Asks until the block is true; each answer must be right.
   def asking(process, what)
-    eventually(what, within: 60) do
+    eventually(what, every: 0.01) do
       assert_equal 200, get(process).status
       yield
     end

@@ -123,7 +123,7 @@ class TestWear < Minitest::Test
                                   "-w", "2", "-t", "2", "--no-keep-alive", flag, limit]).tap(&:wait_until_ready)
     before = nil
     eventually("two workers") { (before = process.workers).length == 2 }
-    eventually("a new worker for #{flag}", within: 60) do
+    eventually("a new worker for #{flag}", every: 0.01) do
       assert_equal 200, get(process).status
       (before - process.workers).any? && process.workers.length == 2
     end

@@ -181,7 +181,7 @@ class TestLab < Minitest::Test
   end
 
   def command(*arguments)
-    [RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "lab", *arguments]
+    [RbConfig.ruby, "-I#{ROOT}/lib", "-r#{__dir__}/support/any_speed.rb", "#{ROOT}/exe/cuttle", "lab", *arguments]
   end
 
   # [standard output, standard error, exit status]

@@ -1,16 +1,14 @@
 # frozen_string_literal: true
 
-require "etc"
 require_relative "costs"
+require_relative "crew"
 require_relative "worker"
 require_relative "queue"
 require_relative "child"
 
 module Runner
-  # Keeps the requested number of processes at work until the queue is empty, and passes each result to the reporter.
+  # Keeps as many processes at work as the Crew says until the queue is empty, and passes each result to the reporter.
   class Pool
-    SIZE = Integer(ENV.fetch("CUTTLE_PROCESSES") { Etc.nprocessors * 3 })
-
     # Seconds after which a test counts as hanging: its process prints where its threads are, and is killed.
     LIMIT = Integer(ENV.fetch("CUTTLE_TEST_LIMIT", 300))
 
@@ -21,6 +19,7 @@ module Runner
       @queue = queue
       @reporter = reporter
       @workers = []
+      @crew = Crew.new
       @notes = []
       @costs = Costs.new
     end
@@ -31,7 +30,8 @@ module Runner
     ensure
       stop_workers
       @queue.timings.save
-      puts "", *@notes, *@costs.to_a, "#{SIZE} at once, #{Process.times.to_a.sum.round} s of processor time"
+      puts "", *@notes, *@costs.to_a
+      puts @crew.report, "#{Process.times.to_a.sum.round} s of processor time"
     end
 
     private
@@ -42,14 +42,17 @@ module Runner
         break if @workers.empty?
 
         listen
+        @crew.adapt
       end
     end
 
     def start_workers
-      while @workers.count(&:at_work?) < SIZE && (suite = @queue.suite)
+      while at_work < @crew.size && (suite = @queue.suite)
         @workers << Worker.new(suite, @workers)
       end
     end
+
+    def at_work = @workers.count(&:at_work?)
 
     # Waits until one of them sends a message, ends, or hangs.
     def listen
@@ -66,11 +69,11 @@ module Runner
       remove(worker)
     end
 
-    # Its next test: from its suite, or from another one if it may leave its suite.
+    # Its next test: from its suite, or from another one if it may leave its suite and is not one too many.
     def assign(worker, free)
       suite = worker.suite
       name = @queue.test(suite)
-      if name.nil? && free && (other = @queue.next_suite(suite))
+      if name.nil? && free && at_work <= @crew.size && (other = @queue.next_suite(suite))
         suite = other
         name = @queue.test(suite)
       end

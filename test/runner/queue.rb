@@ -1,17 +1,18 @@
 # frozen_string_literal: true
 
+require_relative "crew"
 require_relative "timings"
 
 module Runner
   # The tests that have not begun, by suite. A process stays with a suite, because it has the suite's servers. A new
-  # process starts with the suite that takes longest, and at the end shares a suite with others. A suite whose tests
-  # have an order keeps it, in one process.
+  # process starts with the suite that takes longest. It shares a suite with others if that would end too late
+  # otherwise, mostly at the end. A suite whose tests have an order keeps it, in one process.
   class Queue
     # Starting with a suite takes a process, and often a server: it is not worthwhile if fewer seconds of tests are
     # left.
     WORTH_SHARING = 3
 
-    # Tests that take longer come first in their suite, so that none of them is the last.
+    # Tests that take longer come first in their suite, the longest before all others, so that none of them is the last.
     LONG = 2
 
     attr_reader :timings
@@ -74,7 +75,7 @@ module Runner
     def sort
       @left.each do |suite, names|
         @seconds[suite] = names.sum { |name| @timings.of(suite, name) }
-        names.replace(names.partition { |name| @timings.of(suite, name) > LONG }.flatten) unless ordered?(suite)
+        names.sort_by! { |name| -[@timings.of(suite, name), LONG].max } unless ordered?(suite)
       end
     end
 
@@ -93,7 +94,10 @@ module Runner
       seconds = @seconds[suite]
       return seconds if @shares[suite].zero?
 
-      ordered?(suite) || seconds < WORTH_SHARING ? 0 : seconds / (@shares[suite] + 1)
+      ordered?(suite) || seconds < [WORTH_SHARING, late].max ? 0 : seconds / (@shares[suite] + 1)
     end
+
+    # A suite that takes longer ends late: half the seconds that are left for each process.
+    def late = @seconds.values_at(*@left.keys).sum / Crew::LEAST / 2
   end
 end

@@ -21,6 +21,7 @@ module Runner
       @pid = fork do
         [self, *others].each { |worker| worker.to_io.close } # only the parent keeps them, so its end ends theirs
         Child.new(work, @output, @directory).run
+        exit!(true) # the parent removes the files, so no object needs a finalizer
       end
       work.close
       @said = 0

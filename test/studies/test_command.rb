@@ -33,9 +33,7 @@ class TestStudyCommand < Minitest::Test
   end
 
   def test_an_interrupted_one_is_gone_on_with
-    command = [environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study", "s4.13", "--scale", "0.02",
-               "--rounds", "20"]
-    Open3.popen3(*command, chdir: @directory) do |_in, out, err, thread|
+    Open3.popen3(*command("s4.13", "--scale", "0.02", "--rounds", "20"), chdir: @directory) do |_in, out, err, thread|
       reader = Thread.new { err.read }
       Eventually.eventually("a run") { results.any? { |path| File.read(path).include?('"type":"run"') } }
       Process.kill(:INT, thread.pid)
@@ -69,9 +67,13 @@ class TestStudyCommand < Minitest::Test
   private
 
   def study(*arguments)
-    *texts, status = Open3.capture3(environment, RbConfig.ruby, "-I#{ROOT}/lib", "#{ROOT}/exe/cuttle", "study",
-                                    *arguments, chdir: @directory)
+    *texts, status = Open3.capture3(*command(*arguments), chdir: @directory)
     [*texts, status.exitstatus]
+  end
+
+  def command(*arguments)
+    [environment, RbConfig.ruby, "-I#{ROOT}/lib", "-r#{ROOT}/test/lab/support/any_speed.rb", "#{ROOT}/exe/cuttle",
+     "study", *arguments]
   end
 
   def shown(directory)

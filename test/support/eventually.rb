@@ -6,18 +6,21 @@ module Eventually
   # test fails because of that.
   PATIENCE = 60
 
+  # Bounds in seconds of the time between two checks.
+  PAUSE = (0.005..0.05)
+
   module_function
 
   # The block's first true value. Raises after +within+ seconds, with +what+: a String, or a Proc that returns one.
-  # +every+: seconds between two checks; more for expensive checks.
-  def eventually(what = "the condition", within: PATIENCE, every: 0.005)
-    deadline = Process.clock_gettime(Process::CLOCK_MONOTONIC) + within
+  # +every+: seconds between two checks; by default a tenth of the time that has passed, because each check costs
+  # processor time.
+  def eventually(what = "the condition", within: PATIENCE, every: nil)
+    start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
     until (result = yield)
-      if Process.clock_gettime(Process::CLOCK_MONOTONIC) > deadline
-        raise "#{what.respond_to?(:call) ? what.call : what}: not within #{within} s"
-      end
+      passed = Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+      raise "#{what.respond_to?(:call) ? what.call : what}: not within #{within} s" if passed > within
 
-      sleep every
+      sleep(every || (passed / 10).clamp(PAUSE))
     end
     result
   end

@@ -50,6 +50,7 @@ class RawClient
     @timeout = timeout
     @socket = connect(uri)
     @buffer = String.new(encoding: Encoding::BINARY)
+    @room = "".b # for each read, so that many small ones don't make Ruby collect garbage
     @ended = false
   end
 
@@ -120,7 +121,7 @@ class RawClient
   def fill
     return if @ended
 
-    bytes = @socket.read_nonblock(65_536, exception: false)
+    bytes = @socket.read_nonblock(65_536, @room, exception: false)
     return wait(:readable) && fill if bytes == :wait_readable
 
     @ended = bytes.nil?

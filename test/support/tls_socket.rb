@@ -49,10 +49,10 @@ class TlsSocket
     raise Errno::ECONNRESET
   end
 
-  def read_nonblock(most, **)
+  def read_nonblock(most, room, **)
     return :wait_readable if later?
 
-    @ssl.read_nonblock(most, exception: false)
+    @ssl.read_nonblock(most, room, exception: false)
   rescue OpenSSL::SSL::SSLError
     raise Errno::ECONNRESET
   end

@@ -43,6 +43,7 @@ class WireClient
   def initialize(address, deadline: Eventually::PATIENCE, receive_buffer: nil, from: nil, first: nil, tls: nil)
     @deadline = deadline
     @buffer = String.new(encoding: Encoding::BINARY)
+    @room = "".b # for each read, so that many small ones don't make Ruby collect garbage
     @ended = nil
     @sent = false
     @socket = connect(address, receive_buffer, from)
@@ -161,7 +162,7 @@ class WireClient
 
   # Receives once, for at most +seconds+; for a client that reads at its own speed.
   def fill(seconds = @deadline, most: READ)
-    octets = @socket.read_nonblock(most, exception: false)
+    octets = @socket.read_nonblock(most, @room, exception: false)
     if octets == :wait_readable
       raise Silence, "the peer sent nothing for #{seconds} s" unless @socket.wait_readable(seconds)
 

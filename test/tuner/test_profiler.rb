@@ -8,6 +8,10 @@ require "tmpdir"
 class TestProfiler < Minitest::Test
   Tuner = Cuttle::Tuner
 
+  class << self
+    attr_accessor :login
+  end
+
   def setup
     @directory = Dir.mktmpdir("cuttle-profiler")
     @out = StringIO.new
@@ -46,7 +50,7 @@ class TestProfiler < Minitest::Test
   end
 
   def test_a_written_profile_is_read_again
-    profile = profile_of(app("200"), engines: %w[hybrid], budget: 40)
+    profile, = profile_of_login
     read = Tuner::Profile.read(profile.write("#{@directory}/profile.json"))
     assert_equal profile.entries, read.entries
     assert_equal profile.to_h, read.to_h
@@ -70,10 +74,9 @@ class TestProfiler < Minitest::Test
   end
 
   def test_an_app_that_wants_a_login_is_warned_of
-    app = file("login.ru", 'run ->(_env) { sleep(0.01); [302, { "location" => "/login" }, []] }')
-    profile = profile_of(app, engines: %w[hybrid], budget: 40)
+    profile, said = profile_of_login
     assert_match(%r{every request is redirected \(to /login\)}, profile.notes.join)
-    assert_match(/login/, @out.string)
+    assert_match(/login/, said)
   end
 
   def test_a_budget_that_is_too_short_is_said
@@ -109,6 +112,14 @@ class TestProfiler < Minitest::Test
   end
 
   private
+
+  # Measured once for all tests in a process: the profile, and what was printed.
+  def profile_of_login
+    self.class.login ||= begin
+      app = file("login.ru", 'run ->(_env) { sleep(0.01); [302, { "location" => "/login" }, []] }')
+      [profile_of(app, engines: %w[hybrid], budget: 40), @out.string]
+    end
+  end
 
   def costs_of(profile)
     assert_equal %w[fibers hybrid], profile.overheads.keys.sort, @out.string

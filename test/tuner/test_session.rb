@@ -13,6 +13,9 @@ class TestTuneMeasured < Minitest::Test
 
   Tuner = Cuttle::Tuner
 
+  # As lab/support/any_speed.rb does it for a program.
+  def run = Cuttle::Load::Parts.stub(:core_speed, nil) { super }
+
   def setup
     @directory = Dir.mktmpdir
     @profile = "#{@directory}/profile.json"
@@ -27,7 +30,7 @@ class TestTuneMeasured < Minitest::Test
 
   # Options of a tune of the work app that only verifies. For a low rate few settings are tried, under little load.
   def options(**given)
-    Tuner::Options.new(work: { "cpu_ms" => 0.5, "iowait_ms" => 20, "response_chars" => 100 }, budget: 600, rounds: 3,
+    Tuner::Options.new(work: { "cpu_ms" => 0.5, "iowait_ms" => 20, "response_chars" => 100 }, budget: 600, rounds: 2,
                        duration: 0.2, seed: 5, limits: Tuner::Limits.new(rate: 60.0),
                        kept: @profile, engines: %w[hybrid], present: Tuner::Setting.new(threads: 2), place: "a test",
                        directory: "#{@directory}/results", **given)
@@ -96,7 +99,7 @@ class TestTuneMeasured < Minitest::Test
   # So is one whose time was over.
   def assert_missing_rounds_are_made(folder, header, runs)
     path = folder.verification.path
-    done = runs.reject { |run| JSON.parse(run)["block"] == 2 }
+    done = runs.reject { |run| JSON.parse(run)["block"] == 1 }
     File.write(path, [header, *done, "#{JSON.generate("type" => "end", "interrupted" => false)}\n"].join)
     session(folder).run
     assert_equal runs.length, File.readlines(path).grep(/"type":"run"/).length
@@ -136,7 +139,7 @@ class TestTuneMeasured < Minitest::Test
     path = "#{@directory}/config.ru"
     File.write(path, 'run ->(env) { sleep(0.01); [env["PATH_INFO"] == "/" ? 200 : 500, {}, ["x"]] }')
     File.write("#{@directory}/mix", "#{JSON.generate("path" => "/")}\n#{JSON.generate("path" => "/wrong")}\n")
-    wrong = options(app: path, work: {}, mix: "#{@directory}/mix")
+    wrong = options(app: path, work: {}, mix: "#{@directory}/mix", rounds: 1)
     error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong)).run }
     assert_match(/wrong answers: status_5xx/, error.message)
     error = assert_raises(Cuttle::Error) { session(Tuner::Folder.create(wrong.with(kept: nil))).run }
@@ -146,7 +149,7 @@ class TestTuneMeasured < Minitest::Test
 
   # Ctrl-C after the first server: its results are reported, and --resume measures the rest.
   def test_an_interrupted_tune_goes_on
-    command = %w[tune --work 0.5/20/100 --rate 60 --engines hybrid --rounds 3 --duration 200ms --directory results
+    command = %w[tune --work 0.5/20/100 --rate 60 --engines hybrid --rounds 2 --duration 200ms --directory results
                  --profile]
     out, err, status = interrupted(*command, @profile)
     assert_equal 130, status, err
@@ -157,12 +160,13 @@ class TestTuneMeasured < Minitest::Test
     out, err = StringIO.new, StringIO.new
     assert_equal 0, Cuttle::CLI.new(out: out, err: err).run(["tune", "--resume", folder]), err.string
     assert_operator Tuner::Folder.new(folder).verification.runs.length, :>, before
-    assert_match(/measured in 3 rounds/, out.string)
+    assert_match(/measured in 2 rounds/, out.string)
   end
 
   # [standard output, standard error, exit status] of a command that is interrupted when its second server starts.
   def interrupted(*arguments)
-    program = [RbConfig.ruby, "-I#{Cuttle::ROOT}/lib", "#{Cuttle::ROOT}/exe/cuttle", *arguments]
+    any_speed = File.expand_path("../lab/support/any_speed.rb", __dir__)
+    program = [RbConfig.ruby, "-I#{Cuttle::ROOT}/lib", "-r#{any_speed}", "#{Cuttle::ROOT}/exe/cuttle", *arguments]
     Open3.popen3(*program, chdir: @directory) do |_, out, err, process|
       text = +""
       text << err.readline until text.match?(%r{^2/\d+ })

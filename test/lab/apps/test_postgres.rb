@@ -12,6 +12,11 @@ class TestPostgres < Minitest::Test
     @postgres ||= Postgres.start.tap { |postgres| Minitest.after_run { postgres.stop } }
   end
 
+  # Another server, for five connections.
+  def self.small
+    @small ||= Postgres.start(connections: 5).tap { |postgres| Minitest.after_run { postgres.stop } }
+  end
+
   def setup
     skip Postgres.unavailable if Postgres.unavailable
     @postgres = self.class.postgres
@@ -29,15 +34,14 @@ class TestPostgres < Minitest::Test
 
   # The app's, and not the one that asks.
   def test_open_connections_are_counted
-    other = Postgres.start(connections: 5)
-    assert_equal 0, other.open_connections
+    other = self.class.small
+    eventually("no connection of another test") { other.open_connections.zero? }
     psql = IO.popen(["#{Postgres.programs}/psql", "-Xq", other.url("postgres")], "r+")
     psql.puts "SELECT 'there';"
     nil until psql.gets.include?("there")
     assert_equal 1, other.open_connections
   ensure
     psql&.close
-    other&.stop
   end
 
   def test_wrong_sql_is_told_in_one_line
@@ -105,15 +109,13 @@ class TestPostgres < Minitest::Test
   end
 
   def test_who_wants_more_connections_than_there_are_is_told
-    other = Postgres.start(connections: 5)
+    other = self.class.small
     app = prepared(query: "sleep", pool: 8)
     serving_process(app.rackup, "-t", "8:8", env: app.environment.merge(other.environment), gems: true) do |server|
       answers = Array.new(8) { Thread.new { get(server, "/?cpu_ms=0&iowait_ms=2000") } }.map(&:value)
       assert_equal({ 200 => 5, 503 => 3 }, answers.map(&:status).tally)
       assert_match(/\Aquery: .*too many clients/, answers.find { |answer| answer.status == 503 }.body)
     end
-  ensure
-    other&.stop
   end
 
   private

@@ -29,10 +29,15 @@ module RecipeCase
     @directory = Dir.mktmpdir("cuttle-recipe")
     COPIED.each do |path|
       FileUtils.mkdir_p(File.dirname("#{@directory}/#{path}"))
-      FileUtils.cp_r("#{ROOT}/#{path}", "#{@directory}/#{path}", preserve: true)
+      copy(path)
     end
     section = File.read(DOCUMENT)[/^## #{heading}\n.*?(?=^## |\z)/m] || flunk("no recipe #{heading}")
     section.scan(BLOCK).map { |path, language, text| apply(path, language, text) }.uniq
+  end
+
+  # By a program, which takes much less processor time than FileUtils does.
+  def copy(path)
+    system("cp", "-Rp", "#{ROOT}/#{path}", "#{@directory}/#{path}", exception: true)
   end
 
   def apply(path, language, text)

@@ -70,6 +70,12 @@ module LookedAt
       .map(element => element.outerHTML.slice(0, 80)).slice(0, 5)
   JS
 
+  # All tests of a suite in one process, because each process starts a browser.
+  def self.included(suite)
+    super
+    suite.define_singleton_method(:test_order) { :alpha }
+  end
+
   # One for all tests: its start takes longest.
   def self.browser
     @browser ||= Chromium.new

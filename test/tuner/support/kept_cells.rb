@@ -15,7 +15,7 @@ module KeptCells
   UNKNOWN = %w[q6-database-limit].freeze
 
   # Runs of the simulation for each cell, with even requests and with uneven ones, whose means scatter.
-  EVEN, UNEVEN = 5, 25
+  EVEN, UNEVEN = 5, 15
 
   # Share of its processes' computing power; above it, a cell does not show how long requests wait.
   BUSY = 0.8
