@@ -58,7 +58,7 @@ class TestLabSimulation < Minitest::Test
   # 3 blocks alone can't show a difference in a family of 15, but they can with the scatter of the whole lab: with 2
   # degrees of freedom, p would have to be below 0.025 / 15, which is a t of 24.
   def test_a_large_lab_finds_ten_per_cent_in_three_blocks
-    found = (1..60).count do |seed|
+    found = (1..100).count do |seed|
       lab = SyntheticLab.new((0..15).map(&:to_s), blocks: 3, seed: seed) do |name, _, block, random|
         (name == "15" ? 90 : 100) * drift(block) * Math.exp(0.006 * SyntheticLab.gauss(random))
       end
@@ -70,7 +70,7 @@ class TestLabSimulation < Minitest::Test
 
   # As many configurations, loads and rounds as the default lab has. benchmark/lab/simulated has more of these.
   def test_the_default_lab_finds_ten_per_cent
-    found = (1..60).count do |seed|
+    found = (1..100).count do |seed|
       names = (0..10).map(&:to_s)
       lab = SyntheticLab.new(names, blocks: 6, loads: 2, controls: { "10" => "0" }, seed: seed) do |name, load, *rest|
         (name == "9" && load.zero? ? 90 : 100) * drift(rest[0]) * SCATTER["alike"].call(name, rest[1])
@@ -102,8 +102,8 @@ class TestLabSimulation < Minitest::Test
 
   def assert_false_alarms(scatter, blocks)
     names = (0..13).map(&:to_s)
-    alarms = (1..60).count { |seed| lab(names, scatter, blocks, seed, loads: 2).comparisons.any?(&:different?) }
+    alarms = (1..100).count { |seed| lab(names, scatter, blocks, seed, loads: 2).comparisons.any?(&:different?) }
 
-    assert_operator alarms, :<=, 3
+    assert_operator alarms, :<=, 5
   end
 end
