@@ -14,7 +14,7 @@ cores 1
 warmup 5
 
 numbers = [3, 5, 16]
-actions = ->(row) { row.ask row.get("/"), connections: 24, requests: 1500 } # the forum's own mix takes the place of /
+actions = ->(row) { row.ask row.get("/"), connections: 24, requests: 3000 } # the forum's own mix takes the place of /
 
 trial "q27.forum", threads: "auto" do
   serve engine: "hybrid-auto", keep_alive: true, environment: { "RAILS_MAX_THREADS" => numbers.max.to_s }

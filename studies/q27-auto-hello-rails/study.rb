@@ -13,7 +13,7 @@ cores 1
 warmup 5
 
 numbers = [3, 5, 16]
-page = ->(row) { row.ask row.get("/"), connections: 24, requests: 10_000 }
+page = ->(row) { row.ask row.get("/"), connections: 24, requests: 20_000 }
 
 trial "q27.rails", threads: "auto" do
   serve engine: "hybrid-auto", keep_alive: true
