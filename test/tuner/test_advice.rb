@@ -174,6 +174,19 @@ class TestAdvice < Minitest::Test
     assert_equal({ memory: 3.0 }, advice.excess)
   end
 
+  # Settings whose memory is unknown break no limit of it, but are no alternatives to one that does.
+  def test_where_nothing_keeps_the_limits_nothing_is_as_good
+    advice = advice(verified({ HAVE => [30.0, 80.0] }), limits: { memory: 1_000_000 }, model: Unweighed)
+    assert_equal [:none, []], [advice.kind, advice.alternatives]
+  end
+
+  # The plain model without the figures of memory.
+  class Unweighed < Plain
+    def forecast(...)
+      Cuttle::Tuner::Forecast.new(**super.to_h, memory: nil)
+    end
+  end
+
   # Response times decide at a rate that both can serve.
   def test_with_a_target_rate_more_capacity_is_no_reason
     found = verified({ HAVE => [30.0, 60.0], BEST => [50.0, 60.0] }, rate: 15.0, scatter: 0.03)
