@@ -48,6 +48,10 @@ class TestAdvice < Minitest::Test
     assert_equal %i[p99], predicted.confirmed(few).excess(Tuner::Limits.new(rate: 10.0, p99: 0.08)).keys
     slow = Tuner::Measurement.new(**few.to_h, p95: outcome(BEST, capacity: 50, p95: 0.5).p95)
     assert_nil predicted.confirmed(slow).p99
+    fewer = Tuner::Measurement.new(**few.to_h, p95: nil)
+    assert_equal [predicted.p95, predicted.p99], predicted.confirmed(fewer).to_h.values_at(:p95, :p99)
+    slower = Tuner::Measurement.new(**fewer.to_h, p50: outcome(BEST, capacity: 50, p95: 0.5).p50)
+    assert_equal [nil, nil], predicted.confirmed(slower).to_h.values_at(:p95, :p99)
   end
 
   def test_nothing_measurable_is_gained

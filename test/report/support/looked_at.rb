@@ -70,6 +70,12 @@ module LookedAt
       .map(element => element.outerHTML.slice(0, 80)).slice(0, 5)
   JS
 
+  # Cells whose text reaches over the next cell.
+  SPILLED = <<~JS
+    Array.from(document.querySelectorAll("td, th")).filter(cell => cell.scrollWidth > cell.clientWidth + 1)
+      .map(cell => cell.textContent.slice(0, 60)).slice(0, 5)
+  JS
+
   # One for all tests: its start takes longest.
   def self.browser
     @browser ||= Chromium.new
@@ -110,6 +116,7 @@ module LookedAt
       unfold
       assert_equal width, browser.evaluate("document.documentElement.scrollWidth"), view
       assert_empty browser.evaluate(OVERFLOW), view
+      assert_empty browser.evaluate(SPILLED), view
     end
   end
 
