@@ -10,6 +10,7 @@ module Bench
     ROUNDS = 3
     SECONDS = 3
     WARM_UP = 0.5
+    TIME = "seconds.json" # in the tune's folder
 
     # name: of the directory. app, work: as in Tuner::Options. budget: seconds of the tune.
     def initialize(name, app:, work: {}, engines: nil, workers: [0, 2, 3, 4], threads: [1, 2, 3, 5, 8], budget: 120,
@@ -37,17 +38,24 @@ module Bench
                Tuner::Folder.create(Tuner::Options.new(**@given, directory: "#{@directory}/tune"))
       return [Tuner::Advice.read(folder.at(Tuner::Advice::FILE)), folder] if folder.there?(Tuner::Advice::FILE)
 
-      began = Cuttle.now
       session = Tuner::Session.new(folder, out: @out)
-      advice = session.run
+      advice = timing(folder) { session.run }
       raise Interrupt if session.interrupted?
 
-      folder.write("seconds.json", { "tune" => Cuttle.now - began })
       [advice, folder]
     end
 
+    # Adds the time of the block to that of earlier parts of an interrupted tune.
+    def timing(folder)
+      began = Cuttle.now
+      yield
+    ensure
+      folder.write(TIME, { "tune" => seconds(folder).to_f + Cuttle.now - began })
+    end
+
+    # Seconds of the tune, or nil.
     def seconds(folder)
-      JSON.parse(File.read(folder.at("seconds.json")))["tune"] if folder.there?("seconds.json")
+      JSON.parse(File.read(folder.at(TIME)))["tune"] if folder.there?(TIME)
     end
 
     # The Lab::Results of every setting.
@@ -76,7 +84,8 @@ module Bench
       @given[:engines] || Tuner::Grid.engines
     end
 
-    # The same numbers for each engine, and the tune's choice, so that it is measured together with the others.
+    # The tune's choice, the same numbers for each engine, and the settings that the tune called as good. hybrid comes
+    # first, because most apps run under it.
     def settings(advice)
       all = engines.flat_map do |engine|
         threads = Cuttle::Engines.traits(engine).pooled? ? @threads : [nil]
@@ -84,78 +93,8 @@ module Bench
           Tuner::Setting.new(engine: engine, workers: count, threads: number)
         end
       end
-      [advice.choice.setting, *all.uniq.sort_by { |each| precedence(each) }].uniq.first(MOST)
-    end
-
-    # hybrid first, because most apps run under it.
-    def precedence(setting)
-      setting.engine == "hybrid" ? 0 : 1
-    end
-
-    # The grid compared with the tune.
-    class Findings
-      AIMS = { choice: 0.97, cost: 0.1, rate: 0.05, p95: 0.15, held: 0.9 }.freeze
-
-      def initialize(advice, profile, results, seconds)
-        @advice = advice
-        @profile = profile
-        @results = results
-        @verified = Tuner::Verified.new(results)
-        @seconds = seconds
-      end
-
-      # The report: lines.
-      def to_s
-        [*cells.map { |cell| line(cell) }, "", best, cost, *errors].compact.join("\n")
-      end
-
-      private
-
-      # [setting, figure, predicted Estimate, measured Estimate] of every cell, predicted from the profile without
-      # corrections.
-      def cells
-        @cells ||= begin
-          plain = @profile.with(corrections: [])
-          model, margin = Tuner::Model.new(plain), Tuner::Margin.new(plain)
-          @verified.measurements.flat_map do |setting, found|
-            closed = model.forecast(setting, Tuner::Demand.closed(@verified.connections), cores: @advice.here)
-            open = model.forecast(setting, Tuner::Demand.open(@verified.rate), cores: @advice.here)
-            rate = margin.around(:capacity, Tuner::Forecast.new(**closed.to_h, capacity: closed.rate))
-            [[setting, :rate, rate, found.capacity], [setting, :p95, margin.around(:p95, open), found.p95]]
-          end.select { |_, _, predicted, measured| predicted&.value&.finite? && measured }
-        end
-      end
-
-      def line((setting, figure, predicted, measured))
-        format("%-20s %-5s predicted %9.4f, measured %9.4f, ratio %.3f", setting.name, figure, predicted.value,
-               measured.value, measured.value / predicted.value)
-      end
-
-      def best
-        all = @verified.measurements.transform_values { |each| each.capacity.value }
-        setting, most = all.max_by(&:last)
-        share = all.fetch(@advice.choice.setting) / most
-        format("choice: %s serves %.1f/s, %.1f%% of the best of %d settings, %s (aim: at least %d%%)",
-               @advice.choice.setting.name, all[@advice.choice.setting], share * 100, all.length, setting.name,
-               AIMS[:choice] * 100)
-      end
-
-      def cost
-        grid = @results.runs.length * (SECONDS + WARM_UP) + (@results.runs.length / 2 * (@profile.boot || 1))
-        @seconds && format("cost: the tune took %.0f s, %.0f%% of the grid's %.0f s (aim: at most %d%%)", @seconds,
-                           @seconds * 100 / grid, grid, AIMS[:cost] * 100)
-      end
-
-      def errors
-        cells.group_by { |_, figure| figure }.map do |figure, group|
-          misses = group.map { |_, _, predicted, measured| Math.log(measured.value / predicted.value).abs }.sort
-          middle, most = [misses[misses.length / 2], misses.last].map { |miss| (Math.exp(miss) - 1) * 100 }
-          held = group.count { |_, _, predicted, measured| measured.value.between?(predicted.low, predicted.high) }
-          format("%s: %d cells, off by %.1f%% in the median (aim: %d%%), %.1f%% at most; %d%% within the interval " \
-                 "(aim: %d%%)", figure, group.length, middle, AIMS[figure] * 100, most, held * 100 / group.length,
-                 AIMS[:held] * 100)
-        end
-      end
+      hybrid, others = all.partition { |each| each.engine == "hybrid" }
+      [advice.choice.setting, *hybrid, *advice.alternatives.map(&:setting), *others].uniq.first(MOST)
     end
   end
 end

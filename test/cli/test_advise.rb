@@ -96,7 +96,7 @@ class TestAdvise < Minitest::Test
 
   def test_wrong_usage
     [%w[--for soon], %w[--cores x], %w[--db-connections x], %w[--queue-p99 x], %w[app.ru],
-     %w[-S x --engine none]].each do |arguments|
+     %w[-S x --engine none], %w[-S x --p99 0]].each do |arguments|
       assert_equal 2, advise(*arguments).last, arguments.join(" ")
     end
   end

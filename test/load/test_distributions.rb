@@ -27,6 +27,15 @@ class TestLoadDistributions < Minitest::Test
     assert_equal 0.0, Statistics::Student.two_sided(Float::INFINITY, 3)
   end
 
+  # A run without a response has the rate 0, which has no logarithm.
+  def test_what_is_never_negative_has_no_negative_bound
+    low, high = Statistics::Student.interval([0.0, 32.5, 37.5], 0.95)
+    assert_equal 0.0, low
+    assert_operator high, :>, 37.5
+    assert_operator Statistics::Student.interval([-1.0, 32.5, 37.5], 0.95).first, :<, -1
+    assert_operator Statistics::Student.interval([30.0, 32.5, 37.5], 0.95).first, :>, 20
+  end
+
   def test_normal_table
     assert_in_delta 0.975, Statistics::Normal.below(1.959964), 1e-6
     assert_in_delta 0.995, Statistics::Normal.below(2.575829), 1e-6

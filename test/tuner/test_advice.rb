@@ -48,6 +48,10 @@ class TestAdvice < Minitest::Test
     assert_equal %i[p99], predicted.confirmed(few).excess(Tuner::Limits.new(rate: 10.0, p99: 0.08)).keys
     slow = Tuner::Measurement.new(**few.to_h, p95: outcome(BEST, capacity: 50, p95: 0.5).p95)
     assert_nil predicted.confirmed(slow).p99
+    fewer = Tuner::Measurement.new(**few.to_h, p95: nil)
+    assert_equal [predicted.p95, predicted.p99], predicted.confirmed(fewer).to_h.values_at(:p95, :p99)
+    slower = Tuner::Measurement.new(**fewer.to_h, p50: outcome(BEST, capacity: 50, p95: 0.5).p50)
+    assert_equal [nil, nil], predicted.confirmed(slower).to_h.values_at(:p95, :p99)
   end
 
   def test_nothing_measurable_is_gained
@@ -172,6 +176,19 @@ class TestAdvice < Minitest::Test
     advice = advice(limits: { memory: 10_000_000 })
     assert_equal :none, advice.kind
     assert_equal({ memory: 3.0 }, advice.excess)
+  end
+
+  # Settings whose memory is unknown break no limit of it, but are no alternatives to one that does.
+  def test_where_nothing_keeps_the_limits_nothing_is_as_good
+    advice = advice(verified({ HAVE => [30.0, 80.0] }), limits: { memory: 1_000_000 }, model: Unweighed)
+    assert_equal [:none, []], [advice.kind, advice.alternatives]
+  end
+
+  # The plain model without the figures of memory.
+  class Unweighed < Plain
+    def forecast(...)
+      Cuttle::Tuner::Forecast.new(**super.to_h, memory: nil)
+    end
   end
 
   # Response times decide at a rate that both can serve.

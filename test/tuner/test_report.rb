@@ -13,11 +13,12 @@ class TestTuneReport < Minitest::Test
   HAVE = Cuttle::Tuner::Setting.new(threads: 3)
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
 
-  def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE)
+  def advice(measured = { HAVE => [30.0, 80.0], BEST => [50.0, 60.0] }, limits: {}, warnings: [], present: HAVE,
+             model: Plain)
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",
                                engines: %w[single hybrid], command: ["cuttle", "tune", "--app", "a b"], seed: 1)
     Tuner::Advisor.new(given, profile: profile(connections: { "process" => 0, "thread" => 1 }),
-                       verified: (verified(measured) if measured), cores: 1, here: 1, model: Plain.method(:new))
+                       verified: (verified(measured) if measured), cores: 1, here: 1, model: model.method(:new))
                   .advice(id: "1", taken_at: "2026-11-24T07:00:00.000Z", app: "made up", warnings: warnings)
   end
 
@@ -51,6 +52,21 @@ class TestTuneReport < Minitest::Test
     assert_match(/^  2 -> no workers: -40% capacity, no longer keeps up, -30.0 MB/, text)
     assert_includes text, "cuttle tune --app a\\ b"
     assert_match(/^hybrid -t 3 +9 connections +capacity /, text)
+  end
+
+  # The plain model of an app without a database.
+  class Unconnected < Plain
+    def forecast(...)
+      Cuttle::Tuner::Forecast.new(**super.to_h, connections: nil)
+    end
+  end
+
+  def test_a_table_has_no_column_that_says_nothing
+    [advice, advice(model: Unconnected)].zip([true, false]).each do |each, told|
+      assert_equal told, Tuner::Report.text(each).include?("DB connections")
+      assert_equal told, Tuner::Report.html(each).include?('data-label="DB connections"')
+    end
+    assert_match(%r{^at 35\.0/s +requests/s +p50 +p95 +p99 +memory$}, text(model: Unconnected))
   end
 
   def test_auto_that_is_as_good_is_one_sentence

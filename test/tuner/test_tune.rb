@@ -111,6 +111,16 @@ class TestTune < Minitest::Test
     assert_match(%r{^No setting keeps the limits\. .* comes nearest: capacity .*/s, below the rate of 100,000/s}, out)
   end
 
+  # A profile that ended early has no figures of memory.
+  def test_a_limit_that_could_not_be_checked_is_said
+    bare = profile(environment: here, memory: nil).write("#{@directory}/bare.json")
+    out, err, status = tune("--profile", bare, "--no-verify", "--engines", "hybrid", "--memory", "1M")
+    assert_equal 0, status, err
+    assert_match(/^! the profile has no figures of memory, so only measured settings were held to --memory: /, out)
+    refute_match(/figures of memory/, tune("--profile", bare, "--no-verify", "--engines", "hybrid").first)
+    refute_match(/figures of memory/, predict("--memory", "1G").first)
+  end
+
   def test_questions_to_a_kept_profile
     out, err, status = tune("--profile", @kept, "--what-if", "workers=2,threads=4,cores=2", "--what-if", "wait=2x")
     assert_equal 0, status, err
@@ -213,11 +223,14 @@ class TestTune < Minitest::Test
     [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru],
      %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
      %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
-     %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1]].each do |arguments|
+     %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1], %w[none.ru],
+     %w[none/config.ru], %w[--app none], %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
       out, err, status = tune(*arguments)
       assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
       assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))
     end
+    refute_path_exists "#{@directory}/tune-results"
+    assert_match(/\Acuttle: --db-connections: above 0, not 0$/, tune("--db-connections", "0")[1])
     [%w[--profile none.json --no-verify], %w[--resume none], %w[show none]].each do |arguments|
       _, err, status = tune(*arguments)
       assert_equal 1, status, "#{arguments}: #{err}"

@@ -41,7 +41,9 @@ module Cuttle
         extra = CLI.parse(options, arguments)
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
-        Tuner::Setting.new(engine: @engine) # raises for wrong usage, before it watches
+        # Raise for wrong usage, before it watches.
+        Tuner::Setting.new(engine: @engine)
+        Tuner::Limits.new(**@limits)
         answer(*watch)
       end
 

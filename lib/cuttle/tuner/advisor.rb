@@ -49,7 +49,8 @@ module Cuttle
         kind = kind_of(best)
         { kind: kind, choice: choice = kind == :keep ? present : best, present: present, gains: gains(choice),
           threads: rivals, detectable: (detectable if kind == :keep),
-          alternatives: alternatives(choice), edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
+          alternatives: kind == :none ? [] : alternatives(choice),
+          edit: (edit(choice.setting) unless %i[keep none].include?(kind)) }
       end
 
       # The best setting: of the measured ones if there are any, otherwise of all. Measured settings are ranked

@@ -14,7 +14,9 @@ module Cuttle
       def initialize(**)
         super
         each_pair do |name, value|
-          raise UsageError, "#{name}: a number above 0, not #{value.inspect}" unless value.nil? || value.positive?
+          next if value.nil? || value.positive?
+
+          raise UsageError, "#{Limits::OPTIONS.fetch(name)}: above 0, not #{value.inspect}"
         end
         freeze
       end
@@ -28,5 +30,9 @@ module Cuttle
         broken
       end
     end
+
+    # The options of `cuttle tune` and `cuttle advise` that set them.
+    Limits::OPTIONS = { cores: "--cores", memory: "--memory", connections: "--db-connections", rate: "--rate",
+                        p99: "--p99", queue_p99: "--queue-p99" }.freeze
   end
 end

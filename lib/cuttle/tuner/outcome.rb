@@ -31,15 +31,22 @@ module Cuttle
         demand.open? && capacity.value < demand.rate
       end
 
-      # Too few responses have no measured p99. The predicted p99 then stays, so that a limit of p99 still applies,
-      # unless the measured figures contradict it.
+      # Too few responses have no measured p99, or no p95 either. The predicted figure then stays, so that a limit still
+      # applies, unless the measured figures contradict it.
       def times(measurement)
         return {} unless measurement.p50
 
-        predicted = p99 if p99&.value&.finite? && p99.value > measurement.p95&.value.to_f
-        { p50: measurement.p50, p95: measurement.p95, p99: measurement.p99 || predicted }
+        p95 = measurement.p95 || predicted(:p95, measurement.p50)
+        { p50: measurement.p50, p95: p95, p99: measurement.p99 || predicted(:p99, p95 || measurement.p50) }
       end
       private :times
+
+      # The figure if it is longer than +least+.
+      def predicted(name, least)
+        estimate = self[name]
+        estimate if estimate&.value&.finite? && estimate.value > least.value
+      end
+      private :predicted
 
       # A Forecast with the figures' values, without their intervals.
       def figures

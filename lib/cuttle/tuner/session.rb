@@ -180,7 +180,14 @@ module Cuttle
       def advise(profile, verified)
         Advisor.new(@options, profile: profile, verified: verified, cores: @cores, here: @here, model: method(:model))
                .advice(id: folder.id, taken_at: Time.now.utc.iso8601(3), app: profile.app&.fetch("name", nil),
-                       warnings: [*profile.notes, *@warnings].uniq)
+                       warnings: [*profile.notes, *@warnings, *unchecked(profile)].uniq)
+      end
+
+      # A limit that predictions could not be checked for.
+      def unchecked(profile)
+        return if @options.limits.memory.nil? || profile.memory
+
+        "the profile has no figures of memory, so only measured settings were held to --memory: increase --budget"
       end
 
       def keep_warnings(results)

@@ -17,7 +17,8 @@ class TestLabServer < Minitest::Test
     loop do
       socket = listener.accept
       socket.gets("\r\n\r\n")
-      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      puts "no database" if ARGV[1] == "fails"
+      socket.write("HTTP/1.1 #{ARGV[1] ? "500 Fails" : "200 OK"}\r\nContent-Length: 0\r\n\r\n")
       socket.close
     end
   RUBY
@@ -50,6 +51,17 @@ class TestLabServer < Minitest::Test
     assert_interrupted("here") { server.start }
     refute server.running?
     assert_empty server.tree.pids
+  end
+
+  # Some servers answer with errors while they start, but not for long.
+  def test_an_app_that_only_fails_is_not_waited_for_as_long_as_one_that_starts
+    ticks = 0
+    errors = %w[fails quiet].map do |habit|
+      server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, habit), made)
+      Cuttle.stub(:now, -> { (ticks += 1) * 0.2 }) { assert_raises(Cuttle::Lab::Failure) { server.start }.message }
+    end
+    assert_equal ["stubborn answers GET / with status 500: no database",
+                  "stubborn answers GET / with status 500"], errors
   end
 
   # What tunes Ruby is the caller's to say; what loads a bundle is ours.

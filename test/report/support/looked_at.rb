@@ -70,6 +70,12 @@ module LookedAt
       .map(element => element.outerHTML.slice(0, 80)).slice(0, 5)
   JS
 
+  # Cells whose text reaches over the next cell.
+  SPILLED = <<~JS
+    Array.from(document.querySelectorAll("td, th")).filter(cell => cell.scrollWidth > cell.clientWidth + 1)
+      .map(cell => cell.textContent.slice(0, 60)).slice(0, 5)
+  JS
+
   # All tests of a suite in one process, because each process starts a browser.
   def self.included(suite)
     super
@@ -116,6 +122,7 @@ module LookedAt
       unfold
       assert_equal width, browser.evaluate("document.documentElement.scrollWidth"), view
       assert_empty browser.evaluate(OVERFLOW), view
+      assert_empty browser.evaluate(SPILLED), view
     end
   end
 

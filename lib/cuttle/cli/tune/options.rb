@@ -50,7 +50,7 @@ module Cuttle
         def to_tuner
           raise UsageError, "--mix, --har or --from: one of them" if @requests.length > 1
 
-          Tuner::Profile.read(kept) if kept # fails before anything is made if it can't be read
+          read_files
           options = Tuner::Options.new(**@tune, limits: limits, requests: requests, **present.to_h)
           options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])])
         end
@@ -98,9 +98,16 @@ module Cuttle
           @tune[:app] = found(path)
         end
 
-        # A relative path would mean another file in another directory.
+        # A relative path would mean another file in another directory. Raises UsageError if the app doesn't exist.
         def found(app)
+          Cuttle::Lab::Apps.find(app)
           Cuttle::Lab::Apps::NAMES.key?(app) ? app : File.expand_path(app)
+        end
+
+        # Fails before anything is made or measured if they can't be read.
+        def read_files
+          Tuner::Profile.read(kept) if kept
+          Cuttle::Load::Mix.read(@tune[:mix]) if @tune[:mix]
         end
 
         def check_resume

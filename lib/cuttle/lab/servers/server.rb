@@ -12,6 +12,7 @@ module Cuttle
       # outside, and stopped with all its processes.
       class Server
         START_TIMEOUT = 180 # seconds; on a busy machine a JVM takes more than one minute
+        FAILING_TIMEOUT = 20 # seconds of answers with a server error, which some servers give while they start
         COMPLETE_TIMEOUT = 5 # seconds after the first answer; after that, the proofs show what is missing
         STOP_TIMEOUT = 10
 
@@ -113,15 +114,26 @@ module Cuttle
           Machine::Cores.pinned(setup.cores, @peer.command(setup))
         end
 
+        # Returns at the first answer that is no server error.
         def wait_until_ready(deadline)
-          until Probe.answer?(port)
+          until (status = Probe.status(port)) && status < 500
             raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
             if Cuttle.now > deadline
               raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
             end
 
+            bear(status) if status
             sleep 0.02
           end
+        end
+
+        # Raises Failure if the server errors go on, with what the server said since the first one.
+        def bear(status)
+          since, length = @failing ||= [Cuttle.now, output.length]
+          return if Cuttle.now < since + FAILING_TIMEOUT
+
+          words = self.class.last_words(output[length..], 1)
+          raise Failure, "#{@peer.name} answers GET / with status #{status}#{": #{words}" unless words.empty?}"
         end
 
         def wait_until_complete(deadline)
@@ -168,11 +180,11 @@ module Cuttle
 
           module_function
 
-          # Whether GET / is answered without a server error.
-          def answer?(port)
-            connect(port) { |socket| exchange(socket).status < 500 }
+          # The status of the answer to GET /, or nil without an answer.
+          def status(port)
+            connect(port) { |socket| exchange(socket).status }
           rescue SystemCallError, EOFError, Silent
-            false
+            nil
           end
 
           # The number of two requests that are answered on one connection.

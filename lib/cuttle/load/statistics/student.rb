@@ -22,12 +22,14 @@ module Cuttle
         end
 
         # [low, high] of the centre of +values+. It uses logarithms if all are positive, because disturbances change a
-        # run by a factor. [nil, nil] for fewer than two values.
+        # run by a factor. Without a negative value, no bound is negative. [nil, nil] for fewer than two values.
         def interval(values, confidence)
           return [nil, nil] if values.length < 2
-          return plain(values, confidence) unless values.all?(&:positive?)
+          return plain(values.map { |value| Math.log(value) }, confidence).map { |bound| Math.exp(bound) } if
+            values.all?(&:positive?)
 
-          plain(values.map { |value| Math.log(value) }, confidence).map { |bound| Math.exp(bound) }
+          bounds = plain(values, confidence)
+          values.any?(&:negative?) ? bounds : bounds.map { |bound| [bound, 0.0].max }
         end
 
         def plain(values, confidence)

@@ -20,7 +20,9 @@ module Cuttle
         # What is wrong with the answer, in one line.
         def self.wrong(request, status)
           wanted = request.expect ? ", not #{request.expect}" : ""
-          advice = status >= 500 ? "see the server's log" : "remove it from the mix, or give it what it needs"
+          advice = if status >= 500 then "the app fails; cuttle serve shows its log"
+                   else "remove it from the mix, or give it what it needs"
+                   end
           "#{request.method} #{request.path} answered #{status}#{wanted}: #{advice}"
         end
 

@@ -5,7 +5,7 @@ module Cuttle
     module Report
       # Outcomes in rows: the choice, the present setting, and the alternatives.
       module Table
-        HEADER = ["", "requests/s", "p50", "p95", "p99", "memory", "connections", ""].freeze
+        HEADER = ["", "requests/s", "p50", "p95", "p99", "memory", "DB connections", ""].freeze
 
         module_function
 
@@ -27,9 +27,16 @@ module Cuttle
             [name, written(*capacity), p50.first, p95.first, written(*p99), *rest.map(&:first),
              load && outcome.demand.name]
           end
-          columns = [["", *HEADER[1..-2], load], *rows].transpose
-          columns.reject! { |_, *cells| (cells - [nil, Numbers::NONE]).empty? }
-          Columns.align(columns.transpose, left: [0, *(columns.length - 1 if load)])
+          table = told([["", *HEADER[1..-2], load], *rows])
+          Columns.align(table, left: [0, *(table.first.length - 1 if load)])
+        end
+
+        # These rows, the first of which is the header, without columns that say nothing. The block makes a cell's text.
+        def told(rows, &text)
+          rows.transpose.select do |_, *cells|
+            texts = text ? cells.map(&text) : cells
+            (texts - [nil, Numbers::NONE]).any?
+          end.transpose
         end
 
         def same_load?(outcomes)

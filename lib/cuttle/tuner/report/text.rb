@@ -26,7 +26,8 @@ module Cuttle
             [name, *Table.cells(outcome).map { |figure, _| figure }]
           end
           header = Table::HEADER.dup.tap { |cells| cells[0] = "at #{advice.demand.name}" }
-          titled(title_of_table(advice), Columns.align([header, *rows], left: [0, header.length - 1]))
+          table = Table.told([header, *rows])
+          titled(title_of_table(advice), Columns.align(table, left: [0, table.first.length - 1]))
         end
 
         def title_of_table(advice)

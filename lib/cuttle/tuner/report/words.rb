@@ -111,7 +111,7 @@ module Cuttle
         end
 
         def headroom(advice)
-          asked = advice.limits.rate ? "the rate that you gave" : "#{percent(Ranking::ROOM)} of the best capacity"
+          asked = advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best capacity"
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
         end
 

@@ -17,7 +17,8 @@ module Cuttle
             rows = @outcomes.map do |name, outcome|
               [name, *Table.cells(outcome).map { |figure, interval| [figure, *(tag(:small, interval) if interval)] }]
             end
-            Sheet.table("Settings at #{@demand}", ["at #{@demand}", *Table::HEADER.drop(1)], rows)
+            header, *told = Table.told([["at #{@demand}", *Table::HEADER.drop(1)], *rows]) { |cell| Array(cell).first }
+            Sheet.table("Settings at #{@demand}", header, told)
           end
 
           def charts
@@ -47,8 +48,9 @@ module Cuttle
         end
 
         register "settings", "Settings", at: 20,
-                 lead: "The cheapest comes first. Below each figure is its interval: 95% if the figure was measured, " \
-                       "90% if it is predicted." do |advice|
+                 lead: "The answer, what you have, and settings that are as good, the cheapest first. Below each " \
+                       "figure is its interval: 95% if it was measured, 90% if it is predicted. \"Without end\": " \
+                       "requests arrive faster than that setting serves them." do |advice|
           outcomes = Outcomes.new(advice)
           [outcomes.table, outcomes.charts]
         end
