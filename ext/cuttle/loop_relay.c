@@ -152,6 +152,8 @@ int64_t cuttle_loop_relay(struct cuttle_loop *loop, uint64_t now)
 		next = link->next;
 		if (now < time && time < again)
 			again = time;
+		if (now < time && !connection->exchange->relayed)
+			break; /* those behind it have waited less */
 		if (!octets)
 			continue;
 		place = cuttle_scoreboard_least_busy(loop->core.scoreboard, loop->core.place, cuttle_loop_load(loop),
