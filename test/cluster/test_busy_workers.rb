@@ -240,11 +240,15 @@ class TestBusyWorkers < Minitest::Test
   # Suspends the other worker, once it waits for requests and the others know that.
   def stop_idle(process, held)
     other = (process.workers - [held]).first
-    eventually("an idle worker") do
-      Dir["/proc/#{other}/task/*/stat"].all? { |file| File.read(file)[/\) (\S)/, 1] == "S" }
-    end
+    eventually("an idle worker") { states(other) == %w[S] }
     Process.kill("STOP", other)
+    eventually("its stop") { states(other) == %w[T] }
     other
+  end
+
+  # The states that threads of a process are in, as in /proc.
+  def states(pid)
+    Dir["/proc/#{pid}/task/*/stat"].map { |file| File.read(file)[/\) (\S)/, 1] }.uniq
   end
 
   def eat(client)
