@@ -122,13 +122,13 @@ module Cuttle
               raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
             end
 
-            bear(status) if status
+            fail_if_errors_go_on(status) if status
             sleep 0.02
           end
         end
 
         # Raises Failure if the server errors go on, with what the server said since the first one.
-        def bear(status)
+        def fail_if_errors_go_on(status)
           since, length = @failing ||= [Cuttle.now, output.length]
           return if Cuttle.now < since + FAILING_TIMEOUT
 
