@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE 16 /* the share of one request in the average of their times is one of this */
+#define SHARE 16 /* each request counts for one of so many parts of the average time */
 
 uint64_t cuttle_loop_enroll(struct cuttle_loop *loop, int fd, enum cuttle_registrant kind, void *owner)
 {
@@ -157,18 +157,20 @@ void cuttle_loop_close(struct cuttle_loop *loop, struct cuttle_connection *conne
 	free(connection);
 }
 
-/* Notes how long a request was TAKEN. */
-static void note_service(struct cuttle_loop *loop, uint64_t nanoseconds)
+/* Notes how long a request was TAKEN, for loops that give requests away (see cuttle_loop_relay). */
+static void note_service(struct cuttle_loop *loop, const struct cuttle_exchange *exchange, uint64_t now)
 {
-	loop->service = loop->service - loop->service / SHARE + nanoseconds / SHARE;
+	if (loop->relays)
+		loop->service += (now - exchange->times[CUTTLE_TAKEN_AT]) / SHARE - loop->service / SHARE;
 }
 
 void cuttle_loop_finish(struct cuttle_loop *loop, struct cuttle_connection *connection, bool complete, uint64_t now)
 {
-	uint64_t taken = connection->exchange->times[CUTTLE_TAKEN_AT];
-	enum cuttle_step step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
+	enum cuttle_step step;
 
-	note_service(loop, now - taken);
+	note_service(loop, connection->exchange, now);
+	step = complete ? cuttle_connection_finish(connection, now) : CUTTLE_STEP_CLOSE;
+
 	if (connection->state != CUTTLE_TAKEN)
 		let_go(loop, connection);
 	cuttle_list_remove(&connection->work); /* it may be pending for its output */

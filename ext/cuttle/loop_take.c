@@ -83,7 +83,7 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 	cuttle_followers_note_taker(&loop->followers);
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.place, false);
-	if (loop->core.waiting > 0)
+	if (loop->relays && loop->core.waiting > 0)
 		cuttle_loop_relay(loop, now);
 	return connection->exchange;
 }
