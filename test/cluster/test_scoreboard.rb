@@ -178,10 +178,7 @@ class TestScoreboard < Minitest::Test
       ask(clients[0])
       assert_equal false, waiting.value
       scoreboard.relay(true)
-      waiting = Thread.new { poller.next(nil, 0) }
-      assert_match(/place 1\z/, answer(clients[0]))
-      poller.wake
-      assert_equal false, waiting.value
+      assert_given_away(poller, clients[0])
       end_child(other)
     end
   end
@@ -193,11 +190,8 @@ class TestScoreboard < Minitest::Test
     with_kept_clients(scoreboard, 1) do |poller, clients|
       other = fork { serve(scoreboard, 1) }
       await_free(scoreboard, 1)
-      waiting = Thread.new { poller.next(nil, 0) }
       ask(clients[0])
-      assert_match(/place 1\z/, answer(clients[0]))
-      poller.wake
-      assert_equal false, waiting.value
+      assert_given_away(poller, clients[0])
       end_child(other)
     end
   end
@@ -238,6 +232,14 @@ class TestScoreboard < Minitest::Test
   end
 
   # Clients that have had an answer each.
+  # The client's request goes to place 1, while the engine of this one is full.
+  def assert_given_away(poller, client)
+    waiting = Thread.new { poller.next(nil, 0) }
+    assert_match(/place 1\z/, answer(client))
+    poller.wake
+    assert_equal false, waiting.value
+  end
+
   def with_kept_clients(scoreboard, count, **options)
     with_poller(scoreboard, **options) do |poller, port|
       clients = Array.new(count) { Socket.tcp("127.0.0.1", port) }
