@@ -2,6 +2,7 @@
 #include "connection_parts.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,16 +42,15 @@ const char *cuttle_connection_pack(const struct cuttle_connection *connection, s
 struct cuttle_connection *cuttle_connection_unpack(struct cuttle_core *core, int fd, const struct cuttle_parcel *parcel,
 						   const char *octets, uint64_t now)
 {
-	struct cuttle_inbox *inbox = cuttle_inbox_borrow(&core->pool);
-	struct cuttle_connection *connection = NULL;
+	struct cuttle_connection *connection = cuttle_connection_make(core, fd, &parcel->client, parcel->accepted);
+	struct cuttle_inbox *inbox;
 
-	if (inbox)
-		connection = cuttle_connection_make(core, fd, &parcel->client, parcel->accepted);
-	else
+	if (!connection)
+		return NULL;
+	inbox = cuttle_inbox_borrow(&core->pool);
+	if (!inbox) {
 		close(fd);
-	if (!connection) {
-		if (inbox)
-			cuttle_inbox_return(&core->pool, inbox);
+		free(connection);
 		return NULL;
 	}
 	memcpy(inbox->octets, octets, parcel->size);

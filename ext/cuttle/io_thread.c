@@ -19,16 +19,16 @@ struct cuttle_io_thread {
 	bool quit;
 };
 
-/* Whether it also takes care of requests that wait: keeps time limits for them, or gives them to other workers. It is
+/* Whether it also looks after requests that wait: it keeps their time limits, or gives them to other workers. It is
  * then needed even while free threads wait for the GVL. */
-static bool minds_requests(const struct cuttle_loop *loop)
+static bool looks_after_requests(const struct cuttle_loop *loop)
 {
 	return loop->sheds || loop->core.limits.app_timeout || loop->relays;
 }
 
 bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)
 {
-	return loop->followers.shared || minds_requests(loop);
+	return loop->followers.shared || looks_after_requests(loop);
 }
 
 static bool needed(const struct cuttle_loop *loop, uint64_t polls)
@@ -37,7 +37,7 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	bool nobody = !followers->leader && followers->parked_count == 0;
 
 	return loop->busy > 0 && loop->polls == polls &&
-	       (nobody || (minds_requests(loop) && !followers->leader_in_kernel));
+	       (nobody || (looks_after_requests(loop) && !followers->leader_in_kernel));
 }
 
 /* The smaller of two times, either of which may be -1 (never). */

@@ -39,10 +39,18 @@ static void go_aside(struct cuttle_loop *loop, uint64_t nanoseconds, uint64_t no
 		loop->type->wake(loop->backend); /* its timeout must end then */
 }
 
-void cuttle_loop_wait_for_room(struct cuttle_loop *loop, uint64_t now)
+/* There is no room for another connection, so the loop accepts none for a while, or until one ends. The listeners leave
+ * the back end, which would report a readable listener again and again. */
+static void wait_for_room(struct cuttle_loop *loop, uint64_t now)
 {
 	loop->exhausted = true;
 	go_aside(loop, RECOVERY, now);
+}
+
+void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now)
+{
+	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
+	wait_for_room(loop, now);
 }
 
 void cuttle_loop_note_room(struct cuttle_loop *loop)
@@ -63,7 +71,7 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 		if (token && loop->type->add_listener(loop->backend, loop->listeners[index], token) == 0)
 			continue;
 		if (errno == ENOMEM || errno == ENOSPC) { /* it would never be reported */
-			cuttle_loop_wait_for_room(loop, cuttle_now());
+			wait_for_room(loop, cuttle_now());
 			return;
 		}
 	}
@@ -228,7 +236,7 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 
 	if (!most || loop->core.open < most || atomic_load(&loop->core.stopping))
 		return true;
-	cuttle_loop_wait_for_room(loop, now);
+	wait_for_room(loop, now);
 	return false;
 }
 
@@ -242,8 +250,7 @@ static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
 	if (arrival.fd >= 0) {
 		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {
-		loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
-		cuttle_loop_wait_for_room(loop, now);
+		cuttle_loop_run_short(loop, now);
 	} else {
 		loop->backlogged = false;
 	}

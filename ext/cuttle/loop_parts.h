@@ -20,9 +20,9 @@ void cuttle_loop_strike(struct cuttle_loop *loop, int fd);
 /* Notes that a connection ends: if there was no room for another, there is now. */
 void cuttle_loop_note_room(struct cuttle_loop *loop);
 
-/* There is no room for another connection, so the loop accepts none for a while, or until one ends. The listeners leave
- * the back end, which would report a readable listener again and again. */
-void cuttle_loop_wait_for_room(struct cuttle_loop *loop, uint64_t now);
+/* No descriptor or memory is left for another connection: accepts none for a while, or until one ends. The operator is
+ * told at the beginning of a shortage. */
+void cuttle_loop_run_short(struct cuttle_loop *loop, uint64_t now);
 
 /* Receives connections from other workers again, after a shortage of descriptors. */
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now);

@@ -29,7 +29,7 @@ static bool watch(struct cuttle_loop *loop)
 	return loop->relay_watched;
 }
 
-/* Receives no more. Whoever sends sees it, and takes back what it has sent. */
+/* Receives no more. A sender sees this after it has sent, and takes its message back. */
 static void unwatch(struct cuttle_loop *loop)
 {
 	atomic_store(&loop->core.place->reads, false);
@@ -86,15 +86,14 @@ void cuttle_loop_receive(struct cuttle_loop *loop, uint64_t now)
 	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
 	if (all)
 		return;
-	loop->complain = cuttle_accept_complains(&loop->core, now) || loop->complain;
 	unwatch(loop);
-	cuttle_loop_wait_for_room(loop, now);
+	cuttle_loop_run_short(loop, now);
 }
 
 void cuttle_loop_watch_relay(struct cuttle_loop *loop, uint64_t now)
 {
 	if (loop->relays && !loop->relay_watched && !watch(loop))
-		cuttle_loop_wait_for_room(loop, now);
+		cuttle_loop_run_short(loop, now);
 }
 
 void cuttle_loop_close_relay(struct cuttle_loop *loop, uint64_t now)

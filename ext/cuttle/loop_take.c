@@ -29,7 +29,8 @@ static void look(struct cuttle_loop *loop, bool full, uint64_t now)
 	cuttle_loop_shed(loop,
 			 loop->vacancies >= 0 ? (uint64_t)loop->vacancies : cuttle_followers_free(&loop->followers) + 1,
 			 now);
-	cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
+	if (loop->relays)
+		cuttle_scoreboard_load(loop->core.place, cuttle_loop_load(loop));
 	loop->round = loop->batch = loop->core.waiting;
 }
 

@@ -1,12 +1,13 @@
 /* Shows which of a cluster's workers are free and how many connections each has, in memory that they share.
  *
  * The law: a worker writes only its own place (but for coming) and reads the others' without waiting. What it reads may
- * be old by the time it acts. So the scoreboard advises which worker should accept and never forbids one to: a worker
- * that nobody relieves accepts.
+ * be old by the time it acts. So the scoreboard gives advice and forbids nothing: if no other worker accepts, this one
+ * does.
  *
- * A place may have a relay (relay.h), through which other workers give its worker connections with requests that have
- * to wait. While reads is set, the worker promises to receive them. Whoever sends checks reads afterwards, and takes
- * back what nobody will receive. What is in a relay when its worker has ended, the supervisor passes on.
+ * A place may have a relay (relay.h). Through it, other workers give the place's worker requests that have to wait,
+ * with their connections. While reads is set, the worker receives them. A sender checks reads after it has sent, and
+ * takes its message back if reads is not set. When a worker has ended, the supervisor passes on what is left in its
+ * relay.
  *
  * Each place also has its ledgers (ledger.h), one for each lane: a process has a lane, or each of its ractors has one.
  * They are not cleared with the place, so what they count never goes backwards. A page of them costs memory once
@@ -41,7 +42,7 @@ struct cuttle_places {
 	_Atomic uint32_t used;          /* one more than the highest place ever taken */
 	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
 	atomic_bool ending;             /* everybody who has a place is about to stop */
-	atomic_bool apart;              /* workers give each other nothing: nobody clears the place of one that dies */
+	atomic_bool apart; /* workers don't relay, because the supervisor no longer clears dead workers' places */
 	struct cuttle_place at[];
 };
 

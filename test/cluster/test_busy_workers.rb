@@ -106,9 +106,7 @@ class TestBusyWorkers < Minitest::Test
   def test_the_idle_worker_is_killed_before_it_has_received_the_request
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
-        other = stop_idle(process, held)
-        waiting.write(get_of("/"))
-        eventually("the request in its relay") { sockets(held) < @sockets }
+        other = leave_in_relay(process, held, waiting)
         Process.kill("KILL", other)
         touch("go")
         busy.response
@@ -120,9 +118,7 @@ class TestBusyWorkers < Minitest::Test
   def test_the_idle_worker_is_told_to_stop_before_it_has_received_the_request
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
-        other = stop_idle(process, held)
-        waiting.write(get_of("/"))
-        eventually("the request in its relay") { sockets(held) < @sockets }
+        other = leave_in_relay(process, held, waiting)
         Process.kill("TERM", other)
         Process.kill("CONT", other)
         assert_equal other.to_s, waiting.response.body.split.first
@@ -155,9 +151,7 @@ class TestBusyWorkers < Minitest::Test
   def test_its_time_in_the_queue_does_not_begin_again
     cluster("-t", "1", "--queue-timeout", "0.5") do |process|
       holding(process) do |held, busy, waiting|
-        other = stop_idle(process, held)
-        waiting.write(get_of("/"))
-        eventually("the request in its relay") { sockets(held) < @sockets }
+        other = leave_in_relay(process, held, waiting)
         sent = Cuttle.now
         eventually("the end of its time") { Cuttle.now > sent + 0.5 }
         Process.kill("CONT", other)
@@ -244,6 +238,14 @@ class TestBusyWorkers < Minitest::Test
     Process.kill("STOP", other)
     eventually("its stop") { states(other) == %w[T] }
     other
+  end
+
+  # Suspends the other worker, and sends a request that goes into its relay. Returns its pid.
+  def leave_in_relay(process, held, client)
+    stop_idle(process, held).tap do
+      client.write(get_of("/"))
+      eventually("the request in the relay") { sockets(held) < @sockets }
+    end
   end
 
   # The states that threads of a process are in, as in /proc.
