@@ -50,4 +50,10 @@ static inline void cuttle_cond_wait(pthread_cond_t *condition, pthread_mutex_t *
 	pthread_cond_timedwait(condition, lock, &until);
 }
 
+/* The smaller of two times, either of which may be -1 (never). */
+static inline int64_t cuttle_sooner(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
 #endif

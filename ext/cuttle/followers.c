@@ -72,18 +72,13 @@ static bool await_promotion(struct cuttle_loop *loop, struct cuttle_follower *fo
 	return false;
 }
 
-static int64_t sooner(int64_t patience, int64_t other)
-{
-	return patience < 0 || (other >= 0 && other < patience) ? other : patience;
-}
-
 /* Returns the nanoseconds to the next deadline. Another thread that finishes a response sets one without the leader's
  * knowledge, so during responses the leader checks again within LONGEST_WAIT. */
 static int64_t next_deadline(struct cuttle_loop *loop, uint64_t now)
 {
 	int64_t patience = cuttle_loop_expire(loop, now);
 
-	return loop->busy > 0 ? sooner(patience, LONGEST_WAIT) : patience;
+	return loop->busy > 0 ? cuttle_sooner(patience, LONGEST_WAIT) : patience;
 }
 
 /* Waits in the kernel once. Returns whether there may be work. */
@@ -92,15 +87,15 @@ static bool wait_in_kernel(struct cuttle_loop *loop, uint64_t until)
 	struct cuttle_followers *followers = &loop->followers;
 	struct cuttle_event events[CUTTLE_EVENTS];
 	uint64_t now = cuttle_now();
-	int64_t patience = sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
+	int64_t patience = cuttle_sooner(next_deadline(loop, now), cuttle_loop_come_back(loop, now));
 	int count;
 
 	if (loop->full) /* requests wait, and this thread takes none */
-		patience = sooner(patience, cuttle_loop_relay(loop, now));
+		patience = cuttle_sooner(patience, cuttle_loop_relay(loop, now));
 	if (cuttle_loop_has_work(loop))
 		return true;
 	if (until)
-		patience = sooner(patience, until > now ? (int64_t)(until - now) : 0);
+		patience = cuttle_sooner(patience, until > now ? (int64_t)(until - now) : 0);
 	cuttle_loop_watch_all(loop);
 	followers->leader_in_kernel = true;
 	followers->sleeps_until = patience < 0 ? UINT64_MAX : now + (uint64_t)patience;

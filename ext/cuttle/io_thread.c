@@ -40,12 +40,6 @@ static bool needed(const struct cuttle_loop *loop, uint64_t polls)
 	       (nobody || (looks_after_requests(loop) && !followers->leader_in_kernel));
 }
 
-/* The smaller of two times, either of which may be -1 (never). */
-static int64_t sooner(int64_t one, int64_t other)
-{
-	return one < 0 || (other >= 0 && other < one) ? other : one;
-}
-
 /* Handles what was reported and what is due. Returns how long to wait for more, in nanoseconds; -1: for ever. */
 static int64_t turn(struct cuttle_loop *loop)
 {
@@ -62,7 +56,7 @@ static int64_t turn(struct cuttle_loop *loop)
 	back = loop->sheds ? cuttle_loop_come_back(loop, now) : -1; /* it may just have left them to another worker */
 	if (!cuttle_list_empty(&loop->pending))
 		return 0;
-	return sooner(sooner(patience, relay), sooner(back, cuttle_growth_look(loop, now)));
+	return cuttle_sooner(cuttle_sooner(patience, relay), cuttle_sooner(back, cuttle_growth_look(loop, now)));
 }
 
 static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
