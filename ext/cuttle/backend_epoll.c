@@ -70,9 +70,9 @@ static int epoll_backend_watch(struct cuttle_backend *backend, int fd, uint64_t 
 	uint32_t events = EPOLLONESHOT | ((wanted & CUTTLE_READ) ? EPOLLIN | EPOLLRDHUP : 0) |
 			  ((wanted & CUTTLE_WRITE) ? EPOLLOUT : 0);
 
-	if (control(backend, EPOLL_CTL_MOD, fd, token, events) == 0)
+	if (control(backend, EPOLL_CTL_ADD, fd, token, events) == 0) /* a watch lasts for one wait, mostly */
 		return 0;
-	return errno == ENOENT ? control(backend, EPOLL_CTL_ADD, fd, token, events) : -1;
+	return errno == EEXIST ? control(backend, EPOLL_CTL_MOD, fd, token, events) : -1;
 }
 
 /* Does nothing: an edge-triggered descriptor reports its next edge anyway. */

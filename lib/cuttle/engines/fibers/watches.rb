@@ -22,7 +22,7 @@ module Cuttle
         # or what continued the fiber.
         def wait(fileno, events, timeout)
           wait = wait_for(fileno)
-          wait.fibers += [entry = [Fiber.current, events]]
+          wait.fibers << (entry = [Fiber.current, events])
           watch(wait) ? @strands.pause(timeout) : events
         ensure
           forget(wait, entry) if entry
@@ -33,8 +33,7 @@ module Cuttle
         # by themselves.
         def ready(wait)
           seen = orphaned?(wait) ? 0 : @poller.unwatch(wait.fileno)
-          done, wait.fibers = wait.fibers.partition { |_, events| seen.zero? || events.anybits?(seen) }
-          done.concat(renew(wait))
+          done = finish(wait, seen)
           done.each do |fiber, events|
             @strands.go(fiber, seen.zero? ? events : events & seen) if @strands.paused?(fiber)
           end
@@ -67,6 +66,15 @@ module Cuttle
           true
         rescue Errno::EPERM
           false
+        end
+
+        # Removes the fibers whose events came, all of them if +seen+ is 0, and returns them. That is mostly every fiber
+        # of the wait, since there is one.
+        def finish(wait, seen)
+          return drop(wait) if seen.zero? || wait.fibers.all? { |_, events| events.anybits?(seen) }
+
+          done, wait.fibers = wait.fibers.partition { |_, events| events.anybits?(seen) }
+          done.concat(renew(wait))
         end
 
         # Continues to watch for the fibers that still wait. Returns those for which that is impossible.
