@@ -52,7 +52,8 @@ module Bench
       "offered" => ["offered/s", 1, 0], "goodput" => ["right/s", 1, 0], "goodput_share" => ["of capacity", 1, 2],
       "shed" => ["503 %", 100, 0], "accepted_p50" => ["p50 ms of right", 1, 0],
       "accepted_p99" => ["p99 ms of right", 1, 0], "shed_p99" => ["p99 ms of 503", 1, 1],
-      "growth" => ["MB grown", 1, 1]
+      "growth" => ["MB grown", 1, 1],
+      "wait_cpu" => ["CPU us/wait", 1, 2], "busiest" => ["busiest %", 100, 0]
     }.freeze
     WAYS = { "ratio" => "times base", "interval" => "times base [95%]",
              "quartiles" => "times without [quartiles]" }.freeze

@@ -9,8 +9,9 @@ module Bench
     TIMEOUT = 30 # seconds; wrk drops slower responses, so it is far above the time that any server should need
 
     # app: as in Lab::Options. environment: for every server. connections: their number, if it is large. whole: whether
-    # the server may use every core, one of them shared with the load. warm_up: the most seconds.
-    attr_accessor :app, :environment, :connections, :whole, :warm_up
+    # the server may use every core, one of them shared with the load. warm_up: the most seconds. name, title: those of
+    # #initialize, which a script with several tables makes longer.
+    attr_accessor :app, :environment, :connections, :whole, :warm_up, :name, :title
     attr_reader :trials
 
     # columns: names of Columns.

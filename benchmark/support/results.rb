@@ -4,13 +4,14 @@ module Bench
   # A benchmark's lab results, summarized by subject: medians over the rounds, and ratios between two subjects. Runs
   # that the lab calls invalid don't count.
   class Results
-    # Figure => how to get it from a run. Times are in milliseconds, memory in MB. A run's "figures" are those of its
-    # trial.
+    # Figure => how to get it from a run. Times are in milliseconds, memory in MB. busiest: the share of the CPU time
+    # that the busiest process has. A run's "figures" are those of its trial.
     OF_A_RUN = {
       "rate" => ->(run) { run.rate }, "byte_rate" => ->(run) { run["octets"] / run.elapsed },
       "cpu" => ->(run) { run.server["cpu_us"] }, "switches" => ->(run) { run.server["switches"] },
       "server_cpu" => ->(run) { run.server["cpu_share"] }, "load_cpu" => ->(run) { run.load_cpu },
       "pss" => ->(run) { run.server["pss_total"].fdiv(2**20) },
+      "busiest" => ->(run) { run.server["cpu_by_process"].then { |each| each.max / each.sum } },
       **[50, 95, 99].to_h { |each| ["p#{each}", ->(run) { Results.time(run, each) }] },
       "p95_p50" => ->(run) { Results.time(run, 95)&.fdiv(Results.time(run, 50)) }
     }.freeze

@@ -67,6 +67,22 @@ class TestBenchmarkResults < Minitest::Test
     assert_equal({ 0 => 0, 1 => 1 }, Bench::Results.new(lab).values("base", "idle"))
   end
 
+  def test_the_share_of_the_busiest_process
+    lab = Measured.results({ "base" => [1, 2] }) do |_name, round|
+      { "server" => { "cpu_by_process" => [[0.1, 1.0, 0.9], [0.0, 3.0, 1.0]][round] } }
+    end
+    assert_equal({ 0 => 0.5, 1 => 0.75 }, Bench::Results.new(lab).values("base", "busiest"))
+  end
+
+  def test_a_plan_of_several_tables
+    plan = Bench::Plan.new("x", "X", [])
+    plan.name += "-1"
+    plan.title = "X on one core"
+    options = plan.options(Bench::Options.new([], name: "x", rounds: 1, seconds: 1))
+    assert_equal "x-1", File.basename(options.directory)
+    assert_equal "X on one core", options.notes[Bench::Report::NOTE]["title"]
+  end
+
   def test_work_of_steps
     assert_equal [5.0, 21.0], Bench::Work.sums("1:4 1:4 1:4 2:9")
     loops = Bench::Work.calibrate(Bench.cores)

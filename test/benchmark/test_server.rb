@@ -3,6 +3,7 @@
 require "test_helper"
 require "tmpdir"
 require_relative "../../benchmark/support/bench"
+require_relative "../../benchmark/servers/apart"
 
 # The servers that only benchmarks have, and what they do with one that answers something else.
 class TestBenchmarkServer < Minitest::Test
@@ -42,6 +43,16 @@ class TestBenchmarkServer < Minitest::Test
         assert_equal "a small file", running.get("/small.txt").body
         assert(running.proof.none? { |proof| proof.proved == false })
       end
+    end
+  end
+
+  def test_servers_apart_have_listeners_of_their_own_on_one_port
+    serve(Bench::Apart.new("cuttle-apart"), app: Bench.app("hello"), model: "hybrid", threads: 2, workers: 2,
+                                            keep_alive: true) do |running|
+      assert_equal "Hello, world!", running.get("/").body
+      assert_equal 2, running.tree.listeners(running.port).length
+      assert_equal 2, Bench::Lab::Servers::ProcessTree.listening(running.port).uniq.length
+      assert_empty(running.proof.select { |proof| proof.proved == false })
     end
   end
 

@@ -3,8 +3,10 @@
 require "test_helper"
 require "tmpdir"
 require_relative "../../benchmark/support/bench"
+require_relative "../../benchmark/support/steady"
+require_relative "../../benchmark/support/waits"
 
-# The trials of benchmark/hostile, idle and overload, small, on this checkout.
+# The trials of benchmark/hostile, idle, overload, waits and blocking, small, on this checkout.
 class TestBenchmarkTrials < Minitest::Test
   ENVIRONMENT = Bench::Work.environment("0:2", 1000)
   # A trial takes almost the 10 s after which slow clients are ended.
@@ -48,16 +50,36 @@ class TestBenchmarkTrials < Minitest::Test
     assert_nil Cuttle::Lab::Results::Shape.damage(run)
   end
 
+  def test_a_wait_is_what_requests_with_waits_cost_more
+    answers = Bench::Answers.start
+    run = run_trial(Bench::Waits, "waits", path: "/socket", flags: %w[--engine fibers], env: answers.environment)
+    assert_operator run["figures"]["wait_cpu"], :>, 0
+    assert_operator run["figures"]["wait_cpu"], :<, run["server"]["cpu_us"] / Bench::Waits::COUNT
+    assert_right run
+  ensure
+    answers&.stop
+  end
+
+  def test_the_rate_after_the_first_seconds
+    run = run_trial(Bench::Steady, "work", 1, duration: 3)
+    late = run["windows"].reject { |window| window["from"] < 1 }
+    assert_operator late.length, :<, run["windows"].length
+    assert_in_delta late.sum { |window| window["rate"] } / late.length, run["rate"], 0.1 * run["rate"]
+    assert_right run
+    error = assert_raises(Cuttle::Lab::Failure) { run_trial(Bench::Steady, "work", 5) }
+    assert_equal "give more than 5 seconds", error.message
+  end
+
   private
 
   # What that trial says of Cuttle, as its run is written.
-  def run_trial(kind, app, *arguments)
-    peer = Bench::Checkout.new("trial", Bench::ROOT, ["-t", "2:2", *PATIENT])
+  def run_trial(kind, app, *arguments, path: nil, flags: %w[-t 2:2], env: ENVIRONMENT, duration: 1)
+    peer = Bench::Checkout.new("trial", Bench::ROOT, [*flags, *PATIENT])
     cores = Bench.cores
-    plan = Cuttle::Lab::Plan::Declared.new([]).plan(seed: 1, rounds: 1, duration: 1, warmup: 0.2)
-    load = Cuttle::Lab::Results::LoadSpec.new("connections" => 4, "octets" => 13)
+    plan = Cuttle::Lab::Plan::Declared.new([]).plan(seed: 1, rounds: 1, duration: duration, warmup: 0.2)
+    load = Cuttle::Lab::Results::LoadSpec.new("connections" => 4, "octets" => 13, "path" => path)
     generate = ->(url, **options) { Cuttle::Load.run(url, **options.except(:tester)) }
-    run = Bench.serve(peer, cores.server, app: Bench.app(app), env: ENVIRONMENT, keep_alive: true) do |server|
+    run = Bench.serve(peer, cores.server, app: Bench.app(app), env: env, keep_alive: true) do |server|
       trial = Bench::Trial.new("small", kind, arguments)
       trial.call(server: server, load: load, testbed: Testbed.new(0.0), plan: plan, cores: cores, generator: generate,
                  speed: Cuttle::Lab::Machine::CoreSpeed.new(cores, look: ->(_core) {}))

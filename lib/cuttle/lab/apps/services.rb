@@ -10,11 +10,16 @@ module Cuttle
         autoload :Child, "cuttle/lab/apps/services/child"
         autoload :Postgres, "cuttle/lab/apps/services/postgres"
 
-        # The class called +name+ ("postgres", "renderer", "upstream").
+        # The class called +name+ ("postgres", "renderer", "upstream", or one that was added).
         def self.find(name)
-          { "postgres" => Postgres, "renderer" => Renderer, "upstream" => Upstream }.fetch(name.to_s) do
+          { "postgres" => Postgres, "renderer" => Renderer, "upstream" => Upstream, **@added.to_h }.fetch(name.to_s) do
             raise UsageError, "no service #{name} (postgres, renderer, upstream)"
           end
+        end
+
+        # Adds a service from outside the table.
+        def self.add(name, service)
+          (@added ||= {})[name] = service
         end
 
         # What services share: a Child, and the port if that is the first word that the child prints.
