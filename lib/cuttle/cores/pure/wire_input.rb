@@ -71,7 +71,7 @@ module Cuttle
           head = parse { @parser.head(@input) }
           return refuse(head, now) if head.is_a?(Integer)
 
-          head ? begin_body(head, now) : hungry(now)
+          head ? end_head(head, now) : hungry(now)
         end
 
         def begin_head(now)
@@ -90,11 +90,19 @@ module Cuttle
           500
         end
 
-        def begin_body(head, now)
+        # The head is complete: judges what depends on the connection, which the parser doesn't know.
+        def end_head(head, now)
           @exchange.head = head
           @input = @input.byteslice(head.bytesize..)
-          return refuse(421, now) if misdirected?(head.target)
+          misdirected?(head.target) ? refuse(421, now) : begin_body(head, now)
+        end
 
+        # RFC 9110, 7.4: an https resource is asked for over TLS with a proxy that we trust. This core has none itself.
+        def misdirected?(target)
+          !@secure && !@trusted && target.match?(/\Ahttps:/in)
+        end
+
+        def begin_body(head, now)
           @left = head.content_length
           return complete(now) if @left&.zero?
 
@@ -108,11 +116,6 @@ module Cuttle
           @meter = Meter.new(0, now)
           expect(:look, now)
           take_body(now)
-        end
-
-        # RFC 9110, 7.4: an https resource is asked for over TLS with a proxy that we trust. This core has none itself.
-        def misdirected?(target)
-          !@secure && !@trusted && target.match?(/\Ahttps:/in)
         end
 
         # RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way.
