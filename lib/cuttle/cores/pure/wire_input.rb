@@ -108,7 +108,9 @@ module Cuttle
 
           @state = :body
           return refuse(413, now) if @left && @limits.max_body && @left > @limits.max_body
-          return refuse(503, now) if @left && @left > Body::MEMORY && !@source.spool.room?(@left)
+
+          status = spooling { @source.spool.check(@left) } if @left && @left > Body::MEMORY
+          return refuse(status, now) if status
 
           @exchange.body = Body.new(@source.spool)
           return :close if head.expect_continue && @input.empty? && !send_continue
@@ -155,7 +157,12 @@ module Cuttle
         def keep(octets)
           return 413 if @limits.max_body && @exchange.body.total + octets.bytesize > @limits.max_body
 
-          @exchange.body.append(octets)
+          spooling { @exchange.body.append(octets) }
+        end
+
+        # Returns 503 if temporary files can't take what the block gives them, otherwise nil.
+        def spooling
+          yield
           nil
         rescue Spool::Full, SystemCallError => error
           @source.complain_of_spool(error)
