@@ -134,6 +134,7 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 	if (!cuttle_scoreboard_send(loop->core.scoreboard, place, connection->transport.fd, parcel, octets))
 		return false;
 	close(cuttle_loop_release(loop, connection));
+	loop->core.requests--; /* it counts there */
 	loop->relayed++;
 	if (!cuttle_scoreboard_reads(loop->core.scoreboard, place)) /* see unwatch */
 		receive(loop, cuttle_scoreboard_relay(loop->core.scoreboard, place), now);

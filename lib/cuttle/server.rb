@@ -176,7 +176,7 @@ module Cuttle
     #
     #   connections   open connections
     #   accepted      connections since the start
-    #   requests      requests since the start
+    #   requests      requests since the start, without those that wait for a thread
     #   dropped       requests since the start whose clients disconnected before a thread took them
     #   unproxied     connections of trusted proxies since the start that were closed for want of a PROXY header
     #   threads       threads that run the app

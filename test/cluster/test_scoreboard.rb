@@ -216,6 +216,23 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # A request that waits counts nowhere yet, so that no count goes back when it is given away.
+  def test_a_request_counts_where_it_is_answered
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 1) do |poller, clients|
+      ask(clients[0])
+      look_until("the request", poller) { |stats| stats[:ready] == 1 }
+      assert_equal 1, poller.stats[:requests]
+      other = fork { serve(scoreboard, 1) }
+      await_free(scoreboard, 1)
+      assert_given_away(poller, clients[0])
+      assert_equal 1, poller.stats[:requests]
+    ensure
+      end_child(other) if other
+    end
+  end
+
   def test_what_is_wrong
     [0, Cuttle::Scoreboard::MOST + 1].each { |room| assert_raises(ArgumentError) { Cuttle::Scoreboard.new(room) } }
     scoreboard = Cuttle::Scoreboard.new(1)
@@ -265,10 +282,10 @@ class TestScoreboard < Minitest::Test
     exchange.path.tap { exchange.respond(200, {}, [""]) }
   end
 
-  # The client's request goes to place 1, while the engine of this one is full.
+  # The client's request goes to place 1, as its first one, while the engine of this one is full.
   def assert_given_away(poller, client)
     waiting = Thread.new { poller.next(nil, 0) }
-    assert_match(/place 1\z/, answer(client))
+    assert_match(/ 1 of place 1\z/, answer(client))
     poller.wake
     assert_equal false, waiting.value
   end
@@ -301,7 +318,7 @@ class TestScoreboard < Minitest::Test
 
   def serve_on(poller, place)
     while (exchange = poller.next)
-      exchange.respond(200, {}, ["place #{place}"])
+      exchange.respond(200, {}, [" #{poller.stats[:requests]} of place #{place}"])
     end
   end
 

@@ -104,6 +104,22 @@ class TestPoller < Minitest::Test
     end
   end
 
+  # So the count never goes back when a request goes to another worker (test/cluster/test_scoreboard.rb).
+  %w[Native Pure].each do |core|
+    define_method("test_a_request_counts_once_it_waits_no_longer_under_the_core_#{core}") do
+      poller = Cuttle::Cores.const_get(core)::Poller.new([@listener], env: {})
+      client = connect.write(ASK)
+      answer(poller.next(5))
+      client.write(ASK)
+      eventually("a request that waits") { poller.next(0.01, 0) || poller.stats[:ready] == 1 }
+      assert_equal 1, poller.stats[:requests]
+      answer(poller.next(5))
+      assert_equal 2, poller.stats[:requests]
+    ensure
+      poller&.stop
+    end
+  end
+
   # The report waited until there was no request for a moment, as the next two did.
   def test_a_shortage_is_reported_while_requests_come
     connect.write(ASK * 30)
