@@ -107,7 +107,7 @@ struct cuttle_core {
 	uint32_t open;                /* number of open connections */
 	uint64_t shortage;            /* when accept last failed for lack of descriptors or memory, 0: never */
 	uint64_t accepted;            /* connections */
-	uint64_t requests;            /* complete requests */
+	uint64_t requests;            /* complete requests, but for those given to other workers */
 	uint64_t dropped;             /* complete requests whose peers had gone before a thread took them */
 	struct cuttle_spool *spool;   /* writes temporary files */
 	uint64_t refused;   /* complete requests answered with 503 because too many waited, or they waited too long */

@@ -150,24 +150,12 @@ static enum cuttle_step take_body(struct cuttle_connection *connection, uint64_t
 	return buffered ? CUTTLE_STEP_UNPARSED : go_on_with_body(connection, now);
 }
 
-/* RFC 9110, 7.4: an https resource is asked for over TLS, with us or with a proxy that we trust. */
-static bool is_misdirected(const struct cuttle_connection *connection)
-{
-	struct cuttle_slice target = connection->inbox->head.target;
-
-	return !connection->secure && !connection->trusted && target.length > 5 &&
-	       cuttle_same(cuttle_inbox_at(connection->inbox, target), 5, "https");
-}
-
-static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+static enum cuttle_step begin_body(struct cuttle_connection *connection, uint64_t now)
 {
 	const struct cuttle_head *head = &connection->inbox->head;
 	struct cuttle_exchange *exchange = connection->exchange;
 	uint64_t most = connection->core->limits.max_body;
 
-	exchange->head_size = size;
-	if (is_misdirected(connection))
-		return cuttle_connection_fail(connection, 421, now);
 	exchange->body_left = head->chunked ? 1 : head->content_length;
 	if (!exchange->body_left)
 		return complete(connection, now);
@@ -180,7 +168,8 @@ static enum cuttle_step begin_body(struct cuttle_connection *connection, uint32_
 	exchange->body = cuttle_body_open(head->content_length, connection->core->spool, connection);
 	if (!exchange->body)
 		return cuttle_connection_fail(connection, 503, now);
-	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == size && send_continue(connection) < 0)
+	if (head->expect_continue && cuttle_inbox_size(connection->inbox) == exchange->head_size &&
+	    send_continue(connection) < 0)
 		return CUTTLE_STEP_CLOSE;
 	cuttle_meter_start(&exchange->meter, 0, now);
 	cuttle_connection_set_deadline(connection, CUTTLE_UNTIL_LOOK, now);
@@ -263,6 +252,22 @@ static enum cuttle_step take_proxy_header(struct cuttle_connection *connection, 
 	return cuttle_connection_advance(connection, now);
 }
 
+/* RFC 9110, 7.4: an https resource is asked for over TLS, with us or with a proxy that we trust. */
+static bool is_misdirected(const struct cuttle_connection *connection)
+{
+	struct cuttle_slice target = connection->inbox->head.target;
+
+	return !connection->secure && !connection->trusted && target.length > 5 &&
+	       cuttle_same(cuttle_inbox_at(connection->inbox, target), 5, "https");
+}
+
+/* The head is complete, with size octets: judges what depends on the connection, which the parser doesn't know. */
+static enum cuttle_step end_head(struct cuttle_connection *connection, uint32_t size, uint64_t now)
+{
+	connection->exchange->head_size = size;
+	return is_misdirected(connection) ? cuttle_connection_fail(connection, 421, now) : begin_body(connection, now);
+}
+
 static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t now)
 {
 	struct cuttle_inbox *inbox = connection->inbox;
@@ -283,7 +288,7 @@ static enum cuttle_step take_head(struct cuttle_connection *connection, uint64_t
 		return hungry(connection, now);
 	if (result < 0)
 		return cuttle_connection_fail(connection, -result, now);
-	return begin_body(connection, (uint32_t)result, now);
+	return end_head(connection, (uint32_t)result, now);
 }
 
 enum cuttle_step cuttle_connection_advance(struct cuttle_connection *connection, uint64_t now)
@@ -362,8 +367,7 @@ enum cuttle_step cuttle_connection_unsatisfied(struct cuttle_connection *connect
 
 enum cuttle_step cuttle_connection_head_parsed(struct cuttle_connection *connection, uint32_t size, uint64_t now)
 {
-	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now)
-				       : begin_body(connection, size, now);
+	return end_parsing(connection) ? cuttle_connection_fail(connection, 408, now) : end_head(connection, size, now);
 }
 
 enum cuttle_step cuttle_connection_body_parsed(struct cuttle_connection *connection, uint32_t consumed,

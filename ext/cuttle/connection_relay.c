@@ -92,6 +92,5 @@ enum cuttle_step cuttle_connection_settle(struct cuttle_connection *connection, 
 	connection->exchange->times[CUTTLE_COMPLETE_AT] = parcel->complete;
 	connection->exchange->relayed = now;
 	hurry(connection, parcel->complete);
-	connection->core->requests--; /* see served */
 	return step;
 }

@@ -488,7 +488,7 @@ void cuttle_loop_count(struct cuttle_core *core, struct cuttle_counts *counts)
 
 	pthread_mutex_lock(&loop->lock);
 	counts->accepted += core->accepted;
-	counts->requests += core->requests;
+	counts->requests += core->requests - core->waiting; /* which may still go to another worker */
 	counts->dropped += core->dropped;
 	counts->refused += core->refused;
 	counts->stuck += core->stuck;

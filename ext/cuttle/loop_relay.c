@@ -44,18 +44,40 @@ void cuttle_loop_open_relay(struct cuttle_loop *loop)
 		loop->relays = watch(loop);
 }
 
+/* When the request of a READY connection was complete. */
+static uint64_t completed(const struct cuttle_link *work)
+{
+	return CUTTLE_CONTAINER(work, struct cuttle_connection, work)->exchange->times[CUTTLE_COMPLETE_AT];
+}
+
+/* Puts a request that has waited elsewhere before those that have waited less. */
+static void queue(struct cuttle_loop *loop, struct cuttle_connection *connection)
+{
+	struct cuttle_link *behind = &loop->ready;
+
+	while (behind->previous != &loop->ready && completed(behind->previous) > completed(&connection->work))
+		behind = behind->previous;
+	cuttle_list_append(behind, &connection->work);
+}
+
 static void adopt(struct cuttle_loop *loop, int fd, const struct cuttle_parcel *parcel, const char *octets,
 		  uint64_t now)
 {
 	struct cuttle_connection *connection = cuttle_connection_unpack(&loop->core, fd, parcel, octets, now);
+	enum cuttle_step step;
 
 	if (!connection)
 		return;
 	loop->unwatched++;
-	if (cuttle_loop_enroll(loop, fd, CUTTLE_CONNECTION, connection))
-		cuttle_loop_route(loop, connection, cuttle_connection_settle(connection, parcel, now));
-	else
+	if (!cuttle_loop_enroll(loop, fd, CUTTLE_CONNECTION, connection)) {
 		cuttle_loop_close(loop, connection);
+		return;
+	}
+	step = cuttle_connection_settle(connection, parcel, now);
+	if (step == CUTTLE_STEP_COMPLETE)
+		queue(loop, connection);
+	else
+		cuttle_loop_route(loop, connection, step);
 }
 
 /* Receives all that is in a relay. Returns false if a message is left for which there is no descriptor. */
@@ -112,6 +134,7 @@ static bool give(struct cuttle_loop *loop, struct cuttle_connection *connection,
 	if (!cuttle_scoreboard_send(loop->core.scoreboard, place, connection->transport.fd, parcel, octets))
 		return false;
 	close(cuttle_loop_release(loop, connection));
+	loop->core.requests--; /* it counts there */
 	loop->relayed++;
 	if (!cuttle_scoreboard_reads(loop->core.scoreboard, place)) /* see unwatch */
 		receive(loop, cuttle_scoreboard_relay(loop->core.scoreboard, place), now);

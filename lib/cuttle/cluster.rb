@@ -53,9 +53,10 @@ module Cuttle
       @heritage = heritage
       @renewable = renewable
       @workers = Workers.new(membership)
-      @workers.adopt(heritage.pids, heritage.serving)
+      @workers.adopt(heritage.workers, heritage.serving)
       @least = [@settings.workers, heritage.serving.length].select(&:positive?).min
       @moulds = Moulds.new(Forge.new(app, membership), membership, @workers)
+      @moulds.adopt(heritage.moulds)
       @wear = Wear.new(@settings, @workers, membership.report)
       @refork = Refork.new(@settings, @workers, @moulds, membership.report)
       @idleness = Idleness.new(@settings, @workers, @moulds)

@@ -176,7 +176,7 @@ module Cuttle
     #
     #   connections   open connections
     #   accepted      connections since the start
-    #   requests      requests since the start
+    #   requests      requests since the start, without those that wait for a thread
     #   dropped       requests since the start whose clients disconnected before a thread took them
     #   unproxied     connections of trusted proxies since the start that were closed for want of a PROXY header
     #   threads       threads that run the app
@@ -220,7 +220,8 @@ module Cuttle
       @hijacked = core::Hijacked.new
       @threads = auto if settings.threads.is_a?(Engines::Auto)
       @source = source(model)
-      @engine = model.new(source: @source, service: settings.traits.ractors? ? recipe : recipe.build,
+      service = recipe.tap(&:preload) # because a process without free descriptors can't load a file
+      @engine = model.new(source: @source, service: settings.traits.ractors? ? service : service.build,
                           **for_engine)
       @engine.stop(**@stop) if @stop # #stop_soon came before there was an engine
     end
@@ -271,6 +272,7 @@ module Cuttle
     end
 
     def auto
+      Memory.room? # loads all that it needs, as in #assemble
       pool = DatabasePools.least if settings.origin(:max_threads) == :default
       most = [settings.max_threads, pool].compact.min
       Engines::Auto.new(most, cores: settings.threads.cores) { Memory.room? }

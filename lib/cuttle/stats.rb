@@ -33,7 +33,7 @@ module Cuttle
       #   auto_threads    1 if the engine chooses their number (--threads auto), otherwise 0
       #   busy_threads    requests in the app
       #   pool_capacity   as many more requests the app would get at once; nil if there is no limit
-      #   requests_count  requests since the start
+      #   requests_count  requests since the start, without those that wait
       def of(server)
         stats = server.stats
         busy = stats.fetch(:busy, 0)

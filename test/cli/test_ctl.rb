@@ -44,7 +44,10 @@ class TestCtl < Minitest::Test
   def test_the_figures_have_pumas_keys
     server("--control-url", "unix://#{@directory}/c", "-t", "2:7", "--engine", "threads") do |process|
       get(process)
-      figures = figures("-C", "unix://#{@directory}/c", "stats")
+      figures = eventually("the end of the request") do # its client may have the answer before
+        found = figures("-C", "unix://#{@directory}/c", "stats")
+        found if found["busy_threads"].zero?
+      end
       assert_equal({ "backlog" => 0, "max_threads" => 7, "busy_threads" => 0, "pool_capacity" => 7,
                      "requests_count" => 1 }, figures.slice("backlog", "max_threads", "busy_threads", "pool_capacity",
                                                             "requests_count"))

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "json"
 
 # USR1 and USR2: new code without a lost request; code that does not load changes nothing.
 class TestRestarts < Minitest::Test
@@ -234,6 +235,24 @@ class TestRestarts < Minitest::Test
         assert process.stop("TERM").success?
         refute_path_exists path
       end
+    end
+  end
+
+  # However long it takes to end: here it is suspended until the new program kills it.
+  def test_the_mould_of_before_a_hot_restart_is_no_worker
+    url = "unix://#{@directory}/control"
+    serve("-w", "1", "--control-url", url, "--control-token", "t") do |process|
+      old = process.workers + [mould = process.mould(1)]
+      Process.kill("STOP", mould)
+      restart(process, "USR2", "two")
+      seen = []
+      eventually("the end of the mould") do
+        figures = JSON.parse(get(url, "/stats?token=t").body)
+        seen |= figures["worker_status"].map { |worker| worker["pid"] } & old
+        !process.moulds.include?(mould)
+      end
+      refute_includes seen, mould
+      eventually("its new worker only") { JSON.parse(get(url, "/stats?token=t").body)["workers"] == 1 }
     end
   end
 

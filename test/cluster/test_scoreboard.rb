@@ -183,6 +183,26 @@ class TestScoreboard < Minitest::Test
     end
   end
 
+  # Its worker died before it received it, so the supervisor gives it back: it is older than what came here meanwhile.
+  def test_a_request_from_another_worker_has_its_turn_by_its_age
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 2) do |poller, clients|
+      other = fork { serve(scoreboard, 1) }
+      await_free(scoreboard, 1)
+      Process.kill(:STOP, other)
+      Process.wait(other, Process::WUNTRACED)
+      ask(clients[0], "/first")
+      look_until("the request in the relay", poller) { |stats| stats[:relayed] == 1 }
+      ask(clients[1], "/second")
+      look_until("the second request", poller) { |stats| stats[:ready] == 1 }
+      end_child(other)
+      scoreboard.clear(1)
+      look_until("both requests", poller) { |stats| stats[:ready] == 2 }
+      assert_equal(%w[/first /second], Array.new(2) { answer_next(poller) })
+    end
+  end
+
   # It waits in the kernel, and the request in its queue.
   def test_a_full_engine_gives_its_requests_to_others
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
@@ -193,6 +213,23 @@ class TestScoreboard < Minitest::Test
       ask(clients[0])
       assert_given_away(poller, clients[0])
       end_child(other)
+    end
+  end
+
+  # A request that waits counts nowhere yet, so that no count goes back when it is given away.
+  def test_a_request_counts_where_it_is_answered
+    scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
+    assert scoreboard.take(0)
+    with_kept_clients(scoreboard, 1) do |poller, clients|
+      ask(clients[0])
+      look_until("the request", poller) { |stats| stats[:ready] == 1 }
+      assert_equal 1, poller.stats[:requests]
+      other = fork { serve(scoreboard, 1) }
+      await_free(scoreboard, 1)
+      assert_given_away(poller, clients[0])
+      assert_equal 1, poller.stats[:requests]
+    ensure
+      end_child(other) if other
     end
   end
 
@@ -223,23 +260,37 @@ class TestScoreboard < Minitest::Test
     Process.wait(pid)
   end
 
-  def ask(client)
-    client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+  def ask(client, path = "/")
+    client.write("GET #{path} HTTP/1.1\r\nHost: a\r\n\r\n")
+  end
+
+  # Looks for work, of which the engine takes none, until the block is content with the poller's stats.
+  def look_until(what, poller)
+    Eventually.eventually(what) do
+      poller.next(0.01, 0)
+      yield poller.stats
+    end
   end
 
   def answer(client)
     client.wait_readable(10) ? client.readpartial(1000) : "nothing"
   end
 
-  # Clients that have had an answer each.
-  # The client's request goes to place 1, while the engine of this one is full.
+  # Answers a request. Returns its path.
+  def answer_next(poller)
+    exchange = poller.next(10)
+    exchange.path.tap { exchange.respond(200, {}, [""]) }
+  end
+
+  # The client's request goes to place 1, as its first one, while the engine of this one is full.
   def assert_given_away(poller, client)
     waiting = Thread.new { poller.next(nil, 0) }
-    assert_match(/place 1\z/, answer(client))
+    assert_match(/ 1 of place 1\z/, answer(client))
     poller.wake
     assert_equal false, waiting.value
   end
 
+  # Clients that have had an answer each.
   def with_kept_clients(scoreboard, count, **options)
     with_poller(scoreboard, **options) do |poller, port|
       clients = Array.new(count) { Socket.tcp("127.0.0.1", port) }
@@ -267,7 +318,7 @@ class TestScoreboard < Minitest::Test
 
   def serve_on(poller, place)
     while (exchange = poller.next)
-      exchange.respond(200, {}, ["place #{place}"])
+      exchange.respond(200, {}, [" #{poller.stats[:requests]} of place #{place}"])
     end
   end
 

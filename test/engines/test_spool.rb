@@ -1,7 +1,9 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "cuttle/cores/pure"
 require "digest/sha2"
+require "minitest/mock"
 
 # Octets that wait in temporary files, on disks that are good, slow, full or broken (test/support/disk.rb).
 module SpoolCase
@@ -508,6 +510,71 @@ class TestSpoolDirectory < Minitest::Test
     Dir.glob("/proc/#{server.pid}/fd/*").filter_map { |link| File.readlink(link) if File.symlink?(link) }
   rescue Errno::ENOENT
     retry # one was closed between the two
+  end
+end
+
+# Of temporary files that fail, the server says what is news.
+class TestSpoolReports < Minitest::Test
+  include Serving
+
+  CORES = ENV["CUTTLE_SANITIZE"] ? %w[native] : Cuttle::Cores.names # the others have nothing for sanitizers
+
+  def test_a_disk_that_fails_again_is_reported_again
+    each_source do |directory, server|
+      2.times do |reports|
+        Dir.rmdir(directory)
+        2.times { assert_equal 503, upload(server).status }
+        eventually("a report") { server.err.lines.length > reports }
+        Dir.mkdir(directory)
+        assert_equal 200, upload(server).status
+      end
+      finish(server)
+      line = "cuttle: temporary files in #{directory} can't be written (No such file or directory): " \
+             "requests with a large body get 503"
+      assert_equal [line] * 2, server.err.lines.map { |said| said.chomp[0, line.length] }
+    end
+  end
+
+  # Also if the body is refused by its announced length.
+  def test_the_limit_is_reported_once
+    ["Content-Length: 900000", "Transfer-Encoding: chunked"].each do |framing|
+      each_source("--max-spool", "100000") do |_, server|
+        2.times { assert_equal 503, upload(server, framing).status }
+        finish(server)
+        assert_match(/\Acuttle: temporary files have reached their limit of 100000 octets \(--max-spool\): .*\n\z/,
+                     server.err)
+      end
+    end
+  end
+
+  def test_the_limit_is_reported_again_after_a_minute
+    spool = Cuttle::Cores::Pure::Spool.new(nil, 10)
+    full = assert_raises(Cuttle::Cores::Pure::Spool::Full) { spool.check(11) }
+    said = [0, 59.9, 60, 61, 120].select { |now| Cuttle.stub(:now, now) { spool.news_of(full) } }
+    assert_equal [0, 60, 120], said
+  end
+
+  private
+
+  # Yields a directory for temporary files, and a server that has it, for each core and kind of source.
+  def each_source(*flags)
+    CORES.product(%w[hybrid threads]).each do |core, engine|
+      Dir.mktmpdir do |home|
+        Dir.mkdir(directory = "#{File.realpath(home)}/spool")
+        serving_process("#{ROOT}/examples/hello.ru", "-w", "0", "--core", core, "--engine", engine,
+                        "--spool-directory", directory, *flags) { |server| yield directory, server }
+      end
+    end
+  end
+
+  # Sends a body of 900,000 octets in one chunk. Returns the response.
+  def upload(server, framing = "Content-Length: 900000")
+    body = framing.include?("chunked") ? "dbba0\r\n#{"z" * 900_000}\r\n0\r\n\r\n" : "z" * 900_000
+    WireClient.open(server.port) { |client| client.ask("POST / HTTP/1.1\r\nHost: a\r\n#{framing}\r\n\r\n#{body}") }
+  end
+
+  def finish(server)
+    assert_equal 0, server.stop.exitstatus
   end
 end
 

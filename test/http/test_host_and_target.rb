@@ -81,7 +81,8 @@ class TestHostAndTarget < HttpCase
 
   # RFC 9110, 7.4: an https resource has to be asked for over TLS.
   def test_an_https_resource_without_tls
-    ["GET https://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "GET HTTPS://a HTTP/1.0\r\n\r\n"].each do |bytes|
+    ["GET https://a/x HTTP/1.1\r\nHost: a\r\n\r\n", "GET HTTPS://a HTTP/1.0\r\n\r\n",
+     "POST https://a/x HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"].each do |bytes|
       assert_refused bytes, with: 421
     end
     assert_served "GET /https://a HTTP/1.1\r\nHost: a\r\n\r\n"

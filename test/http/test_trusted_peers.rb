@@ -63,6 +63,7 @@ class TestTrustedPeers < Minitest::Test
       assert_equal "192.0.2.1 http", WireClient.open(server.port) { |client|
         client.dribble(v1("192.0.2.1") + REQUEST).response
       }.body
+      assert_equal 421, ask(server.port, "#{v1("192.0.2.1")}GET https://a/ HTTP/1.1\r\nHost: a\r\n\r\n").status
     end
   end
 

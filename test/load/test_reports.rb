@@ -63,6 +63,7 @@ class TestLoadReports < Minitest::Test
   def test_nothing_to_be_said
     assert_empty quiet.marks
     assert_includes Reports::Text.render(quiet), "validity    no warnings"
+    assert_includes Reports::Text.render(result([[1]], settings: { "connections" => 1 })), ", 1 connection, 1 thread,"
   end
 
   def test_few_samples

@@ -31,22 +31,24 @@ class TestProfiler < Minitest::Test
     assert_in_delta 2, entry.mean_cpu * 1000, 0.6
     assert_operator entry.mean_wait * 1000, :>, 25
     assert_in_delta 3, entry.waits, 0.5
-    assert_operator entry.correlation, :>, 0.5
     assert_operator entry.cpu.last, :>, entry.cpu.first * 2
     assert_equal entry.cpu.sort, entry.cpu
     costs_of(profile)
   end
 
+  # The times of the slow ones vary by much more than what a busy machine adds to each, so that they are seen to grow
+  # together.
   def test_kinds_of_requests_are_told_apart
     mix = file("mix.jsonl", <<~MIX)
       {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
-      {"path": "/?cpu_ms=0.2&iowait_ms=4&slices=1"}
+      {"path": "/?cpu_ms=2&iowait_ms=40&slices=1&cv=0.8"}
     MIX
     profile = profile_of("work", mix: mix, engines: %w[hybrid], budget: 40)
     assert_equal [3.0, 1.0], profile.entries.map(&:weight)
     quick, slow = profile.entries
     assert_operator slow.mean_wait, :>, quick.mean_wait + 0.003
     assert_in_delta 1, slow.waits - quick.waits, 0.3
+    assert_operator slow.correlation, :>, 0.5
   end
 
   def test_a_written_profile_is_read_again

@@ -3,8 +3,8 @@
 module Cuttle
   class Cluster
     # What a supervisor hands over to its new program at a hot restart, in an environment variable: the pids of its
-    # workers and moulds, which stay its children; which of them accept connections; and the ends of the lifelines that
-    # keep these workers serving.
+    # workers, which stay its children; which of them accept connections; the pids of its moulds, which end with the
+    # program; and the ends of the lifelines that keep these workers serving.
     class Heritage
       VARIABLE = "CUTTLE_HERITAGE"
 
@@ -13,10 +13,10 @@ module Cuttle
         # is void.
         def take(environment = ENV)
           parts = environment.delete(VARIABLE).to_s.split(";").map { |part| part.split(",").map(&:to_i) }
-          pid, lives, pids, serving = parts
-          return new([], [], []) unless pid == [Process.pid]
+          pid, lives, workers, serving, moulds = parts
+          return new([], [], [], []) unless pid == [Process.pid]
 
-          new(lives.to_a.filter_map { |life| lifeline(life) }, pids.to_a, serving.to_a)
+          new(lives.to_a.filter_map { |life| lifeline(life) }, workers.to_a, serving.to_a, moulds.to_a)
         end
 
         private
@@ -28,21 +28,22 @@ module Cuttle
         end
       end
 
-      # All of them, and those that accept connections.
-      attr_reader :pids, :serving
+      # Pids: of the workers, of those among them that accept connections, and of the moulds.
+      attr_reader :workers, :serving, :moulds
 
-      def initialize(lives, pids, serving)
+      def initialize(lives, workers, serving, moulds)
         @lives = lives
-        @pids = pids
+        @workers = workers
         @serving = serving
+        @moulds = moulds
       end
 
-      # The environment for the program that this process will execute, which will also have +life+, +pids+ and
-      # +serving+.
-      def pass_on(life, pids, serving)
+      # The environment for the program that this process will execute, which will also have +life+ and these pids.
+      def pass_on(life, workers:, serving:, moulds:)
         lives = [*@lives, life]
         lives.each { |each| each.close_on_exec = false }
-        { VARIABLE => [[Process.pid], lives.map(&:fileno), pids, serving].map { |part| part.join(",") }.join(";") }
+        parts = [[Process.pid], lives.map(&:fileno), workers, serving, moulds]
+        { VARIABLE => parts.map { |part| part.join(",") }.join(";") }
       end
 
       # The program was not executed. Other programs must not inherit +life+.
@@ -50,11 +51,12 @@ module Cuttle
         [*@lives, life].each { |each| each.close_on_exec = true }
       end
 
-      # For a process that now serves without workers: ends the earlier workers, and reaps them.
+      # For a process that now serves without workers: ends the earlier workers, and reaps them and the moulds.
       def dissolve
-        @pids.each { |pid| dismiss(pid) }
+        @workers.each { |pid| dismiss(pid) }
+        @moulds.each { |pid| Process.detach(pid) }
         close
-        @pids = []
+        @workers = @moulds = []
       end
 
       # Lets the workers of before end.

@@ -37,9 +37,9 @@ module Cuttle
         return if yield
 
         Notify.reloading("restarting")
-        pids = @workers.pids + @moulds.pids
         @cluster.scoreboard.relay(false) # the new program doesn't know what a worker that dies leaves in its relay
-        @restart.exec(@heritage.pass_on(@cluster.life, pids, @workers.serving.map(&:pid)))
+        @restart.exec(@heritage.pass_on(@cluster.life, workers: @workers.pids, serving: @workers.serving.map(&:pid),
+                                                       moulds: @moulds.pids))
         go_on
       end
 

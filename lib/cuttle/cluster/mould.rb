@@ -11,6 +11,11 @@ module Cuttle
 
       attr_reader :pid, :phase
 
+      # A mould that this process forked before its hot restart. Its pipe has ended with the program of then.
+      def self.of_before(pid)
+        new(nil).tap { |mould| mould.send(:adopt, pid) }
+      end
+
       def initialize(phase)
         @phase = phase
       end
@@ -101,6 +106,10 @@ module Cuttle
       end
 
       private
+
+      def adopt(pid)
+        @pid = pid
+      end
 
       def tell(line)
         @pipe.write_nonblock("#{line}\n", exception: false) unless closed?

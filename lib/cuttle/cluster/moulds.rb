@@ -21,6 +21,11 @@ module Cuttle
         @leaving = []
       end
 
+      # Takes charge of moulds that this process forked before its hot restart.
+      def adopt(pids)
+        @leaving.concat(pids.map { |pid| Mould.of_before(pid).tap { |mould| mould.end_by(Cuttle.now + PATIENCE) } })
+      end
+
       # Begins to load the app.
       def start
         @current = cast

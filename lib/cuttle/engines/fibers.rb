@@ -31,6 +31,7 @@ module Cuttle
         @service = service
         @max = max_fibers
         @fibers = 0 # that have a request
+        [Pool, Scheduler, Strand, Strands, Timers, Watches].each(&:name) # loads them, while there are free descriptors
       end
 
       # Runs in a new thread if the caller's thread already has a scheduler, or if its current fiber is not its first.

@@ -84,7 +84,7 @@ module Cuttle
 
         result = measure(generator, wire)
         wire.put("result" => result.to_h)
-        "#{Units.count(result.responses)} responses"
+        Units.plural(result.responses, "response")
       rescue Wire::Lost
         raise
       rescue Error, KeyError, TypeError, NoMethodError => error

@@ -67,7 +67,7 @@ module Cuttle
 
         "the server froze for #{Units.time((to - from) * 1e9)} (at #{format("%.1f", from)} s): a closed loop " \
           "sends nothing in that time, so its percentiles leave out about " \
-          "#{Units.count(unsent(result, to - from))} requests that would have waited; measure with --rate"
+          "#{Units.plural(unsent(result, to - from), "request")} that would have waited; measure with --rate"
       end
 
       # The number of requests that the rate of the remaining time would have sent in that time.

@@ -73,10 +73,15 @@ class Sides
       Array.new(@turns.size) { @turns.pop }.flatten(1)
     end
 
+    # In place of a Service::Recipe: everything is loaded.
+    Ready = Struct.new(:build) do
+      def preload = nil
+    end
+
     private
 
     def recipe
-      Struct.new(:build).new(@counted = Counted.new(super.build))
+      Ready.new(@counted = Counted.new(super.build))
     end
   end
 

@@ -3,8 +3,12 @@
 require "test_helper"
 require "tmpdir"
 
-# A lab that ends before it has begun.
+# What a lab does before its first run.
 class TestSession < Minitest::Test
+  Plan = Struct.new(:present, :loads, :rounds, :seed, :cut, :missing)
+  Configuration = Struct.new(:control_of)
+  Cores = Struct.new(:server, :load)
+
   # A Ctrl-C at the terminal reaches the programs that prepare an app, too.
   def test_an_interrupt_while_an_app_is_prepared_is_no_failure_of_it
     assert_raises(Interrupt) { run_lab(interrupted: true) }
@@ -12,6 +16,20 @@ class TestSession < Minitest::Test
 
   def test_a_failure_while_an_app_is_prepared_is_one
     assert_match(/no gems/, assert_raises(Cuttle::Lab::Failure) { run_lab(interrupted: false) }.message)
+  end
+
+  def test_it_says_what_it_is_about_to_do
+    out = StringIO.new
+    session = Cuttle::Lab::Runner::Session.new(Cuttle::Lab::Options.new(rounds: 1), out: out)
+    { 1 => "1 configuration under 1 load, in 1 round; seed 7",
+      2 => "2 configurations under 2 loads, in 2 rounds; seed 7" }.each do |count, sentence|
+      plan = Plan.new([Configuration.new] * count, [nil] * count, count, 7, [], {})
+      { "@plan": plan, "@cores": Cores.new([0], [1]), "@directory": "here" }.each do |name, value|
+        session.instance_variable_set(name, value)
+      end
+      session.send(:introduce)
+      assert_includes out.string, "here: #{sentence}\n"
+    end
   end
 
   private

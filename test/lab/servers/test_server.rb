@@ -6,6 +6,8 @@ require "tmpdir"
 
 # Servers of the lab that don't react, and a lab that is interrupted while it waits for them.
 class TestLabServer < Minitest::Test
+  PROBE = Cuttle::Lab::Servers::Server::Probe
+
   # Answers, reports a signal to end, and does not end.
   STUBBORN = <<~'RUBY'
     require "socket"
@@ -62,6 +64,31 @@ class TestLabServer < Minitest::Test
     end
     assert_equal ["stubborn answers GET / with status 500: no database",
                   "stubborn answers GET / with status 500"], errors
+  end
+
+  # One that computes may be loading the app, so it gets the time of a start.
+  def test_an_app_that_hangs_is_not_waited_for_as_long_as_one_that_loads
+    errors = [0, 1].map do |cores|
+      ticks = 0
+      server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
+      Cuttle.stub(:now, -> { ticks += 1 }) do
+        Cuttle::Lab::Servers::ProcessTree.stub(:cpu_seconds, ->(_pid) { ticks * cores }) do
+          PROBE.stub(:status, :silent) { assert_raises(Cuttle::Lab::Failure) { server.start }.message }
+        end
+      end
+    end
+    assert_equal "stubborn has not answered GET / for 20 s and is idle: the app hangs", errors.first
+    assert_match(/\Astubborn did not answer within 180 s/, errors.last)
+  end
+
+  def test_what_a_probe_finds
+    port = TCPServer.open("127.0.0.1", 0) do |server|
+      PROBE.stub(:more, ->(_socket) { raise PROBE::Silent }) do
+        assert_equal :silent, PROBE.status(server.local_address.ip_port)
+      end
+      server.local_address.ip_port
+    end
+    assert_nil PROBE.status(port)
   end
 
   # What tunes Ruby is the caller's to say; what loads a bundle is ours.

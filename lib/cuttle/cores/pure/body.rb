@@ -49,6 +49,7 @@ module Cuttle
           @spool.charge(octets.bytesize)
           @charged += octets.bytesize
           @file.write(octets)
+          @spool.note_success
         end
       end
     end

@@ -71,7 +71,11 @@ module Cuttle
         end
 
         def stats
-          { **super, busy: @busy, ready: @ready.size, stood_by: 0, relayed: 0 }
+          guard do
+            counts = super()
+            counts.merge(requests: counts[:requests] - @ready.size, busy: @busy, ready: @ready.size, stood_by: 0,
+                         relayed: 0)
+          end
         end
 
         # The names of the back ends that there are here, the best one first.

@@ -94,12 +94,10 @@ module Cuttle
           @scoreboard&.record(exchange.phases(Cuttle.now)) if exchange&.time(:taken) && !forked?
         end
 
-        # Writes a line to $stderr when temporary files begin to fail in a new way.
+        # Writes a line to $stderr about temporary files, unless this error is no news.
         def complain_of_spool(error)
-          return if @spool_failed == error.class
-
-          @spool_failed = error.class
-          complain("temporary files: #{error.message}: requests with a large body get 503")
+          news = @spool.news_of(error) or return
+          complain("#{news}: requests with a large body get 503")
         end
 
         # Counts a connection that a trusted peer began without a PROXY header. Writes a line to $stderr, at most one a

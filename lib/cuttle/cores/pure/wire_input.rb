@@ -71,7 +71,7 @@ module Cuttle
           head = parse { @parser.head(@input) }
           return refuse(head, now) if head.is_a?(Integer)
 
-          head ? begin_body(head, now) : hungry(now)
+          head ? end_head(head, now) : hungry(now)
         end
 
         def begin_head(now)
@@ -90,17 +90,27 @@ module Cuttle
           500
         end
 
-        def begin_body(head, now)
+        # The head is complete: judges what depends on the connection, which the parser doesn't know.
+        def end_head(head, now)
           @exchange.head = head
           @input = @input.byteslice(head.bytesize..)
-          return refuse(421, now) if misdirected?(head.target)
+          misdirected?(head.target) ? refuse(421, now) : begin_body(head, now)
+        end
 
+        # RFC 9110, 7.4: an https resource is asked for over TLS with a proxy that we trust. This core has none itself.
+        def misdirected?(target)
+          !@secure && !@trusted && target.match?(/\Ahttps:/in)
+        end
+
+        def begin_body(head, now)
           @left = head.content_length
           return complete(now) if @left&.zero?
 
           @state = :body
           return refuse(413, now) if @left && @limits.max_body && @left > @limits.max_body
-          return refuse(503, now) if @left && @left > Body::MEMORY && !@source.spool.room?(@left)
+
+          status = spooling { @source.spool.check(@left) } if @left && @left > Body::MEMORY
+          return refuse(status, now) if status
 
           @exchange.body = Body.new(@source.spool)
           return :close if head.expect_continue && @input.empty? && !send_continue
@@ -108,11 +118,6 @@ module Cuttle
           @meter = Meter.new(0, now)
           expect(:look, now)
           take_body(now)
-        end
-
-        # RFC 9110, 7.4: an https resource is asked for over TLS with a proxy that we trust. This core has none itself.
-        def misdirected?(target)
-          !@secure && !@trusted && target.match?(/\Ahttps:/in)
         end
 
         # RFC 9110, 10.1.1: a client that waits gets a 100 unless its body is already on the way.
@@ -152,7 +157,12 @@ module Cuttle
         def keep(octets)
           return 413 if @limits.max_body && @exchange.body.total + octets.bytesize > @limits.max_body
 
-          @exchange.body.append(octets)
+          spooling { @exchange.body.append(octets) }
+        end
+
+        # Returns 503 if temporary files can't take what the block gives them, otherwise nil.
+        def spooling
+          yield
           nil
         rescue Spool::Full, SystemCallError => error
           @source.complain_of_spool(error)

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "cuttle/http/head"
 require "cuttle/http/parsers/syntax"
 require "cuttle/http/parsers/pure/chunks"
 require "cuttle/http/parsers/pure/fields"

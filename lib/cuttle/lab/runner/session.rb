@@ -148,8 +148,11 @@ module Cuttle
 
         def introduce
           twice = " (one twice)" if @plan.present.any?(&:control_of)
-          @out.puts "#{@directory}: #{@plan.present.length} configurations#{twice} under #{@plan.loads.length} " \
-                    "loads, in #{"about " if @options.budget}#{@plan.rounds} rounds; seed #{@plan.seed}"
+          configurations = Report::Units.plural(@plan.present.length, "configuration")
+          loads = Report::Units.plural(@plan.loads.length, "load")
+          rounds = Report::Units.plural(@plan.rounds, "round")
+          @out.puts "#{@directory}: #{configurations}#{twice} under #{loads}, " \
+                    "in #{"about " if @options.budget}#{rounds}; seed #{@plan.seed}"
           @out.puts "servers on core #{@cores.server.join(",")}, load on core #{@cores.load.join(",")}"
           @plan.cut.each { |sentence| @out.puts "left out for the budget: #{sentence}" }
           @plan.missing.each do |id, reason|

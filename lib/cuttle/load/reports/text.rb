@@ -32,7 +32,7 @@ module Cuttle
 
         def heading(result)
           settings = result.settings
-          connections = "#{"up to " if result.open?}#{Units.count(settings["connections"])} connections"
+          connections = "#{"up to " if result.open?}#{Units.plural(settings["connections"], "connection")}"
           "#{settings["url"]}\n#{settings["load"]}, #{connections}, #{Units.plural(settings["threads"], "thread")}, " \
             "#{Units.duration(result.elapsed)}#{details(settings)}"
         end
