@@ -165,7 +165,7 @@ static void welcome(struct cuttle_loop *loop, const struct cuttle_arrival *arriv
 
 	if (!connection)
 		return;
-	connection->suspect = loop->backlogged;
+	connection->suspect = connection->suspect && loop->backlogged;
 	loop->unwatched++;
 	if (cuttle_loop_enroll(loop, arrival->fd, CUTTLE_CONNECTION, connection))
 		cuttle_list_append(&loop->pending, &connection->work);
