@@ -20,7 +20,7 @@ module Bench
         daemon off;
         pid nginx.pid;
         #{"user root;" if Process.uid.zero?}
-        worker_processes 1;
+        worker_processes #{setup.workers};
         worker_rlimit_nofile 20000;
         events { worker_connections 16384; }
         http {
@@ -31,11 +31,32 @@ module Bench
           keepalive_timeout 300;
           keepalive_requests 1000000000;
           #{%w[client_body proxy fastcgi uwsgi scgi].map { |name| "#{name}_temp_path #{name};" }.join(" ")}
-          server { listen #{address(setup)}; root #{setup.app}; }
+          server { listen #{address(setup)}; #{answer(setup)} }
         }
       CONF
+    end
+
+    def answer(setup) = "root #{setup.app};"
+  end
+
+  # nginx that gives benchmark/apps/hello.ru's answer to every request, with a Server field more. It may have several
+  # workers, and close each connection.
+  class Answering < Nginx
+    def program = "nginx"
+    def workers = ANY
+    def keeps_alive = [true, false]
+
+    private
+
+    def configuration(setup)
+      setup.keep_alive ? super : super.sub(/keepalive_timeout \d+;/, "keepalive_timeout 0;")
+    end
+
+    def answer(_setup)
+      'default_type text/plain; add_header cache-control no-cache; location / { return 200 "Hello, world!"; }'
     end
   end
 
   Peers.add(Nginx.new("nginx"))
+  Peers.add(Answering.new("nginx-return"))
 end

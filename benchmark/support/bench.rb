@@ -87,6 +87,6 @@ module Bench
   end
 end
 
-%w[options plan results columns report work slow_clients slow_http_test probes beside idleness sockets hostility
+%w[options plan results columns report work slow_clients slow_http_test probes beside idleness request sockets hostility
    overload ../servers/canned ../servers/nginx ../servers/checkout
    ../servers/secured].each { |file| require_relative file }

@@ -28,13 +28,13 @@ module Bench
 
     # A load for subjects. tester: "wrk", or nil for `cuttle load`. rate: requests per second of an open loop. octets:
     # the size of a right response's body, nil for any. requests: their number in place of a time. trial: a Trial, in
-    # place of the lab's own.
-    def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, requests: nil, trial: nil)
-      name = ["#{connections} connections", path, ("#{rate}/s" if rate), ("#{requests} requests" if requests), tester,
-              trial&.name].compact.join(" ")
+    # place of the lab's own. keep_alive: whether connections persist, here and at servers that have that choice.
+    def load(connections:, tester: "wrk", rate: nil, path: nil, octets: 13, requests: nil, trial: nil, keep_alive: true)
+      name = ["#{connections} connections", ("that close" unless keep_alive), path, ("#{rate}/s" if rate),
+              ("#{requests} requests" if requests), tester, trial&.name].compact.join(" ")
       @trials[name] = trial if trial
       { "name" => name, "loop" => rate ? "open" : "closed", "connections" => connections, "rate" => rate,
-        "keep_alive" => true, "path" => path, "octets" => octets, "requests" => requests, "tester" => tester,
+        "keep_alive" => keep_alive, "path" => path, "octets" => octets, "requests" => requests, "tester" => tester,
         "trial" => (name if trial) }
     end
 
@@ -42,7 +42,7 @@ module Bench
     # flags: those of `cuttle serve`. workers: ractors, for that engine.
     def serve(name, load, engine: "hybrid", workers: 0, threads: 1, flags: nil, base: nil, env: {})
       add(name, load, base, env, "server" => "cuttle", "model" => engine, "workers" => workers, "threads" => threads,
-                                 "keep_alive" => true, "flags" => flags)
+                                 "keep_alive" => load["keep_alive"], "flags" => flags)
     end
 
     # A subject that runs another server, with its own defaults: one process unless workers is given. Without a pool,
@@ -50,7 +50,7 @@ module Bench
     def other(server, load, name: server, model: nil, workers: nil, threads: 1, base: nil, env: {})
       peer = Peers.find(server)
       numbers = { "server" => server, "model" => model || peer.models.first, "workers" => workers || peer.workers.begin,
-                  "keep_alive" => peer.keeps_alive.first }
+                  "keep_alive" => habit(peer, load) }
       possible = [threads, 1, 0].find do |count|
         !peer.supports?(Lab::Plan::Configurations.setup(numbers.merge("threads" => count)))
       end
@@ -88,6 +88,11 @@ module Bench
     end
 
     private
+
+    # Whether a server keeps connections open: as the load does, if the server can.
+    def habit(peer, load)
+      peer.keeps_alive.include?(load["keep_alive"]) ? load["keep_alive"] : peer.keeps_alive.first
+    end
 
     def add(name, load, base, env, **configuration)
       configuration = { "name" => name, **configuration, "base" => base, "environment" => environment.merge(env) }

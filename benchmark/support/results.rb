@@ -80,7 +80,7 @@ module Bench
     # The value of one of a plan's figures; nil if its subjects were not measured.
     def value(figure)
       name, of, by = figure.values_at("figure", "of", "by")
-      return worst(of, by, name) if of.is_a?(Array)
+      return worst(figure) if of.is_a?(Array)
       return interval(of, by, name)&.public_send(figure["sense"] == "at_least" ? :low : :high) if figure["shown"]
 
       case by
@@ -97,11 +97,13 @@ module Bench
 
     private
 
-    # The worst of the ratios; nil unless all of `names` were measured.
-    def worst(names, others, figure)
-      return if names.any? { |name| values(name, figure).empty? }
+    # The worst of the ratios; nil unless all of the figure's subjects were measured.
+    def worst(figure)
+      name, names, others = figure.values_at("figure", "of", "by")
+      return if names.any? { |each| values(each, name).empty? }
 
-      names.product(others).filter_map { |name, other| ratio(name, other, figure) }.max
+      ratios = names.product(others).filter_map { |each, other| ratio(each, other, name) }
+      figure["sense"] == "at_least" ? ratios.min : ratios.max
     end
   end
 end

@@ -50,25 +50,25 @@ static uint64_t tick(void)
 }
 #endif
 
-/* How long a connection that was just accepted has waited for that: since its handshake, or since the client last sent
- * something. The system counts in ticks, so one tick can't be distinguished from none, and counts as none. Returns
- * false if the system doesn't say; it never does of a Unix socket. */
-static bool time_in_backlog(int fd, uint64_t *nanoseconds)
+/* Asks the system about the past of a connection that was just accepted. How long has it waited for that, since its
+ * handshake, or since the client last sent something? The system counts in ticks, so one tick can't be distinguished
+ * from none, and counts as none. And has the client neither closed nor reset it? If the system doesn't say, nothing
+ * changes. It never does of a Unix socket. */
+static void recall(struct cuttle_connection *connection)
 {
 #ifdef __linux__
 	struct tcp_info info;
 	socklen_t size = offsetof(struct tcp_info, tcpi_last_data_recv) + sizeof info.tcpi_last_data_recv;
 
-	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
-		return false;
-	*nanoseconds = info.tcpi_last_data_recv * CUTTLE_MILLISECOND;
-	if (*nanoseconds <= tick())
-		*nanoseconds = 0;
-	return true;
+	if (getsockopt(connection->transport.fd, IPPROTO_TCP, TCP_INFO, &info, &size) < 0)
+		return;
+	connection->timed = true;
+	connection->backlog = info.tcpi_last_data_recv * CUTTLE_MILLISECOND;
+	if (connection->backlog <= tick())
+		connection->backlog = 0;
+	connection->suspect = info.tcpi_state != TCP_ESTABLISHED;
 #else
-	(void)fd;
-	(void)nanoseconds;
-	return false;
+	(void)connection;
 #endif
 }
 
@@ -120,8 +120,9 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const
 
 	if (!connection)
 		return NULL;
-	connection->timed = core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL &&
-			    time_in_backlog(arrival->fd, &connection->backlog);
+	connection->suspect = true; /* it may have waited in the backlog while its peer went away */
+	if (core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL)
+		recall(connection);
 	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[arrival->listener];
 	if (core->securities)

@@ -77,16 +77,25 @@ void cuttle_loop_restore_listeners(struct cuttle_loop *loop)
 	}
 }
 
+/* Whether a connection waits. A call of accept that finds none costs ten times as much: it makes a socket first. */
+static bool has_waiting(int listener)
+{
+	struct pollfd readiness = {.fd = listener, .events = POLLIN};
+	int found;
+
+	do
+		found = poll(&readiness, 1, 0);
+	while (found < 0 && errno == EINTR);
+	return found > 0 && (readiness.revents & POLLIN);
+}
+
 bool cuttle_loop_has_backlog(const struct cuttle_loop *loop)
 {
 	if (atomic_load(&loop->core.stopping) || loop->exhausted)
 		return false;
-	for (int index = 0; index < loop->listener_count; index++) {
-		struct pollfd listener = {.fd = loop->listeners[index], .events = POLLIN};
-
-		if (poll(&listener, 1, 0) > 0 && (listener.revents & POLLIN))
+	for (int index = 0; index < loop->listener_count; index++)
+		if (has_waiting(loop->listeners[index]))
 			return true;
-	}
 	return false;
 }
 
@@ -165,7 +174,7 @@ static void welcome(struct cuttle_loop *loop, const struct cuttle_arrival *arriv
 
 	if (!connection)
 		return;
-	connection->suspect = loop->backlogged;
+	connection->suspect = connection->suspect && loop->backlogged;
 	loop->unwatched++;
 	if (cuttle_loop_enroll(loop, arrival->fd, CUTTLE_CONNECTION, connection))
 		cuttle_list_append(&loop->pending, &connection->work);
@@ -240,13 +249,15 @@ static bool has_room(struct cuttle_loop *loop, uint64_t now)
 	return false;
 }
 
-/* Accepts one connection from the listener of that index. Returns false if no connection waits or there is no room for
- * it. */
-static bool admit(struct cuttle_loop *loop, int listener, uint64_t now)
+/* Accepts one connection from the listener of that index. reported: one waits there, unless another worker was faster.
+ * Returns false if no connection waits or there is no room for it. */
+static bool admit(struct cuttle_loop *loop, int listener, bool reported, uint64_t now)
 {
-	struct cuttle_arrival arrival = {.listener = listener};
+	struct cuttle_arrival arrival = {.fd = -1, .listener = listener};
 
-	arrival.fd = cuttle_accept(loop->listeners[listener], &arrival.peer);
+	errno = EAGAIN;
+	if (reported || has_waiting(loop->listeners[listener]))
+		arrival.fd = cuttle_accept(loop->listeners[listener], &arrival.peer);
 	if (arrival.fd >= 0) {
 		welcome(loop, &arrival, now);
 	} else if (cuttle_accept_exhausted(errno)) {
@@ -267,7 +278,7 @@ void cuttle_loop_accept(struct cuttle_loop *loop, int limit, uint64_t now)
 	loop->backlogged = loop->backlogged || now - loop->looked >= BACKLOG_WAIT;
 	for (int index = 0; index < loop->listener_count; index++)
 		while (accepted < most && !loop->exhausted && !stand_aside(loop, accepted >= limit, now) &&
-		       has_room(loop, now) && admit(loop, index, now))
+		       has_room(loop, now) && admit(loop, index, accepted == 0 && loop->listener_count == 1, now))
 			accepted++;
 	if (accepted > 0 && loop->aside_since && now - loop->aside_since >= PATIENCE)
 		loop->aside_since = 0;

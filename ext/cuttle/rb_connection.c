@@ -263,8 +263,7 @@ static bool reach_request(VALUE self, struct blocking *blocking, uint64_t idle_s
 	}
 	if (connection->state != CUTTLE_READY)
 		return false;
-	/* A connection's first request may have waited in the backlog while its peer went away. */
-	if (connection->served > 1 || !cuttle_connection_gone(connection))
+	if (!connection->suspect || connection->served > 1 || !cuttle_connection_gone(connection))
 		return true;
 	connection->core->dropped++;
 	cuttle_connection_close(connection);

@@ -52,6 +52,7 @@ class TestBenchmarkResults < Minitest::Test
     assert_equal 0.5, value(of: "base", by: 600)
     assert_equal 1.5, value(of: "same", by: "base")
     assert_equal 1.5, value(of: %w[base same], by: %w[base], at_most: 1)
+    assert_equal 1, value(of: %w[base same], by: %w[base])
     assert_nil value(of: %w[base nobody], by: %w[base])
     assert_in_delta 1.5, value(of: "same", by: "base", shown: true)
     assert_operator value(of: "noisy", by: "base", shown: true), :<, 1

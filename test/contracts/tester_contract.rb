@@ -73,6 +73,20 @@ module TesterContract
                  asked.map { |env| env.values_at("PATH_INFO", "QUERY_STRING") }.uniq
   end
 
+  def test_a_request_of_its_own_is_sent_or_refused
+    own = { headers: [["X-Token", 'a:b "c"']], body: %({"size": "größer"}\r\n\0\\n) }
+    if tester.any_request?
+      load_app(**own) { [200, {}, ["read"]] }
+      assert_equal [["POST", 'a:b "c"', own[:body].b]],
+                   asked.map { |env| env.values_at("REQUEST_METHOD", "HTTP_X_TOKEN", "body") }.uniq
+    else
+      own.each do |name, value|
+        error = assert_raises(Cuttle::Lab::Failure) { load_url("http://a/", name => value) }
+        assert_match(/\A#{tester::PROGRAM} sends plain GETs only/, error.message)
+      end
+    end
+  end
+
   def test_a_time_ends_it
     result = load_app(requests: nil, duration: 0.4) { [200, {}, ["timed"]] }
     assert_operator result.responses, :>, CONNECTIONS
@@ -140,14 +154,15 @@ module TesterContract
     end
   end
 
-  def load_url(url, keep_alive: true, requests: REQUESTS, duration: 1)
-    tester.new(url, connections: CONNECTIONS, keep_alive: keep_alive, requests: requests, duration: duration,
-seed: 1).run
+  def load_url(url, keep_alive: true, requests: REQUESTS, duration: 1, **request)
+    tester.new(url, connections: CONNECTIONS, keep_alive: keep_alive, requests: requests, duration: duration, seed: 1,
+                    **request).run
   end
 
   def app
     lambda do |env|
-      @asked << env.slice("HTTP_CONNECTION", "SERVER_PROTOCOL", "PATH_INFO", "QUERY_STRING")
+      @asked << env.slice("HTTP_CONNECTION", "SERVER_PROTOCOL", "PATH_INFO", "QUERY_STRING", "REQUEST_METHOD",
+                          "HTTP_X_TOKEN").merge("body" => env["rack.input"]&.read)
       sleep PAUSE
       yield
     end

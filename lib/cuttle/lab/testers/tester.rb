@@ -13,6 +13,7 @@ module Cuttle
       #   .read(text)           parses a report into the arguments of Result; nil if +text+ has none
       #   #command              the command line
       # and may have
+      #   .any_request?         true: it sends a given method, headers and body, not only plain GETs
       #   #variables            environment variables
       #   #threads              number of its threads on the load's cores
       class Tester
@@ -23,14 +24,22 @@ module Cuttle
           def unavailable
             "#{self::PROGRAM} is not installed: apt-get install #{self::PACKAGE}" unless Machine.program(self::PROGRAM)
           end
+
+          def any_request? = false
         end
 
         # requests: their number. If it is nil, or if the program can't take a number: duration, in seconds. Other
-        # options of Load don't apply to these programs. Raises Failure for options that none of them supports.
+        # options of Load don't apply to these programs. Raises Failure for options that the program does not support.
         def initialize(url, connections:, duration:, requests: nil, keep_alive: false, threads: 1, timeout: 10,
-                       rate: nil, mix: nil, **_others)
+                       method: nil, headers: [], body: nil, rate: nil, mix: nil, **_others)
           raise Failure, "#{program} can't send requests at a rate, or from a mix: use cuttle load" if rate || mix
+          if (method || body || headers.any?) && !self.class.any_request?
+            raise Failure, "#{program} sends plain GETs only: use wrk or cuttle load"
+          end
 
+          @method = method || ("POST" if body)
+          @headers = headers
+          @body = body
           @url = url
           @connections = connections
           @duration = duration

@@ -29,6 +29,8 @@ module Cuttle
         REPORT = /^wrk (\{.*\})$/
 
         class << self
+          def any_request? = true
+
           def read(text)
             said = text[REPORT, 1]&.then { |line| JSON.parse(line) } or return
             elapsed = said["elapsed"] / 1e6
@@ -52,9 +54,24 @@ module Cuttle
         private
 
         def command
-          File.write(file("report.lua"), SCRIPT)
+          File.write(file("report.lua"), "#{request}#{SCRIPT}")
           ["wrk", "-s", file("report.lua"), "-t", threads.to_s, "-c", @connections.to_s, "-d", "#{seconds}s",
-           "--timeout", "#{@timeout.ceil}s", *(["-H", "Connection: close"] unless @keep_alive), @url]
+           "--timeout", "#{@timeout.ceil}s", *headers.flat_map { |header| ["-H", header] }, @url]
+        end
+
+        def headers
+          own = @headers.map { |name, value| "#{name}: #{value}" }
+          @keep_alive ? own : ["Connection: close", *own]
+        end
+
+        # The lines of the script that set method and body. wrk puts such a request together once.
+        def request
+          { "method" => @method, "body" => @body }.compact.map { |name, text| "wrk.#{name} = #{quoted(text)}\n" }.join
+        end
+
+        # A string of Lua, whatever octets it has.
+        def quoted(text)
+          %("#{text.b.gsub(/[^0-9A-Za-z ]/n) { |octet| format("\\%03d", octet.ord) }}")
         end
       end
     end
