@@ -4,6 +4,7 @@ require "fileutils"
 require "socket"
 require "tempfile"
 require "tmpdir"
+require_relative "scratch"
 
 module Runner
   # A process that runs tests, from its parent's point of view. It is forked from the process that has loaded all tests
@@ -12,10 +13,13 @@ module Runner
   class Worker
     attr_reader :suite, :test
 
+    # Where processes have their directories.
+    FILES = Scratch.directory
+
     # +others+: the existing workers.
     def initialize(suite, others)
       @suite = suite
-      @directory = Dir.mktmpdir("cuttle").tap { |path| File.chmod(0o755, path) } # PostgreSQL runs as another user
+      @directory = Dir.mktmpdir("cuttle", FILES).tap { |path| File.chmod(0o755, path) } # PostgreSQL is another user
       @output = File.open("#{@directory}/output", "a+")
       @socket, work = UNIXSocket.pair
       @pid = fork do

@@ -183,10 +183,8 @@ class TestTlsPrograms < TlsCase
   def await_full(server)
     before = nil
     eventually("a full socket") do
-      queued = File.readlines("/proc/net/tcp").filter_map do |line|
-        _, local, _, _, queues = line.split
-        queues.split(":").first.hex if local&.end_with?(format(":%04X", server.port))
-      end.max
+      own = File.foreach("/proc/net/tcp").grep(/^ *\d+: \h+:#{format("%04X", server.port)} /)
+      queued = own.map { |line| line.split[4].split(":").first.hex }.max
       full = queued == before && queued.to_i.positive?
       before = queued
       full

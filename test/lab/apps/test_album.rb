@@ -15,15 +15,18 @@ class TestAlbum < Minitest::Test
     end
   end
 
+  # The app, prepared once for all tests; what is missing (the driver) as a Lab::Failure.
+  def self.prepared(app)
+    @prepared ||= app.prepare(Dir.tmpdir, services: services)
+  rescue Lab::Failure => error
+    @prepared = error
+  end
+
   def setup
     app = Lab::Apps.find("album")
     skip app.unavailable if app.unavailable
-    services = self.class.services
-    begin
-      @app = app.prepare(Dir.tmpdir, services: services)
-    rescue Lab::Failure => error
-      skip error.message # the driver
-    end
+    @app = self.class.prepared(app)
+    skip @app.message if @app.is_a?(Lab::Failure)
   end
 
   def test_the_page_has_the_photos_of_an_album

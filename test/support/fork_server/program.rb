@@ -5,6 +5,7 @@
 require "cuttle"
 require "rack"
 require "rbconfig"
+%w[digest/sha2 fileutils socket timeout].each { |library| require library } # of the tests' apps
 
 module ForkProgram
   @asked, @answers = $stdin.dup, $stdout.dup

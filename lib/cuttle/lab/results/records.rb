@@ -9,7 +9,7 @@ module Cuttle
         # Returns a class of records with readers for +keys+.
         def self.of(*keys)
           Class.new(self) do
-            keys.each { |key| define_method(key) { @hash[key.to_s] } }
+            keys.map(&:name).each { |key| define_method(key) { @hash[key] } }
           end
         end
 

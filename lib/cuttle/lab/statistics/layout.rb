@@ -7,7 +7,7 @@ module Cuttle
       # rounds had on all of them. Values are logarithms, and the model is additive: a level for each thing, an effect
       # for each round, and scatter that may differ between things. Values may be missing.
       class Layout
-        SWEEPS = 20 # iterations of the fit; without missing values, one is exact
+        SWEEPS = 20 # iterations of the fit, if values are missing; otherwise one is exact
 
         # values: { thing => { round => positive value } }. Things with fewer than two rounds show no scatter.
         def initialize(values)
@@ -28,10 +28,14 @@ module Cuttle
 
         def fit
           @effects = @sizes.transform_values { 0.0 }
-          SWEEPS.times do
+          (complete? ? 1 : SWEEPS).times do
             @levels = @logs.transform_values { |rounds| mean(rounds) { |round, log| log - @effects[round] } }
             @effects = @sizes.to_h { |round, _| [round, effect(round)] }
           end
+        end
+
+        def complete?
+          @logs.each_value.all? { |rounds| rounds.length == @sizes.length }
         end
 
         def effect(round)

@@ -43,8 +43,9 @@ module Cuttle
         end
 
         def tcp
-          lines = Dir["/proc/net/tcp{,6}"].flat_map { |path| File.readlines(path).drop(1) }.map(&:split)
-          to_databases = lines.select do |fields|
+          # Most lines may be of connections that have ended.
+          lines = Dir["/proc/net/tcp{,6}"].flat_map { |path| File.foreach(path).grep(/ #{ESTABLISHED} /o) }
+          to_databases = lines.map(&:split).select do |fields|
             fields[STATE] == ESTABLISHED && PORTS.include?(fields[REMOTE].split(":").last.to_i(16))
           end
           to_databases.map { |fields| fields[INODE] } & own
