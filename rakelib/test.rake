@@ -15,13 +15,14 @@ end
 # They start other servers than ours, as far as there are some, and wait for them.
 PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
 
-# Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed.
-REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb"]
+# Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, tunes and
+# profiles that load real servers.
+REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb", "test/tuner/test_{profiler,session}.rb"]
 
 desc "Run all tests but those of whole programs and of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS, *REAL)
 
-desc "Run real apps with real clients, and install the gems"
+desc "Run real apps with real clients, install the gems, and tune for real"
 tests "test:real", REAL
 
 desc "Run the tests of other servers as the lab's peers"
