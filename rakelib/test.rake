@@ -15,14 +15,15 @@ end
 # They start other servers than ours, as far as there are some, and wait for them.
 PEERS = FileList["test/lab/servers/test_{bundled,haproxy,passenger,peers,versions}.rb"]
 
-# Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, tunes and
-# profiles that load real servers.
-REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb", "test/tuner/test_{profiler,session}.rb"]
+# Whole programs, which take most of the time: real apps with browsers and databases, gems that are installed, labs,
+# tunes and studies that measure real servers.
+REAL = FileList["test/real/**/test_*.rb", "test/cli/test_gem.rb", "test/tuner/test_{profiler,session}.rb",
+                "test/lab/test_lab.rb", "test/studies/test_command.rb"]
 
 desc "Run all tests but those of whole programs and of other servers; TEST=path runs one file"
 tests :test, FileList["test/**/test_*.rb"].exclude(*PEERS, *REAL)
 
-desc "Run real apps with real clients, install the gems, and tune for real"
+desc "Run real apps with real clients, install the gems, and measure real servers"
 tests "test:real", REAL
 
 desc "Run the tests of other servers as the lab's peers"
