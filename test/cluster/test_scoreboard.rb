@@ -4,6 +4,14 @@ require "test_helper"
 
 # What workers publish to each other.
 class TestScoreboard < Minitest::Test
+  def setup
+    @workers = []
+  end
+
+  def teardown
+    @workers.dup.each { |pid| end_worker(pid) }
+  end
+
   def test_processes_share_it
     scoreboard = Cuttle::Scoreboard.new(2)
     child = fork { exit!(scoreboard.take(1) ? 0 : 1) }
@@ -39,8 +47,7 @@ class TestScoreboard < Minitest::Test
   # A worker that has a connection already leaves the next to one that has none; and takes it when that one doesn't.
   def test_who_has_fewer_goes_first
     scoreboard = Cuttle::Scoreboard.new(2)
-    idle = fork { linger(scoreboard) }
-    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
+    idle = start_worker(scoreboard, 1)
     Process.kill(:STOP, idle)
     assert scoreboard.take(0)
     with_poller(scoreboard) do |poller, port|
@@ -52,9 +59,6 @@ class TestScoreboard < Minitest::Test
       assert_equal [2, false], scoreboard.to_a[0]
       clients.each(&:close)
     end
-  ensure
-    Process.kill(:KILL, idle)
-    Process.wait(idle)
   end
 
   # A draining worker accepts no connections.
@@ -79,8 +83,7 @@ class TestScoreboard < Minitest::Test
   # accepted it.
   def test_a_worker_that_stops_leaves_nobody_to_the_others
     scoreboard = Cuttle::Scoreboard.new(2)
-    other = fork { linger(scoreboard) }
-    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
+    start_worker(scoreboard, 1)
     assert scoreboard.take(0)
     with_poller(scoreboard) do |poller, port|
       clients = Array.new(3) { Socket.tcp("127.0.0.1", port) }
@@ -89,17 +92,12 @@ class TestScoreboard < Minitest::Test
       assert_equal 3, poller.stats[:accepted]
       clients.each(&:close)
     end
-  ensure
-    Process.kill(:KILL, other)
-    Process.wait(other)
   end
 
   def test_a_place_is_cleared
     scoreboard = Cuttle::Scoreboard.new(2)
-    child = fork { linger(scoreboard) }
-    Eventually.eventually("the other worker") { scoreboard.to_a[1] == [0, true] }
-    Process.kill(:KILL, child)
-    Process.wait(child)
+    other = start_worker(scoreboard, 1)
+    end_worker(other)
     assert_equal [0, true], scoreboard.to_a[1]
     scoreboard.clear(1)
     assert_equal [0, false], scoreboard.to_a[1]
@@ -127,22 +125,22 @@ class TestScoreboard < Minitest::Test
     with_kept_clients(scoreboard, 3) do |poller, clients|
       ask(clients[0])
       held = poller.next
-      poor = fork { $stderr.reopen(report) && serve(scoreboard, 1) { Process.setrlimit(:NOFILE, 3) } }
-      await_free(scoreboard, 1)
+      poor = start_worker(scoreboard, 1) do
+        $stderr.reopen(report)
+        serve(scoreboard, 1) { Process.setrlimit(:NOFILE, 3) }
+      end
       ask(clients[1])
       assert_match(/descriptor/, complaint.gets)
-      other = fork { serve(scoreboard, 2) }
-      await_free(scoreboard, 2)
+      start_worker(scoreboard, 2)
       ask(clients[2])
       assert_match(/place 2\z/, answer(clients[2]), "it went to the worker that can't receive it")
-      end_child(poor)
+      end_worker(poor)
       held.respond(200, {}, [""])
       scoreboard.clear(1)
       serving = Thread.new { serve_on(poller, 0) }
       assert_match(/place [02]\z/, answer(clients[1]))
       assert_equal 2, poller.stats[:relayed]
       poller.stop
-      end_child(other)
       serving.join
     end
   ensure
@@ -154,15 +152,15 @@ class TestScoreboard < Minitest::Test
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
     assert scoreboard.take(0)
     with_kept_clients(scoreboard, 2, max_connections: 2) do |poller, clients|
-      other = fork { with_kept_clients(scoreboard, 2, place: 1, max_connections: 2) { |own, _| serve_on(own, 1) } }
-      await_free(scoreboard, 1)
+      start_worker(scoreboard, 1) do
+        with_kept_clients(scoreboard, 2, place: 1, max_connections: 2) { |own, _| serve_on(own, 1) }
+      end
       waiting = Thread.new { poller.next(0.1, 0) }
       ask(clients[0])
       assert_equal false, waiting.value
       poller.next(10).respond(200, {}, ["at home"])
       assert_match(/at home\z/, answer(clients[0]))
       assert_equal 0, poller.stats[:relayed]
-      end_child(other)
     end
   end
 
@@ -171,15 +169,13 @@ class TestScoreboard < Minitest::Test
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
     assert scoreboard.take(0)
     with_kept_clients(scoreboard, 1) do |poller, clients|
-      other = fork { serve(scoreboard, 1) }
-      await_free(scoreboard, 1)
+      start_worker(scoreboard, 1)
       scoreboard.relay(false)
       waiting = Thread.new { poller.next(0.1, 0) }
       ask(clients[0])
       assert_equal false, waiting.value
       scoreboard.relay(true)
       assert_given_away(poller, clients[0])
-      end_child(other)
     end
   end
 
@@ -188,15 +184,14 @@ class TestScoreboard < Minitest::Test
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
     assert scoreboard.take(0)
     with_kept_clients(scoreboard, 2) do |poller, clients|
-      other = fork { serve(scoreboard, 1) }
-      await_free(scoreboard, 1)
+      other = start_worker(scoreboard, 1)
       Process.kill(:STOP, other)
       Process.wait(other, Process::WUNTRACED)
       ask(clients[0], "/first")
       look_until("the request in the relay", poller) { |stats| stats[:relayed] == 1 }
       ask(clients[1], "/second")
       look_until("the second request", poller) { |stats| stats[:ready] == 1 }
-      end_child(other)
+      end_worker(other)
       scoreboard.clear(1)
       look_until("both requests", poller) { |stats| stats[:ready] == 2 }
       assert_equal(%w[/first /second], Array.new(2) { answer_next(poller) })
@@ -208,11 +203,9 @@ class TestScoreboard < Minitest::Test
     scoreboard = Cuttle::Scoreboard.new(2, 1, 2)
     assert scoreboard.take(0)
     with_kept_clients(scoreboard, 1) do |poller, clients|
-      other = fork { serve(scoreboard, 1) }
-      await_free(scoreboard, 1)
+      start_worker(scoreboard, 1)
       ask(clients[0])
       assert_given_away(poller, clients[0])
-      end_child(other)
     end
   end
 
@@ -224,12 +217,9 @@ class TestScoreboard < Minitest::Test
       ask(clients[0])
       look_until("the request", poller) { |stats| stats[:ready] == 1 }
       assert_equal 1, poller.stats[:requests]
-      other = fork { serve(scoreboard, 1) }
-      await_free(scoreboard, 1)
+      start_worker(scoreboard, 1)
       assert_given_away(poller, clients[0])
       assert_equal 1, poller.stats[:requests]
-    ensure
-      end_child(other) if other
     end
   end
 
@@ -251,13 +241,18 @@ class TestScoreboard < Minitest::Test
     Process.wait2(child).last.success?
   end
 
-  def await_free(scoreboard, place)
-    Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
+  # Forks a worker that serves, or that runs the block, and waits until it is free. Returns its pid. It ends with the
+  # test at the latest.
+  def start_worker(scoreboard, place, &block)
+    fork { block ? block.call : serve(scoreboard, place) }.tap do |pid|
+      @workers << pid
+      Eventually.eventually("the worker of place #{place}") { scoreboard.to_a[place].last }
+    end
   end
 
-  def end_child(pid)
+  def end_worker(pid)
     Process.kill(:KILL, pid)
-    Process.wait(pid)
+    Process.wait(@workers.delete(pid))
   end
 
   def ask(client, path = "/")
@@ -320,13 +315,6 @@ class TestScoreboard < Minitest::Test
     while (exchange = poller.next)
       exchange.respond(200, {}, [" #{poller.stats[:requests]} of place #{place}"])
     end
-  end
-
-  def linger(scoreboard)
-    scoreboard.take(1)
-    with_poller(scoreboard) { |poller, _| poller.next }
-  ensure
-    exit!(0)
   end
 
   def with_poller(scoreboard, **options)
