@@ -50,11 +50,11 @@ static uint64_t tick(void)
 }
 #endif
 
-/* Asks the system about the past of a connection that was just accepted. How long has it waited for that, since its
- * handshake, or since the client last sent something? The system counts in ticks, so one tick can't be distinguished
- * from none, and counts as none. And has the client neither closed nor reset it? If the system doesn't say, nothing
- * changes. It never does of a Unix socket. */
-static void recall(struct cuttle_connection *connection)
+/* Asks the system two things about a connection that was just accepted. The first is how long it waited for that, since
+ * its handshake, or since the client last sent something. The system counts in ticks, so one tick can't be
+ * distinguished from none, and counts as none. The second is whether the client has closed or reset the connection. If
+ * the system doesn't say, nothing changes. It says nothing about a Unix socket. */
+static void note_past(struct cuttle_connection *connection)
 {
 #ifdef __linux__
 	struct tcp_info info;
@@ -122,7 +122,7 @@ struct cuttle_connection *cuttle_connection_open(struct cuttle_core *core, const
 		return NULL;
 	connection->suspect = true; /* it may have waited in the backlog while its peer went away */
 	if (core->ledger && arrival->peer.kind != CUTTLE_PEER_LOCAL)
-		recall(connection);
+		note_past(connection);
 	connection->trusted = core->trust && cuttle_peer_is_trusted(&arrival->peer, core->trust);
 	connection->proxy_due = connection->trusted && core->proxied && core->proxied[arrival->listener];
 	if (core->securities)

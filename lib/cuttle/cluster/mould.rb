@@ -11,13 +11,10 @@ module Cuttle
 
       attr_reader :pid, :phase
 
-      # A mould that this process forked before its hot restart. Its pipe has ended with the program of then.
-      def self.of_before(pid)
-        new(nil).tap { |mould| mould.send(:adopt, pid) }
-      end
-
-      def initialize(phase)
+      # +pid+: of a process that is a mould already.
+      def initialize(phase, pid = nil)
         @phase = phase
+        @pid = pid
       end
 
       # Forks the mould. Returns self. The block runs in it, gets the end of the pipe to read commands from, and must
@@ -106,10 +103,6 @@ module Cuttle
       end
 
       private
-
-      def adopt(pid)
-        @pid = pid
-      end
 
       def tell(line)
         @pipe.write_nonblock("#{line}\n", exception: false) unless closed?

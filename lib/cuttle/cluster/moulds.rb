@@ -21,9 +21,11 @@ module Cuttle
         @leaving = []
       end
 
-      # Takes charge of moulds that this process forked before its hot restart.
+      # Takes charge of moulds that this process forked before its hot restart. They end by themselves, because their
+      # pipes have ended.
       def adopt(pids)
-        @leaving.concat(pids.map { |pid| Mould.of_before(pid).tap { |mould| mould.end_by(Cuttle.now + PATIENCE) } })
+        @leaving.concat(pids.map { |pid| Mould.new(nil, pid) })
+        @leaving.each { |mould| mould.end_by(Cuttle.now + PATIENCE) }
       end
 
       # Begins to load the app.
