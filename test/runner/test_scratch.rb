@@ -30,7 +30,7 @@ class TestScratch < Minitest::Test
     refute Scratch.roomy?(mounts: "/dev/vda /dev/shm ext4 rw 0 0\n", memory: MEMORY, free: -> { flunk })
   end
 
-  def test_whoever_names_a_directory_gets_that
+  def test_a_directory_that_is_named_is_used
     Dir.mktmpdir do |directory|
       before = ENV.fetch("TMPDIR", nil)
       ENV["TMPDIR"] = directory
@@ -40,7 +40,7 @@ class TestScratch < Minitest::Test
     end
   end
 
-  # What this system says of itself is understood.
+  # The figures of this system can be read.
   def test_here
     assert_includes [true, false], Scratch.roomy?
     assert_path_exists Scratch.directory
