@@ -101,9 +101,10 @@ class TestInherited < Minitest::Test
     [*listeners, other].compact.each(&:close)
   end
 
-  # The old socket would be in the way.
+  # The old socket would be in the way, and so would another program's at 127.0.0.2.
   def test_one_address_takes_the_place_of_another
-    old = Cuttle::Listeners.open(%w[tcp://127.0.0.1:0])
+    free_everywhere = TCPServer.open("0.0.0.0", 0) { |server| server.local_address.ip_port }
+    old = Cuttle::Listeners.open(["tcp://127.0.0.1:#{free_everywhere}"])
     listeners = succeed(old, ["tcp://0.0.0.0:#{old.port}"])
     assert_equal ["http://0.0.0.0:#{old.port}"], listeners.uris
     TCPSocket.new("127.0.0.1", old.port).close
