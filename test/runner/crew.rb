@@ -12,7 +12,7 @@ module Runner
     # Seconds between two looks at the cores.
     EVERY = 0.5
 
-    # Shares of the cores' time: below the first there is room for one process more, above the second for one less.
+    # Shares of the cores' time: below the first there is room for more processes, above the second for one less.
     IDLE, BUSY = 0.95, 0.99
 
     # Parts of the report.
@@ -35,7 +35,7 @@ module Runner
       return if @clock.call - @looked < EVERY
 
       busy = look or return
-      @size = (busy < IDLE ? size + 1 : size - (busy > BUSY ? 1 : 0)).clamp(LEAST, @most)
+      @size = (size + change(busy)).clamp(LEAST, @most)
       @looks << [busy, size]
     end
 
@@ -49,6 +49,13 @@ module Runner
     end
 
     private
+
+    # How many processes more there is room for: the more, the longer the cores idle.
+    def change(busy)
+      return busy > BUSY ? -1 : 0 unless busy < IDLE
+
+      ((1 - (busy / IDLE)) * LEAST).ceil
+    end
 
     # The busy share since the last look; nil at first.
     def look

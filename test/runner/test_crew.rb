@@ -10,29 +10,34 @@ class TestCrew < Minitest::Test
   def setup
     @now = 0.0
     @times = [0, 0]
-    @crew = Crew.new(most: Crew::LEAST * 3, clock: -> { @now }, times: -> { @times })
+    @crew = Crew.new(most: Crew::LEAST * 4, clock: -> { @now }, times: -> { @times })
   end
 
   def test_it_grows_while_cores_idle
     assert_equal Crew::LEAST, @crew.size
-    assert_equal [Crew::LEAST + 1, Crew::LEAST + 2], Array.new(2) { after(0.5) }
+    assert_equal [1, 2].map { |more| Crew::LEAST + more }, Array.new(2) { after(0.94) }
     100.times { after(0.5) }
-    assert_equal Crew::LEAST * 3, @crew.size
+    assert_equal Crew::LEAST * 4, @crew.size
+  end
+
+  def test_it_grows_faster_the_longer_they_idle
+    assert_equal Crew::LEAST * 2, after(0)
+    assert_includes 1..Crew::LEAST, after(0.5) - (Crew::LEAST * 2)
   end
 
   def test_it_shrinks_to_the_least_while_they_are_busy
-    3.times { after(0.5) }
+    3.times { after(0.94) }
     assert_equal [2, 1, 0, 0].map { |more| Crew::LEAST + more }, Array.new(4) { after(1.0) }
   end
 
   def test_it_stays_where_they_are_busy_enough
-    after(0.5)
+    after(0.94)
     assert_equal [Crew::LEAST + 1] * 2, Array.new(2) { after(0.97) }
   end
 
   def test_a_look_takes_some_time
-    assert_equal Crew::LEAST, after(0.5, seconds: Crew::EVERY / 2)
-    assert_equal Crew::LEAST + 1, after(0.5, seconds: Crew::EVERY / 2)
+    assert_equal Crew::LEAST, after(0.94, seconds: Crew::EVERY / 2)
+    assert_equal Crew::LEAST + 1, after(0.94, seconds: Crew::EVERY / 2)
   end
 
   def test_where_nothing_tells
@@ -42,10 +47,10 @@ class TestCrew < Minitest::Test
   end
 
   def test_the_report
-    after(0.5)
+    after(0.94)
     after(1.0)
     least = Crew::LEAST
-    assert_equal "cores busy, with so many processes at once: 50% with #{least + 1}, 100% with #{least}", @crew.report
+    assert_equal "cores busy, with so many processes at once: 94% with #{least + 1}, 100% with #{least}", @crew.report
     200.times { after(1.0) }
     assert_operator @crew.report.scan("%").length, :<=, Crew::PARTS
   end
