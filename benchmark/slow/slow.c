@@ -11,7 +11,7 @@
  *
  * Invariant: a client is CLOSED (no descriptor), CONNECTING or ACTIVE. A client whose connection the server closes
  * connects again within a second, as an attacker would. Turns are spread evenly over the interval, and connecting over
- * a second.
+ * a second. While every client is active and none has turns, the program sleeps: it shares a core with the load.
  *
  * Prints "ready" when every client was active at least once, and every WebSocket subscribed, or after 20 s. Then the
  * program answers each line on standard input, whatever its content, with the counts as a line of JSON. It exits at the
@@ -37,11 +37,12 @@
 
 #define EVENTS 512
 #define MAX_CLIENTS 60000
-#define STEP_MS 10        /* between two turns */
-#define CONNECT_MS 1000   /* in which every closed client tries to connect */
-#define PATIENCE_MS 20000 /* for every client to become active once */
-#define PER_ADDRESS 4000  /* clients that share a source address, and so its local ports */
-#define READ_RATE 600     /* octets per second that a reader takes: slightly more than a server may require */
+#define STANDARD_INPUT MAX_CLIENTS /* among the events; hear reads it */
+#define STEP_MS 10                 /* between two turns */
+#define CONNECT_MS 1000            /* in which every closed client tries to connect */
+#define PATIENCE_MS 20000          /* for every client to become active once */
+#define PER_ADDRESS 4000           /* clients that share a source address, and so its local ports */
+#define READ_RATE 600              /* octets per second that a reader takes: slightly more than a server may require */
 #define MAX_PORTION 65536
 #define SUBSCRIBE "{\"command\":\"subscribe\",\"identifier\":\"{\\\"channel\\\":\\\"NewsChannel\\\"}\"}"
 #define SUBSCRIBED "confirm_subscription"
@@ -339,7 +340,16 @@ static void wait_for_events(long milliseconds)
 	if (count < 0 && errno != EINTR)
 		die("epoll_wait");
 	for (int i = 0; i < count; i++)
-		handle(&clients[events[i].data.u32], events[i].events);
+		if (events[i].data.u32 != STANDARD_INPUT)
+			handle(&clients[events[i].data.u32], events[i].events);
+}
+
+/* Whether there is nothing to do before a client or standard input has something to read. */
+static bool at_rest(void)
+{
+	long active = counts[SOCKETS].active + counts[STUCK].active;
+
+	return ready_count == client_count && active == client_count;
 }
 
 static void run(int steps)
@@ -356,7 +366,12 @@ static void run(int steps)
 			printf("ready\n");
 			fflush(stdout);
 		}
-		wait_for_events(next > now ? next - now : 0);
+		if (at_rest()) {
+			wait_for_events(-1);
+			next = now_ms();
+		} else {
+			wait_for_events(next > now ? next - now : 0);
+		}
 	}
 }
 
@@ -375,6 +390,7 @@ static void allow_descriptors(void)
 
 int main(int argc, char **argv)
 {
+	struct epoll_event input = {.events = EPOLLIN, .data.u32 = STANDARD_INPUT};
 	int argument = 2, interval = 1000;
 
 	if (argc > 4 && strcmp(argv[2], "--interval") == 0) {
@@ -393,6 +409,8 @@ int main(int argc, char **argv)
 	epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll < 0)
 		die("epoll_create1");
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, STDIN_FILENO, &input) < 0)
+		die("epoll_ctl");
 	run(interval / STEP_MS);
 	return 0;
 }

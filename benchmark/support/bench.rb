@@ -82,8 +82,12 @@ module Bench
     return program if File.exist?(program) && File.mtime(program) > File.mtime(source)
 
     FileUtils.mkdir_p(TMP)
-    done = system("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", program, source)
-    done ? program : raise(Lab::Failure, "gcc could not compile #{source}")
+    made = "#{program}.#{Process.pid}" # several processes may compile it at once
+    done = system("gcc", "-std=c11", "-O2", "-Wall", "-Wextra", "-o", made, source)
+    raise Lab::Failure, "gcc could not compile #{source}" unless done
+
+    File.rename(made, program)
+    program
   end
 end
 

@@ -44,6 +44,15 @@ class TestBenchmarkSlowClients < Minitest::Test
     assert_equal 0, @slow.counts[:stuck][:octets]
   end
 
+  def test_clients_without_turns_let_the_program_sleep
+    start("stuck:2:/")
+    switches = -> { File.read("/proc/#{@slow.pid}/status")[/^voluntary_ctxt_switches:\s+(\d+)/, 1] }
+    eventually("a sleep longer than many turns", every: 0) { switches.call == (sleep(0.2) && switches.call) }
+    @accepted.shift.close
+    eventually("the client's return") { @listener.wait_readable(0) }
+    assert_equal 1, @slow.figures[:slow_closed]
+  end
+
   def test_a_socket_subscribes_and_reads
     starting = Thread.new { start("sockets:1:/cable") }
     eventually("a connection") { @listener.wait_readable(0) }
