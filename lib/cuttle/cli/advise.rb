@@ -21,9 +21,9 @@ module Cuttle
       HELD = { "process" => 0, "thread" => 1 }.freeze
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
-        Watches a running server for a minute, and answers how many workers and how many threads its requests need.
-        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and it lists what else it
-        can't see. The server must run on this machine, with --control-url.
+        Watches a running server for a minute, and says how many workers and how many threads its requests need. It
+        makes no load, so it knows less than cuttle tune: it can't judge other engines, and it lists what else it can't
+        see. The server must run on this machine, with --control-url.
       TEXT
 
       def initialize(out:, err:)
