@@ -175,7 +175,7 @@ module Cuttle
         parser.on("--p99 TIME", "response time of 99 of 100 requests at that rate") do |text|
           @limits[:p99] = units.seconds(text, "--p99")
         end
-        parser.on("--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate") do |text|
+        parser.on("--queue-p99 TIME", "how long 99 of 100 requests wait for a thread at that rate") do |text|
           @limits[:queue_p99] = units.seconds(text, "--queue-p99")
         end
       end

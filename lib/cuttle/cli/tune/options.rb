@@ -166,7 +166,7 @@ module Cuttle
             @limits[:rate] = Cuttle::Load::Units.rate(text, "--rate")
           end
           time(parser, :p99, "--p99 TIME", "response time of 99 of 100 requests at that rate")
-          time(parser, :queue_p99, "--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate")
+          time(parser, :queue_p99, "--queue-p99 TIME", "how long 99 of 100 requests wait for a thread at that rate")
         end
 
         def questions_of(parser)
