@@ -32,7 +32,7 @@ module Cuttle
                   "([TLS](docs/tls.md)); may be repeated" },
         { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
           default: 9292, variables: %w[PORT],
-          help: "the TCP port, on 127.0.0.1 in development and test, otherwise on every interface" },
+          help: "TCP port, on 127.0.0.1 in development and test, else on all interfaces" },
         { name: :dev_tls, kind: :on_off, flags: ["--dev-tls"], default: "off",
           help: "serve https with a local certificate, which is made if there is none",
           readme: "serve https with [a local certificate](docs/tls.md#in-development), which is made if there is " \
@@ -93,8 +93,8 @@ module Cuttle
           default: lambda { |settings|
             Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
           },
-          tells: "64, or fewer if memory or a database pool allows no more",
-          help: "maximum number of threads per process with -t auto" },
+          tells: "64, if memory and database pool allow",
+          help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
@@ -112,7 +112,7 @@ module Cuttle
           words: %w[keep_alive enable_keep_alives],
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
-          tells: "on; off if a process serves one connection at a time",
+          tells: "on; off if a process serves one client at a time",
           help: "let connections persist" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
           help: "use the model and the defaults of that server, see below",

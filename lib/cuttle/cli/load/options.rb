@@ -69,7 +69,7 @@ module Cuttle
           keep(parser, :steps, "--steps R,R,…:TIME", "send at each rate for TIME: 100,200,400:10s")
           keep(parser, :ramp, "--ramp R..R:TIME", "raise or lower the rate steadily: 0..1000:60s")
           keep(parser, :trace, "--trace FILE", "send at the times in FILE: seconds, one per line")
-          parser.on("--poisson", "send at random times; --rate, --steps or --ramp is the mean") { @plan[:poisson] = true }
+          parser.on("--poisson", "send at random times; the rate is the mean") { @plan[:poisson] = true }
         end
 
         def length(parser)
