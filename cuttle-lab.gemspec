@@ -2,16 +2,17 @@
 
 require_relative "lib/cuttle/version"
 
-# What measures: the commands load, lab, tune and study. It has no executable of its own: `cuttle` finds them.
+# What measures: the commands load, lab, tune, advise and study. It has no executable of its own: `cuttle` finds them.
 Gem::Specification.new do |spec|
   spec.name = "cuttle-lab"
   spec.version = Cuttle::VERSION
   spec.summary = "Finds the concurrency model for a Ruby web app: load generator, lab, published studies"
   spec.description = <<~TEXT
-    A load generator that corrects for coordinated omission and keeps exact histograms (cuttle load); a lab that serves
-    your app under every engine of Cuttle and under other Ruby servers, by turns, with statistics and a one-page report
-    (cuttle lab); an answer to which engine, how many workers and how many threads your app should have (cuttle tune);
-    and the published experiments on Ruby server concurrency, reproduced (cuttle study).
+    A load generator that measures response times from the intended time of each request and keeps exact histograms
+    (cuttle load); a lab that serves your app under Cuttle's engines and under other Ruby servers, in turn, with
+    statistics and a one-page report (cuttle lab); the engine, the workers and the threads for your app (cuttle tune,
+    and cuttle advise for a running server); and the published experiments on Ruby server concurrency, repeated (cuttle
+    study).
   TEXT
   spec.authors = ["The Cuttle team"]
   spec.license = "MIT"

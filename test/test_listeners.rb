@@ -86,7 +86,7 @@ class TestListeners < Minitest::Test
   def test_a_living_servers_file_is_not
     in_directory do |path|
       open("unix://#{path}") do
-        assert_refused "unix://#{path}", "somebody listens there"
+        assert_refused "unix://#{path}", "another process listens there"
         UNIXSocket.new(path).close
       end
     end
@@ -95,7 +95,7 @@ class TestListeners < Minitest::Test
   def test_a_file_that_is_no_socket_is_left_alone
     in_directory do |path|
       File.write(path, "precious")
-      assert_refused "unix://#{path}", "the file exists and is no socket"
+      assert_refused "unix://#{path}", "the file exists and is not a socket"
       assert_equal "precious", File.read(path)
     end
   end
@@ -180,7 +180,7 @@ class TestListeners < Minitest::Test
         open(abstract) do |listeners|
           assert_equal [abstract], listeners.uris
           UNIXSocket.new(abstract.sub("unix://@", "\0")).close
-          assert_refused abstract, "somebody listens there"
+          assert_refused abstract, "another process listens there"
           assert_empty Dir.children(".")
         end
         open(abstract.sub("//", "")) { |listeners| assert_equal [abstract], listeners.uris } # it is free at once
@@ -228,8 +228,8 @@ class TestListeners < Minitest::Test
       "http://a" => "give tcp://host:port, ssl://host:port or unix:///path",
       "tcp://a:1?umask=0117" => "unknown umask: give backlog, reuse_port, proxy_protocol, low_latency",
       "unix:///a?reuse_port=true" => "unknown reuse_port: give backlog, umask, mode, proxy_protocol",
-      "unix:///a?mode=0888" => "mode: give an octal number, as 0660",
-      "unix:///a?umask" => "umask: give an octal number, as 0117",
+      "unix:///a?mode=0888" => "mode: give an octal number, such as 0660",
+      "unix:///a?umask" => "umask: give an octal number, such as 0117",
       "tcp://a:1?backlog=0" => "backlog: give a number from 1 to 65535",
       "tcp://a:1?proxy_protocol=v1" => "proxy_protocol: give true or false",
       "tcp://a:1?low_latency=yes" => "low_latency: give true or false" }.each do |uri, reason|

@@ -19,8 +19,8 @@ module Cuttle
       Command.new("import", "cuttle/cli/import", :Import, "make a configuration file from Puma's or Unicorn's"),
       Command.new("load", "cuttle/cli/load", :Load, "generate load; report throughput and latency"),
       Command.new("lab", "cuttle/cli/lab", :Lab, "measure which concurrency model is right for an app"),
-      Command.new("tune", "cuttle/cli/tune", :Tune, "answer which engine, how many workers and threads an app needs"),
-      Command.new("advise", "cuttle/cli/advise", :Advise, "answer the same for a running server, without load"),
+      Command.new("tune", "cuttle/cli/tune", :Tune, "find the engine, the workers and the threads for an app"),
+      Command.new("advise", "cuttle/cli/advise", :Advise, "say how many workers and threads a running server needs"),
       Command.new("study", "cuttle/cli/study", :Study, "repeat the published experiments on Ruby servers"),
       Command.new("help", "cuttle/cli/help", :Help, "describe a command"),
       Command.new("version", "cuttle/cli/version", :Version, "print the versions of Cuttle and Ruby")

@@ -170,7 +170,8 @@ module Cuttle
       return if room == wanted
 
       @workers.limit(room)
-      @cluster.report.call("--workers auto: #{room} instead of #{wanted}, as the loaded app takes #{octets >> 20} MB")
+      @cluster.report.call("--workers auto: #{room} instead of #{wanted}, " \
+                           "because the loaded app takes #{octets >> 20} MB")
     end
 
     # Does what the present state requires.

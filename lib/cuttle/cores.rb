@@ -58,7 +58,7 @@ module Cuttle
 
       # The class of core +name+ that secures connections. Raises Error, which says what is missing.
       def tls(name)
-        fetch(name).tls or raise Error, "ssl:// can't be listened on: #{TLS_MISSING.fetch(name)}"
+        fetch(name).tls or raise Error, "can't listen on ssl://: #{TLS_MISSING.fetch(name)}"
       end
 
       private

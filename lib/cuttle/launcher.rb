@@ -203,7 +203,7 @@ module Cuttle
     # +workers+: how many there are.
     def announce(workers)
       warn_of_core
-      report "#{PUMA} is not read: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
+      report "#{PUMA} is not read; convert it: cuttle import #{PUMA} -o config/cuttle.rb" if puma?
       @out.puts "Cuttle #{VERSION} on #{RUBY_ENGINE} #{RUBY_ENGINE_VERSION}"
       facts(workers).compact.each { |name, value| @out.puts "  #{name.ljust(12)} #{value}" }
       @out.puts Listeners::DevCertificate.new.advice if @settings.dev_tls

@@ -132,7 +132,7 @@ module Cuttle
       return if [told, untold].none?(&:positive?)
 
       @report.call("WebSockets that the app had left open: #{told} closed with 1001 (going away)" \
-                   "#{", #{untold} without, as octets were under way" if untold.positive?}")
+                   "#{", #{untold} without a Close frame, because data was under way" if untold.positive?}")
     end
 
     # The supervisor may send a signal while the at_exit blocks of the worker run.

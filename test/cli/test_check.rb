@@ -101,7 +101,7 @@ class TestCheck < Minitest::Test
   def test_serve_tells_that_pumas_file_is_not_read
     FileUtils.mkdir("#{@directory}/config")
     File.write("#{@directory}/config/puma.rb", "raise 'no'")
-    told = "cuttle: config/puma.rb is not read: cuttle import config/puma.rb -o config/cuttle.rb\n"
+    told = "cuttle: config/puma.rb is not read; convert it: cuttle import config/puma.rb -o config/cuttle.rb\n"
     serving_process(chdir: @directory) { |process| assert_equal told, process.err }
     File.write("#{@directory}/config/cuttle.rb", "threads 2")
     serving_process(chdir: @directory) do |process|

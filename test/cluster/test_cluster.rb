@@ -55,7 +55,7 @@ class TestCluster < Minitest::Test
   def test_auto_starts_no_more_workers_than_memory_has_room_for
     small(PID, "-w", "auto", workers: 2) do |process|
       assert_includes process.workers, get(process).body.to_i
-      assert_match(/--workers auto: 2 instead of 4, as the loaded app takes \d+ MB$/, process.err)
+      assert_match(/--workers auto: 2 instead of 4, because the loaded app takes \d+ MB$/, process.err)
     end
     small(PID, "-w", "auto", "--no-preload", workers: 4) do |process| # nobody knows what the app will take
       assert_includes process.workers, get(process).body.to_i

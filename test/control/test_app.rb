@@ -77,7 +77,7 @@ class TestControlApp < Minitest::Test
     controlling do |control|
       paths = %w[/ /stop/ /stats/1 //stats /Stop /nothing /%73tats]
       paths.each { |path| assert_equal 404, status(control, path), path }
-      assert_equal({ "error" => 'nothing is called "%C3%A4%22" here' }, json(control, "/%C3%A4%22"))
+      assert_equal({ "error" => 'no such path: "/%C3%A4%22"' }, json(control, "/%C3%A4%22"))
       assert_empty @process.commands
     end
   end

@@ -41,7 +41,7 @@ class TestControl < Minitest::Test
   def test_where_it_can_not_listen
     controlling do
       error = assert_raises(Cuttle::Error) { Cuttle::Control.new(settings, @process) }
-      assert_equal "can't listen on unix://#{@directory}/c: somebody listens there", error.message
+      assert_equal "can't listen on unix://#{@directory}/c: another process listens there", error.message
     end
     before = File.umask
     assert_raises(Cuttle::Error) { Cuttle::Control.new(settings(control_url: "unix:///no/such"), @process) }

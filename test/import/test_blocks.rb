@@ -47,8 +47,8 @@ class TestImportedBlocks < Minitest::Test
   def test_what_is_no_text_has_to_be_copied_by_hand
     { "x = Object.new\nbefore_fork { x.y }" => "x is an object; copy it by hand",
       "X = Object.new\nbefore_fork { X.y }" => "X is an object; copy it by hand",
-      "before_fork(&:object_id)" => "it is no block of this file; copy it by hand",
-      "before_fork(&-> { 1 })" => "it is no block of this file; copy it by hand",
+      "before_fork(&:object_id)" => "its block is not in this file; copy it by hand",
+      "before_fork(&-> { 1 })" => "its block is not in this file; copy it by hand",
       "before_fork { PumaWorkerKiller.start }" =>
         "its block uses PumaWorkerKiller, which Cuttle does not have; copy what you need by hand",
       "on_worker_boot(:a) { |_, data| data }" => "hooks don't pass data on; copy it by hand" }.each do |text, reason|

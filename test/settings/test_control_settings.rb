@@ -50,7 +50,7 @@ class TestControlSettings < Minitest::Test
       assert_equal expected, settings(state_permission: given).state_permission
     end
     ["8", "rw", "01777", 0o1777, -1, ""].each do |given|
-      assert_match(/give octal permissions, as 0640/, complaint(state_permission: given))
+      assert_match(/give octal permissions, such as 0640/, complaint(state_permission: given))
     end
   end
 

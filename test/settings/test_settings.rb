@@ -139,7 +139,8 @@ class TestSettings < Minitest::Test
     end
     %w[proxy.example 10.0.0 10.0.0.0/33 [::1] fe80::1%eth0 010.0.0.1 none,::1].each do |said|
       error = assert_raises(Cuttle::UsageError) { build({}, trust: ["::1", said]) }
-      assert_equal "--trust ::1 #{said}: give an IP address, a network as 10.0.0.0/8, unix or private", error.message
+      assert_equal "--trust ::1 #{said}: give an IP address, a network such as 10.0.0.0/8, unix or private",
+                   error.message
     end
     error = assert_raises(Cuttle::UsageError) { build({}, trust: "10.1.2.3/8") }
     assert_equal "--trust 10.1.2.3/8: the network is 10.0.0.0/8", error.message
@@ -319,10 +320,10 @@ class TestSettings < Minitest::Test
     { write_timeout: Float::INFINITY } => "--write-timeout Infinity: give seconds, or none",
     { header_timeout: Float::NAN } => "--header-timeout NaN: give seconds, or none",
     { write_timeout: "-1" } => "--write-timeout -1: give seconds, or none",
-    { max_body: "1T" } => "--max-body 1T: give octets, as 512, 64K, 16M or 1G, or none",
-    { max_spool: "-1" } => "--max-spool -1: give octets, as 512, 64K, 16M or 1G, or none",
-    { write_ahead: "1.5M" } => "--write-ahead 1.5M: give octets, as 512, 64K, 16M or 1G, or none",
-    { min_rate: "fast" } => "--min-rate fast: give octets, as 512, 64K, 16M or 1G, or none",
+    { max_body: "1T" } => "--max-body 1T: give octets, such as 512, 64K, 16M or 1G, or none",
+    { max_spool: "-1" } => "--max-spool -1: give octets, such as 512, 64K, 16M or 1G, or none",
+    { write_ahead: "1.5M" } => "--write-ahead 1.5M: give octets, such as 512, 64K, 16M or 1G, or none",
+    { min_rate: "fast" } => "--min-rate fast: give octets, such as 512, 64K, 16M or 1G, or none",
     { max_body: "8589934592G" } => "--max-body 8589934592G: give at most 9223372036854775807 octets, or none",
     { max_connections: "all" } => "--max-connections all: give a number of connections up to 1000000000, or none",
     { max_requests: 1_000_000_001 } =>

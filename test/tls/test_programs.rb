@@ -156,7 +156,7 @@ class TestTlsPrograms < TlsCase
     out, status = Open3.capture2e(RbConfig.ruby, "-I#{Serving::ROOT}/lib", "-e", script, "serve", APP, "-b",
                                   TlsFiles.uri, chdir: Serving::ROOT)
     assert_equal 1, status.exitstatus, out
-    assert_match(/\Acuttle: ssl:.*built without OpenSSL; install its headers \(libssl-dev.*\n\z/, out)
+    assert_match(/\Acuttle: can't listen on ssl:.*built without OpenSSL; install its headers \(libssl-dev.*\n\z/, out)
   end
 
   def test_dev_tls

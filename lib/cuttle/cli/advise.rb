@@ -21,9 +21,9 @@ module Cuttle
       HELD = { "process" => 0, "thread" => 1 }.freeze
       BANNER = <<~TEXT.chomp
         Usage: cuttle advise [OPTION …]
-        Watches a running server for a minute, and answers how many workers and how many threads its requests need.
-        It makes no load, so it knows less than cuttle tune: it can't judge other engines, and it lists what else it
-        can't see. The server must run on this machine, with --control-url.
+        Watches a running server for a minute, and says how many workers and how many threads its requests need. It
+        makes no load, so it knows less than cuttle tune: it can't judge other engines, and it lists what else it can't
+        see. The server must run on this machine, with --control-url.
       TEXT
 
       def initialize(out:, err:)
@@ -175,7 +175,7 @@ module Cuttle
         parser.on("--p99 TIME", "response time of 99 of 100 requests at that rate") do |text|
           @limits[:p99] = units.seconds(text, "--p99")
         end
-        parser.on("--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate") do |text|
+        parser.on("--queue-p99 TIME", "how long 99 of 100 requests wait for a thread at that rate") do |text|
           @limits[:queue_p99] = units.seconds(text, "--queue-p99")
         end
       end

@@ -14,7 +14,7 @@ module Cuttle
           return if strangers.empty?
 
           one = strangers.first
-          raise Error, "refork: worker #{Process.pid} can't become the mould, for the app has a thread there: " \
+          raise Error, "refork: worker #{Process.pid} can't become the mould, because the app has a thread there: " \
                        "#{one.name || one.inspect[/ (\S+:\d+)/, 1] || one.inspect}; end it in before_refork"
         end
 

@@ -54,7 +54,7 @@ module Cuttle
         elsif name == "gc" || COMMANDS.include?(name)
           acting(env) { answer(200, name == "gc" ? collect : command(name)) }
         else
-          answer(404, error: "nothing is called #{name[0, 100].inspect} here")
+          answer(404, error: "no such path: #{"/#{name}"[0, 100].inspect}")
         end
       end
 

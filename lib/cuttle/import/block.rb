@@ -46,7 +46,7 @@ module Cuttle
 
       def find
         path, line = @block.source_location
-        raise NoEqual, "it is no block of this file; #{BY_HAND}" if @block.lambda? || !@files.key?(path)
+        raise NoEqual, "its block is not in this file; #{BY_HAND}" if @block.lambda? || !@files.key?(path)
 
         tokens = Ripper.lex(@files.fetch(path)).drop_while { |(row, _), *| row < line }
         tokens = tokens.drop(tokens.index { |(row, _), kind, text| [row, kind, text] == [line, :on_ident, @word] }.to_i)

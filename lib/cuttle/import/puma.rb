@@ -14,7 +14,7 @@ module Cuttle
       NO_SIGNAL = "no signal makes a worker the process that workers are forked from; refork_after does it by itself"
       NO_AFTER = "the worker that workers are forked from does not serve again; before_worker_boot runs in each new one"
 
-      # Word => why it has no equal, or a Proc of its arguments that returns lines of ours: [[word, argument, …], …].
+      # Word => why it has no equivalent, or a Proc of its arguments that returns our lines: [[word, argument, …], …].
       WORDS = {
         "queue_requests" => "the event loop always reads whole requests before a thread gets them; leave it out",
         "early_hints" => "rack.early_hints is always there; leave it out",
@@ -53,7 +53,7 @@ module Cuttle
         "shutdown_debug" => "--app-timeout says where a request is stuck; PWR prints the backtraces of all threads",
         "max_io_threads" => "threads that wait leave the processor to others by themselves; leave it out",
         "plugin" => lambda { |name|
-          raise NoEqual, PLUGINS.fetch(name.to_s, "is made for Puma, and has no equal") unless plugin?(name)
+          raise NoEqual, PLUGINS.fetch(name.to_s, "is made for Puma, and has no equivalent") unless plugin?(name)
 
           [["plugin", name.to_sym]]
         },
@@ -63,7 +63,7 @@ module Cuttle
         "restart_command" => "a hot restart executes the command line that started the server; leave it out",
         "extra_runtime_dependencies" => "the supervisor loads no gems but Cuttle's and those of the configuration " \
                                         "file; leave it out",
-        "worker_check_interval" => "workers give a sign of life every 5 s or oftener; worker_timeout says how long " \
+        "worker_check_interval" => "workers give a sign of life at least every 5 s; worker_timeout says how long " \
                                    "they may be silent; leave it out",
         "worker_culling_strategy" => "TTOU takes the worker that was added last; leave it out",
         "custom_logger" => "messages go to standard output and standard error; stdout_redirect writes them to files",

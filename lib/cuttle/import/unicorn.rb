@@ -16,7 +16,7 @@ module Cuttle
         "preload_app" => ->(on) { [["preload_app", on]] },
         "stderr_path" => ->(path) { [["redirect_stderr", path], ["redirect_append", true]] },
         "stdout_path" => ->(path) { [["redirect_stdout", path], ["redirect_append", true]] },
-        "logger" => "has no equal; messages go to standard error",
+        "logger" => "has no equivalent; messages go to standard error",
         "user" => "let systemd or another supervisor choose the user",
         "check_client_connection" => "a request whose client has gone never runs; leave it out",
         "client_body_buffer_size" => "large bodies go to an unnamed file by themselves; leave it out",

@@ -25,7 +25,7 @@ module Cuttle
       def identity = nil
       def path = "\0#{@given.delete_prefix("@")}"
       def claim = bind
-      def taken = "somebody listens there"
+      def taken = "another process listens there"
     end
   end
 end

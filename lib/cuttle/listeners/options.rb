@@ -32,8 +32,8 @@ module Cuttle
       # Name => what its value may be; the range of a number, :octal, nil for a switch, the words, or :text for any.
       KINDS = {
         "backlog" => ["a number from 1 to 65535", 1..65_535],
-        "umask" => ["an octal number, as 0117", :octal],
-        "mode" => ["an octal number, as 0660", :octal],
+        "umask" => ["an octal number, such as 0117", :octal],
+        "mode" => ["an octal number, such as 0660", :octal],
         "reuse_port" => ["true or false", nil],
         "proxy_protocol" => ["true or false", nil],
         "low_latency" => ["true or false", nil],

@@ -128,7 +128,7 @@ module Cuttle
       end
 
       def taken
-        File.socket?(path) ? "somebody listens there" : "the file exists and is no socket"
+        File.socket?(path) ? "another process listens there" : "the file exists and is not a socket"
       end
     end
   end

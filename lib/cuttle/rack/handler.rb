@@ -6,7 +6,7 @@ require "tmpdir"
 module Cuttle
   module Rack
     # The handler of `rackup -s cuttle` and `rails server -u cuttle`. Its options are rackup's (Host, Port, environment)
-    # and ours in rackup's spelling: -O Engine=fibers -O Threads=1:5 -O Workers=2 -O KeepAlive=off. Environment
+    # and ours in rackup's spelling: -O Engine=threads -O Threads=1:5 -O Workers=2 -O KeepAlive=off. Environment
     # variables apply as on our own command line.
     module Handler
       # Settings for which rackup has its own options.

@@ -97,7 +97,7 @@ module Cuttle
       # Octets: 512, 64K, 16M, 1G (by 1024).
       def size(value)
         number, unit = value.to_s.match(/\A(\d+)([KMG]?)\z/i)&.captures
-        raise ArgumentError, "give octets, as 512, 64K, 16M or 1G" unless number
+        raise ArgumentError, "give octets, such as 512, 64K, 16M or 1G" unless number
 
         octets = number.to_i << UNITS.fetch(unit.upcase)
         raise ArgumentError, "give at most #{MOST_OCTETS} octets" if octets > MOST_OCTETS
@@ -135,7 +135,7 @@ module Cuttle
       # An Integer (0640), or its octal digits => four octal digits.
       def permission(value)
         digits = value.is_a?(Integer) ? value.to_s(8) : value.to_s
-        raise ArgumentError, "give octal permissions, as 0640" unless digits.match?(/\A0?[0-7]{1,3}\z/)
+        raise ArgumentError, "give octal permissions, such as 0640" unless digits.match?(/\A0?[0-7]{1,3}\z/)
 
         format("%04o", digits.to_i(8)).freeze
       end
@@ -195,7 +195,7 @@ module Cuttle
         network = IPAddr.new(word)
         return -word if network == IPAddr.new(word[%r{[^/]+}])
       rescue ArgumentError
-        raise ArgumentError, "give an IP address, a network as 10.0.0.0/8, unix or private"
+        raise ArgumentError, "give an IP address, a network such as 10.0.0.0/8, unix or private"
       else
         raise ArgumentError, "the network is #{network}/#{network.prefix}"
       end

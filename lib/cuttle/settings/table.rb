@@ -32,7 +32,7 @@ module Cuttle
                   "([TLS](docs/tls.md)); may be repeated" },
         { name: :port, kind: [:whole, 0..65_535, "a port from 0 to 65535"], flags: ["-p", "--port PORT"],
           default: 9292, variables: %w[PORT],
-          help: "on 127.0.0.1 in development and test, else on every interface" },
+          help: "TCP port, on 127.0.0.1 in development and test, else on all interfaces" },
         { name: :dev_tls, kind: :on_off, flags: ["--dev-tls"], default: "off",
           help: "serve https with a local certificate, which is made if there is none",
           readme: "serve https with [a local certificate](docs/tls.md#in-development), which is made if there is " \
@@ -74,8 +74,8 @@ module Cuttle
           # Ruby code of one ractor never runs on two threads at once; one more for native threads.
           default: ->(settings) { settings.ractors + 1 }, tells: "2; with --ractors N: N + 1",
           variables: %w[MALLOC_ARENA_MAX],
-          help: "the maximum of arenas in glibc's malloc",
-          readme: "the maximum of arenas in glibc's malloc; with few arenas, memory grows less; see " \
+          help: "the maximum number of arenas in glibc's malloc",
+          readme: "the maximum number of arenas in glibc's malloc; with few arenas, memory grows less; see " \
                   "[memory](docs/memory.md#the-allocator)" },
         { name: :prune_bundler, kind: :on_off, flags: ["--prune-bundler"], default: "off",
           help: "load the bundle again at a phased restart (USR1)",
@@ -93,8 +93,8 @@ module Cuttle
           default: lambda { |settings|
             Memory.threads(settings.workers, Engines::Auto::MOST) if settings.threads.is_a?(Engines::Auto)
           },
-          tells: "64; less by memory or database pool",
-          help: "most threads per process with -t auto" },
+          tells: "64, if memory and database pool allow",
+          help: "thread limit per process with -t auto" },
         { name: :ractors, kind: [:whole, 1..1024, "a number of ractors from 1 to 1024"], flags: ["--ractors N"],
           default: ->(settings) { settings.traits.ractors? ? Cluster::Cpus.count : 1 }, engine: true,
           tells: "one for each usable CPU", help: "number of ractors (engine ractors)" },
@@ -112,7 +112,7 @@ module Cuttle
           words: %w[keep_alive enable_keep_alives],
           # A process that serves one connection at a time serves no other client while it keeps one open.
           default: ->(settings) { settings.traits.evented? || settings.traits.pooled? },
-          tells: "on; off if a process serves one at a time",
+          tells: "on; off if a process serves one client at a time",
           help: "let connections persist" },
         { name: :like, kind: [:name, "server", -> { LIKES.keys }], flags: ["--like SERVER"],
           help: "use the model and the defaults of that server, see below",
@@ -145,7 +145,7 @@ module Cuttle
           follows: :request_timeout,
           help: "seconds for a whole body to arrive" },
         { name: :request_timeout, kind: %i[optional seconds], flags: ["--request-timeout S"],
-          help: "the default of the two timeouts above" },
+          help: "the value of the two timeouts above, where they are not given" },
         { name: :min_rate, kind: %i[optional size], flags: ["--min-rate N"], default: 500, source: true,
           help: "minimum octets per second of a client, after 10 s of grace",
           readme: "minimum octets per second, for a body received or a streamed response sent, after 10 s" },
@@ -153,7 +153,7 @@ module Cuttle
           words: %w[idle_timeout persistent_timeout],
           help: "seconds for the next request on a connection" },
         { name: :write_timeout, kind: %i[optional seconds], flags: ["--write-timeout S"], default: 30, source: true,
-          help: "seconds that a client may stop reading a response" },
+          help: "seconds for which a client may read nothing of a response" },
         # A grace longer than the shutdown would end every stop with status 1.
         { name: :drain_grace, kind: %i[optional seconds], flags: ["--drain-grace S"], source: true,
           default: ->(settings) { [5, settings.shutdown_timeout / 2.0].min if settings.shutdown_timeout.positive? },

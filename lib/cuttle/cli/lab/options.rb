@@ -14,7 +14,8 @@ module Cuttle
                  cuttle lab report DIR
                  cuttle lab compare DIR DIR
           Measures which concurrency model is right for an app. By default it runs the built-in work app under every
-          engine, alone and with 2 workers, in about two minutes. Separate lists by commas. Write times as 10s or 2m.
+          engine but ractors, alone and with 2 workers, in about two minutes. Separate the items of lists with commas.
+          Write times as 10s or 2m.
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or written, 2 wrong usage, 130 interrupted."
         SIZES = %w[cpu_ms iowait_ms response_chars].freeze

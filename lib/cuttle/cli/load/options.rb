@@ -69,7 +69,7 @@ module Cuttle
           keep(parser, :steps, "--steps R,R,…:TIME", "send at each rate for TIME: 100,200,400:10s")
           keep(parser, :ramp, "--ramp R..R:TIME", "raise or lower the rate steadily: 0..1000:60s")
           keep(parser, :trace, "--trace FILE", "send at the times in FILE: seconds, one per line")
-          parser.on("--poisson", "send at random times; --rate, --steps or --ramp: the mean") { @plan[:poisson] = true }
+          parser.on("--poisson", "send at random times; the rate is the mean") { @plan[:poisson] = true }
         end
 
         def length(parser)
@@ -100,7 +100,7 @@ module Cuttle
         end
 
         def sessions(parser)
-          parser.on("--cookies", "keep cookies, for each connection its own") { @plan[:cookies] = true }
+          parser.on("--cookies", "keep cookies, separately for each connection") { @plan[:cookies] = true }
           count(parser, :follow, "--follow N", "follow up to N redirects to the same server (0)")
           parser.on("--in-order", "send a mix in its order, on each connection") { @plan[:in_order] = true }
         end

@@ -14,7 +14,7 @@ module Cuttle
                  cuttle tune check [APP.ru] [--worse 10%] [OPTION …]
                  cuttle tune show DIR [--json] [--write]
                  cuttle tune --resume DIR [--budget TIME]
-          Answers which engine, how many workers and how many threads an app should have. It profiles the app, forecasts
+          Finds the engine, the number of workers and the number of threads for an app. It profiles the app, forecasts
           every setting, verifies the best ones beside what you have, and says what they cost. Write times as 10s or 2m.
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or no setting keeps the limits, 2 wrong usage,\n" \
@@ -166,7 +166,7 @@ module Cuttle
             @limits[:rate] = Cuttle::Load::Units.rate(text, "--rate")
           end
           time(parser, :p99, "--p99 TIME", "response time of 99 of 100 requests at that rate")
-          time(parser, :queue_p99, "--queue-p99 TIME", "wait for a thread of 99 of 100 requests at that rate")
+          time(parser, :queue_p99, "--queue-p99 TIME", "how long 99 of 100 requests wait for a thread at that rate")
         end
 
         def questions_of(parser)

@@ -34,7 +34,7 @@ module Cuttle
 
         # The file that --write changes. Raises UsageError.
         def writable
-          raise UsageError, "--write: this app is one of ours, and has no configuration file" unless configuration
+          raise UsageError, "--write: an app of the lab's own has no configuration file" unless configuration
           return configuration unless configuration == File.join(@directory, PUMAS)
 
           raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}"

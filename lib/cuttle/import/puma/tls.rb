@@ -8,14 +8,14 @@ module Cuttle
         SAME = %w[cert key ca verify_mode ssl_cipher_filter ssl_ciphersuites no_tlsv1 no_tlsv1_1 backlog
                   low_latency].freeze
 
-        # Option => why it has no equal.
+        # Option => why it has no equivalent.
         OTHERS = {
           "cert_pem" => "write the certificate to a file and name it with cert",
           "key_pem" => "write the key to a file and name it with key",
           "key_password_command" => "write the key without a password to a file that only the server's user may read",
           "key_password" => "write the key without a password to a file that only the server's user may read",
           "reuse" => "sessions are always resumed; leave it out",
-          "verification_flags" => "has no equal; leave it out",
+          "verification_flags" => "has no equivalent; leave it out",
           "keystore" => "is for JRuby; take cert and key", "keystore-pass" => "is for JRuby; take cert and key"
         }.freeze
 
@@ -44,7 +44,7 @@ module Cuttle
           def check(name)
             return if SAME.include?(name)
 
-            raise NoEqual, "#{name}: #{OTHERS.fetch(name, "has no equal; leave it out")}"
+            raise NoEqual, "#{name}: #{OTHERS.fetch(name, "has no equivalent; leave it out")}"
           end
 
           def encode(value)

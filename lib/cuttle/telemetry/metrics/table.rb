@@ -48,7 +48,7 @@ module Cuttle
 
         def memory
           Metric.new(name: "cuttle_memory_bytes", type: :gauge, unit: "bytes", labels: %i[process worker],
-                     help: "Proportional set size: what processes share counts in part in each. Linux only",
+                     help: "Proportional set size: a page that n processes share counts for 1/n in each. Linux only",
                      read: lambda { |measures|
                        found = measures[:owners].transform_values { |pids| measures[:memory].values_at(*pids).compact }
                        found.reject { |_, octets| octets.empty? }.transform_values(&:sum).to_a
@@ -77,7 +77,7 @@ module Cuttle
 
         Rows.workers(:gauge, :known, "cuttle_workers", "Workers, also those that start or stop"),
         Rows.workers(:gauge, :ready, "cuttle_workers_ready", "Workers that accept connections"),
-        Rows.workers(:gauge, :old, "cuttle_workers_old", "Workers that stop, or have the code of before a restart"),
+        Rows.workers(:gauge, :old, "cuttle_workers_old", "Workers that stop, or have the code from before a restart"),
         Rows.workers(:counter, :started, "cuttle_workers_started_total", "Workers that were started"),
         Rows.workers(:counter, :died, "cuttle_workers_died_total", "Workers that ended unexpectedly"),
 
@@ -90,14 +90,14 @@ module Cuttle
         Rows.total(:stuck, "cuttle_requests_stuck_total", "Requests that exceeded --app-timeout"),
         Rows.total(:accepted, "cuttle_connections_accepted_total", "Connections"),
         Rows.total(:unproxied, "cuttle_connections_unproxied_total",
-                   "Connections of trusted proxies that were closed for want of a PROXY header"),
+                   "Connections of trusted proxies that were closed because they lacked a PROXY header"),
 
         Rows.figure(:connections, "cuttle_connections", "Open connections"),
         Rows.figure(:hijacked, "cuttle_connections_hijacked",
                     "Connections that the app has taken over, as WebSockets are, and not closed"),
         Rows.figure(:backlog, "cuttle_backlog", "Complete requests that wait for a thread"),
         Rows.figure(:running, "cuttle_threads", "Threads that run the app"),
-        Rows.figure(:max_threads, "cuttle_threads_max", "As many threads there may be; absent without a limit"),
+        Rows.figure(:max_threads, "cuttle_threads_max", "The most threads that there may be; absent without a limit"),
         Rows.each(:gauge, "cuttle_threads_auto", "1 if the server chooses the number of threads (-t auto), otherwise 0",
                   merge: :max.to_proc) { |process| process[:stats][:auto_threads] },
         Rows.figure(:busy_threads, "cuttle_threads_busy", "Requests in the app"),
@@ -112,7 +112,7 @@ module Cuttle
                   unit: "seconds", merge: :max.to_proc) { |process| process[:index] && process[:started_at]&.to_f },
         Rows.memory,
 
-        Rows.phase(:total, "cuttle_request_duration_seconds", "A request from its first byte to the response's last"),
+        Rows.phase(:total, "cuttle_request_duration_seconds", "A request from its first octet to the response's last"),
         Rows.phase(:accept, "cuttle_request_accept_seconds", "How long a connection's first request waited for accept"),
         Rows.phase(:read, "cuttle_request_read_seconds", "How long requests took to arrive"),
         Rows.phase(:queue, "cuttle_request_queue_seconds", "How long complete requests waited for a thread"),
