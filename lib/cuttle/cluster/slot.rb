@@ -140,7 +140,7 @@ module Cuttle
       end
 
       def to_s
-        "worker #{index || "of before"} (pid #{pid})"
+        "#{index ? "worker #{index}" : "elder"} (pid #{pid})"
       end
 
       private
