@@ -1,8 +1,8 @@
 # frozen_string_literal: true
 
 # The smallest app there is to serve: run it with `cuttle serve examples/hello.ru`.
-# The headers are a new Hash for every request because Rack lets whoever is in front of an app add to them. A module can
-# be shared by ractors, and a block can't.
+# The headers are a new Hash for every request because Rack allows middleware to add to them. Ractors can share a
+# module, but not a block.
 module Hello
   BODY = ["Hello, world!\n"].freeze
 

@@ -6,7 +6,7 @@ module Bench
 
     # A figure that the tune gave for a setting, and what the grid found. kind: :rate or :p95 (predicted from the
     # profile alone), :predicted or :measured (printed in the answer). told, found: Estimates.
-    Cell = Struct.new(:setting, :kind, :figure, :told, :found) do
+    Figure = Struct.new(:setting, :kind, :name, :told, :found) do
       # |log(found / told)|
       def miss
         log(found.value, told.value).abs
@@ -52,7 +52,7 @@ module Bench
 
       # The report: lines.
       def to_s
-        [*predicted.map { |cell| line(cell) }, "", best, effort, *Summary.accuracy(cells)].compact.join("\n")
+        [*predicted.map { |figure| line(figure) }, "", best, effort, *Summary.accuracy(figures)].compact.join("\n")
       end
 
       # The choice's capacity / that of the best setting; nil if the grid did not measure the choice.
@@ -65,8 +65,8 @@ module Bench
         @seconds && (@seconds / grid_seconds)
       end
 
-      # All Cells.
-      def cells
+      # All Figures.
+      def figures
         predicted + printed
       end
 
@@ -89,9 +89,9 @@ module Bench
             closed = model.forecast(setting, Tuner::Demand.closed(@verified.connections), cores: @advice.here)
             open = model.forecast(setting, Tuner::Demand.open(@verified.rate), cores: @advice.here)
             rate = margin.around(:capacity, Tuner::Forecast.new(**closed.to_h, capacity: closed.rate))
-            [Cell.new(setting, :rate, :rate, rate, found.capacity),
-             Cell.new(setting, :p95, :p95, margin.around(:p95, open), found.p95)]
-          end.select { |cell| comparable?(cell) }
+            [Figure.new(setting, :rate, :rate, rate, found.capacity),
+             Figure.new(setting, :p95, :p95, margin.around(:p95, open), found.p95)]
+          end.select { |figure| comparable?(figure) }
         end
       end
 
@@ -101,17 +101,17 @@ module Bench
         outcomes.select { |each| each.demand.rate == @verified.rate }.flat_map do |outcome|
           found = @verified.measurements[outcome.setting] or next []
           kind = outcome.measured ? :measured : :predicted
-          %i[capacity p50 p95 p99].map { |name| Cell.new(outcome.setting, kind, name, outcome[name], found[name]) }
-        end.select { |cell| comparable?(cell) }
+          %i[capacity p50 p95 p99].map { |name| Figure.new(outcome.setting, kind, name, outcome[name], found[name]) }
+        end.select { |figure| comparable?(figure) }
       end
 
-      def comparable?(cell)
-        cell.told&.interval? && cell.told.value.finite? && !cell.found.nil?
+      def comparable?(figure)
+        figure.told&.interval? && figure.told.value.finite? && !figure.found.nil?
       end
 
-      def line(cell)
-        format("%-20s %-5s predicted %9.4f, measured %9.4f, ratio %.3f", cell.setting.name, cell.figure,
-               cell.told.value, cell.found.value, cell.found.value / cell.told.value)
+      def line(figure)
+        format("%-20s %-5s predicted %9.4f, measured %9.4f, ratio %.3f", figure.setting.name, figure.name,
+               figure.told.value, figure.found.value, figure.found.value / figure.told.value)
       end
 
       def best
@@ -138,10 +138,10 @@ module Bench
     class Summary
       TITLES = { rate: "rate", p95: "p95", predicted: "answer, predicted", measured: "answer, measured" }.freeze
 
-      # Lines on how right the Cells are.
-      def self.accuracy(cells)
+      # Lines on how right the Figures are.
+      def self.accuracy(figures)
         TITLES.filter_map do |kind, title|
-          group = cells.select { |cell| cell.kind == kind }
+          group = figures.select { |figure| figure.kind == kind }
           "#{title}: #{[count(group), misses(kind, group), held(group)].compact.join("; ")}" if group.any?
         end
       end
@@ -175,7 +175,7 @@ module Bench
 
         ["", "== #{@findings.length} apps", *worst(:share, :choice, "choice: at least", "of the best", :min_by),
          *worst(:cost, :cost, "cost: at most", "of the grid's", :max_by),
-         *Summary.accuracy(@findings.values.flat_map(&:cells))].join("\n")
+         *Summary.accuracy(@findings.values.flat_map(&:figures))].join("\n")
       end
 
       private

@@ -70,6 +70,7 @@ module Packages
     header("sqlite3.h", "libsqlite3-dev", "the example forum's database"),
     header("postgresql/libpq-fe.h", "libpq-dev", "apps on PostgreSQL"),
     Package.new("postgresql", "apps on PostgreSQL", -> { Dir["/usr/lib/postgresql/*/bin/initdb"].any? }),
+    program("node", "nodejs", "the album app"),
     header("yaml.h", "libyaml-dev", "gems that read YAML"),
     program("curl", "curl", "tests with real clients"),
     program("wrk", "wrk", "tests with real clients"),

@@ -157,7 +157,7 @@ static bool is_encoded(struct cuttle_framing *framing, const struct iovec *parts
 	return framing->encoding_complete;
 }
 
-/* What the client does not take yet is measured, and sent by whoever polls. Under the lock. */
+/* Leaves the octets that the client does not take yet to the loop, which measures and sends them. Under the lock. */
 static void leave_to_loop(struct cuttle_held *held)
 {
 	struct cuttle_connection *connection = held->live->connection;

@@ -41,7 +41,7 @@ struct cuttle_place {
 struct cuttle_places {
 	_Atomic uint32_t used;          /* one more than the highest place ever taken */
 	_Atomic uint64_t watched_until; /* as cuttle_now(): until then somebody looks at the workers' figures */
-	atomic_bool ending;             /* everybody who has a place is about to stop */
+	atomic_bool ending;             /* all workers are about to stop */
 	atomic_bool apart; /* workers don't relay, because the supervisor no longer clears dead workers' places */
 	struct cuttle_place at[];
 };
@@ -90,7 +90,7 @@ void cuttle_scoreboard_watch(struct cuttle_scoreboard *scoreboard, uint64_t unti
 /* Whether somebody looks at them. */
 bool cuttle_scoreboard_watched(const struct cuttle_scoreboard *scoreboard, uint64_t now);
 
-/* Says that everybody who has a place is about to stop. Async-signal-safe. */
+/* Says that all workers are about to stop. Async-signal-safe. */
 void cuttle_scoreboard_announce_stop(struct cuttle_scoreboard *scoreboard);
 
 /* Whether another worker is free and has fewer connections than the one with this place. */

@@ -27,6 +27,7 @@ module Cuttle
       autoload :Proofs, "cuttle/lab/servers/proof"
       autoload :Server, "cuttle/lab/servers/server"
       autoload :Setup, "cuttle/lab/servers/setup"
+      autoload :Silence, "cuttle/lab/servers/silence"
     end
 
     # The apps that servers serve. WorkApp has a short name because it loads without the rest of the lab.

@@ -103,7 +103,7 @@ module Cuttle
       @places[name]
     end
 
-    # Whether "auto" was said: then the value is what the settings alone can tell.
+    # Whether the setting is "auto". Its value is then what the settings made of it.
     def auto?(name)
       @autos.include?(name)
     end

@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# What the Scrawls engines were measured with: files of 1,078 and of 1,844 octets, read anew for each request, and an
+# What the Scrawls engines were measured with: files of 1,078 and of 1,844 octets, read again for each request, and an
 # app that waits and answers 16 characters (/?iowait_ms=1000&response_chars=16).
 
 require_relative "../../lib/cuttle/lab/apps/work_app"

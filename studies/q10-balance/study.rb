@@ -17,7 +17,7 @@ engines = {
 
 engines.each do |name, server|
   [false, true].each do |keep_alive|
-    next if name == "single" && keep_alive # whoever has none of its four connections would wait for ever
+    next if name == "single" && keep_alive # a client without one of its four connections would wait for ever
 
     trial "q10", server: name, connections: keep_alive ? "kept" : "closed" do
       serve(**server, workers: 4, keep_alive: keep_alive)

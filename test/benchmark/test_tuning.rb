@@ -45,9 +45,9 @@ class TestBenchmarkTuning < Minitest::Test
     Tuner::Demand.open(RATE)
   end
 
-  def cell(value, low, high, found, found_low = found, found_high = found)
-    Bench::Tuning::Cell.new(CHOICE, :predicted, :capacity, Estimate.new(value, low, high, nil),
-                            Estimate.new(found, found_low, found_high, 5))
+  def figure(value, low, high, found, found_low = found, found_high = found)
+    Bench::Tuning::Figure.new(CHOICE, :predicted, :capacity, Estimate.new(value, low, high, nil),
+                              Estimate.new(found, found_low, found_high, 5))
   end
 
   def test_the_choice_is_compared_with_the_best_of_the_grid
@@ -73,7 +73,7 @@ class TestBenchmarkTuning < Minitest::Test
 
   def test_predictions_are_those_of_the_profile_alone
     found = findings({ CHOICE => [44.0, 320.0], OTHER => [50.0, 133.3] })
-    rate, p95 = found.cells.select { |cell| cell.setting == CHOICE && %i[rate p95].include?(cell.kind) }
+    rate, p95 = found.figures.select { |figure| figure.setting == CHOICE && %i[rate p95].include?(figure.kind) }
     assert_empty @corrections
     assert_equal 40.0, rate.told.value
     assert_in_delta 44, rate.found.value, 0.5
@@ -102,13 +102,13 @@ class TestBenchmarkTuning < Minitest::Test
   end
 
   def test_an_interval_holds_as_far_as_the_grid_can_show
-    assert_predicate cell(100.0, 95.0, 105.0, 104.0), :held?
-    refute_predicate cell(100.0, 95.0, 105.0, 106.0), :held?
-    refute_predicate cell(100.0, 95.0, 105.0, 94.0), :held?
-    wide = cell(100.0, 95.0, 105.0, 106.0, 101.0, 111.0)
+    assert_predicate figure(100.0, 95.0, 105.0, 104.0), :held?
+    refute_predicate figure(100.0, 95.0, 105.0, 106.0), :held?
+    refute_predicate figure(100.0, 95.0, 105.0, 94.0), :held?
+    wide = figure(100.0, 95.0, 105.0, 106.0, 101.0, 111.0)
     assert_predicate wide, :held?
     refute_predicate wide, :within?
-    refute_predicate cell(100.0, 95.0, 105.0, 108.0, 103.0, 113.0), :held?, "both ends meet, but that is no chance"
+    refute_predicate figure(100.0, 95.0, 105.0, 108.0, 103.0, 113.0), :held?, "both ends meet, but that is no chance"
     assert_in_delta Math.log(1.06), wide.miss
   end
 

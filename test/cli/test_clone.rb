@@ -46,6 +46,16 @@ class TestClone < Minitest::Test
     assert_predicate Packages.header("no/such.h", "none", "nothing"), :missing?
   end
 
+  # Otherwise tests of apps would skip everywhere.
+  def test_the_services_that_apps_need_are_installed
+    services = Cuttle::Lab::Apps::Services
+    missing = [services::Postgres.stub(:programs, nil) { services::Postgres.unavailable },
+               services::Renderer.stub(:node, nil) { services::Renderer.unavailable }]
+    packages = missing.map { |line| line[/Debian: (\S+)\)/, 1] }
+    assert_equal %w[postgresql nodejs], packages
+    assert_empty packages - Packages::TEST.map(&:package)
+  end
+
   # A clone without gems: nothing is installed, and each program names what is missing.
   def test_without_installing_what_is_missing_is_named
     Dir.mktmpdir("cuttle-clone") do |directory|

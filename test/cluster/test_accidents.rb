@@ -304,7 +304,7 @@ class TestAccidents < Minitest::Test
 
   private
 
-  # Workers of before a hot restart may have ended by themselves meanwhile.
+  # Workers from before a hot restart may have ended by themselves meanwhile.
   def kill_workers(process)
     dead = process.workers
     dead.each { |pid| kill(pid) }

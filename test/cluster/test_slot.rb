@@ -69,7 +69,7 @@ class TestSlot < Minitest::Test
 
   def test_a_retiring_worker_is_killed_once
     start(100)
-    @slot.retire(130)
+    @slot.retire(130, "QUIT")
     assert_equal 10, @slot.wake_in(120)
     assert_nil @slot.overdue(129)
     assert_equal :kill, @slot.overdue(130)

@@ -47,7 +47,7 @@ class TestLoadStatistics < Minitest::Test
   def test_bootstrap_interval
     treated = [94, 197, 16, 38, 99, 141, 23]
     control = [52, 104, 146, 10, 51, 30, 40, 27, 46]
-    low, high = Statistics.bootstrap(treated.length, control.length, rounds: 4000) do |one, other|
+    low, high = Statistics.bootstrap(treated.length, control.length, resamples: 4000) do |one, other|
       [Statistics.mean(treated.values_at(*one)) - Statistics.mean(control.values_at(*other))]
     end.first
 
@@ -77,7 +77,7 @@ class TestLoadStatistics < Minitest::Test
 
   # Whether the interval of the difference of means of two samples of the same distribution holds 0.
   def holds?(samples, confidence)
-    low, high = Statistics.bootstrap(5, 5, rounds: 400, confidence: confidence) do |*picks|
+    low, high = Statistics.bootstrap(5, 5, resamples: 400, confidence: confidence) do |*picks|
       one, other = samples.zip(picks).map { |sample, pick| Statistics.mean(sample.values_at(*pick)) }
       [other - one]
     end.first

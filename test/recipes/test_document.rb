@@ -9,7 +9,9 @@ class TestRecipeDocument < Minitest::Test
   ROWS = DOCUMENT.scan(/^\| \[([^\]]+)\]\(#([^)]+)\) \| (.*) \| (.*)\|$/).freeze
 
   # Recipes by the most files that they may touch.
-  MOST = { "an engine" => 3, "a serve option" => 2, "a poller back end" => 2, "a parser" => 3, "a study" => 1 }.freeze
+  MOST = { "an engine" => 3, "a serve option" => 2, "a poller back end" => 2, "a parser" => 3,
+           "a server for the lab" => 2, "a section or chart of the lab's page" => 1, "a chart of each study" => 1,
+           "a study" => 1 }.freeze
 
   def test_every_recipe_has_a_section
     sections = DOCUMENT.scan(/^## (.+)$/).flatten.map { |title| title.downcase.delete("'").tr(" ", "-") }

@@ -4,7 +4,7 @@ require "test_helper"
 require_relative "support/studies_case"
 
 # What is kept of a study's results says the same as they did, and is small.
-class TestStudyKept < Minitest::Test
+class TestStudyArchive < Minitest::Test
   include StudiesCase
 
   def test_the_same_is_found_in_it

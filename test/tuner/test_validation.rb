@@ -1,12 +1,12 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require_relative "support/kept_cells"
+require_relative "support/archived_conditions"
 
 # The model's forecasts against what the kept studies measured. The bounds are what holds today, as a guard: a change of
 # the model that makes forecasts worse fails here. benchmark/tuner/model prints the table.
 class TestValidation < Minitest::Test
-  # kind of cell => figure => [median error, error of 9 in 10, largest error], as shares.
+  # kind of condition => figure => [median error, error of 9 in 10, largest error], as shares.
   BOUNDS = {
     known: { rate: [0.025, 0.08, 0.22], p50: [0.025, 0.08, 0.17], p90: [0.1, 0.26, 0.35], p95: [0.1, 0.26, 0.3],
              p99: [0.15, 0.4, 0.7] },
@@ -15,14 +15,14 @@ class TestValidation < Minitest::Test
     step: { rate: [0.01, 0.01, 0.01], p90: [0.06, 0.06, 0.06], p99: [0.03, 0.03, 0.03] }
   }.freeze
 
-  # So many cells at least: a filter that lost most of them would pass any bound.
+  # So many conditions at least: a filter that lost most of them would pass any bound.
   LEAST = { known: 140, wall: 240, many: 6, step: 1 }.freeze
 
   # In one process: all tests share the rows, which take nearly all of the time.
   def self.test_order = :alpha
 
   def self.rows
-    @rows ||= KeptCells.rows.group_by { |row| row.cell.kind }
+    @rows ||= ArchivedConditions.rows.group_by { |row| row.condition.kind }
   end
 
   BOUNDS.each do |kind, figures|
@@ -35,26 +35,28 @@ class TestValidation < Minitest::Test
 
   # Without queues, all that can be wrong is what the engines cost.
   def test_requests_alone
-    rows = self.class.rows.fetch(:known).select { |row| row.cell.demand.connections == 1 && row.cell.requests >= 50 }
+    rows = self.class.rows.fetch(:known).select do |row|
+      row.condition.demand.connections == 1 && row.condition.requests >= 50
+    end
     assert_operator rows.length, :>=, 4
-    assert_operator KeptCells.errors(rows, :rate).last, :<, 0.04
+    assert_operator ArchivedConditions.errors(rows, :rate).last, :<, 0.04
   end
 
   # Where an app only waits, threads were still being started in some runs of q22: the largest error.
   def test_threads_auto
-    rows = KeptCells.autos("q22-auto")
-    assert_equal [2, 5, 5, 64], rows.map { |row| row.cell.setting.threads }
+    rows = ArchivedConditions.autos("q22-auto")
+    assert_equal [2, 5, 5, 64], rows.map { |row| row.condition.setting.threads }
     assert_within([0.05, 0.12, 0.12], rows, :rate)
   end
 
   private
 
   def assert_within(bounds, rows, figure)
-    errors = KeptCells.errors(rows, figure)
+    errors = ArchivedConditions.errors(rows, figure)
     found = [errors[errors.length / 2], errors[errors.length * 9 / 10], errors.last]
     bounds.zip(found, %w[median 9/10 largest]) do |bound, error, name|
       worst = rows.max_by { |row| row.error(figure)&.abs || 0 }
-      assert_operator error, :<=, bound, "#{name} error of #{figure}; the largest is at #{worst.cell.name}"
+      assert_operator error, :<=, bound, "#{name} error of #{figure}; the largest is at #{worst.condition.name}"
     end
   end
 end

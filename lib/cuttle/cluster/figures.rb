@@ -63,7 +63,7 @@ module Cuttle
         { **slot.status, restarts: @tally.restarts(slot.index), ledger: ledger }
       end
 
-      # Of the workers that stay, those of before a restart are old too.
+      # Workers that stay are old too if they are from before a restart.
       def workers(slots)
         { known: slots.length, ready: slots.count(&:ready?), old: slots.count { |slot| old?(slot) },
           started: @tally.started.values.sum, died: @tally.died }

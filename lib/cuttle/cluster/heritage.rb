@@ -59,7 +59,7 @@ module Cuttle
         @workers = @moulds = []
       end
 
-      # Lets the workers of before end.
+      # Lets the elders end.
       def close
         @lives.each(&:close)
         @lives = []

@@ -23,7 +23,7 @@ module Cuttle
                   requests_count: 0 }.freeze
 
       # +index+ is the worker's number for hooks, +place+ its place in the scoreboard, +mould+ what it is forked from.
-      attr_reader :index, :place, :mould, :pid, :stats, :started_at, :seen_at
+      attr_reader :index, :place, :mould, :pid, :stats, :started_at, :seen_at, :farewell
 
       # +boot+: seconds until it must be ready; +silence+: seconds that a ready one may be silent. nil: no limit.
       def initialize(index, place: index, mould: nil, boot: nil, silence: nil)
@@ -87,9 +87,11 @@ module Cuttle
         @due = now
       end
 
-      # The worker must stop, and has until +deadline+.
-      def retire(deadline)
+      # The worker must stop, and has until +deadline+. A worker that does not exist yet gets +farewell+, the name of a
+      # signal, when it does.
+      def retire(deadline, farewell)
         @retiring = deadline
+        @farewell = farewell
       end
 
       def running? = !@pid.nil?
@@ -138,7 +140,7 @@ module Cuttle
       end
 
       def to_s
-        "worker #{index || "of before"} (pid #{pid})"
+        "#{index ? "worker #{index}" : "elder"} (pid #{pid})"
       end
 
       private

@@ -117,10 +117,10 @@ module Cuttle
       def retire(slot, name = Signals::LEAVE)
         return if slot.retiring?
 
-        slot.retire(Cuttle.now + @cluster.settings.shutdown_timeout + GRACE)
+        slot.retire(Cuttle.now + @cluster.settings.shutdown_timeout + GRACE, name)
         return signal(name, slot) if slot.running?
 
-        @slots.delete(slot) unless slot.taken? # it is being forked, and gets its TERM then
+        @slots.delete(slot) unless slot.taken? # it is being forked, and gets the signal then
       end
 
       # Lets those that stay be +count+ at most.
@@ -168,7 +168,7 @@ module Cuttle
         slot.forked(pid)
         @unseen = true # it may have ended already, before anybody knew whose signal that was
         @tally.began(pid, slot.index)
-        signal("TERM", slot) if slot.retiring?
+        signal(slot.farewell, slot) if slot.retiring?
       end
 
       def seen(slot, figures, now)

@@ -15,7 +15,7 @@ module Cuttle
       PERCENTILES = [50, 90, 99, 99.9].freeze
       ENTRY = [50, 99].freeze # percentiles of a name
       SECONDS = 5 # whole seconds that each run must have
-      ROUNDS = 2000
+      RESAMPLES = 2000
       CONFIDENCE = 0.95
       SETTINGS = %w[loop load connections pipeline keep_alive timeout think slow_read cookies follow in_order
                     mix].freeze
@@ -92,7 +92,7 @@ module Cuttle
           histograms = seconds.map { |windows| windows.map(&:histogram) }
           lengths = seconds.map(&:length)
           confidence = Statistics.expanded(CONFIDENCE, lengths.min)
-          Statistics.bootstrap(*lengths, rounds: ROUNDS, confidence: confidence) do |*picks|
+          Statistics.bootstrap(*lengths, resamples: RESAMPLES, confidence: confidence) do |*picks|
             before, after = picks.each_with_index.map { |pick, run| figures_of(pick, seconds[run], histograms[run]) }
             after.zip(before).map { |value, base| base.zero? ? 0.0 : value.fdiv(base) }
           end

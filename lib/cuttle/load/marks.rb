@@ -2,8 +2,8 @@
 
 module Cuttle
   module Load
-    # Validity marks: warnings about a result's figures. Each rule examines the result and returns nothing, or a text
-    # that says why the figures may be wrong and what to do.
+    # The load generator's warnings about a result. Each rule examines the result and returns nothing, or a text that
+    # says why the figures may be wrong and what to do.
     module Marks
       Mark = Struct.new(:name, :text)
 

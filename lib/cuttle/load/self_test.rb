@@ -62,7 +62,7 @@ module Cuttle
       def freeze_closed
         result = frozen_server { |server| Load.run(server.url, connections: 4, threads: 1, duration: 6) }
         mark = result.marks.find { |each| each.name == :frozen }
-        Check.new("freeze, closed loop", !mark.nil?, mark ? mark.text : "no mark for a freeze of 2 s")
+        Check.new("freeze, closed loop", !mark.nil?, mark ? mark.text : "no warning of a freeze of 2 s")
       end
 
       def frozen_server(&block)

@@ -44,8 +44,8 @@ module Cuttle
       # Bootstrap intervals of +confidence+ (Efron's percentile method) for the numbers that the block computes from
       # resamples of two samples, whose sizes are +one+ and +other+. The block gets two Arrays of indexes. Returns
       # [[low, high], …].
-      def bootstrap(one, other, rounds: 1000, confidence: 0.95, random: Random.new(1))
-        rows = Array.new(rounds) { yield resample(one, random), resample(other, random) }
+      def bootstrap(one, other, resamples: 1000, confidence: 0.95, random: Random.new(1))
+        rows = Array.new(resamples) { yield resample(one, random), resample(other, random) }
         tail = (1 - confidence) / 2
         rows.transpose.map { |values| [quantile(values, tail), quantile(values, 1 - tail)] }
       end

@@ -173,6 +173,19 @@ class TestLabProcessTree < Minitest::Test
     [*clients, *servers].each(&:close)
   end
 
+  # Those in the backlog belong to no process yet.
+  def test_connections_that_were_accepted
+    tree = Cuttle::Lab::Servers::ProcessTree
+    TCPServer.open("127.0.0.1", 0) do |server|
+      client = TCPSocket.new("127.0.0.1", server.addr[1])
+      assert_empty tree.accepted(server.addr[1])
+      socket = server.accept
+      assert_equal [File.readlink("/proc/self/fd/#{socket.fileno}")], tree.accepted(server.addr[1])
+    ensure
+      [client, socket].compact.each(&:close)
+    end
+  end
+
   private
 
   def ipv6? = Socket.ip_address_list.any?(&:ipv6_loopback?)

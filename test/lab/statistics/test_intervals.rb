@@ -72,9 +72,9 @@ class TestLabIntervals < Minitest::Test
     plain = expanded = 0
     300.times do
       values = Array.new(5) { gauss(random) }
-      percentile = Cuttle::Load::Statistics.bootstrap(5, 0, rounds: 800) { |pick,| [mean(values.values_at(*pick))] }
+      percentile = Cuttle::Load::Statistics.bootstrap(5, 0, resamples: 800) { |pick,| [mean(values.values_at(*pick))] }
       plain += 1 if 0.between?(*percentile.first)
-      estimate = Statistics::Bootstrap.estimate(values, rounds: 800) { |blocks| mean(blocks) }
+      estimate = Statistics::Bootstrap.estimate(values, resamples: 800) { |blocks| mean(blocks) }
       expanded += 1 if 0.between?(estimate.low, estimate.high)
     end
 

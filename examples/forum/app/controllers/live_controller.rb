@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Follows a topic: every new post is sent as a server-sent event, as soon as it is in the database. The database is
-# asked again and again because whoever posts may do so in another process.
+# Follows a topic: every new post is sent as a server-sent event, as soon as it is in the database. It asks the
+# database again and again because another process may write the post.
 #
 # The stream ends after FORUM_LIVE seconds (30), and a browser then comes back by itself; or at the next heartbeat after
 # the reader went away.

@@ -22,7 +22,7 @@ class Attachment < ApplicationRecord
 
   private
 
-  # Under another name first: whoever finds the file finds all of it.
+  # Under another name first, so that the file is complete when others find it.
   def keep(source)
     return if path.exist?
 

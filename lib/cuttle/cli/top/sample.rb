@@ -9,7 +9,7 @@ module Cuttle
         #
         #   running    threads that there are; threads: as many there may be
         #   auto       1 with -t auto, 0 without, nil if the server is older and doesn't report it
-        #   state      "starts", "serves", "stops", or "of before" (a hot restart)
+        #   state      "starts", "serves", "stops", or "elder" (from before a hot restart)
         #   ledger     what the ledger recorded meanwhile
         Row = Struct.new(:index, :pid, :state, :busy, :running, :threads, :auto, :queue, :connections, :ledger, :memory,
                          :restarts, :age, :seconds, keyword_init: true) do
@@ -62,7 +62,7 @@ module Cuttle
         end
 
         def state(worker)
-          return "of before" if worker["index"].nil? && cluster?
+          return "elder" if worker["index"].nil? && cluster?
           return "stops" if worker["retiring"]
 
           worker["booted"] ? "serves" : "starts"

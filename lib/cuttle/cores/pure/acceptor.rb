@@ -99,7 +99,7 @@ module Cuttle
           accepted && welcome(*accepted)
         end
 
-        # Accepts all who wait at once, so that clients who come again and again don't hold up the end.
+        # Accepts all waiting connections at once, so that clients that keep connecting don't delay the end.
         def close
           while !@leave_backlog && (accepted = accept_any)
             @waiting << accepted

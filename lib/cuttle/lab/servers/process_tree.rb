@@ -31,20 +31,27 @@ module Cuttle
           0.0
         end
 
-        # Listening TCP sockets on +port+, or on any port: each as descriptors name it, "socket:[INODE]".
+        # Listening TCP sockets on +port+, or on any port: each as descriptors name it, "socket:[INODE]". The kernel
+        # lists them first. Thousands of connections may follow, including closed ones.
         def self.listening(port = nil)
+          sockets(port) { |lines| lines.take_while { |fields| fields[SOCKET_STATE] == LISTENING } }
+        end
+
+        # TCP connections to +port+ that a process has accepted, in the same form. Those in the backlog have no inode.
+        def self.accepted(port)
+          sockets(port) do |lines|
+            lines.reject { |fields| fields[SOCKET_STATE] == LISTENING || fields[SOCKET_INODE] == "0" }
+          end
+        end
+
+        # The sockets that the block selects from the lines of each table, as Arrays of fields.
+        def self.sockets(port, &select)
           tables = %w[/proc/net/tcp /proc/net/tcp6].select { |path| File.exist?(path) }
-          found = tables.flat_map { |path| listening_in(path) }
+          found = tables.flat_map { |path| select.call(File.foreach(path).lazy.drop(1).map(&:split)).to_a }
           found = found.select { |fields| fields[SOCKET_ADDRESS].end_with?(format(":%04X", port)) } if port
           found.map { |fields| "socket:[#{fields[SOCKET_INODE]}]" }
         end
-
-        # The kernel lists listening sockets first. Thousands of connections may follow, including closed ones.
-        def self.listening_in(table)
-          lines = File.foreach(table).lazy.drop(1).map(&:split)
-          lines.take_while { |fields| fields[SOCKET_STATE] == LISTENING }.to_a
-        end
-        private_class_method :listening_in
+        private_class_method :sockets
 
         # Whether that process has one of these sockets open.
         def self.open?(pid, sockets)
@@ -84,7 +91,12 @@ module Cuttle
 
         # CPU seconds used so far.
         def cpu_seconds
-          pids.sum { |pid| self.class.cpu_seconds(pid) + reaped_cpu(pid) }
+          cpu_with_reaped.values.sum
+        end
+
+        # Pid => CPU seconds of each living process and of its reaped children.
+        def cpu_with_reaped
+          pids.to_h { |pid| [pid, self.class.cpu_seconds(pid) + reaped_cpu(pid)] }
         end
 
         # Pid => CPU seconds of each living process, without its reaped children.

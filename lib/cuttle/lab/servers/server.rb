@@ -12,8 +12,7 @@ module Cuttle
       # outside, and stopped with all its processes.
       class Server
         START_TIMEOUT = 180 # seconds; on a busy machine a JVM takes more than one minute
-        FAILING_TIMEOUT = 20 # seconds of server errors or of silence, with which some servers start
-        IDLE = 0.02 # cores; a server that uses more may be loading the app
+        FAILING_TIMEOUT = 20 # seconds of server errors, with which some servers start
         COMPLETE_TIMEOUT = 5 # seconds after the first answer; after that, the proofs show what is missing
         STOP_TIMEOUT = 10
 
@@ -117,34 +116,23 @@ module Cuttle
 
         # Returns at the first answer that is no server error.
         def wait_until_ready(deadline)
-          until (status = ask).is_a?(Integer) && status < 500
+          silence = Silence.new(tree, port)
+          until (status = silence.observe { Probe.status(port) }).is_a?(Integer) && status < 500
             raise Failure, "#{@peer.name} ended while it started: #{last_words}" if ended?
             if Cuttle.now > deadline
               raise Failure, "#{@peer.name} did not answer within #{START_TIMEOUT} s: #{last_words}"
             end
 
             fail_if_errors_go_on(status) if status.is_a?(Integer)
-            fail_if_silence_goes_on if status == :silent
+            fail_if_silence_goes_on(silence) if status == :silent
             sleep 0.02
           end
         end
 
-        # Returns what Probe.status says. Remembers when the silence began, and in it the CPU time before this request.
-        def ask
-          asked = Cuttle.now
-          @before = [asked, tree.cpu_seconds] if @silent
-          Probe.status(port).tap { |status| @silent = (@silent || asked if status == :silent) }
-        end
-
-        # Raises Failure if requests are still not answered, although the server is idle: the app hangs.
-        def fail_if_silence_goes_on
-          now = Cuttle.now
-          return if @before.nil? || now < @silent + FAILING_TIMEOUT
-
-          asked, cpu = @before
-          return if tree.cpu_seconds - cpu > IDLE * (now - asked)
-
-          raise Failure, "#{@peer.name} has not answered GET / for #{FAILING_TIMEOUT} s and is idle: the app hangs"
+        # Raises Failure if the app hangs.
+        def fail_if_silence_goes_on(silence)
+          fault = silence.fault or return
+          raise Failure, "#{@peer.name} has not answered GET / for #{Silence::LIMIT} s and #{fault}: the app hangs"
         end
 
         # Raises Failure if the server errors go on, with what the server said since the first one.

@@ -5,17 +5,17 @@ module Cuttle
     module Statistics
       # The bootstrap over independent values or blocks of values. Values within a block need not be independent.
       module Bootstrap
-        ROUNDS = 2000
+        RESAMPLES = 2000
 
         module_function
 
         # An Estimate of the statistic that the Ruby block computes from an Array of blocks. With fewer than 2 blocks
         # there is no interval. The same seed gives the same result.
-        def estimate(blocks, confidence: CONFIDENCE, rounds: ROUNDS, seed: 1)
+        def estimate(blocks, confidence: CONFIDENCE, resamples: RESAMPLES, seed: 1)
           value = yield blocks
           return Estimate.new(value, nil, nil, blocks.length) if blocks.length < 2
 
-          options = { rounds: rounds, confidence: Load::Statistics.expanded(confidence, blocks.length),
+          options = { resamples: resamples, confidence: Load::Statistics.expanded(confidence, blocks.length),
                       random: Random.new(seed) }
           resampled = Load::Statistics.bootstrap(blocks.length, 0, **options) do |picked,|
             [yield(blocks.values_at(*picked))]

@@ -64,7 +64,7 @@ module Cuttle
           gauge("good_rate", "Responses without an error per second.") { |it| [[{}, it.good_rate]] },
           gauge("start_time_seconds", "When the run began, in Unix time.") { |it| [[{}, it.started_at.to_f]] },
           gauge("duration_seconds", "How long requests were sent.") { |it| [[{}, it.elapsed.to_f]] },
-          gauge("marks", "Validity marks against these figures.") do |it|
+          gauge("marks", "Warnings about these figures.") do |it|
             it.marks.map { |mark| [{ mark: mark.name }, 1] }
           end,
           histogram("response_time", "Response times, from the intended times.") { |it| [[{}, it.latency]] },

@@ -77,7 +77,7 @@ module Cuttle
 
         Rows.workers(:gauge, :known, "cuttle_workers", "Workers, also those that start or stop"),
         Rows.workers(:gauge, :ready, "cuttle_workers_ready", "Workers that accept connections"),
-        Rows.workers(:gauge, :old, "cuttle_workers_old", "Workers that stop, or have the code from before a restart"),
+        Rows.workers(:gauge, :old, "cuttle_workers_old", "Workers that stop, or have code from before a restart"),
         Rows.workers(:counter, :started, "cuttle_workers_started_total", "Workers that were started"),
         Rows.workers(:counter, :died, "cuttle_workers_died_total", "Workers that ended unexpectedly"),
 

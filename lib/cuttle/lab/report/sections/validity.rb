@@ -4,8 +4,8 @@ module Cuttle
   module Lab
     module Report
       module Sections
-        # The reasons to doubt the figures: invalid runs, marks on valid runs, and the proof that each server ran with
-        # the given settings.
+        # The reasons to doubt the figures: invalid runs, the load generator's warnings about valid runs (marks), and
+        # the proof that each server ran with the given settings.
         module Validity
           extend Markup
 
@@ -42,8 +42,8 @@ module Cuttle
               [name.to_s.tr("_", " "), view.name_of_load(load), who(view, found.map(&:last)), found.length.to_s,
                found.first.first["text"].to_s]
             end
-            header = ["mark", "load", "configurations", "runs", "text of the first one"]
-            Sections.table("Marks on valid runs", header, rows)
+            header = ["warning", "load", "configurations", "runs", "text of the first one"]
+            Sections.table("Warnings about valid runs", header, rows)
           end
 
           def who(view, runs)

@@ -3,21 +3,21 @@
 require "cuttle/lab/apps/work_app"
 require "uri"
 
-# The measurements of kept studies whose app's work is known, compared with the model's forecasts.
+# The conditions in the archives of studies whose app's work is known, compared with the model's forecasts.
 #
-# A cell is a Cuttle server under one load of the work app. The work is in the load's path. The costs of a request
-# besides it, CPU time and waiting, come from one cell of the study, its calibration. Everything else is a forecast of
-# the run as it was: the same total number of requests, from an idle server to the last answer.
-module KeptCells
+# A condition is a Cuttle server under one load of the work app. The work is in the load's path. The costs of a request
+# besides it, CPU time and waiting, come from one condition of the study, its calibration. Everything else is a forecast
+# of the run as it was: the same total number of requests, from an idle server to the last answer.
+module ArchivedConditions
   STUDIES = File.expand_path("../../../studies", __dir__)
 
   # A study whose app queries PostgreSQL, which its kept results don't say.
   UNKNOWN = %w[q6-database-limit].freeze
 
-  # Runs of the simulation for each cell, with even requests and with uneven ones, whose means scatter.
+  # Runs of the simulation for each condition, with even requests and with uneven ones, whose means scatter.
   EVEN, UNEVEN = 5, 15
 
-  # Share of its processes' computing power; above it, a cell does not show how long requests wait.
+  # Share of its processes' computing power; above it, a condition does not show how long requests wait.
   BUSY = 0.8
 
   # The waiting that a calibration looks for, in seconds at most, and how often it halves that.
@@ -33,14 +33,14 @@ module KeptCells
   FIGURES = %i[rate p50 p90 p95 p99].freeze
 
   # measured: figure => median over the rounds; times in seconds, cpu for each response.
-  Cell = Struct.new(:study, :setting, :demand, :requests, :work, :cores, :measured, keyword_init: true) do
+  Condition = Struct.new(:study, :setting, :demand, :requests, :work, :cores, :measured, keyword_init: true) do
     def name
       "#{study}: #{setting.name}, #{demand.name}, #{numbers(work.cpu_ms, work.iowait_ms)} ms" \
         "#{", cv #{work.cv}" if work.cv.positive?}#{", #{work.slices} waits" if work.slices > 1}" \
         "#{", by the wall" if work.spin == "wall"}"
     end
 
-    # The kinds of cells, by what can be expected of a forecast:
+    # The kinds of conditions, by what can be expected of a forecast:
     #   :known   all inputs of the model are known
     #   :wall    more processes than cores compute by the wall clock. The CPU time that this takes depends on how they
     #            share the cores
@@ -74,40 +74,40 @@ module KeptCells
   # Seconds of CPU time and of waiting that a request takes beside the app's work.
   Calibration = Struct.new(:cpu, :wait)
 
-  # A cell with the model's figures.
-  Row = Struct.new(:cell, :forecast) do
+  # A condition with the model's figures.
+  Row = Struct.new(:condition, :forecast) do
     # forecast / measured - 1, or nil where nothing was measured.
     def error(figure)
-      measured = cell.measured[figure]
+      measured = condition.measured[figure]
       (forecast[figure] / measured) - 1 if measured
     end
   end
 
   module_function
 
-  # Rows of all studies, without the cells that calibrated them.
+  # Rows of all studies, without the conditions that calibrated them.
   def rows(names = studies)
     names.flat_map do |name|
-      cells = cells(name)
-      given = calibrating(cells)
+      conditions = conditions(name)
+      given = calibrating(conditions)
       calibration = calibration(given)
-      (cells - [given]).map { |cell| Row.new(cell, forecast(cell, calibration)) }
+      (conditions - [given]).map { |condition| Row.new(condition, forecast(condition, calibration)) }
     end
   end
 
-  # Studies with more than one such cell.
+  # Studies with more than one such condition.
   def studies
     names = Dir["*/results.jsonl", base: STUDIES].map { |path| File.dirname(path) } - UNKNOWN
-    names.sort.select { |name| cells(name).length > 1 }
+    names.sort.select { |name| conditions(name).length > 1 }
   end
 
   # Rows of a study's threads auto, with the number that the model takes them for.
   def autos(name)
-    calibration = calibration(calibrating(cells(name)))
-    cells(name, AUTO).map do |cell|
-      model = Cuttle::Tuner::Model.new(profile(cell, calibration))
-      cell.setting = model.forecast(cell.setting, cell.demand, cores: cell.cores).stand_in
-      Row.new(cell, forecast(cell, calibration))
+    calibration = calibration(calibrating(conditions(name)))
+    conditions(name, AUTO).map do |condition|
+      model = Cuttle::Tuner::Model.new(profile(condition, calibration))
+      condition.setting = model.forecast(condition.setting, condition.demand, cores: condition.cores).stand_in
+      Row.new(condition, forecast(condition, calibration))
     end
   end
 
@@ -116,7 +116,7 @@ module KeptCells
     rows.filter_map { |row| row.error(figure)&.abs }.sort
   end
 
-  def cells(study, models = Cuttle::Engines.names)
+  def conditions(study, models = Cuttle::Engines.names)
     results = Cuttle::Lab::Results.read("#{STUDIES}/#{study}")
     return [] unless %w[work apps/scrawls.ru].include?(results.app["name"])
 
@@ -124,7 +124,7 @@ module KeptCells
       runs = results.runs(configuration: configuration, load: load).select(&:valid?)
       next unless runs.any? && models.include?(configuration.model) && suits?(configuration, load)
 
-      cell(study, results, configuration, load, runs)
+      condition(study, results, configuration, load, runs)
     end
   end
 
@@ -133,11 +133,11 @@ module KeptCells
     configuration.server == "cuttle" && load.tester.nil? && load.delay.nil? && (load.poisson || !load.open?)
   end
 
-  def cell(study, results, configuration, load, runs)
+  def condition(study, results, configuration, load, runs)
     work = work(load.path) or return
     demand = load.open? ? Cuttle::Tuner::Demand.open(load.rate) : Cuttle::Tuner::Demand.closed(load.connections)
-    Cell.new(study: study, setting: setting(configuration, load), demand: demand, requests: load.requests, work: work,
-             cores: results.environment["server_cores"].length, measured: measured(runs))
+    Condition.new(study: study, setting: setting(configuration, load), demand: demand, requests: load.requests,
+                  work: work, cores: results.environment["server_cores"].length, measured: measured(runs))
   end
 
   # The work app's Parameters, if they ask for computing and waiting only; otherwise nil.
@@ -167,50 +167,52 @@ module KeptCells
 
   # The closed loop with the fewest connections, on the server with the fewest slots, which shows how long requests
   # wait.
-  def calibrating(cells)
-    cells.reject { |cell| cell.demand.open? }.min_by do |cell|
-      [cell.busy > BUSY ? 1 : 0, cell.demand.connections, cell.setting.slots, cell.setting.processes]
+  def calibrating(conditions)
+    conditions.reject { |condition| condition.demand.open? }.min_by do |condition|
+      setting = condition.setting
+      [condition.busy > BUSY ? 1 : 0, condition.demand.connections, setting.slots, setting.processes]
     end
   end
 
   # CPU time as it was measured, unless uneven requests were shorter than their mean by chance; as much waiting as makes
   # the forecast rate the measured one.
-  def calibration(cell)
-    cpu = [cell.measured[:cpu] - (cell.work.cpu_ms / 1000), 0.0].max
-    return Calibration.new(cpu, 0.0) if cell.busy > BUSY
+  def calibration(condition)
+    cpu = [condition.measured[:cpu] - (condition.work.cpu_ms / 1000), 0.0].max
+    return Calibration.new(cpu, 0.0) if condition.busy > BUSY
 
     low, high = 0.0, LONGEST
     BISECTIONS.times do
       middle = (low + high) / 2
-      forecast(cell, Calibration.new(cpu, middle))[:rate] > cell.measured[:rate] ? low = middle : high = middle
+      rate = forecast(condition, Calibration.new(cpu, middle))[:rate]
+      rate > condition.measured[:rate] ? low = middle : high = middle
     end
     Calibration.new(cpu, low)
   end
 
-  def forecast(cell, calibration)
-    profile = profile(cell, calibration)
-    runs = cell.work.cv.zero? ? EVEN : UNEVEN
-    outcomes = Array.new(runs) { |seed| play(cell, profile, Random.new(seed)) }
+  def forecast(condition, calibration)
+    profile = profile(condition, calibration)
+    runs = condition.work.cv.zero? ? EVEN : UNEVEN
+    outcomes = Array.new(runs) { |seed| play(condition, profile, Random.new(seed)) }
     times = outcomes.flat_map(&:times).sort
     percentiles = [50, 90, 95, 99].to_h { |each| [:"p#{each}", times[(times.length * each / 100.0).ceil - 1]] }
     { rate: outcomes.sum(&:rate) / runs, **percentiles }
   end
 
-  def play(cell, profile, random)
+  def play(condition, profile, random)
     model = Cuttle::Tuner::Model
-    simulation = model::Simulation.new(rules: model::Rules.of(cell.setting), random: random,
-                                       machine: model::Machine.new(cell.cores, nil),
-                                       draws: model::Work.new(profile, cell.setting.engine).draws(random))
-    simulation.run(cell.demand, count: cell.requests, last: cell.requests)
+    simulation = model::Simulation.new(rules: model::Rules.of(condition.setting), random: random,
+                                       machine: model::Machine.new(condition.cores, nil),
+                                       draws: model::Work.new(profile, condition.setting.engine).draws(random))
+    simulation.run(condition.demand, count: condition.requests, last: condition.requests)
   end
 
   # The app multiplies computing and waiting by the same factor.
-  def profile(cell, calibration)
-    work, factors = cell.work, factors(cell.work.cv)
+  def profile(condition, calibration)
+    work, factors = condition.work, factors(condition.work.cv)
     entry = { name: "work", waits: work.iowait_ms.positive? ? work.slices : nil, correlation: 1.0,
               cpu: factors.map { |factor| work.cpu_ms / 1000 * factor },
               wait: factors.map { |factor| (work.iowait_ms / 1000 * factor) + calibration.wait } }
-    Cuttle::Tuner::Profile.new(entries: [entry], overheads: { cell.setting.engine => calibration.cpu })
+    Cuttle::Tuner::Profile.new(entries: [entry], overheads: { condition.setting.engine => calibration.cpu })
   end
 
   # 200 quantiles of the app's factor.
