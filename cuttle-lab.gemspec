@@ -21,7 +21,7 @@ Gem::Specification.new do |spec|
                    "lib/cuttle/cli/{advise,lab,load,study,tune}{.rb,/**/*.rb}",
                    "ext/cuttle_load/*.{c,h,rb}", "sig/cuttle-lab.rbs", "CHANGELOG.md", "LICENSE",
                    "docs/{examples,lab,lab-statistics,load,performance,studies,study,work}.md",
-                   "docs/tuning*.md",
+                   "docs/tuning*.md", "docs/images/hello.svg",
                    "examples/{hello,work}.ru", "examples/work/Gemfile",
                    "studies/**/*.{rb,ru,csv,md,js,txt,jsonl}", "studies/apps/*/Gemfile"]
   spec.extensions = ["ext/cuttle_load/extconf.rb"]

@@ -8,6 +8,7 @@ require "json"
 require "open3"
 require "optparse"
 require "rbconfig"
+require "shellwords"
 require "tempfile"
 
 $LOAD_PATH.unshift File.expand_path("../../lib", __dir__)
@@ -91,6 +92,6 @@ module Bench
   end
 end
 
-%w[options plan results columns report work slow_clients slow_http_test probes beside idleness request sockets hostility
-   overload ../servers/canned ../servers/nginx ../servers/checkout
+%w[options plan results columns report picture document work slow_clients slow_http_test probes beside idleness request
+   sockets hostility overload ../servers/canned ../servers/nginx ../servers/checkout
    ../servers/secured].each { |file| require_relative file }

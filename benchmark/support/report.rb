@@ -7,11 +7,14 @@ module Bench
     # From this share of its core on, the load generator may have been the limit, not the server.
     SATURATED = 0.95
     FEW_ROUNDS = 5
+    # What a server printed names files of this machine. Nobody else has them, so a document ends before the first.
+    PRINTED = %r{:? /\w.*}
 
-    # The directories of each benchmark's newest results.
-    def self.newest
-      Dir[File.join(RESULTS, "*")].filter_map { |path| Dir["#{path}/*/#{Lab::Results::Store::FILE}"].max }
-                                  .map { |path| File.dirname(path) }
+    # The directories of the newest results of these benchmarks, or of all that were measured.
+    def self.newest(*names)
+      names = Dir.children(RESULTS).sort if names.empty? && Dir.exist?(RESULTS)
+      names.filter_map { |name| Dir["#{RESULTS}/#{name}/*/#{Lab::Results::Store::FILE}"].max }
+           .map { |path| File.dirname(path) }
     end
 
     # lab: a Lab::Results.
@@ -28,22 +31,43 @@ module Bench
       [@note["title"], aligned, figures, remarks, "recorded in #{@lab.directory}"].reject(&:empty?).join("\n\n")
     end
 
-    # For docs/performance.md.
+    # For a Document, without a heading.
     def markdown
       heading, *rows = table.map { |cells| "| #{cells.join(" | ")} |" }
       rule = "|---|#{"---:|" * (table.first.size - 2)}---|"
-      ["### #{@note["name"]}", @note["title"], [heading, rule, *rows].join("\n"), figures.gsub(/^/, "- "),
-       "#{@view.scope.join(", ")}; interleaved; medians.", remarks].reject(&:empty?).join("\n\n")
+      [@note["title"], [heading, rule, *rows].join("\n"), figures.gsub(/^(?=.)/, "- "), procedure, machine,
+       remarks.gsub(/^! /, "- ").gsub(PRINTED, "")].reject(&:empty?).join("\n\n")
     end
 
-    # The machine, in one line. It is the same for all benchmarks of a day.
+    def name
+      @note["name"]
+    end
+
+    # The checkout that was measured: a commit, with "+" if files had changed since.
+    def commit
+      @note["commit"]
+    end
+
+    # A Picture, or nil.
+    def picture
+      return unless name == Picture::OF
+
+      picture = Picture.new(@lab)
+      picture unless picture.empty?
+    end
+
+    private
+
+    def procedure
+      "`#{@lab.command.shelljoin}`: #{@view.scope.join(", ")}; interleaved; medians."
+    end
+
+    # The machine, in one line.
     def machine
       facts = { "date" => @lab.started_at[0, 10], **@lab.environment.slice("cpu", "cores", "system", "kernel", "ruby"),
                 **@note.slice("wrk", "gcc") }
       facts.compact.map { |name, value| "#{name}: #{value}" }.join("; ")
     end
-
-    private
 
     def table
       @table ||= begin

@@ -60,6 +60,13 @@ module Bench
       Results.median(values(name, figure).values)
     end
 
+    # The median over the rounds with its 95% interval: a Lab::Statistics::Estimate, or nil. low and high are nil with a
+    # single round.
+    def estimate(name, figure)
+      values = values(name, figure).values
+      Lab::Statistics.median_interval(values) if values.any?
+    end
+
     # The median of the ratios to the other subject within each round, or nil.
     def ratio(name, base, figure)
       Results.ratio(values(name, figure), values(base, figure))

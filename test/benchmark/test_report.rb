@@ -38,7 +38,22 @@ class TestBenchmarkReport < Minitest::Test
     assert_includes report.markdown, "| server | requests/s | times base | p99 ms | notes |\n|---|---:|---:|---:|---|\n"
     assert_includes report.markdown, "| other | 1,000 | 0.50 | 2.50 | ERRORS: 6 status_5xx |"
     assert_includes report.markdown, "- NOT reached: slowness: 0.5 (at most 0.4)"
-    assert_equal "date: 2026-11-21; cpu: a 6502", report.machine
+    assert_match(/^`benchmark\/made-up --seed 1`: 3 rounds of 1 s, .* seed 1; interleaved; medians\.$/, report.markdown)
+    assert_match(/^date: 2026-11-21; cpu: a 6502$/, report.markdown)
+    assert_match(/^- not measured: third: not installed$/, report.markdown)
+  end
+
+  def test_markdown_names_no_file_of_the_machine
+    lost = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "at" => "2026-11-21T10:00:00Z",
+             "reason" => "base ended while it started: /home/me/lib/base.rb:2: cannot load / no such file" }
+    report = Bench::Report.new(Measured.results({ "base" => [1] }, note: NOTE, more: [lost]))
+    assert_includes report.text, "/home/me"
+    assert_match(/^- failed: base, a load, round 1: base ended while it started$/, report.markdown)
+  end
+
+  def test_without_figures_to_reach
+    results = Measured.results({ "base" => [1] }, note: NOTE.merge("figures" => []))
+    refute_match(/^- *$/, Bench::Report.new(results).markdown)
   end
 
   def test_another_lab

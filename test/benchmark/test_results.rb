@@ -30,6 +30,14 @@ class TestBenchmarkResults < Minitest::Test
     assert_nil @results.interval("nobody", "base", "rate")
   end
 
+  def test_an_estimate_is_the_median_with_its_interval
+    estimate = @results.estimate("same", "rate")
+    assert_equal [450, 4], [estimate.value, estimate.count]
+    assert_operator estimate.low, :<, 450
+    assert_operator estimate.high, :>, 450
+    assert_nil @results.estimate("nobody", "rate")
+  end
+
   def test_a_ratio_takes_each_round_by_itself
     # The second round ran at half speed for both: medians of each side would say 1.5 here.
     assert_equal 2.0, Bench::Results.ratio({ 1 => 200, 2 => 100, 3 => 240 }, { 1 => 100, 2 => 50, 3 => 80 })

@@ -121,8 +121,54 @@ class TestReportCharts < Minitest::Test
     assert_nil Charts::Rows.new("Heading", "unit", []).to_html("Title")
   end
 
+  def test_bars_begin_at_zero_and_their_level_is_a_line_across_each
+    svg = Charts::Bars.new("Heading", "unit", [item("one", 20.0), item("two", 40.0, slot: 1)],
+                           level: item("least", 10.0), &:to_s).to_file
+    bars = svg.scan(/class="bar (s\d)" d="M([\d.]+) [\d.]+h([\d.]+)v/)
+    levels = svg.scan(/class="level" d="M([\d.]+) /).flatten
+
+    assert_equal %w[least one two], svg.scan(%r{class="name"[^>]*>([^<]+)<title}).flatten
+    assert_equal [%w[s1 14], %w[s2 14]], bars.map { |slot, left, _| [slot, left] }
+    one, two = bars.map { |_, _, width| width.to_f }
+    assert_in_delta 2 * one, two, 0.2
+    assert_equal 3, levels.length
+    levels.each { |x| assert_in_delta 14 + (one / 2), x.to_f, 0.1 }
+    assert_equal 3, svg.scan('class="whisker').length
+  end
+
+  def test_a_bar_that_leaves_the_others_no_room_has_a_gap
+    draw = ->(longest) { Charts::Bars.new("", "", [item("one", 20.0), item("two", longest)], &:to_s).to_file }
+    widths = ->(svg) { svg.scan(/class="bar s1" d="M14 [\d.]+h([\d.]+)v/).flatten.map(&:to_f) }
+
+    svg = draw.call(100.0)
+    assert_equal %w[0.0 5.0 10.0 15.0 20.0 25.0], svg.scan(/class="tick middle"[^>]*>([^<]+)/).flatten
+    assert_in_delta 332 * 20 / 25.0, widths.call(svg)[0], 0.1
+    assert_in_delta 332, widths.call(svg)[1], 0.1
+    assert_equal [1, 1], [svg.scan('class="gap"').length, svg.scan('class="whisker').length]
+    assert_equal [0, 2], [draw.call(40.0).scan('class="gap"').length, draw.call(40.0).scan('class="whisker').length]
+  end
+
+  def test_a_file_has_its_style_its_size_and_a_background
+    chart = Charts::Bars.new("Heading", "unit", [item("a & b", 20.0)], &:to_s)
+    svg = chart.to_file
+
+    assert svg.start_with?(%(<svg viewBox="0 0 360 76" role="img" aria-label="Heading. a &amp; b: 20.0." ))
+    assert_includes svg, %( xmlns="http://www.w3.org/2000/svg" width="480" height="101.3">)
+    assert_includes svg, "prefers-color-scheme: dark"
+    assert_operator svg.index(%(<rect class="sheet")), :<, svg.index(%(class="grid"))
+    refute_includes chart.to_html("Title"), "xmlns"
+    assert_nil Charts::Bars.new("Heading", "unit", []).to_file
+  end
+
   def test_series_differ_in_more_than_colour
     shapes = (0..4).map { |slot| Charts::Marker.at(0, 0, slot)[/d="([^"]+)"/, 1] }
     assert_equal shapes.uniq, shapes
+  end
+
+  private
+
+  def item(name, value, slot: 0)
+    estimate = Struct.new(:value, :low, :high).new(value, value * 0.9, value * 1.1)
+    Charts::Rows::Item.new(name: name, figure: value.to_s, value: estimate, slot: slot, text: name)
   end
 end

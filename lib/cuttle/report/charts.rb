@@ -2,11 +2,12 @@
 
 module Cuttle
   module Report
-    # Charts as inline SVG. A chart is 360 units wide: its text has its normal size on a telephone, and three charts fit
-    # side by side on a screen. Colours are classes, which style.css defines for light, dark and paper. Colour is never
-    # alone: a series also has its own marker and dash.
+    # Charts as SVG, in a page or as files. A chart is 360 units wide: its text has its normal size on a telephone, and
+    # three charts fit side by side on a screen. Colours are classes, which charts.css defines for light, dark and
+    # paper. Colour is never alone: a series also has its own marker and dash.
     module Charts
       autoload :Axis, "cuttle/report/charts/axis"
+      autoload :Bars, "cuttle/report/charts/bars"
       autoload :Frame, "cuttle/report/charts/frame"
       autoload :Lines, "cuttle/report/charts/lines"
       autoload :Marker, "cuttle/report/charts/marker"
@@ -18,6 +19,10 @@ module Cuttle
       autoload :Timeline, "cuttle/report/charts/timeline"
 
       WIDTH = 360
+      STYLE = File.expand_path("charts.css", __dir__)
+      NAMESPACE = "http://www.w3.org/2000/svg"
+      # Pixels of a file's unit, where there is room: its text is then as large as that of the document around it.
+      PIXELS = 4.0 / 3
 
       extend Markup
 
@@ -34,10 +39,17 @@ module Cuttle
         tag(:div, figures, class: "charts")
       end
 
-      # title and description: for readers who use a screen reader.
-      def svg(height, title, description, *content)
-        tag(:svg, tag(:title, title), tag(:desc, description), *content,
-            viewBox: "0 0 #{WIDTH} #{height}", role: "img", aria_label: "#{title}. #{description}")
+      # title and description: for readers who use a screen reader. alone: whether it is a file of its own, which has
+      # its style with it, and a background, because a page of either scheme may show it.
+      def svg(height, title, description, *content, alone: false)
+        size = { xmlns: NAMESPACE, width: at(WIDTH * PIXELS), height: at(height * PIXELS) } if alone
+        tag(:svg, tag(:title, title), tag(:desc, description), (background if alone), *content,
+            viewBox: "0 0 #{WIDTH} #{height}", role: "img", aria_label: "#{title}. #{description}", **size.to_h)
+      end
+
+      # The style and the background of a file.
+      def background
+        [tag(:style, Markup::Safe.new(File.read(STYLE))), tag(:rect, class: "sheet", width: "100%", height: "100%")]
       end
 
       # A coordinate, rounded to a tenth of a unit, which is finer than a screen.

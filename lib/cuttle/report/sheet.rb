@@ -10,13 +10,13 @@ module Cuttle
       extend Markup
 
       POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-      STYLE = File.expand_path("style.css", __dir__)
+      STYLES = [Charts::STYLE, File.expand_path("style.css", __dir__)].freeze
 
       module_function
 
       # The page: a String. content: the body's markup. styles: paths of further style sheets.
       def render(title, maker, *content, styles: [])
-        "<!DOCTYPE html>\n#{tag(:html, head(title, maker, [STYLE, *styles]), tag(:body, *content), lang: "en")}\n"
+        "<!DOCTYPE html>\n#{tag(:html, head(title, maker, [*STYLES, *styles]), tag(:body, *content), lang: "en")}\n"
       end
 
       def head(title, maker, styles)

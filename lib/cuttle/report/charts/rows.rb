@@ -39,13 +39,19 @@ module Cuttle
           Charts.figure(title, svg, legend: legend) if @items.any?
         end
 
+        # The text of an SVG file, or nil if there are no items.
+        def to_file
+          svg(alone: true) if @items.any?
+        end
+
         private
 
-        def svg
+        # alone: as in Charts.svg.
+        def svg(alone: false)
           bottom = TOP + (@items.length * PITCH)
           rows = @items.map.with_index { |item, index| row(item, TOP + (index * PITCH)) }
           Charts.svg(bottom + 36, @heading, description, axis(bottom), rows,
-                     tag(:text, @unit, class: "label end", x: WIDTH - 8, y: bottom + 30))
+                     tag(:text, @unit, class: "label end", x: WIDTH - 8, y: bottom + 30), alone: alone)
         end
 
         def axis(bottom)
@@ -94,13 +100,17 @@ module Cuttle
           tag(:path, class: "claimed", d: "M#{left} #{y - 8}H#{right}V#{y + 8}H#{left}z")
         end
 
-        # The estimates' values, and the ends of their intervals.
+        # The items that the scale has to hold; their estimates' values, and the ends of their intervals.
+        def scaled
+          @items
+        end
+
         def values
-          @items.map { |item| item.value.value.to_f }
+          scaled.map { |item| item.value.value.to_f }
         end
 
         def ends
-          @items.flat_map { |item| [item.value.low, item.value.high] }.compact
+          scaled.flat_map { |item| [item.value.low, item.value.high] }.compact
         end
       end
     end

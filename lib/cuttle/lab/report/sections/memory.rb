@@ -5,8 +5,7 @@ module Cuttle
     module Report
       module Sections
         # The memory of each configuration under one load: a bar with a part for each process.
-        class Memory < Charts::Rows
-          BAR = 11
+        class Memory < Charts::Bars
           GAP = 1.5 # between processes
 
           def initialize(view, load)
@@ -39,13 +38,8 @@ module Cuttle
             item.value.map do |size|
               left = scale.call(from)
               from += size
-              part(left, scale.call(from), y, "#{item.name}: a process of #{Numbers.size(size)}")
+              bar(left, scale.call(from) - GAP, y, 0, "#{item.name}: a process of #{Numbers.size(size)}")
             end
-          end
-
-          def part(left, right, y, text)
-            width = Charts.at([right - left - GAP, 0.5].max)
-            tag(:path, tag(:title, text), class: "bar s1", d: "M#{Charts.at(left)} #{y - 5}h#{width}v#{BAR}h-#{width}z")
           end
 
           def label(tick)
