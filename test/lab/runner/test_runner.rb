@@ -68,7 +68,7 @@ class TestLabRunner < Minitest::Test
 
   def test_a_server_that_answers_wrongly_is_invalid
     Cuttle::Load::TestServers.open(:failing) do |failing|
-      run_lab(rounds: 1) { LabFakes::Server.new(failing.port) }
+      run_lab(rounds: 1, duration: VALID) { LabFakes::Server.new(failing.port) }
       assert_match(/wrong answers: status_5xx \d+/, @store.of("run").first["reasons"].first)
     end
   end
