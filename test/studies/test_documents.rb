@@ -116,6 +116,15 @@ class TestStudyDocuments < Minitest::Test
     assert_equal [1], Studies::Report::Conditions.shared(environment)
   end
 
+  # An excerpt has whole numbers where five digits are enough.
+  def test_a_run_is_as_long_as_its_responses_take
+    long = lab("s0-ab", run: { "rate" => 20_000, "responses" => 10_000 })
+    assert_empty Studies::Report::Conditions.troubles(long.findings).grep(/took less than/)
+    short = lab("s0-ab", run: { "rate" => 20_000, "responses" => 7_000 })
+    assert_match(/took less than 0\.4 s, the shortest 0\.35 s/,
+                 Studies::Report::Conditions.troubles(short.findings).join)
+  end
+
   def test_what_comes_from_outside_stays_in_its_cell
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0,
                 "reason" => "a | b\n# <script>" }

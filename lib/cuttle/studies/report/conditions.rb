@@ -123,7 +123,7 @@ module Cuttle
         # Runs that were too short, in a sentence; or nil.
         def short(results)
           runs = results.runs.select { |run| run.valid? && run.rate.to_f.positive? }
-          lengths = runs.map { |run| run.responses / run.rate }.select { |seconds| seconds < LEAST }
+          lengths = runs.map { |run| run.responses.fdiv(run.rate) }.select { |seconds| seconds < LEAST }
           return if lengths.empty?
 
           "#{Units.plural(lengths.length, "run")} of #{results.runs.length} took less than #{LEAST} s, the shortest " \
