@@ -37,9 +37,17 @@ class TestStudiesOutstanding < Minitest::Test
 
   # The rates that were measured tell how long it takes.
   def test_the_shortest_comes_first
-    assert_equal %w[q1-threads s0-ab s0-sweeps], reasons.keys
+    assert_equal %w[q1-threads s0-ab s0-sweeps], reasons(scale: 0.05).keys
     keep("q1-threads") { |*run| [wild(*run).first / 1000, {}] }
-    assert_equal %w[s0-ab s0-sweeps q1-threads], reasons(precision: 0.05).keys
+    assert_equal %w[s0-ab s0-sweeps q1-threads], reasons(precision: 0.05, scale: 0.05).keys
+  end
+
+  # Without any rate, as long as its requests ask for: 300 of 25 ms, by 1 and by 8 threads.
+  def test_what_was_never_measured_takes_as_long_as_its_requests
+    one = study("q1-threads").only(%w[q1]).with(claims: [])
+    alone = one.with(entries: one.entries.select { |entry| entry.conditions.first.connections == 40 })
+    full, tenth = [1.0, 0.1].map { |scale| outstanding([alone], scale: scale).items.first.seconds }
+    assert_in_delta 2 * (7.5 - 1), full - tenth, 0.1, "with one thread, twice: the control"
   end
 
   def test_results_that_are_not_complete_are_continued

@@ -9,7 +9,7 @@ module Cuttle
       SERIES = RUBY_VERSION[/\A\d+\.\d+/]
       START = 1.5 # seconds for a start and a stop of a server
       EXTRA = 0.3 # seconds of a run besides its warm-up and its load
-      LENGTH = 1.0 # seconds of a load that was never measured
+      LENGTH = 1.0 # seconds of a load that was never measured, at least
 
       # study, scale   what to measure
       # reasons        what its archived results lack, in sentences
@@ -125,9 +125,20 @@ module Cuttle
       end
 
       def length(study, condition, scale, known)
-        rates = known.lazy.map { |findings| findings.by_round(condition, "rate").values }.find(&:any?) or return LENGTH
+        load = study.load(condition, scale)
+        rates = known.lazy.map { |findings| findings.by_round(condition, "rate").values }.find(&:any?)
+        return unmeasured(condition, load, scale) unless rates
+
         rate = Lab::Statistics.median(rates) / (condition.request.scaled? ? scale.factor : 1)
-        [study.load(condition, scale)["requests"] / rate, Study::LEAST].max
+        [load["requests"] / rate, Study::LEAST].max
+      end
+
+      # The requests take at least the times that they ask for, as many at once as the server has slots.
+      def unmeasured(condition, load, scale)
+        time = condition.request.times.values.sum * scale.factor / 1000.0
+        slots = condition.threads.zero? ? condition.connections : condition.processes * condition.threads
+        rate = load["rate"] || ([slots, condition.connections].min / time)
+        [LENGTH, load["requests"] / rate].max
       end
     end
   end
