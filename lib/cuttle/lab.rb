@@ -51,7 +51,7 @@ module Cuttle
     autoload :Report, "cuttle/lab/report"
 
     # Runs a lab, or resumes one (options.resume). Returns the directory of its results. out: receives the progress.
-    # plan: a Plan to use instead of one made from the options. further (trials, enough, least): see Runner::Session.
+    # plan: a Plan to use instead of one made from the options. further (trials, wanted, least): see Runner::Session.
     # Raises UsageError and Failure; finished runs stay in the file.
     def self.run(options, out: $stderr, plan: nil, **further)
       Runner::Session.new(options, out: out, plan: plan, **further).run

@@ -21,6 +21,7 @@ module Cuttle
     autoload :Findings, "cuttle/studies/findings"
     autoload :Forecasts, "cuttle/studies/forecasts"
     autoload :Metric, "cuttle/studies/metric"
+    autoload :Outstanding, "cuttle/studies/outstanding"
     autoload :Procedure, "cuttle/studies/procedure"
     autoload :Published, "cuttle/studies/published"
     autoload :Report, "cuttle/studies/report"

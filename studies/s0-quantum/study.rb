@@ -11,6 +11,7 @@ flaw "The app computes by the wall clock, so a request that waits for Ruby's loc
 
 cores 2
 rounds 5
+at_full_length
 
 servers = {
   "4x1" => { like: "unicorn", engine: "single", workers: 4, original: "unicorn" },

@@ -2,9 +2,11 @@
 
 title "Ten connections on former releases"
 source 'J. Rochkind, "Comparing MRI Rails App Server Performance on Heroku" (2013); ab -n 500'
-question "Are the claims about Thin, Unicorn and Puma claims about their models, or about their releases of that time?"
-design "The app of s0-ab, under the last available releases of former series (Thin 1.6, Unicorn 4, Puma 3; Puma 2 no
-        longer compiles), beside today's. 10 connections; each request opens one of its own."
+question "Are the claims about Thin, Unicorn, Puma and WEBrick claims about their models, or about their releases of
+          that time?"
+design "The app of s0-ab, under the last available releases of former series (Thin 1.6, Unicorn 4 and 5, Puma 3, WEBrick
+        1.4), beside today's. 10 connections; each request opens one of its own. Puma 2 and Passenger 5 can't
+        be had: docs/study.md has the reasons."
 flaw "Ruby is 3.1, not 1.9.3: only the servers are former releases."
 flaw "The app computes by the wall clock: see s0-ab."
 
@@ -17,6 +19,8 @@ servers = {
   "thin threaded" => { "then" => ["thin-1.6:threaded", { threads: 20 }],
                        "today" => ["thin:threaded", { threads: 20 }] },
   "4 processes" => { "then" => ["unicorn-4", { workers: 4 }], "today" => ["unicorn", { workers: 4 }] },
+  "4 processes of Unicorn 5" => { "then" => ["unicorn-5", { workers: 4 }], "today" => ["unicorn", { workers: 4 }] },
+  "a thread each" => { "then" => ["webrick-1.4", { threads: 0 }], "today" => ["webrick", { threads: 0 }] },
   "16 threads" => { "then" => ["puma-3", { threads: 16 }], "today" => ["puma", { threads: 16 }] },
   "3x16 threads" => { "then" => ["puma-3", { workers: 3, threads: 16 }],
                       "today" => ["puma", { workers: 3, threads: 16 }] }

@@ -31,7 +31,7 @@ end
 
 [1, 3, 5, 7, 16].each do |threads|
   trial "s1.2.load", load_threads: threads do
-    serve like: "puma", engine: "hybrid", threads: 16
+    serve like: "puma", engine: "hybrid", threads: 16, original: "puma"
     ask get("/"), connections: threads, requests: 1500
   end
 end

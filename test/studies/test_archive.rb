@@ -81,6 +81,46 @@ class TestStudyArchive < Minitest::Test
     assert_match(/^\| \[s0\.8\].* \| (confirmed|not decided|refuted) \(Ruby 4\.0\) \| /, said.values.last)
   end
 
+  # A column of verdicts beside those of the whole study: of the claims alone, on the original servers.
+  def test_claims_by_another_ruby_are_kept_beside_the_whole_study
+    Studies::Archive.take(measured_by("3.1"), @root)
+    claimed = measured_by("4.0", study("s0-ab").claimed(%w[s0.8]))
+    assert_equal "#{@root}/s0-ab/ruby-4.0/results.jsonl", Studies::Archive.take(claimed, @root)
+    findings, = Studies::Archive.again(@root)
+    assert_equal [%w[s0.8], 2], [findings.study.deciding, findings.study.conditions.length]
+    said = Studies::Documents.of(Studies::Archive.all(@root), @root)
+    assert_match(/^\| \[s0\.8\].* \| (confirmed|not decided|refuted) \(Ruby 4\.0\) \| /, said.values.last)
+    assert_match(/^\| \[s0\.10\].* \| not testable here \(Ruby 4\.0\) \| /, said.values.last)
+    readme = said["#{@root}/s0-ab/README.md"][/^## On Ruby 4\.0\n.*/m]
+    assert_match(/^\| s0\.8: .* \| puma and unicorn \| /, readme)
+    assert_includes readme, "    cuttle study s0-ab --claims --rounds 3 --seed 1"
+    assert_includes said.values.last, "in 1 study; again Ruby 4.0 in 1 study."
+  end
+
+  def test_claims_alone_are_no_study
+    claimed = study("s0-ab").claimed(%w[s0.8])
+    refused = lambda do |series|
+      assert_raises(Studies::Failure) { Studies::Archive.take(measured_by(series, claimed), @root) }
+    end
+    assert_match(/only the claims of s0-ab: they are kept beside the whole study/, refused["4.0"].message)
+    Studies::Archive.take(measured_by("3.1"), @root)
+    assert_match(/only the claims of s0-ab/, refused["3.1"].message)
+  end
+
+  # The ranges have to be declared before they are measured, so a kept study may get more.
+  def test_what_was_declared_later_is_said
+    Studies::Archive.take(lab("q1-threads").write("#{@directory}/full"), @root)
+    # 80 connections are new; 8 were measured so far with other servers.
+    [80, 8].each do |connections|
+      path = "#{@root}/q1-threads/study.rb"
+      File.write(path, QUESTIONS.sub("[1, 10, 20, 40]", "[1, 10, 20, 40, #{connections}]"))
+      findings = Studies::Archive.all(@root).find { |each| each.study.name == "q1-threads" }
+      assert_equal 2, Studies::Archive.lacking(findings).length
+      assert_includes Studies::Report::Readme.render(findings),
+                      "- Declared later, and not measured yet: 2 measurements."
+    end
+  end
+
   def test_what_the_load_took_of_its_core_is_kept
     full = lab("s0-ab", run: { "load_cpu" => 0.0412 }).write("#{@directory}/full")
     findings = Studies::Archive.findings(File.dirname(Studies::Archive.take(full, @root)), @root)
@@ -111,9 +151,9 @@ class TestStudyArchive < Minitest::Test
 
   private
 
-  # A directory of results of s0-ab.
-  def measured_by(series)
-    directory = lab("s0-ab").write("#{@directory}/by/#{series}")
+  # A directory of results of s0-ab, or of a part of it.
+  def measured_by(series, part = study("s0-ab"))
+    directory = StudiedLab.new(part, &method(:served)).write("#{@directory}/by/#{series}")
     path = "#{directory}/results.jsonl"
     File.write(path, File.read(path).sub('"environment":{', "\"environment\":{\"ruby\":\"ruby #{series}.5\","))
     directory

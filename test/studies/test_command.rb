@@ -49,9 +49,23 @@ class TestStudyCommand < Minitest::Test
     assert_operator measured.runs.length, :>=, [before, 4].max
   end
 
+  # A first round is always made, and the next sitting goes on.
+  def test_a_study_is_measured_in_two_sittings
+    sitting = ["q14-pool", "--scale", "0.01", "--rounds", "2", "--precision", "0.1%", "--budget"]
+    out, err, status = study(*sitting, "0.1s")
+    assert_equal 0, status, err
+    assert_match(/^q14-pool +.*; about \d+ min for \d rounds? of study-results/, out)
+    assert_equal [[0], true], [measured.runs.map(&:block).uniq, measured.paused?]
+    out, err, status = study(*sitting, "1h")
+    assert_equal 0, status, err
+    assert_match(%r{^q14-pool +.*; measured: cuttle study keep study-results/q14-pool/}, out)
+    assert_equal [[0, 1], false, 1], [measured.runs.map(&:block).uniq, measured.interrupted?, results.length]
+  end
+
   def test_wrong_usage
     { %w[s9.9] => /no study "s9\.9"/, %w[s4.13 --scale 2] => /--scale/, %w[show] => /one directory/,
-      %w[--frob] => /frob/, %w[s4.13 --rounds 0] => /rounds/ }.each do |arguments, message|
+      %w[--frob] => /frob/, %w[s4.13 --budget soon] => /--budget/,
+      %w[s4.13 --rounds 0] => /rounds/ }.each do |arguments, message|
       _, err, status = study(*arguments)
       assert_equal 2, status, arguments.inspect
       assert_match message, err.lines.first

@@ -88,6 +88,34 @@ command: []).options
     assert_equal declare.ids, declare.only(%w[s]).ids
   end
 
+  # On a machine with enough cores: each claim on the servers that it is about, and these alone.
+  def test_what_decides_the_claims
+    s0 = Studies.all.find { |each| each.name == "s0-ab" }
+    whole = s0.claimed(cores: 4)
+    assert_equal %w[s0.4 s0.5 s0.8 s0.9 s0.10], whole.deciding
+    assert_equal %w[s0.4 s0.5 s0.8 s0.9], s0.claimed(cores: 2).deciding
+    assert_operator whole.conditions.length, :<=, s0.conditions.length / 2
+    assert_equal s0.claims.select(&:published?).map(&:id), whole.claims.map(&:id), "also those that can't be tested"
+    assert_equal [s0.measured(whole.claims.find { |claim| claim.id == "s0.8" }, :originals).values],
+                 [whole.claimed(%w[s0.8]).conditions.reverse]
+    gone = whole.claims.find { |claim| claim.id == "s0.2" }
+    assert_match(/about a WEBrick/, gone.reason(4))
+  end
+
+  # Otherwise a scale would hide what the study shows.
+  def test_what_depends_on_the_quantum_ignores_a_scale
+    scaled = Studies.all.map { |each| [each.name, each.scale(Studies::Scale.new(0.1))] }
+    assert_equal %w[q20-quantum q24-gc s0-quantum], scaled.select { |_, scale| scale.full? }.map(&:first)
+  end
+
+  def test_every_study_has_a_control
+    Studies.all.each do |each|
+      one, copy = each.control
+      assert_equal one.with(copy: nil), copy.with(copy: nil), each.name
+      refute_equal one, copy, each.name
+    end
+  end
+
   def test_selection
     studies = [declare]
     assert_equal [%w[x.1 x.2]], Studies.select(%w[x.2], from: studies).map(&:ids)

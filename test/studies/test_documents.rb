@@ -19,9 +19,15 @@ class TestStudyDocuments < Minitest::Test
     assert_empty stale.keys, "run: cuttle study report"
   end
 
-  def test_what_is_kept_is_of_the_studies_as_they_are_declared
-    reasons = Studies::Archive.all.to_h { |findings| [findings.study.name, Studies::Archive.reason_against(findings)] }
-    assert_empty reasons.compact
+  # A range is declared before it is measured, so a kept study may lack what was declared later. Its README says so.
+  def test_what_is_kept_is_complete_but_for_what_was_declared_later
+    (Studies::Archive.all + Studies::Archive.again).each do |findings|
+      refute_predicate findings.results, :interrupted?, findings.study.name
+      count = Studies::Archive.lacking(findings).length
+      assert_operator count, :<, findings.study.conditions.length, findings.study.name
+      later = Studies::Report::Conditions.troubles(findings).grep(/\ADeclared later, and not measured yet: /)
+      assert_equal count.zero? ? [] : [count], later.map { |text| text[/\d+/].to_i }, findings.study.name
+    end
   end
 
   def test_a_readme_says_all_of_its_study
@@ -114,6 +120,24 @@ class TestStudyDocuments < Minitest::Test
     refute_match(/shared/, troubles)
     environment = { "server_cores" => [0, 1], "load_cores" => [1] }
     assert_equal [1], Studies::Report::Conditions.shared(environment)
+  end
+
+  # An excerpt has whole numbers where five digits are enough.
+  def test_a_run_is_as_long_as_its_responses_take
+    long = lab("s0-ab", run: { "rate" => 20_000, "responses" => 10_000 })
+    assert_empty Studies::Report::Conditions.troubles(long.findings).grep(/took less than/)
+    short = lab("s0-ab", run: { "rate" => 20_000, "responses" => 7_000 })
+    assert_match(/took less than 0\.4 s, the shortest 0\.35 s/,
+                 Studies::Report::Conditions.troubles(short.findings).join)
+  end
+
+  def test_rounds_of_a_part_are_told_apart
+    few, more = [5, 12].map { |blocks| lab("s0-ab", blocks: blocks, precision: 0.05).findings }
+    assert_match(/; 5 rounds, seed 1\./, Studies::Report::Conditions.measured(few))
+    assert_match(/; 5 rounds, and up to 7 more for ratios of claims, seed 1\./,
+                 Studies::Report::Conditions.measured(more))
+    assert_equal "cuttle study s0-ab --precision 0.05 --rounds 12 --seed 1",
+                 Studies::Report::Conditions.command(more)
   end
 
   def test_what_comes_from_outside_stays_in_its_cell

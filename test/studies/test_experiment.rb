@@ -64,34 +64,65 @@ class TestStudyExperiment < Minitest::Test
   end
 
   # Rounds that scatter by 1% give every ratio within 5%, those that scatter by half don't.
-  def test_rounds_are_made_until_the_ratios_are_precise_enough
-    assert_equal [true, false], [0.01, 0.5].map { |scatter| enough?(scatter, { "precision" => 0.05 }) }
-    refute enough?(0.01, {})
+  def test_further_rounds_have_what_is_not_precise_enough
+    assert_empty wanted(5) { |block| 1 + (0.01 * (block % 3)) }
+    every_run = StudiedLab.new(pool) { [1, {}] }.results.runs.map { |run| [run.configuration, run.load] }.uniq
+    some = wanted(5) { |block| 1 + (0.5 * (block % 3)) }
+    refute_empty some
+    assert_empty some - every_run
+    refute_includes some.map(&:first), "c3", "the control"
   end
 
   # The rule is fixed beforehand: a study's own number of rounds is made in any case.
-  def test_a_study_has_its_own_rounds_at_least
-    refute enough?(0.0001, { "precision" => 0.05 }, blocks: 4)
+  def test_a_study_has_its_own_rounds_in_full
+    assert_nil wanted(4) { 1.0 }
+  end
+
+  # If the study is resumed, its rounds are planned again, and later ones are there.
+  def test_only_the_rounds_before_decide_what_a_round_has
+    wild = ->(block) { block < 5 ? 1 + (0.01 * (block % 3)) : 10.0 * block }
+    assert_empty wanted(5, &wild)
+    refute_empty wanted(8, &wild)
+  end
+
+  def test_without_a_precision_each_round_has_everything
+    assert_nil wanted(7, precision: nil) { |block| 1 + (0.5 * (block % 3)) }
+  end
+
+  def test_a_study_at_full_length_has_no_scale
+    plans = %w[s0-quantum s0-ab].map do |name|
+      study = Cuttle::Studies.all.find { |each| each.name == name }
+      experiment(study, scale: 0.1).plan.loads.map(&:path).grep(/cpu_ms/).first
+    end
+    assert_match(/cpu_ms=100/, plans.first)
+    assert_match(/cpu_ms=5\.0/, plans.last)
+  end
+
+  # Of s0.8 Puma and Unicorn decide, so nothing of Cuttle is measured for it.
+  def test_what_decides_the_claims_is_measured_alone
+    study = Cuttle::Studies.all.find { |each| each.name == "s0-ab" }
+    some = study.claimed(%w[s0.8])
+    plan = experiment(some).plan
+    assert_equal [["puma -t 16", nil], ["unicorn -w 4", "control"], ["unicorn -w 4", nil]],
+                 plan.configurations.map { |each| [each.name.sub(" copy control", ""), each.copy] }.sort_by(&:to_s)
+    header = experiment(some).options.notes
+    assert_equal({ "study" => { "name" => "s0-ab", "scale" => 1, "claims" => %w[s0.8] } }, header)
   end
 
   private
 
-  def enough?(scatter, note, blocks: 5)
-    study = Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
-    lab = StudiedLab.new(study, blocks: blocks) do |_, load, block|
-      [100 * (1 + (scatter * ((block + load["connections"]) % 3))), {}]
-    end
-    Dir.mktmpdir do |directory|
-      path = "#{lab.write(directory)}/results.jsonl"
-      header, *lines = File.readlines(path)
-      header = JSON.parse(header).tap { |hash| hash["study"].merge!(note) }
-      File.write(path, [JSON.generate(header), "\n", *lines].join)
-      Cuttle::Studies::Experiment.enough.call(directory)
-    end
+  def pool
+    Cuttle::Studies.all.find { |each| each.name == "q14-pool" }
   end
 
-  def experiment(study, testers: Absent.new(nil))
-    Cuttle::Studies::Experiment.new(study, scale: Cuttle::Studies::Scale.new(1), directory: "none", seed: 1,
+  # The pairs that round +number+ of a study has whose rates depend on the round.
+  def wanted(number, precision: 0.05, &rate)
+    lab = StudiedLab.new(pool, blocks: 10, precision: precision) { |_, _, block| [100 * rate.call(block), {}] }
+    Dir.mktmpdir { |directory| Cuttle::Studies::Experiment.wanted(pool).call(lab.write(directory), number) }
+  end
+
+  def experiment(study, testers: Absent.new(nil), scale: 1)
+    Cuttle::Studies::Experiment.new(study, scale: Cuttle::Studies::Scale.new(scale), directory: "none", seed: 1,
                                            command: [], testers: testers)
   end
 

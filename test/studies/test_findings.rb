@@ -126,6 +126,22 @@ class TestStudyFindings < Minitest::Test
     assert_match(/measured twice, differed by 1.00/, Studies::Report::Conditions.measured(alike))
   end
 
+  # Copies that a study compares itself are its control. In an open loop the rate is given, so times are compared.
+  def test_the_control_of_copies_and_of_an_open_loop
+    text = <<~RUBY
+      [1, 2].each do |copy|
+        trial "q1", copy: copy do
+          serve engine: "single", copy: copy
+          ask work(cpu_ms: 5), connections: 4, rate: 50
+        end
+      end
+    RUBY
+    found = StudiedLab.new(declared(text)) do |configuration, _, block|
+      [50, { "p50" => (configuration["copy"] == 2 ? 12.0 : 10.0) + block }]
+    end.findings.control
+    assert_in_delta 1.18, found.value, 0.02
+  end
+
   def test_what_takes_more_cores_is_not_tested
     sweeps = Studies.all.find { |each| each.name == "s0-sweeps" }
     made = StudiedLab.new(sweeps, cores: 1) { [10, {}] }

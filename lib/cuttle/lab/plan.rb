@@ -16,7 +16,13 @@ module Cuttle
       OPEN_CONNECTIONS = 1000 # most connections in an open loop
 
       # A start of a configuration in a round, with its loads in order.
-      Start = Struct.new(:configuration, :loads, :round)
+      Start = Struct.new(:configuration, :loads, :round) do
+        # The same with the loads that are among these pairs [configuration id, load id]; nil if there are none.
+        def only(pairs)
+          loads = self.loads.select { |load| pairs.include?([configuration.id, load.id]) }
+          self.class.new(configuration, loads, round) if loads.any?
+        end
+      end
 
       attr_reader :configurations, :loads, :missing, :seed, :rounds, :duration, :warmup, :cut, :pairs
 

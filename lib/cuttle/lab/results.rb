@@ -93,6 +93,11 @@ module Cuttle
         @interrupted
       end
 
+      # Whether it stopped only because its time was over, and is to be continued.
+      def paused?
+        @paused
+      end
+
       private
 
       def sort(lines)
@@ -103,7 +108,9 @@ module Cuttle
         @left_out = of(LeftOut, records["left_out"])
         @failures = of(RunFailure, records["failure"])
         @warnings = of(Warning, records["warning"])
-        @interrupted = lines.records.last&.fetch("type") != "end" || lines.records.last["interrupted"] != false
+        last = lines.records.last
+        @interrupted = last&.fetch("type") != "end" || last["interrupted"] != false
+        @paused = last&.fetch("paused", nil) == true
       end
 
       # The runs by their keys. If there are two with the same key, the later one counts.

@@ -30,10 +30,11 @@ module Cuttle
       REPEATED = 4
 
       # store: a Results::Store. done: Results of a lab to resume, or nil. time: a TimeLimit. trials: name of a trial in
-      # a load => what makes the trial from Trial's arguments; a load without a name gets a Trial. enough: called
-      # between rounds; if it returns true, the runner skips the remaining rounds.
+      # a load => what makes the trial from Trial's arguments; a load without a name gets a Trial. wanted: called before
+      # each round with its number; returns the pairs [configuration id, load id] of that round, or nil for all. A round
+      # without pairs ends the lab. Until then the lab isn't complete, also if its time is over.
       def initialize(plan:, testbed:, cores:, speed:, store:, progress:, interruption:, time:, done: nil,
-                     trials: {}, enough: nil)
+                     trials: {}, wanted: nil)
         @plan = plan
         @testbed = testbed
         @cores = cores
@@ -44,7 +45,7 @@ module Cuttle
         @time = time
         @done = done
         @trials = trials
-        @enough = enough
+        @wanted = wanted
         @order = done ? done.runs.map { |run| run["order"].to_i }.max.to_i : 0
         @repeated = done ? done.runs.count { |run| run["repeated"] } : 0
         @failures = Hash.new(0)
@@ -52,16 +53,17 @@ module Cuttle
         @left_out = done ? done.left_out.map(&:configuration) : []
       end
 
-      # Returns when the plan is complete, enough was measured, the lab was interrupted, or its time is over. Raises
+      # Returns when the plan is complete, nothing more is wanted, the lab was interrupted, or its time is over. Raises
       # Unwritable, and Failure if no server can be started.
       def run
         @time.rounds(@plan.rounds).times do |number|
-          break if number.positive? && @enough&.call
+          starts = starts(number)
+          break if starts.empty?
           break out_of_time(number) if @time.no_room_for_round?
 
           late(number) if @time.late?
           @round = number
-          @time.round { @plan.round(number).each { |start| attempt(start) if room?(start) } }
+          @time.round { starts.each { |start| attempt(start) if room?(start) } }
           break if @interruption.asked? || @plan.present.none? { |configuration| go_on?(configuration) }
 
           shrink if learning?(number)
@@ -75,12 +77,20 @@ module Cuttle
         append("warning", warning.to_h)
       end
 
-      # Writes the last line of the results.
+      # Writes the last line of the results. paused: whether only the time was over before everything wanted was there.
       def finish
-        append("end", "interrupted" => @interruption.asked?)
+        paused = !@wanted.nil? && !@interruption.asked? && (@out_of_time || @time.over?)
+        append("end", "interrupted" => @interruption.asked? || paused, **(paused ? { "paused" => true } : {}))
       end
 
       private
+
+      # The Starts of a round.
+      def starts(number)
+        wanted = @wanted&.call(number)
+        starts = @plan.round(number)
+        wanted ? starts.filter_map { |start| start.only(wanted) } : starts
+      end
 
       def go_on?(configuration)
         !@interruption.asked? && !@time.over? && @failures[configuration.id] < FAILURES &&
@@ -197,9 +207,10 @@ module Cuttle
         raise Unwritable, error.message
       end
 
-      # A lab without a fixed number of rounds made as many as fitted.
+      # A lab without a fixed number of rounds made as many as fitted. One that isn't complete is continued.
       def out_of_time(done)
-        over(done) unless done >= @plan.rounds || @late
+        @out_of_time = true
+        over(done) unless done >= @plan.rounds || @late || @wanted
       end
 
       # The least number of rounds runs in any case.

@@ -8,9 +8,10 @@ module Cuttle
     # Archives results beside their declarations: studies/NAME/results.jsonl is a lab's results file, reduced to the
     # data that the findings need (Excerpt). The study's README, docs/studies.md and the page show these results.
     #
-    # Rule: only a complete study is archived, measured to its end, as it is declared now.
+    # Rule: only a complete study is archived, measured to its end, as it is declared then.
     #
     # If a study was also measured with another series of Ruby, both are kept: the second in studies/NAME/ruby-SERIES.
+    # That one may be reduced to what decides the published claims (Study#claimed).
     module Archive
       autoload :Excerpt, "cuttle/studies/archive/excerpt"
 
@@ -27,13 +28,17 @@ module Cuttle
         Documents.replace("#{home}/#{FILE}", lines.join)
       end
 
-      # The directory for findings: their study's, unless that has results with another series of Ruby.
+      # The directory for findings.
       def home(findings, root = ROOT)
-        first = "#{root}/#{findings.study.name}"
-        own = series(findings.results)
-        return first unless File.file?("#{first}/#{FILE}") && series(Lab::Results.read(first)) != own
+        place(findings.study, series(findings.results), root)
+      end
 
-        "#{first}/ruby-#{own}"
+      # The directory for a study's results by that series of Ruby: the study's, unless that has results by another one.
+      def place(study, series, root = ROOT)
+        first = "#{root}/#{study.name}"
+        return first unless File.file?("#{first}/#{FILE}") && series(Lab::Results.read(first)) != series
+
+        "#{first}/ruby-#{series}"
       end
 
       # "4.0": the series of the Ruby that ran the study.
@@ -51,7 +56,7 @@ module Cuttle
       # The Findings, if they may be archived. Raises Failure.
       def check(directory, root = ROOT)
         findings = findings(directory, root)
-        reason = reason_against(findings)
+        reason = reason_against(findings) || alone(findings.study, series(findings.results), root)
         raise Failure, "#{directory}: #{reason}" if reason
 
         findings
@@ -68,7 +73,8 @@ module Cuttle
       def newest(directory, root = ROOT)
         studies = ordered(root)
         paths = Dir["#{directory}/*/*/#{FILE}"]
-        all = paths.map { |path| findings(File.dirname(path), root, studies) }.group_by { |each| each.study.name }
+        whole = paths.map { |path| findings(File.dirname(path), root, studies) }.reject { |each| each.study.deciding }
+        all = whole.group_by { |each| each.study.name }
         all.values_at(*studies.map(&:name)).compact.map { |some| some.max_by { |each| each.results.started_at.to_s } }
       end
 
@@ -83,14 +89,29 @@ module Cuttle
 
       # Why the findings can't be archived, or nil.
       def reason_against(findings)
-        conditions = findings.study.conditions
-        planned = conditions.count { |condition| findings.planned?(condition) }
-        if planned < conditions.length
-          "#{planned} of the #{conditions.length} measurements of #{findings.study.name}: only a study as a whole is " \
-            "kept"
+        if lacking(findings).any?
+          "#{lacks(findings)}: only a study as a whole is kept"
         elsif findings.results.interrupted?
           "was not completed: continue it (cuttle study --resume), then keep it"
         end
+      end
+
+      # The declared Conditions that the results do not have. A study may get more after it was archived.
+      def lacking(findings)
+        findings.study.conditions.reject { |condition| findings.planned?(condition) }
+      end
+
+      # "3 of the 5 measurements of s0-ab": those that the results have.
+      def lacks(findings)
+        declared = findings.study.conditions.length
+        "#{declared - lacking(findings).length} of the #{declared} measurements of #{findings.study.name}"
+      end
+
+      # Why results by that series of Ruby of a study that is reduced to its published claims can't be archived, or nil.
+      def alone(study, series, root = ROOT)
+        return unless study.deciding && place(study, series, root) == "#{root}/#{study.name}"
+
+        "only the claims of #{study.name}: they are kept beside the whole study, measured by another Ruby"
       end
     end
   end

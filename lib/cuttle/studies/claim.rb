@@ -92,6 +92,17 @@ module Cuttle
         @published
       end
 
+      # Why it can't be tested on a server that is not available, or nil.
+      def gone
+        "it is about #{about}" if about
+      end
+
+      # The claim on the one side that decides it: on the original servers, if they are among its conditions.
+      def decisive
+        Claim.new(id, text, statements: statements, reason: @reason || gone, cores: cores, on: sides.last,
+                            published: published?)
+      end
+
       # Why it can't be tested with that many server cores, or nil.
       def reason(cores)
         return @reason unless short?(cores)

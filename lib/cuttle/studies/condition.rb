@@ -18,6 +18,7 @@ module Cuttle
     class Condition
       SERVING = %i[server model like workers threads keep_alive environment flags ruby copy].freeze
       ASKING = %i[request connections requests rate poisson delay bandwidth tester].freeze
+      OURS = "cuttle"
 
       attr_reader(*SERVING, *ASKING)
 
@@ -53,6 +54,11 @@ module Cuttle
           "requests" => request.scaled? ? requests : scale.count(requests, connections),
           "rate" => rate_at(scale), "poisson" => rate && poisson, "delay" => delay, "bandwidth" => bandwidth,
           "tester" => tester, "keep_alive" => keep_alive }
+      end
+
+      # One of Claim::SIDES.
+      def side
+        server == OURS ? :ours : :originals
       end
 
       # Number of processes that serve.

@@ -38,7 +38,8 @@ module Cuttle
       def initialize(name, root)
         @root = root
         @texts = { name: name, title: name, source: nil, question: nil, design: nil }
-        @settings = { app: "work", profile: {}, cores: nil, rounds: ROUNDS, warmup: WARMUP }
+        @settings = { app: "work", profile: {}, cores: nil, rounds: ROUNDS, warmup: WARMUP,
+                      full_length: false, deciding: nil }
         @flaws = []
         @entries = []
         @claims = []
@@ -49,6 +50,11 @@ module Cuttle
       end
 
       %i[cores rounds warmup].each { |name| define_method(name) { |value| @settings[name] = value } }
+
+      # A scale doesn't shorten the study: what it shows depends on the length of requests.
+      def at_full_length
+        @settings[:full_length] = true
+      end
 
       # An app of the lab by name, or a file of studies/apps. profile: as in the lab.
       def app(name, profile: {})

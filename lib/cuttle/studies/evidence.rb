@@ -85,9 +85,9 @@ module Cuttle
         end
       end
 
-      # The mean number of loads of a configuration.
+      # The mean number of loads of a configuration, over what the results have.
       def loads
-        conditions = @findings.study.conditions
+        conditions = @findings.study.conditions.select { |condition| @findings.planned?(condition) }
         conditions.length.fdiv(conditions.map(&:configuration).uniq.length)
       end
     end

@@ -15,21 +15,23 @@ module Cuttle
         study = from.find { |each| each.name == note["name"] }
         raise Failure, "#{directory}: of a study that is not here, #{note["name"]}" unless study
 
-        [study, Scale.new(note["scale"]), results]
+        [note["claims"] ? study.claimed(note["claims"]) : study, Scale.new(note["scale"]), results]
       end
 
       # command: the command line of this run. rounds: nil for the study's own number. precision: a share, or nil. With
-      # a precision, rounds is the maximum (MOST_ROUNDS if nil), and the run stops earlier when it has that precision
-      # (see Findings#precise?).
-      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, precision: nil,
+      # a precision, rounds is the maximum (MOST_ROUNDS if nil), and rounds beyond the study's own number have only what
+      # is not known with that precision (see .wanted). budget: seconds, or nil; no round begins that would end too
+      # late, and the study can be resumed.
+      def initialize(study, scale:, directory:, seed:, command:, rounds: nil, precision: nil, budget: nil,
                      peers: Lab::Servers::Peers, testers: Lab::Testers)
         @study = study
-        @scale = scale
+        @scale = study.scale(scale)
         @directory = directory
         @seed = seed
         @command = command
         @rounds = rounds || (precision ? MOST_ROUNDS : study.rounds)
         @precision = precision
+        @budget = budget
         @peers = peers
         @testers = testers
       end
@@ -38,28 +40,38 @@ module Cuttle
       def run(out:)
         reasons = @study.conditions.filter_map { |condition| absent(condition) }.uniq
         reasons.each { |reason| out.puts "left out: #{reason}" }
-        Lab.run(options, out: out, plan: plan, enough: self.class.enough)
+        Lab.run(options, out: out, plan: plan, wanted: self.class.wanted(@study), least: 1)
       end
 
-      # Resumes an unfinished study.
-      def self.resume(directory, out:)
+      # Resumes an unfinished study. budget: seconds, or nil.
+      def self.resume(directory, out:, budget: nil)
         study, = read(directory)
-        Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1,
-                                 timeout: TIMEOUT), out: out, enough: enough)
+        Lab.run(Lab::Options.new(app: study.app, resume: directory, cpus: cpus(study), duration: 1, budget: budget,
+                                 timeout: TIMEOUT), out: out, wanted: wanted(study), least: 1)
       end
 
-      # Whether the results in a directory have the precision that their header asks for.
-      def self.enough
-        lambda do |directory|
-          study, scale, results = read(directory)
+      # What the lab asks before each round (Lab::Runner). A study's own rounds have everything. If the results ask for
+      # a precision, further rounds have the conditions of each statement whose ratio is not known so well.
+      #
+      # Rule: only the rounds before decide, so a resumed study continues with the same conditions.
+      def self.wanted(study)
+        lambda do |directory, number|
+          next if number < study.rounds
+
+          reduced, scale, results = read(directory)
           precision = results.header[NOTE]["precision"]
-          precision && Findings.new(study, scale, results).precise?(precision)
+          Findings.new(reduced, scale, results, before: number).imprecise(precision) if precision
         end
+      end
+
+      # The server cores of a study on this machine.
+      def self.server_cores(study)
+        Lab::Machine::Cores.new(**cpus(study)).server.length
       end
 
       def options
         @options ||= Lab::Options.new(app: @study.app, profile: @study.profile, directory: @directory,
-                                      seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT,
+                                      seed: @seed, rounds: @rounds, duration: 1, timeout: TIMEOUT, budget: @budget,
                                       warmup: @study.warmup, cpus: self.class.cpus(@study), command: @command,
                                       notes: { NOTE => note })
       end
@@ -83,7 +95,8 @@ module Cuttle
       private
 
       def note
-        { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision }.compact
+        { "name" => @study.name, "scale" => @scale.factor, "precision" => @precision,
+          "claims" => @study.deciding }.compact
       end
 
       # Why a condition can't be measured (its load tester, or a library to be loaded, is missing), or nil.

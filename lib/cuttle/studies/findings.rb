@@ -45,8 +45,8 @@ module Cuttle
       # verdict], …]. reason: why it could not be tested, or nil. forecast: the prediction of the tuner's model for more
       # cores, [[Statement, ratio or nil], …], or nil. model: whether Cuttle's core imitates a server that the claim is
       # about. Then the verdict shows what the concurrency model does; only that server itself can confirm or refute the
-      # claim.
-      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model) do
+      # claim. conditions: { figure => Condition }, or nil.
+      Verdict = Struct.new(:claim, :by, :verdict, :evidence, :reason, :forecast, :model, :conditions) do
         def word
           of(verdict)
         end
@@ -60,17 +60,16 @@ module Cuttle
       # Keys that identify a configuration and a load. The name is one of them: a server that has no option to close
       # connections is the same, whether or not requests ask it to close them.
       KEY = [*Condition::SERVING, *Condition::ASKING, :series, :path, :name].map(&:to_s).freeze - %w[ruby request]
-      OURS = "cuttle"
-      # Claim::SIDES => whether a condition is on that side.
-      SIDES = { ours: ->(condition) { condition.server == OURS },
-                originals: ->(condition) { condition.server != OURS } }.freeze
+      OURS = Condition::OURS
 
       attr_reader :study, :scale, :results
 
-      def initialize(study, scale, results)
+      # before: the number of a round; only rounds before it count. nil: all count.
+      def initialize(study, scale, results, before: nil)
         @study = study
         @scale = scale
         @results = results
+        @before = before
         @ids_of = {}
         @ids = { configurations: index(results.configurations), loads: index(results.loads) }
       end
@@ -103,22 +102,21 @@ module Cuttle
         results.runs.map(&:block).uniq.length
       end
 
-      # Whether each statement's ratio is known with that relative precision, after at least the study's own number of
-      # rounds. It considers only the widths of intervals, never their position: measuring until there is a verdict
-      # would produce one. (Shares of errors may be 0, and have no such precision.)
-      def precise?(share)
-        return false if rounds < study.rounds
-
-        ratios = verdicts.flat_map(&:evidence).reject { |statement, *| statement.of_errors? }
-        ratios.all? do |_, found, _|
-          found&.interval? && found.high <= found.value * (1 + share) && found.low >= found.value / (1 + share)
+      # The pairs of ids, of a configuration and a load, behind each statement whose ratio is not known with that
+      # relative precision. It considers only the widths of intervals, never their position: measuring until there is a
+      # verdict would produce one. (Shares of errors may be 0, and have no such precision.)
+      def imprecise(share)
+        conditions = verdicts.flat_map do |verdict|
+          wide = verdict.evidence.reject { |statement, found, _| statement.of_errors? || precise?(found, share) }
+          wide.flat_map { |statement, *| verdict.conditions.values_at(*statement.figures) }
         end
+        conditions.uniq.map { |condition| ids_of(condition) }.select(&:all?)
       end
 
-      # The A/A control: the requests/s of an unchanged copy of a condition / those of the condition. An Estimate, or
-      # nil if it was not measured.
+      # The A/A control: the requests/s of an unchanged copy of a condition / those of the condition; of an open loop,
+      # whose rate is given, the medians of the response times. An Estimate, or nil if it was not measured.
       def control
-        one, other = study.control.map { |condition| by_round(condition, "rate") }
+        one, other = study.control.map { |condition| by_round(condition, condition.rate ? "p50" : "rate") }
         return unless one && other && (one.keys & other.keys).length > 1
 
         Lab::Statistics.paired_ratio(one, other)
@@ -126,7 +124,8 @@ module Cuttle
 
       # Whether the plan has that condition. Part of a study has only some of them.
       def planned?(condition)
-        ids_of(condition).all?
+        configuration, load = ids_of(condition)
+        results.pairs.fetch(configuration, []).include?(load)
       end
 
       # Runs of a condition in the order of their rounds, if they are valid for that metric.
@@ -134,7 +133,8 @@ module Cuttle
         configuration, load = ids_of(condition)
         return [] unless configuration && load
 
-        results.runs(configuration: configuration, load: load).select { |run| metric.tells?(run) }
+        runs = results.runs(configuration: configuration, load: load).select { |run| metric.tells?(run) }
+        @before ? runs.select { |run| run.block < @before } : runs
       end
 
       # A metric of a condition, at full length: a Lab Estimate, or nil.
@@ -176,6 +176,10 @@ module Cuttle
         hash.slice(*KEY).compact
       end
 
+      def precise?(found, share)
+        found&.interval? && found.high <= found.value * (1 + share) && found.low >= found.value / (1 + share)
+      end
+
       # No measured value is below 0.
       def interval(values)
         found = Lab::Statistics.median_interval(values) if values.any?
@@ -196,13 +200,12 @@ module Cuttle
       end
 
       # A Verdict for each side that the claim's conditions have. If a published claim has two sides, or if the server
-      # that it is about is not available, the verdict on Cuttle's core is one on the model.
+      # that it is about is not available, the verdict on Cuttle's core is one on the model. A study that is reduced to
+      # some claims has no verdict on others.
       def tried(claim)
-        figures = claim.statements.flat_map(&:figures)
-        sides = SIDES.values_at(*claim.sides)
-        found = sides.map { |side| figures.to_h { |figure| [figure, condition(figure, side)] } }
+        found = claim.sides.map { |side| study.measured(claim, side) }.select { |conditions| conditions.values.all? }
                      .uniq(&:values).map { |conditions| tested(claim, conditions) }
-        found << untestable(claim, nil, "it is about #{claim.about}") if claim.about
+        found << untestable(claim, nil, claim.gone) if claim.gone
         found.first.model = true if found.length > 1 && claim.published?
         found
       end
@@ -212,12 +215,6 @@ module Cuttle
         by = servers(conditions.values)
         reason = conditions.values.filter_map { |each| missing(each) }.first
         reason ? untestable(claim, by, reason) : verdict(claim, by, conditions)
-      end
-
-      # The first condition of a figure on that side, or the first of all if that side has none.
-      def condition(figure, side)
-        conditions = study.entries_of(figure.id, figure.columns).flat_map(&:conditions)
-        conditions.find(&side) || conditions.first
       end
 
       # "our core", "puma and unicorn".
@@ -238,7 +235,7 @@ module Cuttle
           found = @evidence.ratio(statement, conditions, claim.confidence)
           [statement, found, statement.verdict(found)]
         end
-        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence)
+        Verdict.new(claim, by, claim.verdict(evidence.map(&:last)), evidence, nil, nil, nil, conditions)
       end
     end
   end

@@ -67,7 +67,7 @@ module Cuttle
         cpu = condition && cpu(condition) or return
 
         under_way = [condition.connections, setting(condition).then { |found| found.processes * found.slots }].min
-        [(under_way / median(condition, &:rate)) - cpu, 0.0].max
+        [under_way.fdiv(median(condition, &:rate)) - cpu, 0.0].max
       end
 
       # Seconds of CPU time per response.

@@ -10,13 +10,17 @@ module Cuttle
     #   cores        number of server cores, or :all, including the load's core, if the load has almost nothing to do;
     #                 nil: the lab's choice, with separate cores for both
     #   rounds, warmup    as in the lab
+    #   full_length  whether it means nothing if a Scale shortens it
     #   entries      Entries, in the published order
     #   claims       Claims
+    #   deciding     nil; if the study is reduced to what decides published claims (#claimed): their ids
     class Study
-      ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup entries claims].freeze
+      ATTRIBUTES = %i[name title source question design flaws app profile cores rounds warmup full_length entries claims
+                      deciding].freeze
 
       CONTROL = "control" # the copy of a condition
       BEYOND = 10 # least number of responses beyond a percentile
+      LEAST = 0.5 # seconds of a run at least, by the rate of its warm-up
 
       # A published Row, and the Conditions that measure it: Cuttle first, then the original server. reason: why there
       # are none, or nil.
@@ -51,6 +55,32 @@ module Cuttle
         with(entries: kept, claims: asked)
       end
 
+      # The study, reduced to the conditions that decide the published claims with these ids: of each, those on one side
+      # (Claim#decisive). Its other published claims stay, with the reason why they can't be tested. Without ids: those
+      # that can be tested with that many server cores.
+      def claimed(ids = nil, cores: 0)
+        decisive = claims.select(&:published?).map(&:decisive)
+        ids ||= decisive.reject { |claim| claim.reason(cores) }.map(&:id)
+        needed = decisive.select { |claim| ids.include?(claim.id) }
+                         .flat_map { |claim| measured(claim, claim.sides.last).values }
+        parts = entries.map { |entry| Entry.new(entry.row, entry.conditions & needed) }
+        with(entries: parts.select { |entry| entry.conditions.any? }, claims: decisive, deciding: ids)
+      end
+
+      # { figure => the Condition that measures it } for a claim, on one of Claim::SIDES. If that side does not have a
+      # figure, it is the first Condition of all.
+      def measured(claim, side)
+        claim.statements.flat_map(&:figures).to_h do |figure|
+          conditions = entries_of(figure.id, figure.columns).flat_map(&:conditions)
+          [figure, conditions.find { |condition| condition.side == side } || conditions.first]
+        end
+      end
+
+      # The Scale for a requested one.
+      def scale(asked)
+        full_length ? Scale.new(1.0) : asked
+      end
+
       def with(**changes)
         Study.new(**ATTRIBUTES.to_h { |name| [name, public_send(name)] }, **changes)
       end
@@ -60,16 +90,19 @@ module Cuttle
         entries.flat_map(&:conditions).uniq
       end
 
-      # The A/A control: the Condition that is measured twice, and its copy. Differences between the two are noise.
+      # The A/A control: the Condition that is measured twice, and its copy; in a closed loop, if there is one.
+      # Differences between the two are noise. If all conditions are copies, these are the control.
       def control
-        twice = conditions.find { |condition| condition.copy.nil? && condition.tester.nil? } or return []
+        single = conditions.select { |condition| condition.copy.nil? && condition.tester.nil? }
+        twice = single.find { |condition| condition.rate.nil? } || single.first or return copies
         [twice, twice.with(copy: CONTROL)]
       end
 
-      # The lab's load of a condition: each run has as many responses as the percentiles in claims need.
+      # The lab's load of a condition: each run has as many responses as the percentiles in claims need, and takes at
+      # least LEAST.
       def load(condition, scale)
         load = condition.load(scale)
-        load.merge("requests" => [load["requests"], least(condition)].max)
+        load.merge("requests" => [load["requests"], least(condition)].max, "least" => LEAST)
       end
 
       # [claim, figure] of each claim about rows that aren't measured; it could never be decided.
@@ -95,6 +128,12 @@ module Cuttle
           entries_of(figure.id, figure.columns).any? { |entry| entry.conditions.include?(own) }
         end
         told.map { |figure| (BEYOND * 100.0 / (100 - figure.percentile)).ceil }.max.to_i
+      end
+
+      # The first two conditions that differ only in the number of their copy; or none.
+      def copies
+        alike = conditions.group_by { |condition| condition.with(copy: nil) }.values
+        alike.find { |group| group.length > 1 }.to_a.first(2)
       end
 
       def whole?(word)

@@ -209,11 +209,32 @@ class TestLabRunner < Minitest::Test
                  told
   end
 
-  def test_rounds_that_are_not_needed_are_not_made
-    asked = 0
-    run_lab(rounds: 5, enough: -> { (asked += 1) == 2 })
+  def test_rounds_that_are_not_wanted_are_not_made
+    run_lab(rounds: 5, wanted: ->(number) { [] if number == 2 })
     assert_equal [0, 1], @store.of("run").map { |run| run["block"] }.uniq
     assert_equal false, @store.lines.last["interrupted"]
+  end
+
+  def test_a_round_has_the_pairs_that_are_wanted
+    run_lab(rounds: 3, workers: [0, 2], wanted: ->(number) { [[%w[c1 l1]], [%w[c2 l1], %w[c3 l2]], []][number] })
+    assert_equal [["c1", "l1", 0], ["c2", "l1", 1], ["c3", "l2", 1]],
+                 @store.of("run").map { |run| run.values_at("configuration", "load", "block") }.sort
+  end
+
+  # What isn't complete can be continued, and nothing that is said of it must be taken back.
+  def test_a_lab_whose_time_is_over_before_everything_wanted_is_there_pauses
+    now = 0
+    time = Cuttle::Lab::Runner::TimeLimit.new(100, least: 1, clock: -> { now })
+    run_lab(rounds: 5, time: time, wanted: ->(_) {}) { (now += 25) && LabFakes::Server.new(@native.port) }
+    assert_operator @store.of("run").map { |run| run["block"] }.uniq.length, :<, 5
+    assert_equal({ "interrupted" => true, "paused" => true }, @store.lines.last.slice("interrupted", "paused"))
+    assert_empty @store.of("warning")
+  end
+
+  # The warm-up tells how many requests that takes.
+  def test_a_run_of_requests_takes_its_least_time
+    run_lab(rounds: 1, warmup: 0.2, changes: { "requests" => 1, "least" => 0.2 })
+    assert_operator @store.of("run").map { |run| run["sent"] }.min, :>, 1
   end
 
   def test_after_the_first_round_a_lab_leaves_out_what_there_is_no_time_for
@@ -256,15 +277,16 @@ class TestLabRunner < Minitest::Test
   # In VALID seconds a run has responses on a loaded machine too, without which it isn't valid.
   def run_lab(rounds:, duration: LOADS[:duration], done: nil, time: Cuttle::Lab::Runner::TimeLimit.new(nil),
               cores: Cuttle::Lab::Machine::Cores.new, changes: nil, speed: core_speed { 1 }, workers: [0],
-              enough: nil, &made)
-    options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, workers: workers)
+              warmup: LOADS[:warmup], wanted: nil, &made)
+    options = Cuttle::Lab::Options.new(seed: 1, rounds: rounds, **LOADS, duration: duration, warmup: warmup,
+                                       workers: workers)
     plan = Cuttle::Lab::Plan.build(options, peers: LabFakes::Peers.new)
     plan = changed(plan, changes) if changes
     @plan = plan
     testbed = LabFakes::Testbed.new(&made || ->(_) { LabFakes::Server.new(@native.port) })
     runner = Cuttle::Lab::Runner.new(
       plan: plan, testbed: testbed, cores: cores, speed: speed, store: @store, interruption: @interruption, done: done,
-      time: time, enough: enough, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
+      time: time, wanted: wanted, progress: Cuttle::Lab::Runner::Progress.new(@out, total: 1)
     )
     runner.run
     runner.finish

@@ -100,8 +100,10 @@ module StudiesCase
   end
 
   # Findings of the studies, kept.
-  def keep(*names, **options)
-    names.each { |name| Studies::Archive.take(lab(name, **options).write("#{@directory}/results/#{name}/1"), @root) }
+  def keep(*names, **options, &value)
+    names.each do |name|
+      Studies::Archive.take(lab(name, **options, &value).write("#{@directory}/results/#{name}/1"), @root)
+    end
     Studies::Archive.all(@root)
   end
 end

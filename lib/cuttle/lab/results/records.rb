@@ -47,9 +47,10 @@ module Cuttle
                                 :control_of, :environment, :like, :flags, :copy, :base)
       # These are nil unless this load has its own: path; requests, their number in place of a duration; delay and
       # bandwidth of the network, in seconds and octets per second each way; tester, the program that sends them;
-      # octets, the required size of each response's body; trial, a name of Runner's trials.
+      # octets, the required size of each response's body; least, seconds that a run of requests takes at least; trial,
+      # a name of Runner's trials.
       class LoadSpec < Record.of(:id, :name, :loop, :connections, :rate, :poisson, :keep_alive, :path, :requests,
-                                 :delay, :bandwidth, :tester, :octets, :trial)
+                                 :delay, :bandwidth, :tester, :octets, :least, :trial)
         # Whether requests come at a fixed rate. Then the server's response times are compared, not its rate.
         def open?
           self.loop == "open"

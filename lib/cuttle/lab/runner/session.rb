@@ -11,12 +11,12 @@ module Cuttle
       class Session
         WAITING = 0.1 # largest share of the budget for waiting until the cores are quiet
 
-        # plan: a Plan, or nil to make one from the options. trials: see Runner. enough: as in Runner, but called with
-        # the directory of the results. least: see TimeLimit.
-        def initialize(options, out:, plan: nil, trials: {}, enough: nil, least: 0)
+        # plan: a Plan, or nil to make one from the options. trials: see Runner. wanted: as in Runner, but called with
+        # the directory of the results and the number. least: see TimeLimit.
+        def initialize(options, out:, plan: nil, trials: {}, wanted: nil, least: 0)
           @options = options
           @trials = trials
-          @enough = enough
+          @wanted = wanted
           @least = least
           @own = plan
           @out = out
@@ -119,7 +119,8 @@ module Cuttle
           introduce
           progress = Progress.new(@out, total: @plan.length, done: @done ? @done.runs.length : 0)
           runner = Runner.new(plan: @plan, testbed: testbed, cores: @cores, store: store, progress: progress,
-                              done: @done, trials: @trials, enough: @enough && -> { @enough.call(@directory) },
+                              done: @done, trials: @trials,
+                              wanted: @wanted && ->(number) { @wanted.call(@directory, number) },
                               speed: core_speed, interruption: @interruption, time: @time)
           [*Machine::Warnings.before(@cores, pinned: pinned), *elsewhere].each { |warning| runner.warn_of(warning) }
           begin

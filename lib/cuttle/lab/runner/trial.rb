@@ -57,7 +57,9 @@ module Cuttle
 
         # Whether the server became steady (see WarmUp).
         def warm_up
-          WarmUp.new(@plan.warmup) { |seconds| @generator.call(@url, **@options, duration: seconds) }.call
+          WarmUp.new(@plan.warmup) do |seconds|
+            @generator.call(@url, **@options, duration: seconds).tap { |piece| @rate = piece.rate }
+          end.call
         end
 
         # [result, Machine::Meter::Figures] of a load. options: further options of Cuttle::Load.
@@ -73,7 +75,12 @@ module Cuttle
           time = { duration: @plan.duration }
           return time unless @load.requests
 
-          { requests: @load.requests, **(@load.tester ? time : {}) }
+          { requests: requests, **(@load.tester ? time : {}) }
+        end
+
+        # As many requests as the load has, or more if these took less than its least time at the warm-up's rate.
+        def requests
+          [@load.requests, (@load.least.to_f * @rate.to_f).ceil].max
         end
 
         def disturbed?(result, figures)

@@ -16,9 +16,22 @@ module Cuttle
         def measured(findings)
           results = findings.results
           measured = ["Measured #{date(findings)} on #{machine(results.environment)}", cores(results.environment),
-                      "#{Units.plural(findings.rounds, "round")}, seed #{results.seed}"].join("; ")
+                      "#{rounds(findings)}, seed #{results.seed}"].join("; ")
           ["#{measured}.", *scale(findings.scale)&.then { |shorter| "#{capital(shorter)}." },
            *agreement(findings.control), *connections(results)].join(" ")
+        end
+
+        # "5 rounds"; with a precision, the further ones had only a part of the study.
+        def rounds(findings)
+          own, more = findings.study.rounds, findings.rounds - findings.study.rounds
+          return Units.plural(findings.rounds, "round") unless precision(findings) && more.positive?
+
+          "#{Units.plural(own, "round")}, and up to #{more} more for ratios of claims"
+        end
+
+        # The precision that the rounds aimed at, a share; or nil.
+        def precision(findings)
+          findings.results.header.dig(Experiment::NOTE, "precision")
         end
 
         # The largest number of open database connections, in a sentence; nil if it was not recorded.
@@ -74,11 +87,17 @@ module Cuttle
         # The problems, one sentence each.
         def troubles(findings)
           results = findings.results
-          [*("It was not completed." if results.interrupted?), *doubt(findings.control),
+          [*("It was not completed." if results.interrupted?), *later(findings), *doubt(findings.control),
            *results.missing.map { |each| "Not measured: #{name(results, each.configuration)}: #{each.reason}." },
            *too_few(findings), *failed(results), *invalid(results), *unsteady(results), *short(results),
            *sharing(results),
            *results.warnings.map { |warning| "#{capital(warning.text)}." }]
+        end
+
+        # A sentence on measurements that were declared after the results were kept; or nil.
+        def later(findings)
+          count = Archive.lacking(findings).length
+          "Declared later, and not measured yet: #{Units.plural(count, "measurement")}." if count.positive?
         end
 
         # The percentiles that have too few responses, in a sentence; or nil.
@@ -123,7 +142,7 @@ module Cuttle
         # Runs that were too short, in a sentence; or nil.
         def short(results)
           runs = results.runs.select { |run| run.valid? && run.rate.to_f.positive? }
-          lengths = runs.map { |run| run.responses / run.rate }.select { |seconds| seconds < LEAST }
+          lengths = runs.map { |run| run.responses.fdiv(run.rate) }.select { |seconds| seconds < LEAST }
           return if lengths.empty?
 
           "#{Units.plural(lengths.length, "run")} of #{results.runs.length} took less than #{LEAST} s, the shortest " \
@@ -162,9 +181,16 @@ module Cuttle
         # The command that repeats the study, in the same order.
         def command(findings)
           results = findings.results
-          words = ["cuttle", "study", findings.study.name]
+          words = ["cuttle", "study", findings.study.name, *("--claims" if findings.study.deciding)]
           words += ["--scale", format("%g", findings.scale.factor)] unless findings.scale.full?
-          Shellwords.join([*words, "--rounds", findings.rounds.to_s, "--seed", results.seed.to_s])
+          Shellwords.join([*words, *effort(findings), "--seed", results.seed.to_s])
+        end
+
+        # The options for the same number of rounds.
+        def effort(findings)
+          precision = precision(findings) or return ["--rounds", findings.rounds.to_s]
+
+          ["--precision", format("%g", precision), "--rounds", findings.results.rounds.to_s]
         end
       end
     end

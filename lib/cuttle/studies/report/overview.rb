@@ -27,8 +27,9 @@ module Cuttle
         def render(all, missing: [], again: [], beliefs: [])
           summary = Summary.new(all, again: again)
           [MADE, "# What the field believed, and what we found", LEAD, *believed(summary.beliefs(beliefs)),
-           "## #{Threats::TITLE}", Markdown.list(Threats.of(all)), *claims(summary), *questions(all, summary),
-           "## The studies", *all.map { |findings| paragraph(findings) }, *not_yet(missing)].join("\n\n") << "\n"
+           "## #{Threats::TITLE}", Markdown.list(Threats.of(all, again: again)), *claims(summary),
+           *questions(all, summary), "## The studies", *all.map { |findings| paragraph(findings) },
+           *not_yet(missing)].join("\n\n") << "\n"
         end
 
         def believed(pairs)
@@ -77,7 +78,7 @@ module Cuttle
           study = findings.study
           scale = findings.scale.full? ? "in full" : "at scale #{format("%g", findings.scale.factor)}"
           [link(study, "**#{study.name}**"), ": #{study.title}. ", *("#{study.source}. " if study.source),
-           "Measured #{Conditions.date(findings)}, #{scale}, in #{findings.rounds} rounds: ",
+           "Measured #{Conditions.date(findings)}, #{scale}, in #{Conditions.rounds(findings)}: ",
            Units.plural(study.entries.length, "row"), ", ",
            Units.plural(study.conditions.length, "measurement"), " in each round; #{control(findings)}."].join
         end

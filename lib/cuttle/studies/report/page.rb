@@ -19,15 +19,16 @@ module Cuttle
         # all: the Findings of each study. again: further Findings, with other Rubies. beliefs: Beliefs::Sentences.
         # Returns a String.
         def render(all, again: [], beliefs: [])
-          sections = sections(all, Summary.new(all, again: again), beliefs)
+          sections = sections(all, again, beliefs)
           Sheet.render(TITLE, MAKER, tag(:header, heading(all), contents(sections)), Sheet.main(sections),
                        Sheet.footer(MAKER), styles: [STYLE])
         end
 
         # { anchor => [heading, content] }
-        def sections(all, summary, beliefs)
+        def sections(all, again, beliefs)
+          summary = Summary.new(all, again: again)
           first = { "beliefs" => [BELIEFS, believed(summary.beliefs(beliefs))],
-                    "threats" => [Threats::TITLE, tag(:ul, items(Threats.of(all)), class: "flaws")],
+                    "threats" => [Threats::TITLE, tag(:ul, items(Threats.of(all, again: again)), class: "flaws")],
                     "claims" => [CLAIMS, claims(summary)] }
           studies = all.to_h do |findings|
             study = findings.study

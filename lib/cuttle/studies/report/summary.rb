@@ -20,7 +20,10 @@ module Cuttle
 
           # "confirmed (Ruby 4.0 with YJIT)"
           def elsewhere
-            again.map { |ruby, verdicts| "#{verdicts.find { |each| !each.model }.word} (#{ruby})" }
+            again.filter_map do |ruby, verdicts|
+              main = verdicts.find { |each| !each.model }
+              "#{main.word} (#{ruby})" if main
+            end
           end
 
           # "refuted", with the servers, unless it is only Cuttle's core.

@@ -13,14 +13,16 @@ module Cuttle
         SOURCES = "If a claim has numbers, its ranges come from its own words (\"over 8 times\": above 8). " \
                   "Otherwise \"alike\" is 0.9 to 1.1, and \"better\" is above or below 1."
         FIXED = "The ranges were committed with the declarations, before the kept runs began (11d6358, 6b4357e, " \
-                "8e1741b, 9cc7d29; later ones 741f233, c472647, 1bdbe5c, 6fdc875, 765ca2e, bdad526). The exception " \
-                "is the pair of s3.6, which was chosen from these runs because it differs."
+                "8e1741b, 9cc7d29; later ones 741f233, c472647, 51fb840, 1bdbe5c, 6fdc875, 765ca2e, 0931a74, " \
+                "bdad526). There are two exceptions: the pair of s3.6 was chosen from these runs because it " \
+                "differs, and q19's statements on invokedynamic came with their results, with the ranges of the " \
+                "statements beside them."
 
         module_function
 
-        # Sentences. all: the Findings of each study; at least one.
-        def of(all)
-          [cores(all), *pinning(all), LOOPBACK, rubies(all), SERVERS, *scales(all), rounds(all), controls(all),
+        # Sentences. all: the Findings of each study; at least one. again: further Findings, with other Rubies.
+        def of(all, again: [])
+          [cores(all), *pinning(all), LOOPBACK, rubies(all, again), SERVERS, *scales(all), rounds(all), controls(all),
            "#{SOURCES} #{FIXED}"]
         end
 
@@ -43,10 +45,14 @@ module Cuttle
             "load shared a core with the servers; each study's conditions say how much of the core it used."
         end
 
-        def rubies(all)
-          tally = all.map { |each| ruby(each.results.environment) }.tally
-          "Rubies: #{tally.map { |name, count| "#{name} in #{studies(count)}" }.join(", ")}. " \
-            "The publications used 1.9 to 2.6."
+        def rubies(all, again)
+          "Rubies: #{tally(all)}#{"; again #{tally(again)}" if again.any?}. The publications used 1.9 to 2.6."
+        end
+
+        # "Ruby 3.1 in 29 studies, Ruby 4.0 with YJIT in 2 studies"
+        def tally(all)
+          all.map { |each| ruby(each.results.environment) }.tally
+             .map { |name, count| "#{name} in #{studies(count)}" }.join(", ")
         end
 
         # "2 studies"
