@@ -223,6 +223,7 @@ class TestAdvice < Minitest::Test
     map = advice.map
     assert_equal [map.workers.length, map.threads.length], [map.rows.length, map.rows.first.length]
     refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
+    refute_includes advice(cores: Tuner::Limits::CORES).changes.map(&:what), :cores
   end
 
   # A model that was corrected by half where the best setting is what others are compared with.
