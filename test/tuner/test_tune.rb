@@ -134,6 +134,24 @@ class TestTune < Minitest::Test
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
   end
 
+  def test_questions_are_held_against_limits
+    ask = ["--profile", @kept, "--what-if", "workers=8", "--memory", "200M"]
+    out, err, status = tune(*ask)
+    assert_equal 0, status, err
+    assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.5 times the limit of 200 MB$/, out)
+    assert_equal 1, out.scan("breaks").length
+    assert_equal [[], ["memory"]], JSON.parse(tune(*ask, "--json").first).map { |each| each["excess"].keys }
+  end
+
+  # Otherwise a user might believe that it was measured, or written.
+  def test_questions_take_no_options_of_a_measurement
+    [%w[--write], %w[--budget 1m], %w[--resume x], %w[--mix m.jsonl], %w[--from a.log]].each do |option, *value|
+      _, err, status = tune("--profile", @kept, "--what-if", "workers=2", option, *value)
+      assert_equal [2, "cuttle: --what-if measures and writes nothing: leave out #{option}\n"],
+                   [status, err.lines.first]
+    end
+  end
+
   # The app computes for 5.2 ms and waits for 25.
   def test_questions_about_threads_auto_say_what_they_are_taken_for
     out, err, status = tune("--profile", @kept, "--what-if", "threads=auto", "--cores", "1")
@@ -220,7 +238,7 @@ class TestTune < Minitest::Test
 
   def test_wrong_usage
     File.write("#{@directory}/bad.har", "[]")
-    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru],
+    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--cores 1025], %w[--memory 5X], %w[a.ru b.ru],
      %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
      %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
      %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1], %w[none.ru],

@@ -20,6 +20,7 @@ module Cuttle
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or no setting keeps the limits, 2 wrong usage,\n" \
                    "3 check: the present setting is worse, 130 interrupted."
         WORSE = 0.1
+        OF_QUESTIONS = %i[command app kept directory verify].freeze # the options that --what-if allows
 
         attr_reader :json, :write, :questions, :resume, :worse
 
@@ -44,6 +45,7 @@ module Cuttle
           take_app(rest.first) if rest.any?
           @tune[:command] = [*@command, *arguments]
           check_resume if @resume
+          check_questions if questions.any?
         end
 
         # The Tuner::Options, with the setting that the app has now. Raises UsageError and Error.
@@ -115,6 +117,14 @@ module Cuttle
           return if others.empty? && @limits.empty? && @requests.empty?
 
           raise UsageError, "--resume takes no other options but --budget, --json and --write: they are in the results"
+        end
+
+        # Questions are answered from a kept profile.
+        def check_questions
+          unused = [*@requests.map(&:first), *@tune.keys, *(:write if write), *(:resume if resume)] - OF_QUESTIONS
+          return if unused.empty?
+
+          raise UsageError, "--what-if measures and writes nothing: leave out --#{unused.first}"
         end
 
         # The requests of --har and --from; nil with --mix, which the lab reads.
