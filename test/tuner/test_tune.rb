@@ -229,8 +229,12 @@ class TestTune < Minitest::Test
                { "method" => "GET", "url" => "https://elsewhere.example/", "headers" => [] }]
     entries.map! { |request| { "request" => request } }
     File.write("#{@directory}/a.har", JSON.generate("log" => { "entries" => entries }))
-    out, err, status = predict("--har", "a.har")
+    told = nil
+    said = capture_io { told = predict("--har", "a.har") }.last
+    out, err, status = told
     assert_equal 0, status, err
+    assert_equal ["a.har: 1 left out: to other hosts than example.org\n",
+                  "a.har: 1 request may change data, thousands of times (the first is POST /c)\n"], said.lines
     mix = "#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl"
     assert_equal [%w[GET /a?b=1], %w[POST /c]], Cuttle::Load::Mix.read(mix).map { |each| [each.method, each.path] }
     assert_equal "\u00e9".b, Cuttle::Load::Mix.read(mix).last.body

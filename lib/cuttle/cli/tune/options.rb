@@ -130,10 +130,20 @@ module Cuttle
         # The requests of --har and --from; nil with --mix, which the lab reads.
         def requests
           option, path = @requests.first
+          left_out = ->(count, reason) { warn "#{path}: #{count} left out: #{reason}" }
           case option
-          when :har then Tuner::Requests.from_har(path)
-          when :from then Tuner::Mix.from_log(path) { |count, reason| warn "#{path}: #{count} left out: #{reason}" }
+          when :har then Tuner::Requests.from_har(path, &left_out).tap { |requests| warn_of_changes(path, requests) }
+          when :from then Tuner::Mix.from_log(path, &left_out)
           end
+        end
+
+        # What a browser did once is done thousands of times.
+        def warn_of_changes(path, requests)
+          changing = requests.reject { |request| Tuner::Mix::Log::SAFE.include?(request.method) }
+          return if changing.empty?
+
+          count = Cuttle::Load::Units.plural(changing.length, "request")
+          warn "#{path}: #{count} may change data, thousands of times (the first is #{changing.first.name})"
         end
 
         def parser
