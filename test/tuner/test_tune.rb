@@ -69,6 +69,20 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
+  # As `cuttle serve` does.
+  def test_without_a_name_the_app_is_that_of_this_directory
+    configure("threads 7\n")
+    FileUtils.cp_r("#{@directory}/app/.", @directory)
+    ask = ["--profile", @kept, "--what-if", "workers=2"]
+    assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    assert_match(/^hybrid -t 3 \(the defaults\) /, tune(*ask, "--app", "work").first)
+    apps = [[], %w[--work 1/2/3], %w[app/config.ru]].map do |arguments|
+      folder = File.dirname(predict(*arguments).first.lines.last.chomp)
+      JSON.parse(File.read("#{@directory}/#{folder}/tune.json"))["app"]
+    end
+    assert_equal ["#{@directory}/config.ru", "work", "#{@directory}/app/config.ru"], apps
+  end
+
   def test_an_answer_is_written_into_the_configuration
     configure("# ours\nworkers 0\nthreads 1 # one\n")
     _, err, status = predict("app/config.ru", "--write")

@@ -26,7 +26,7 @@ module Cuttle
 
       # Returns the Advice, which is then in the folder. Raises Failure, Lab::Failure, UsageError and Interrupt.
       def run
-        @out.puts "#{folder.path}: seed #{@options.seed}"
+        @out.puts "#{folder.path}: #{@options.app}, seed #{@options.seed}"
         profile = profile()
         settle_cores(profile)
         verified = (verification(profile) if @options.verify)

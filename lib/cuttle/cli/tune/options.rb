@@ -19,6 +19,7 @@ module Cuttle
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or no setting keeps the limits, 2 wrong usage,\n" \
                    "3 check: the present setting is worse, 130 interrupted."
+        RACKUP = "config.ru"
         WORSE = 0.1
         OF_QUESTIONS = %i[command app kept directory verify].freeze # the options that --what-if allows
 
@@ -43,6 +44,7 @@ module Cuttle
           raise UsageError, "one app only, not #{rest.join(" ")}" if rest.length > 1
 
           take_app(rest.first) if rest.any?
+          take_own_app unless resume || %i[app work].any? { |name| @tune.key?(name) }
           @tune[:command] = [*@command, *arguments]
           check_resume if @resume
           check_questions if questions.any?
@@ -98,6 +100,11 @@ module Cuttle
           raise UsageError, "APP.ru or --app, not both" if @tune.key?(:app)
 
           @tune[:app] = found(path)
+        end
+
+        # The app of this directory, if there is one, as for `cuttle serve`.
+        def take_own_app
+          @tune[:app] = File.expand_path(RACKUP) if File.file?(RACKUP)
         end
 
         # A relative path would mean another file in another directory. Raises UsageError if the app doesn't exist.
@@ -159,7 +166,8 @@ module Cuttle
         end
 
         def app(parser)
-          parser.on("--app NAME", "work (default), hello, hello-rails, forum, album, or a path") do |name|
+          parser.on("--app NAME", "work, hello, hello-rails, forum, album, or a path",
+                    "(config.ru in this directory; work if there is none)") do |name|
             @tune[:app] = found(name)
           end
           parser.on("--work CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets") do |text|
