@@ -108,6 +108,28 @@ class TestTune < Minitest::Test
     assert_refused(/has no configuration file/, "--write")
   end
 
+  # Its numbers are for our server.
+  def test_pumas_file_is_shown_and_not_written
+    configure(text = "workers 0\nthreads 1, 1\n", "puma.rb")
+    out, err, status = predict("app/config.ru")
+    assert_equal 0, status, err
+    assert_match(/^\+threads [2-9].*^\(the file is Puma's: cuttle import /m, out)
+    _, err, status = tune("show", File.dirname(out.lines.last.chomp), "--write")
+    assert_equal 2, status
+    assert_match(/^cuttle: --write: .* cuttle import config\/puma\.rb -o config\/cuttle\.rb$/, err)
+    assert_equal text, File.read("#{@directory}/app/config/puma.rb")
+  end
+
+  # The configuration may have changed since.
+  def test_a_resumed_tune_refuses_as_early
+    configure("workers 0\nthreads 1\n")
+    folder = File.dirname(predict("app/config.ru").first.lines.last.chomp)
+    configure("threads ENV.fetch('N', 3)\n")
+    out, err, status = tune("--resume", folder, "--write")
+    assert_equal [1, ""], [status, out]
+    assert_match(/\Acuttle: --write: .*config\/cuttle\.rb:1: threads depends on something/, err)
+  end
+
   def assert_refused(pattern, *arguments, status: 2)
     out, err, found = predict(*arguments)
     assert_equal [status, ""], [found, out], err
@@ -267,7 +289,8 @@ class TestTune < Minitest::Test
     end
     refute_path_exists "#{@directory}/tune-results"
     assert_match(/\Acuttle: --db-connections: above 0, not 0$/, tune("--db-connections", "0")[1])
-    [%w[--profile none.json --no-verify], %w[--resume none], %w[show none]].each do |arguments|
+    [%w[--profile none.json --no-verify], %w[--resume none], %w[--resume bad.har], %w[show none],
+     %w[show bad.har]].each do |arguments|
       _, err, status = tune(*arguments)
       assert_equal 1, status, "#{arguments}: #{err}"
       assert_equal 1, err.lines.length, err

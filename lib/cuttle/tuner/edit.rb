@@ -28,12 +28,17 @@ module Cuttle
 
       attr_reader :path
 
+      # Whether the file at +path+ is Puma's.
+      def self.pumas?(path)
+        File.basename(path).include?("puma")
+      end
+
       # path: the file's path; the file need not exist.
       def initialize(path)
         @path = path
         @there = File.file?(path)
         @text = @there ? File.read(path) : NEW
-        @puma = File.basename(path).include?("puma")
+        @puma = Edit.pumas?(path)
         @lines = @text.lines
         @tokens = Ripper.lex(@text)
       rescue SystemCallError => error

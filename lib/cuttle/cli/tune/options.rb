@@ -88,13 +88,22 @@ module Cuttle
 
         # Raises Error before anything is measured if no answer could be written.
         def refuse_to_write
-          return if !write || resume
+          return unless write
 
-          reason = Tuner::Edit.new(present.writable).refusal(present.setting)
+          path, setting = to_write
+          reason = Tuner::Edit.new(Present.writable(path)).refusal(setting)
           raise Error, "--write: #{reason}" if reason
         end
 
         private
+
+        # The configuration file, or nil, and the present setting: of this tune, or of the one to resume.
+        def to_write
+          return [present.configuration, present.setting] unless resume
+
+          kept = Tuner::Folder.new(resume).options
+          [kept.configuration, kept.present]
+        end
 
         def take_app(path)
           raise UsageError, "APP.ru or --app, not both" if @tune.key?(:app)
