@@ -53,12 +53,36 @@ class TestAdvise < Minitest::Test
     end
   end
 
-  def test_an_engine_that_the_server_can_not_have
-    serving_process("-S", @state, "-t", "auto", "--control-url", "auto", chdir: @directory) do
+  def test_an_engine_that_the_server_does_not_have
+    serving_process("-S", @state, "--control-url", "auto", chdir: @directory) do
       _out, err, status = advise("-S", @state, "--engine", "threads")
       assert_equal 2, status
-      assert_match(/--engine threads: the server runs with -t auto, which that engine doesn't have$/, err)
+      assert_match(/--engine threads: the server's engine is hybrid$/, err)
       refute_includes err, "watching"
+    end
+  end
+
+  def test_an_engine_that_has_no_cpu_times
+    serving_process("-S", @state, "--engine", "fibers", "-w", "1", "--control-url", "auto", chdir: @directory) do
+      assert_match(/engine fibers does not count the CPU time of requests: use cuttle tune$/, failure("-S", @state))
+    end
+  end
+
+  def test_the_server_names_its_engine
+    [0, 1].each do |workers|
+      served("-w", workers.to_s, "--engine", "threads", "-t", "2:2", arguments: %w[--json]) do |out, _, _|
+        assert_equal({ "engine" => "threads", "workers" => workers, "threads" => 2 },
+                     JSON.parse(out).dig("present", "setting"))
+      end
+    end
+  end
+
+  def test_an_older_server_does_not_name_its_engine
+    older = "Cuttle::Control::Commands.prepend(Module.new { def top = super.except(:engine) })"
+    File.write("#{@directory}/config.ru", "#{older}\n#{APP}")
+    served("-w", "0", "-t", "2:2") do |out, err, _|
+      assert_match(/^hybrid -t 2 \(you have\)/, out)
+      assert_match(/doesn't report its engine; hybrid is assumed/, err)
     end
   end
 
