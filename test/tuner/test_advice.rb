@@ -274,6 +274,26 @@ class TestAdvice < Minitest::Test
     end
   end
 
+  # Programs read it.
+  def test_its_keys_are_documented
+    text = File.read("#{Cuttle::ROOT}/docs/tuning.md")[/^## JSON\n.*?(?=^## )/m]
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
+    path = File.join(@directory, "cuttle.rb")
+    answer = advice(found, limits: { rate: 35.0 }, configuration: path, present: auto(0, 9))
+    refute_nil answer.threads
+    assert_empty(keys(answer.to_h).uniq.reject { |key| text.include?("`#{key}`") })
+    assert_includes text, %("schema": "#{Tuner::Advice::SCHEMA}")
+    %w[best change fits cheaper keep none].each { |kind| assert_includes text, "`#{kind}`" }
+  end
+
+  def keys(value)
+    case value
+    when Hash then value.keys.grep_v("schema") + value.values.flat_map { |each| keys(each) }
+    when Array then value.flat_map { |each| keys(each) }
+    else []
+    end
+  end
+
   def test_what_is_no_advice_is_named_in_one_line
     ["", "{", "[]", "{}", '{"schema":"cuttle-advice/1"}'].each do |text|
       File.write(path = File.join(@directory, "a.json"), text)

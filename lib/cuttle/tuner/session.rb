@@ -19,7 +19,7 @@ module Cuttle
         @options = budget ? folder.options.with(budget: budget) : folder.options
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
-        @began = Cuttle.now
+        @began = Cuttle.now - Lab::Runner::Lock.waited
         @runs = {}
         @warnings = []
       end
@@ -158,9 +158,9 @@ module Cuttle
         [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
-      # Seconds of the budget that are left for measurements.
+      # Seconds of the budget that are left for measurements. Waiting until other labs end takes none of it.
       def left
-        @options.budget - (Cuttle.now - @began) - SPARE
+        @options.budget - (Cuttle.now - Lab::Runner::Lock.waited - @began) - SPARE
       end
 
       # With fewer cores than there are here, servers get only those.

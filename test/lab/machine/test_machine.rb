@@ -77,6 +77,7 @@ class TestLabMachine < Minitest::Test
   def test_the_lock_is_held_by_one
     Dir.mktmpdir do |directory|
       path = "#{directory}/lock"
+      waited = Cuttle::Lab::Runner::Lock.waited
       order = Queue.new
       told = Queue.new.tap { |queue| queue.singleton_class.alias_method(:puts, :push) }
       Cuttle::Lab::Runner::Lock.hold(path) do
@@ -87,6 +88,7 @@ class TestLabMachine < Minitest::Test
       end
       @other.join
       assert_equal %i[first other], [order.pop, order.pop]
+      assert_operator Cuttle::Lab::Runner::Lock.waited, :>, waited
     end
   end
 
