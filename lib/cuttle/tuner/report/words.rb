@@ -126,7 +126,7 @@ module Cuttle
 
           share = rivals.detectable
           detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
-          "Threads: -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
+          "Threads: nothing to choose. -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
             "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
 
