@@ -119,7 +119,7 @@ module Cuttle
 
       def environment
         cores = Cuttle::Lab::Machine::Cores
-        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.allowed)
+        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.usable)
       end
 
       def present(rows, workers)
