@@ -243,6 +243,15 @@ class TestTune < Minitest::Test
     assert_match(/was made on another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
   end
 
+  # It may be resumed after an upgrade.
+  def test_a_profile_of_another_machine_is_told_when_a_tune_is_resumed
+    folder = File.dirname(predict.first.lines.last.chomp)
+    path = "#{@directory}/#{folder}/profile.json"
+    File.write(path, File.read(path).sub(/"ruby": "[^"]*"/, '"ruby": "ruby 1.8.7"'))
+    assert_match(/^! the profile was made on another machine \(ruby: ruby 1\.8\.7 there, /,
+                 tune("--resume", folder).first)
+  end
+
   def test_more_cores_than_there_are_is_an_extrapolation
     out, = predict("--cores", "64")
     assert_match(/^! the server has \d+ cores? here: the model extrapolates the results for 64 cores$/, out)

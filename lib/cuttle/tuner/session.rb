@@ -42,7 +42,7 @@ module Cuttle
       private
 
       def profile
-        return Profile.read(folder.at(Profile::FILE)) if folder.there?(Profile::FILE)
+        return of_this_machine(Profile.read(folder.at(Profile::FILE))) if folder.there?(Profile::FILE)
         return adopted if @options.kept
 
         profiler = @profiler.call(@options.to_lab(engines: @options.engines), budget: @options.budget, out: @out)
@@ -55,10 +55,15 @@ module Cuttle
 
       # Copies a kept profile, because it belongs to another tune.
       def adopted
-        profile = Profile.read(@options.kept)
+        profile = of_this_machine(Profile.read(@options.kept))
+        folder.write(Profile::FILE, profile.to_h)
+        profile
+      end
+
+      # The profile; warns if it is not of this machine and this Ruby.
+      def of_this_machine(profile)
         strange = Elsewhere.differences(profile, @options.cpus)
         warn_of("the profile was made on another machine (#{strange.join("; ")})") if strange.any?
-        folder.write(Profile::FILE, profile.to_h)
         profile
       end
 
