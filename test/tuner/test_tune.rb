@@ -285,13 +285,29 @@ class TestTune < Minitest::Test
     assert_equal "\u00e9".b, Cuttle::Load::Mix.read(mix).last.body
   end
 
+  # As the proxy in front of the app does. A mix keeps what else it says.
+  def test_fields_for_each_request
+    line = { "path" => "/a", "name" => "a", "check" => ["x"], "headers" => { "x-one" => "own" } }
+    File.write("#{@directory}/some.jsonl", JSON.generate(line))
+    fields = ["-H", "X-One: 1", "--header", "Cookie: a=b"]
+    made, own = [%w[--path /p], %w[--mix some.jsonl]].map do |arguments|
+      out, err, status = predict("app/config.ru", *arguments, *fields)
+      assert_equal 0, status, err
+      Cuttle::Load::Mix.read("#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl").first
+    end
+    assert_equal ["/p", [%w[X-One 1], %w[Cookie a=b]]], [made.path, made.headers]
+    assert_equal ["/a", "a", ["x"], [%w[Cookie a=b], %w[x-one own]]], [own.path, own.name, own.check, own.headers]
+    assert_match(/--header: work is one of our apps/, predict("--work", "1/2/3", *fields)[1])
+  end
+
   def test_wrong_usage
     File.write("#{@directory}/bad.har", "[]")
     [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--cores 1025], %w[--memory 5X], %w[a.ru b.ru],
      %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
      %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
      %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1], %w[none.ru],
-     %w[none/config.ru], %w[--app none], %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
+     %w[none/config.ru], %w[-H x], ["app/config.ru", "-H", "a b: c"], %w[--resume x -H a:b], %w[--app none],
+     %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
       out, err, status = tune(*arguments)
       assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
       assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))

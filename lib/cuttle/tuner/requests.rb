@@ -44,8 +44,9 @@ module Cuttle
       end
 
       def line(request, beside)
-        { "method" => request.method, "path" => request.path, "headers" => request.headers, "status" => request.expect,
-          "weight" => request.weight, **body(request.body, beside) }.compact
+        { **request.to_h.slice("method", "path", "headers", "weight", "name"), "status" => request.expect,
+          "check" => request.check, "take" => request.take, **body(request.body, beside) }
+          .reject { |_, value| value.nil? || value == [] || value == {} }
       end
 
       def body(body, beside)

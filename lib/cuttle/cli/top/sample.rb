@@ -16,8 +16,8 @@ module Cuttle
           def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
         end
 
-        # The time of the sample, on the monotonic clock; the engine's name, nil if the server is older and doesn't report
-        # it; the figures.
+        # The time of the sample, on the monotonic clock; the engine's name (nil: the server is older and doesn't report
+        # it); the figures.
         attr_reader :at, :engine, :stats, :memory
 
         # +said+: the parsed JSON of the answer.

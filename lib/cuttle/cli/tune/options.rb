@@ -35,7 +35,7 @@ module Cuttle
           @tune = {}
           @limits = {}
           @questions = []
-          @requests = []
+          @requests = Requests.new
           @worse = WORSE
         end
 
@@ -52,10 +52,9 @@ module Cuttle
 
         # The Tuner::Options, with the setting that the app has now. Raises UsageError and Error.
         def to_tuner
-          raise UsageError, "--mix, --har or --from: one of them" if @requests.length > 1
-
-          read_files
-          options = Tuner::Options.new(**@tune, limits: limits, requests: requests, **present.to_h)
+          Tuner::Profile.read(kept) if kept # fails before anything is made or measured
+          requests = @requests.read(app_name, @tune.fetch(:path, Tuner::Options::DEFAULTS[:path]))
+          options = Tuner::Options.new(**@tune, mix: @requests.mix, requests: requests, limits: limits, **present.to_h)
           options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])])
         end
 
@@ -83,7 +82,7 @@ module Cuttle
 
         # The app's present setting. Raises Error.
         def present
-          @present ||= Present.new(@tune.fetch(:app, "work"))
+          @present ||= Present.new(app_name)
         end
 
         # Raises Error before anything is measured if no answer could be written.
@@ -122,44 +121,24 @@ module Cuttle
           Cuttle::Lab::Apps::NAMES.key?(app) ? app : File.expand_path(app)
         end
 
-        # Fails before anything is made or measured if they can't be read.
-        def read_files
-          Tuner::Profile.read(kept) if kept
-          Cuttle::Load::Mix.read(@tune[:mix]) if @tune[:mix]
+        # Name or path.
+        def app_name
+          @tune.fetch(:app, Tuner::Options::DEFAULTS[:app])
         end
 
         def check_resume
           others = @tune.keys - %i[command budget]
-          return if others.empty? && @limits.empty? && @requests.empty?
+          return if others.empty? && @limits.empty? && @requests.given.empty?
 
           raise UsageError, "--resume takes no other options but --budget, --json and --write: they are in the results"
         end
 
         # Questions are answered from a kept profile.
         def check_questions
-          unused = [*@requests.map(&:first), *@tune.keys, *(:write if write), *(:resume if resume)] - OF_QUESTIONS
+          unused = [*@requests.given, *@tune.keys, *(:write if write), *(:resume if resume)] - OF_QUESTIONS
           return if unused.empty?
 
           raise UsageError, "--what-if measures and writes nothing: leave out --#{unused.first}"
-        end
-
-        # The requests of --har and --from; nil with --mix, which the lab reads.
-        def requests
-          option, path = @requests.first
-          left_out = ->(count, reason) { warn "#{path}: #{count} left out: #{reason}" }
-          case option
-          when :har then Tuner::Requests.from_har(path, &left_out).tap { |requests| warn_of_changes(path, requests) }
-          when :from then Tuner::Mix.from_log(path, &left_out)
-          end
-        end
-
-        # What a browser did once is done thousands of times.
-        def warn_of_changes(path, requests)
-          changing = requests.reject { |request| Tuner::Mix::Log::SAFE.include?(request.method) }
-          return if changing.empty?
-
-          count = Cuttle::Load::Units.plural(changing.length, "request")
-          warn "#{path}: #{count} may change data, thousands of times (the first is #{changing.first.name})"
         end
 
         def parser
@@ -183,16 +162,7 @@ module Cuttle
             @tune[:work] = Lab::Options.profile(text, "--work")
           end
           keep(parser, :path, "--path PATH", "path of the requests (/)")
-          parser.on("--mix FILE", "several requests, as for cuttle load") { |path| take_requests(:mix, path) }
-          parser.on("--har FILE", "the requests that a browser saved") { |path| take_requests(:har, path) }
-          parser.on("--from LOG", "the requests of an access log: of Cuttle, Puma or Rails") do |path|
-            take_requests(:from, path)
-          end
-        end
-
-        def take_requests(option, path)
-          @requests << [option, path]
-          @tune[:mix] = path if option == :mix
+          @requests.add(parser)
         end
 
         def limits_of(parser)
