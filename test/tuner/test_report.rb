@@ -69,6 +69,15 @@ class TestTuneReport < Minitest::Test
     assert_match(%r{^at 35\.0/s +requests/s +p50 +p95 +p99 +memory$}, text(model: Unconnected))
   end
 
+  # The measured server had a connection for each thread.
+  def test_more_threads_need_a_larger_pool
+    need = "Each process needs a database pool of 3 connections (with Rails: RAILS_MAX_THREADS=3)."
+    one = { setting("hybrid", 0, 1) => [10.0, 90.0], BEST => [50.0, 60.0] }
+    assert_includes text(one, present: setting("hybrid", 0, 1)), need
+    refute_includes text(one, present: setting("hybrid", 0, 1), model: Unconnected), "pool"
+    refute_includes text(), "pool"
+  end
+
   def test_auto_that_is_as_good_is_one_sentence
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
     assert_match(/^Run hybrid -w 2 -t auto instead of hybrid -t 3 /, text)

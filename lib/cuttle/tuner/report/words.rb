@@ -73,7 +73,7 @@ module Cuttle
         def sentences(advice)
           return [capacity(advice), times(advice)] if advice.choice.overloaded?
 
-          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice),
+          [capacity(advice), times(advice), occupies(advice.choice), pool(advice), headroom(advice), seen(advice),
            nothing_to_choose(advice.threads)].compact
         end
 
@@ -108,6 +108,16 @@ module Cuttle
                    (connections_of(outcome) if outcome.connections),
                    (format("%.2g cores at that rate", outcome.cpu) if outcome.cpu)].compact
           "It takes #{parts.join(", ")}." if parts.any?
+        end
+
+        # More threads than the user has now need more connections. -t auto starts no more than there are.
+        def pool(advice)
+          number, have = [advice.choice, advice.present].map { |outcome| outcome&.setting&.threads }
+          return unless advice.choice.connections && number.is_a?(Integer)
+          return if have.is_a?(Integer) && have >= number
+
+          "Each process needs a database pool of #{Units.plural(number, "connection")} " \
+            "(with Rails: RAILS_MAX_THREADS=#{number})."
         end
 
         def headroom(advice)
