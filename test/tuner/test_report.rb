@@ -82,7 +82,7 @@ class TestTuneReport < Minitest::Test
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
     assert_match(/^Run hybrid -w 2 -t auto instead of hybrid -t 3 /, text)
     assert_match(/^It takes .*up to 128 database connections,/, text)
-    assert_match(/^Threads: nothing to choose\. -t auto is not measurably worse than -t 3 \(a difference of \d\.\d% in /,
+    assert_match(/^Threads: nothing to choose\. -t auto is not measurably worse than -t 3 \(a difference of \d\.\d% /,
                  text)
     assert_match(/^  auto -> 3 threads: .*capacity.*, up to 122 fewer database connections$/, text)
     assert_match(/^  with 2 cores: hybrid -w \d -t auto, /, text)

@@ -181,8 +181,9 @@ class TestTune < Minitest::Test
 
   # Otherwise a user might believe that it was measured, or written.
   def test_questions_take_no_options_of_a_measurement
-    [%w[--write], %w[--budget 1m], %w[--resume x], %w[--mix m.jsonl], %w[--from a.log]].each do |option, *value|
-      _, err, status = tune("--profile", @kept, "--what-if", "workers=2", option, *value)
+    [%w[--write], %w[--budget 1m], %w[--resume x], %w[--mix m.jsonl], %w[--from a.log],
+     %w[--header a:b]].each do |option, *value|
+      _, err, status = tune("--what-if", "workers=2", option, *value)
       assert_equal [2, "cuttle: --what-if measures and writes nothing: leave out #{option}\n"],
                    [status, err.lines.first]
     end

@@ -190,7 +190,7 @@ module Cuttle
       # Adds the code after the last of these settings, or at the end of a file without them.
       def add(lines, code)
         last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
-        lines[last] = "#{lines[last].chomp}\n" unless lines.empty? || lines[last].empty?
+        lines[last] += "\n" unless lines.empty? || lines[last].empty? || lines[last].end_with?("\n")
         lines.insert(last + 1, *code.map { |each| "#{each}\n" })
       end
     end

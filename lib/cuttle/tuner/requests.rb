@@ -44,9 +44,9 @@ module Cuttle
       end
 
       def line(request, beside)
-        { **request.to_h.slice("method", "path", "headers", "weight", "name"), "status" => request.expect,
-          "check" => request.check, "take" => request.take, **body(request.body, beside) }
-          .reject { |_, value| value.nil? || value == [] || value == {} }
+        said = request.to_h.slice("method", "path", "headers", "weight", "name", "check", "take")
+        { **said, "status" => request.expect, **body(request.body, beside) }
+          .reject { |_, value| value.nil? || [[], {}].include?(value) }
       end
 
       def body(body, beside)

@@ -52,8 +52,8 @@ module Cuttle
         end
 
         def secured
-          raise Failure, "every request is redirected to https (#{@place}): give the requests what the proxy in front " \
-                         "of the app gives them, such as -H 'X-Forwarded-Proto: https'"
+          raise Failure, "every request is redirected to https (#{@place}): give the requests what the proxy in " \
+                         "front of the app gives them, such as -H 'X-Forwarded-Proto: https'"
         end
 
         def warn_of_login
