@@ -78,9 +78,11 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -t 3 \(the defaults\) /, tune(*ask, "--app", "work").first)
     apps = [[], %w[--work 1/2/3], %w[app/config.ru]].map do |arguments|
       folder = File.dirname(predict(*arguments).first.lines.last.chomp)
-      JSON.parse(File.read("#{@directory}/#{folder}/tune.json"))["app"]
+      JSON.parse(File.read("#{@directory}/#{folder}/tune.json")).values_at("app", "command")
     end
-    assert_equal ["#{@directory}/config.ru", "work", "#{@directory}/app/config.ru"], apps
+    assert_equal ["#{@directory}/config.ru", "work", "#{@directory}/app/config.ru"], apps.map(&:first)
+    assert_equal %w[config.ru --work app/config.ru].map { |word| [word, 1] },
+                 %w[config.ru --work app/config.ru].zip(apps).map { |word, (_, words)| [word, words.count(word)] }
   end
 
   def test_an_answer_is_written_into_the_configuration
@@ -176,6 +178,8 @@ class TestTune < Minitest::Test
     assert_equal 0, status, err
     assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.5 times the limit of 200 MB$/, out)
     assert_equal 1, out.scan("breaks").length
+    assert_equal ["cuttle: #{@kept} has no figures of database connections: --db-connections has no effect\n"],
+                 tune(*ask, "--db-connections", "5")[1].lines
     assert_equal [[], ["memory"]], JSON.parse(tune(*ask, "--json").first).map { |each| each["excess"].keys }
   end
 

@@ -44,8 +44,8 @@ module Cuttle
           raise UsageError, "one app only, not #{rest.join(" ")}" if rest.length > 1
 
           take_app(rest.first) if rest.any?
-          take_own_app unless resume || %i[app work].any? { |name| @tune.key?(name) }
-          @tune[:command] = [*@command, *arguments]
+          own = take_own_app unless resume || %i[app work].any? { |name| @tune.key?(name) }
+          @tune[:command] = [*@command, *own, *arguments]
           check_resume if @resume
           check_questions if questions.any?
         end
@@ -110,9 +110,13 @@ module Cuttle
           @tune[:app] = found(path)
         end
 
-        # The app of this directory, if there is one, as for `cuttle serve`.
+        # The app of this directory, as for `cuttle serve`. Returns its name, for the command that repeats the tune, or
+        # nil.
         def take_own_app
-          @tune[:app] = File.expand_path(RACKUP) if File.file?(RACKUP)
+          return unless File.file?(RACKUP)
+
+          @tune[:app] = File.expand_path(RACKUP)
+          RACKUP
         end
 
         # A relative path would mean another file in another directory. Raises UsageError if the app doesn't exist.

@@ -18,6 +18,7 @@ module Cuttle
           @profile = Tuner::Profile.read(path)
           @limits = options.limits
           warn_of_another_machine(path)
+          warn_of_unknown_figures(path)
           @base, @name, @demand, @cores = base(options, File.dirname(path))
           answers = options.questions.map { |text| answer(Tuner::Question.new(text, base: @base)) }
           outcomes = [["#{@base.name} (#{@name})", outcome(@profile, @base, @demand, @cores)], *answers]
@@ -37,6 +38,15 @@ module Cuttle
         def warn_of_another_machine(path)
           strange = Tuner::Elsewhere.differences(@profile, {})
           @err.puts "cuttle: #{path} was made on another machine: #{strange.join("; ")}" if strange.any?
+        end
+
+        # Limits that nothing can be held against.
+        def warn_of_unknown_figures(path)
+          { memory: "memory", connections: "database connections" }.each do |name, figures|
+            next if @limits[name].nil? || @profile.public_send(name)
+
+            @err.puts "cuttle: #{path} has no figures of #{figures}: #{Tuner::Limits::OPTIONS[name]} has no effect"
+          end
         end
 
         # The setting that questions start from: the answer of the profile's tune, otherwise the app's present setting.
