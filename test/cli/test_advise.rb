@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "net/http"
+require "open3"
 require "tmpdir"
 require "cuttle/cli/advise"
 require_relative "../tuner/support/kept_runs"
@@ -31,6 +32,21 @@ class TestAdvise < Minitest::Test
       assert_match(/hybrid -w 1 -t 2/, out)
       assert_match(/requests per second/, err)
       assert_match(/how often each waits is unknown/, out)
+    end
+  end
+
+  # It loads only what it names. These tests have loaded more.
+  def test_the_program
+    library = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }
+    program = [Serving::ServingProcess::RUBY.first, "--disable=gems", *library, "#{ROOT}/exe/cuttle", "advise"]
+    serving_process("-S", @state, "-w", "0", "-t", "2:2", "--control-url", "auto", chdir: @directory) do |process|
+      loading(process) do
+        eventually("an answer") do
+          out, err, = Open3.capture3(*program, "-S", @state, "--for", "1s")
+          refute_includes err, "uninitialized"
+          out.include?("hybrid -t 2 (you have)") || out.include?("Keep hybrid -t 2")
+        end
+      end
     end
   end
 

@@ -2,6 +2,7 @@
 
 require "json"
 require "optparse"
+require "stringio"
 require "tmpdir"
 require "cuttle/cli/tune"
 require "cuttle/cli/top"
