@@ -61,14 +61,20 @@ module Cuttle
         "#{size} connection#{"s" unless size == 1}"
       end
 
-      # What the app is configured for in this environment; it need not be connected yet.
+      # The databases that the app is configured for in this environment; it need not be connected to them yet.
       def active_record
         return unless defined?(::ActiveRecord::Base) && ::ActiveRecord::Base.respond_to?(:connection_db_config)
 
-        size = ::ActiveRecord::Base.connection_db_config.pool
-        [[ACTIVE_RECORD, size]]
+        own = ::ActiveRecord::Base.connection_db_config
+        others = ::ActiveRecord::Base.configurations.configs_for(env_name: own.env_name)
+        [own, *others].map { |database| [ACTIVE_RECORD, connections_of(database)] }.uniq
       rescue StandardError
         nil # no database is configured
+      end
+
+      # Rails 8.1 has another name for it. The old one warns, or raises.
+      def connections_of(database)
+        database.respond_to?(:max_connections) ? database.max_connections : database.pool
       end
 
       def sequel

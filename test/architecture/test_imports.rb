@@ -47,6 +47,7 @@ class TestImports < Minitest::Test
     "load" => %w[report],
     "load/reports/prometheus" => %w[report telemetry], # its text format
     "lab" => %w[load report],
+    "lab/machine/cores" => %w[load report cluster], # CPUs to count
     "lab/servers/peers/cuttle" => %w[load report engines], # which engines there are, and what each is
     "studies" => %w[load lab report],
     "studies/forecasts" => %w[lab tuner], # the model

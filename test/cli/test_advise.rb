@@ -3,6 +3,7 @@
 require "test_helper"
 require "json"
 require "net/http"
+require "open3"
 require "tmpdir"
 require "cuttle/cli/advise"
 require_relative "../tuner/support/kept_runs"
@@ -34,6 +35,21 @@ class TestAdvise < Minitest::Test
     end
   end
 
+  # It loads only what it names. These tests have loaded more.
+  def test_the_program
+    library = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }
+    program = [Serving::ServingProcess::RUBY.first, "--disable=gems", *library, "#{ROOT}/exe/cuttle", "advise"]
+    serving_process("-S", @state, "-w", "0", "-t", "2:2", "--control-url", "auto", chdir: @directory) do |process|
+      loading(process) do
+        eventually("an answer") do
+          out, err, = Open3.capture3(*program, "-S", @state, "--for", "1s")
+          refute_includes err, "uninitialized"
+          out.include?("hybrid -t 2 (you have)") || out.include?("Keep hybrid -t 2")
+        end
+      end
+    end
+  end
+
   def test_json
     served("-w", "2", "-t", "1:1", arguments: %w[--json --memory 4G --cores 1]) do |out, _, _|
       advice = JSON.parse(out)
@@ -53,12 +69,36 @@ class TestAdvise < Minitest::Test
     end
   end
 
-  def test_an_engine_that_the_server_can_not_have
-    serving_process("-S", @state, "-t", "auto", "--control-url", "auto", chdir: @directory) do
+  def test_an_engine_that_the_server_does_not_have
+    serving_process("-S", @state, "--control-url", "auto", chdir: @directory) do
       _out, err, status = advise("-S", @state, "--engine", "threads")
       assert_equal 2, status
-      assert_match(/--engine threads: the server runs with -t auto, which that engine doesn't have$/, err)
+      assert_match(/--engine threads: the server's engine is hybrid$/, err)
       refute_includes err, "watching"
+    end
+  end
+
+  def test_an_engine_that_has_no_cpu_times
+    serving_process("-S", @state, "--engine", "fibers", "-w", "1", "--control-url", "auto", chdir: @directory) do
+      assert_match(/engine fibers does not count the CPU time of requests: use cuttle tune$/, failure("-S", @state))
+    end
+  end
+
+  def test_the_server_names_its_engine
+    [0, 1].each do |workers|
+      served("-w", workers.to_s, "--engine", "threads", "-t", "2:2", arguments: %w[--json]) do |out, _, _|
+        assert_equal({ "engine" => "threads", "workers" => workers, "threads" => 2 },
+                     JSON.parse(out).dig("present", "setting"))
+      end
+    end
+  end
+
+  def test_an_older_server_does_not_name_its_engine
+    older = "Cuttle::Control::Commands.prepend(Module.new { def top = super.except(:engine) })"
+    File.write("#{@directory}/config.ru", "#{older}\n#{APP}")
+    served("-w", "0", "-t", "2:2") do |out, err, _|
+      assert_match(/^hybrid -t 2 \(you have\)/, out)
+      assert_match(/doesn't report its engine; hybrid is assumed/, err)
     end
   end
 

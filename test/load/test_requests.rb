@@ -96,6 +96,15 @@ class TestLoadRequests < Minitest::Test
     end
   end
 
+  # As some programs write it, and with what is no address.
+  def test_a_har_with_a_byte_order_mark
+    text = har({ "method" => "GET", "url" => "http://a.test/x" }, { "method" => "GET" },
+               { "method" => "GET", "url" => "data:text/plain,x" }, { "method" => "GET", "url" => "http://a b/" })
+    in_file("\xEF\xBB\xBF#{text}") do |path|
+      assert_equal ["/x"], Load::Plan.build("http://a.test/", har: path).requests.map(&:path)
+    end
+  end
+
   def test_wrong_hars_are_refused
     ["", "{}", "[]", '{"log": 5}', har,
      har({ "method" => "GET", "url" => "http://b/", "headers" => [] })].each do |text|

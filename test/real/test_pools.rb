@@ -61,6 +61,19 @@ class PoolsTest < Minitest::Test
     end
   end
 
+  # An app with several databases waits for the connection of each.
+  def test_the_smallest_pool_of_several_databases_limits
+    with_active_record(5, 5, 3) do
+      assert_equal 3, Cuttle::DatabasePools.least
+      assert_equal [5, 3], Cuttle::DatabasePools.short(8).map { |line| line[/has (\d)/, 1].to_i }
+    end
+  end
+
+  def test_a_pool_as_rails_8_1_names_it
+    with_active_record(4, nil, as: :max_connections) { assert_equal 4, Cuttle::DatabasePools.least }
+    with_active_record(nil, as: :max_connections) { assert_nil Cuttle::DatabasePools.least }
+  end
+
   def test_a_pool_without_connections_is_none
     with_active_record("auto".to_i) do
       assert_nil Cuttle::DatabasePools.least
@@ -81,11 +94,15 @@ class PoolsTest < Minitest::Test
     Object.send(:remove_const, :Sequel)
   end
 
-  # As its configuration shows itself.
-  def with_active_record(size)
+  # As its configuration shows itself: the app's own database and others. as: Rails' name for the number of connections.
+  def with_active_record(*sizes, as: :pool)
     Object.const_set(:ActiveRecord, Module.new)
+    databases = sizes.map { |size| Struct.new(:env_name, as).new("production", size) }
     base = ActiveRecord.const_set(:Base, Class.new)
-    base.define_singleton_method(:connection_db_config) { Struct.new(:pool).new(size) }
+    base.define_singleton_method(:connection_db_config) { databases.first }
+    all = Object.new
+    all.define_singleton_method(:configs_for) { |env_name:| databases.select { |each| each.env_name == env_name } }
+    base.define_singleton_method(:configurations) { all }
     yield
   ensure
     Object.send(:remove_const, :ActiveRecord)

@@ -223,6 +223,7 @@ class TestAdvice < Minitest::Test
     map = advice.map
     assert_equal [map.workers.length, map.threads.length], [map.rows.length, map.rows.first.length]
     refute_includes advice(profile: profile(wait: 0.0)).changes.map(&:what), :wait
+    refute_includes advice(cores: Tuner::Limits::CORES).changes.map(&:what), :cores
   end
 
   # A model that was corrected by half where the best setting is what others are compared with.
@@ -270,6 +271,26 @@ class TestAdvice < Minitest::Test
       assert_equal advice.to_h, read.to_h
       assert_equal Tuner::Report.text(advice), Tuner::Report.text(read)
       assert_equal advice.choice.setting, read.choice.setting
+    end
+  end
+
+  # Programs read it.
+  def test_its_keys_are_documented
+    text = File.read("#{Cuttle::ROOT}/docs/tuning.md")[/^## JSON\n.*?(?=^## )/m]
+    found = verified({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
+    path = File.join(@directory, "cuttle.rb")
+    answer = advice(found, limits: { rate: 35.0 }, configuration: path, present: auto(0, 9))
+    refute_nil answer.threads
+    assert_empty(keys(answer.to_h).uniq.reject { |key| text.include?("`#{key}`") })
+    assert_includes text, %("schema": "#{Tuner::Advice::SCHEMA}")
+    %w[best change fits cheaper keep none].each { |kind| assert_includes text, "`#{kind}`" }
+  end
+
+  def keys(value)
+    case value
+    when Hash then value.keys.grep_v("schema") + value.values.flat_map { |each| keys(each) }
+    when Array then value.flat_map { |each| keys(each) }
+    else []
     end
   end
 

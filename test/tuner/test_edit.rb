@@ -37,6 +37,32 @@ class TestEdit < Minitest::Test
                  edit(text).text(setting("fibers", 0))
   end
 
+  # Also where the locale is C, as in a container.
+  def test_the_rest_of_a_line_may_have_any_letters
+    text = "# für alle\ntag \"grün\"; workers 2 # größer\nthreads 1, 5 # für ‚heute‘\n"
+    wanted = text.sub("workers 2", "workers 4").sub("threads 1, 5", "threads 3")
+    locale = Encoding.default_external
+    [locale, Encoding::US_ASCII].each do |encoding|
+      suppress { Encoding.default_external = encoding }
+      assert_equal wanted, edit(text).text(setting("hybrid", 4, 3))
+      assert_includes edit(text).diff(setting("hybrid", 4, 3)), "+threads 3 # für ‚heute‘"
+    end
+  ensure
+    suppress { Encoding.default_external = locale }
+  end
+
+  def suppress
+    verbose, $VERBOSE = $VERBOSE, nil
+    yield
+  ensure
+    $VERBOSE = verbose
+  end
+
+  def test_lines_may_end_as_on_windows
+    assert_equal "workers 4 # two\r\nthreads 3\r\nport 1\r\n",
+                 edit("workers 2 # two\r\nthreads 1\r\nport 1\r\n").text(setting("hybrid", 4, 3))
+  end
+
   def test_what_goes_with_threads_auto_leaves_with_it
     text = "workers 2\nthreads :auto # as they help\nmax_threads 16\nport 3000\n"
     assert_equal "workers 2\nthreads 5 # as they help\nport 3000\n", edit(text).text(setting("hybrid", 2, 5))

@@ -82,6 +82,19 @@ class TestTunerMix < Minitest::Test
     assert_match(/No such file/, assert_raises(Cuttle::UsageError) { Mix.from_log("/none") }.message)
   end
 
+  def test_lines_that_are_not_utf8_end_nothing
+    odd = [%({"method":"GET","path":"/\xFF","status":200}), %({"method":"GET","path":"/\\ud800","status":200}),
+           %({"method":"GET","path":"/","query":"\\udc00"}),
+           %({"method":"GET","path":"/a","query":5,"status":[200]}), %({"method":"\xFF"}), %({"path":), "{}", "{\xFF",
+           %(h - - [t] "GET /caf\xE9 HTTP/1.1" 200 5 0.1), %(Started GET "/\xFF" for 10.0.0.1), "\0\xFE\xFF"]
+    assert_equal ["/posts"], from(*odd, PUMA).map(&:path)
+  end
+
+  def test_a_compressed_log_is_named
+    error = assert_raises(Cuttle::UsageError) { from("\x1F\x8B\x08\0 and so on".b) }
+    assert_match(/ it is compressed: zcat /, error.message)
+  end
+
   def test_requests_of_a_mix_are_grouped
     requests = %w[/topics/1 /topics/2 /].map { |path| Cuttle::Load::Request.new(path: path, weight: 2) } +
                [Cuttle::Load::Request.new(method: "POST", path: "/topics/1", body: "x")]

@@ -41,10 +41,14 @@ class TestProfile < Minitest::Test
   def test_what_is_no_profile_is_named_in_one_line
     Dir.mktmpdir do |directory|
       path = "#{directory}/a.json"
-      ["[]", "{}", "{", '{"entries":[],"schema":"cuttle-profile/1"}', '{"entries":[{"name":"a"}]}'].each do |text|
+      ["[]", "{}", "{", '{"entries":[],"schema":"cuttle-profile/1"}', '{"entries":[{"name":"a"}]}', '"a"', "5",
+       '{"entries":"a"}', '{"entries":[1]}', '{"entries":[{"name":"a","cpu":[],"wait":0}]}',
+       '{"entries":[{"name":"a","cpu":-1,"wait":0}]}', '{"entries":[{"name":"a","cpu":1,"wait":["b"]}]}',
+       '{"entries":[{"name":"a","cpu":1,"wait":0,"weight":0}]}'].each do |text|
         File.write(path, text)
-        error = assert_raises(Tuner::Failure) { Tuner::Profile.read(path) }
+        error = assert_raises(Tuner::Failure, text) { Tuner::Profile.read(path) }
         assert_equal 1, error.message.lines.length
+        assert_includes error.message, path
       end
       assert_raises(Tuner::Failure) { Tuner::Profile.read("#{directory}/none") }
     end
@@ -55,7 +59,8 @@ class TestProfile < Minitest::Test
     assert_equal Tuner::Setting.new(engine: "single", workers: 2), Tuner::Setting.new(engine: "single", workers: 2,
                                                                                       threads: 5)
     assert_equal 1, Tuner::Setting.new(engine: "reactor").slots
-    [{ engine: "none" }, { workers: -1 }, { threads: 0 }, { threads: 1.5 }].each do |wrong|
+    [{ engine: "none" }, { workers: -1 }, { workers: 1025 }, { threads: 0 }, { threads: 1.5 },
+     { threads: 10_001 }].each do |wrong|
       assert_raises(Cuttle::UsageError) { Tuner::Setting.new(**wrong) }
     end
   end

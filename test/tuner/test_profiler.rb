@@ -81,6 +81,20 @@ class TestProfiler < Minitest::Test
     assert_match(/login/, said)
   end
 
+  # As Rails does in production.
+  def test_an_app_that_answers_over_https_only_is_named
+    app = file("secure.ru", <<~RUBY)
+      run lambda { |env|
+        secure = env["HTTP_X_FORWARDED_PROTO"] == "https"
+        [secure ? 204 : 301, secure ? {} : { "location" => "https://example.org/" }, []]
+      }
+    RUBY
+    error = assert_raises(Tuner::Failure) { profile_of(app) }
+    assert_match(%r{redirected to https \(https://example\.org/\): .* -H 'X-Forwarded-Proto: https'\z}, error.message)
+    mix = file("mix.jsonl", JSON.generate("path" => "/", "headers" => { "X-Forwarded-Proto" => "https" }))
+    assert_equal 1, profile_of(app, mix: mix, engines: %w[hybrid], budget: 20).entries.length
+  end
+
   def test_a_budget_that_is_too_short_is_said
     app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
     error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }

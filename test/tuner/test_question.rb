@@ -17,6 +17,7 @@ class TestQuestion < Minitest::Test
     question = ask("workers=0, threads=3, cores=4")
     assert_equal [setting("hybrid", 0, 3), 4], [question.setting, question.cores]
     assert_equal "hybrid -t 3, 4 cores", question.name
+    assert_equal "hybrid -w 2 -t 5, 1 core, waiting 2x", ask("cores=1,wait=2x").name
   end
 
   def test_threads_auto
@@ -49,7 +50,7 @@ class TestQuestion < Minitest::Test
   def test_what_is_no_question_is_named_in_one_line
     ["", ",", "workers", "workers=", "workers=x", "workers=1.5", "workers=auto", "threads=0", "threads=autos",
      "cores=0", "wait=-1", "wait=0x", "speed=2", "engine=none", "rate=0", "rate=1,connections=2", "connections=0",
-     "cpu=nan"].each do |text|
+     "cpu=nan", "workers=1025", "threads=10001", "cores=1025", "connections=100001", "wait=1001x"].each do |text|
       error = assert_raises(Cuttle::UsageError, text) { ask(text) }
       assert_equal 1, error.message.lines.length
     end

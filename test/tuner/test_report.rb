@@ -69,11 +69,21 @@ class TestTuneReport < Minitest::Test
     assert_match(%r{^at 35\.0/s +requests/s +p50 +p95 +p99 +memory$}, text(model: Unconnected))
   end
 
+  # The measured server had a connection for each thread.
+  def test_more_threads_need_a_larger_pool
+    need = "Each process needs a database pool of 3 connections (with Rails: RAILS_MAX_THREADS=3)."
+    one = { setting("hybrid", 0, 1) => [10.0, 90.0], BEST => [50.0, 60.0] }
+    assert_includes text(one, present: setting("hybrid", 0, 1)), need
+    refute_includes text(one, present: setting("hybrid", 0, 1), model: Unconnected), "pool"
+    refute_includes text(), "pool"
+  end
+
   def test_auto_that_is_as_good_is_one_sentence
     text = text({ HAVE => [30.0, 80.0], BEST => [50.0, 60.0], auto(2) => [50.0, 60.0] })
     assert_match(/^Run hybrid -w 2 -t auto instead of hybrid -t 3 /, text)
     assert_match(/^It takes .*up to 128 database connections,/, text)
-    assert_match(/^Threads: -t auto is not measurably worse than -t 3 \(a difference of \d\.\d% in capacity /, text)
+    assert_match(/^Threads: nothing to choose\. -t auto is not measurably worse than -t 3 \(a difference of \d\.\d% /,
+                 text)
     assert_match(/^  auto -> 3 threads: .*capacity.*, up to 122 fewer database connections$/, text)
     assert_match(/^  with 2 cores: hybrid -w \d -t auto, /, text)
     refute_includes text(), "Threads: "

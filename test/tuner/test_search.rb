@@ -160,6 +160,13 @@ class TestSearch < Minitest::Test
     assert_equal fibers.setting, ranked(hybrid, fibers, present: setting("fibers", 0)).first
   end
 
+  # For a low rate many settings are as good. More threads are cheaper than more workers, which is two steps away.
+  def test_for_a_low_rate_the_cheapest_is_found
+    app = profile(cpu: [0.0002, 0.0003, 0.0005], wait: [0.0101, 0.0103, 0.012])
+    found = search(Tuner::Model.new(app), app, cores: 2, engines: %w[hybrid], rate: 75.0)
+    assert_equal "hybrid -t 3", found.best.setting.name
+  end
+
   # With the model itself: what waits four fifths of its time keeps a core busy with several threads, and a process
   # more gains nothing on one core.
   def test_by_the_model

@@ -117,6 +117,16 @@ class TestTuneMeasured < Minitest::Test
     assert_operator budget, :>, 0
   end
 
+  def test_waiting_for_another_lab_takes_no_time_of_the_budget
+    tune = session(Tuner::Folder.create(options(budget: 60)))
+    lock = Cuttle::Lab::Runner::Lock
+    left, now, waited = tune.send(:left), Cuttle.now, lock.waited
+    Cuttle.stub(:now, now + 40) do
+      assert_in_delta left - 40, tune.send(:left), 5
+      lock.stub(:waited, waited + 40) { assert_in_delta left, tune.send(:left), 5 }
+    end
+  end
+
   def test_a_budget_that_is_too_short_is_told_what_would_be_enough
     slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
     folder = Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))

@@ -69,6 +69,22 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
   end
 
+  # As `cuttle serve` does.
+  def test_without_a_name_the_app_is_that_of_this_directory
+    configure("threads 7\n")
+    FileUtils.cp_r("#{@directory}/app/.", @directory)
+    ask = ["--profile", @kept, "--what-if", "workers=2"]
+    assert_match(/^hybrid -t 7 \(config\/cuttle\.rb\) /, tune(*ask).first)
+    assert_match(/^hybrid -t 3 \(the defaults\) /, tune(*ask, "--app", "work").first)
+    apps = [[], %w[--work 1/2/3], %w[app/config.ru]].map do |arguments|
+      folder = File.dirname(predict(*arguments).first.lines.last.chomp)
+      JSON.parse(File.read("#{@directory}/#{folder}/tune.json")).values_at("app", "command")
+    end
+    assert_equal ["#{@directory}/config.ru", "work", "#{@directory}/app/config.ru"], apps.map(&:first)
+    assert_equal %w[config.ru --work app/config.ru].map { |word| [word, 1] },
+                 %w[config.ru --work app/config.ru].zip(apps).map { |word, (_, words)| [word, words.count(word)] }
+  end
+
   def test_an_answer_is_written_into_the_configuration
     configure("# ours\nworkers 0\nthreads 1 # one\n")
     _, err, status = predict("app/config.ru", "--write")
@@ -92,6 +108,28 @@ class TestTune < Minitest::Test
     configure("workers 2\n", "puma.rb")
     assert_refused(/cuttle import config\/puma\.rb -o config\/cuttle\.rb/, "app/config.ru", "--write")
     assert_refused(/has no configuration file/, "--write")
+  end
+
+  # Its numbers are for our server.
+  def test_pumas_file_is_shown_and_not_written
+    configure(text = "workers 0\nthreads 1, 1\n", "puma.rb")
+    out, err, status = predict("app/config.ru")
+    assert_equal 0, status, err
+    assert_match(/^\+threads [2-9].*^\(the file is Puma's: cuttle import /m, out)
+    _, err, status = tune("show", File.dirname(out.lines.last.chomp), "--write")
+    assert_equal 2, status
+    assert_match(/^cuttle: --write: .* cuttle import config\/puma\.rb -o config\/cuttle\.rb$/, err)
+    assert_equal text, File.read("#{@directory}/app/config/puma.rb")
+  end
+
+  # The configuration may have changed since.
+  def test_a_resumed_tune_refuses_as_early
+    configure("workers 0\nthreads 1\n")
+    folder = File.dirname(predict("app/config.ru").first.lines.last.chomp)
+    configure("threads ENV.fetch('N', 3)\n")
+    out, err, status = tune("--resume", folder, "--write")
+    assert_equal [1, ""], [status, out]
+    assert_match(/\Acuttle: --write: .*config\/cuttle\.rb:1: threads depends on something/, err)
   end
 
   def assert_refused(pattern, *arguments, status: 2)
@@ -132,6 +170,27 @@ class TestTune < Minitest::Test
     json, = tune("--profile", @kept, "--what-if", "workers=2", "--json")
     assert_equal ["hybrid -t 3 (the defaults)", "hybrid -w 2 -t 3"].map { |name| name[/\S+ \S+ \S+/] },
                  JSON.parse(json).map { |each| each["name"][/\S+ \S+ \S+/] }
+  end
+
+  def test_questions_are_held_against_limits
+    ask = ["--profile", @kept, "--what-if", "workers=8", "--memory", "200M"]
+    out, err, status = tune(*ask)
+    assert_equal 0, status, err
+    assert_match(/^hybrid -w 8 -t 3: .*\n  .* it; breaks a limit: memory 296 MB, 1\.5 times the limit of 200 MB$/, out)
+    assert_equal 1, out.scan("breaks").length
+    assert_equal ["cuttle: #{@kept} has no figures of database connections: --db-connections has no effect\n"],
+                 tune(*ask, "--db-connections", "5")[1].lines
+    assert_equal [[], ["memory"]], JSON.parse(tune(*ask, "--json").first).map { |each| each["excess"].keys }
+  end
+
+  # Otherwise a user might believe that it was measured, or written.
+  def test_questions_take_no_options_of_a_measurement
+    [%w[--write], %w[--budget 1m], %w[--resume x], %w[--mix m.jsonl], %w[--from a.log],
+     %w[--header a:b]].each do |option, *value|
+      _, err, status = tune("--what-if", "workers=2", option, *value)
+      assert_equal [2, "cuttle: --what-if measures and writes nothing: leave out #{option}\n"],
+                   [status, err.lines.first]
+    end
   end
 
   # The app computes for 5.2 ms and waits for 25.
@@ -189,6 +248,15 @@ class TestTune < Minitest::Test
     assert_match(/was made on another machine: cpu: Abacus/, tune("--profile", @kept, "--what-if", "workers=2")[1])
   end
 
+  # It may be resumed after an upgrade.
+  def test_a_profile_of_another_machine_is_told_when_a_tune_is_resumed
+    folder = File.dirname(predict.first.lines.last.chomp)
+    path = "#{@directory}/#{folder}/profile.json"
+    File.write(path, File.read(path).sub(/"ruby": "[^"]*"/, '"ruby": "ruby 1.8.7"'))
+    assert_match(/^! the profile was made on another machine \(ruby: ruby 1\.8\.7 there, /,
+                 tune("--resume", folder).first)
+  end
+
   def test_more_cores_than_there_are_is_an_extrapolation
     out, = predict("--cores", "64")
     assert_match(/^! the server has \d+ cores? here: the model extrapolates the results for 64 cores$/, out)
@@ -211,27 +279,48 @@ class TestTune < Minitest::Test
                { "method" => "GET", "url" => "https://elsewhere.example/", "headers" => [] }]
     entries.map! { |request| { "request" => request } }
     File.write("#{@directory}/a.har", JSON.generate("log" => { "entries" => entries }))
-    out, err, status = predict("--har", "a.har")
+    told = nil
+    said = capture_io { told = predict("--har", "a.har") }.last
+    out, err, status = told
     assert_equal 0, status, err
+    assert_equal ["a.har: 1 left out: to other hosts than example.org\n",
+                  "a.har: 1 request may change data, thousands of times (the first is POST /c)\n"], said.lines
     mix = "#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl"
     assert_equal [%w[GET /a?b=1], %w[POST /c]], Cuttle::Load::Mix.read(mix).map { |each| [each.method, each.path] }
     assert_equal "\u00e9".b, Cuttle::Load::Mix.read(mix).last.body
   end
 
+  # As the proxy in front of the app does. A mix keeps what else it says.
+  def test_fields_for_each_request
+    line = { "path" => "/a", "name" => "a", "check" => ["x"], "headers" => { "x-one" => "own" } }
+    File.write("#{@directory}/some.jsonl", JSON.generate(line))
+    fields = ["-H", "X-One: 1", "--header", "Cookie: a=b"]
+    made, own = [%w[--path /p], %w[--mix some.jsonl]].map do |arguments|
+      out, err, status = predict("app/config.ru", *arguments, *fields)
+      assert_equal 0, status, err
+      Cuttle::Load::Mix.read("#{@directory}/#{File.dirname(out.lines.last.chomp)}/mix.jsonl").first
+    end
+    assert_equal ["/p", [%w[X-One 1], %w[Cookie a=b]]], [made.path, made.headers]
+    assert_equal ["/a", "a", ["x"], [%w[Cookie a=b], %w[x-one own]]], [own.path, own.name, own.check, own.headers]
+    assert_match(/--header: work is one of our apps/, predict("--work", "1/2/3", *fields)[1])
+  end
+
   def test_wrong_usage
     File.write("#{@directory}/bad.har", "[]")
-    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--memory 5X], %w[a.ru b.ru],
+    [%w[--engines none], %w[--rate 0], %w[--p99 soon], %w[--cores 0], %w[--cores 1025], %w[--memory 5X], %w[a.ru b.ru],
      %w[--app work a.ru], %w[--budget 5s], %w[--har bad.har], %w[--har bad.har --mix x], %w[--from none.log],
      %w[--worse 200%], %w[--what-if x], %w[--resume x --rate 5], %w[show], %w[show a b], %w[show --x a],
      %w[check --what-if workers=1], %w[check --write], %w[--seed x], %w[--db-connections -1], %w[none.ru],
-     %w[none/config.ru], %w[--app none], %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
+     %w[none/config.ru], %w[-H x], ["app/config.ru", "-H", "a b: c"], %w[--resume x -H a:b], %w[--app none],
+     %w[--mix none.jsonl], %w[--mix bad.har]].each do |arguments|
       out, err, status = tune(*arguments)
       assert_equal [2, ""], [status, out], "#{arguments}: #{err}"
       assert_match(/\Acuttle: .+\nUsage: cuttle tune --help\n\z/, err, arguments.join(" "))
     end
     refute_path_exists "#{@directory}/tune-results"
     assert_match(/\Acuttle: --db-connections: above 0, not 0$/, tune("--db-connections", "0")[1])
-    [%w[--profile none.json --no-verify], %w[--resume none], %w[show none]].each do |arguments|
+    [%w[--profile none.json --no-verify], %w[--resume none], %w[--resume bad.har], %w[show none],
+     %w[show bad.har]].each do |arguments|
       _, err, status = tune(*arguments)
       assert_equal 1, status, "#{arguments}: #{err}"
       assert_equal 1, err.lines.length, err

@@ -2,6 +2,7 @@
 
 require "json"
 require "optparse"
+require "stringio"
 require "tmpdir"
 require "cuttle/cli/tune"
 require "cuttle/cli/top"
@@ -15,6 +16,8 @@ module Cuttle
     class Advise
       WATCH = 60 # seconds
       PLACE = "the running server"
+      ASSUMED = "hybrid"
+      UNNAMED = "the server is older and doesn't report its engine; #{ASSUMED} is assumed (--engine)".freeze
       UNSAID = "the server is older and doesn't report -t auto; its limit of threads counts as its number of threads"
       # Database connections, if they are limited. They can't be seen. A thread of Active Record holds at most one
       # connection to each database.
@@ -32,7 +35,6 @@ module Cuttle
         @running = RunningServer.new
         @watch = WATCH
         @limits = {}
-        @engine = "hybrid"
       end
 
       # Returns the exit status. Raises UsageError and Error.
@@ -42,7 +44,7 @@ module Cuttle
         raise UsageError, "advise takes options only, not #{extra.join(" ")}" if extra.any?
 
         # Raise for wrong usage, before it watches.
-        Tuner::Setting.new(engine: @engine)
+        Engines.traits(@engine) if @engine
         Tuner::Limits.new(**@limits)
         answer(*watch)
       end
@@ -52,7 +54,7 @@ module Cuttle
       # The last and the first sample, and the CPU seconds of the server's processes between them, or nil.
       def watch
         before = look
-        check(before)
+        settle_engine(before.engine)
         cpu = cpu_of(before)
         @err.puts "watching #{Cuttle::Load::Units.duration(@watch)}; Ctrl-C ends it early"
         pause
@@ -76,14 +78,18 @@ module Cuttle
         raise Error, "#{server} is not a control listener of this version"
       end
 
-      # Raises UsageError if the server can't have the engine that was named.
-      def check(sample)
-        return if adaptive? || sample.rows(sample).none? { |row| row.auto == 1 }
+      # reported: the server's engine, nil if the server is older. Raises UsageError if another one was named, and Error
+      # if there is no advice for it.
+      def settle_engine(reported)
+        if @engine && reported && @engine != reported
+          raise UsageError, "--engine #{@engine}: the server's engine is #{reported}"
+        end
 
-        raise UsageError, "--engine #{@engine}: the server runs with -t auto, which that engine doesn't have"
+        @err.puts UNNAMED unless @engine || reported
+        @engine ||= reported || ASSUMED
+        traits = Engines.traits(@engine)
+        raise Error, Tuner::Production.uncounted(@engine) if traits.fibers? || traits.ractors?
       end
-
-      def adaptive? = Engines.traits(@engine).adaptive?
 
       # By pid. Zero for processes that are not on this machine.
       def cpu_of(sample)
@@ -114,7 +120,7 @@ module Cuttle
 
       def environment
         cores = Cuttle::Lab::Machine::Cores
-        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.allowed)
+        Cuttle::Lab::Machine.facts(cores.new).merge("server_cores" => cores.usable)
       end
 
       def present(rows, workers)
@@ -125,7 +131,7 @@ module Cuttle
       def threads(rows)
         most = rows.filter_map(&:threads).max
         auto = rows.filter_map(&:auto).max
-        @err.puts UNSAID if auto.nil? && adaptive?
+        @err.puts UNSAID if auto.nil? && Engines.traits(@engine).adaptive?
         return { threads: most } unless auto == 1
 
         { threads: Tuner::Setting::AUTO, max_threads: (most unless most == Engines::Auto::MOST) }
@@ -154,7 +160,9 @@ module Cuttle
           parser.on("--for TIME", "how long to watch (60s)") do |text|
             @watch = Cuttle::Load::Units.seconds(text, "--for")
           end
-          parser.on("--engine NAME", "the server's engine (hybrid)") { |name| @engine = name }
+          parser.on("--engine NAME", "the engine of an older server, which doesn't report it (#{ASSUMED})") do |name|
+            @engine = name
+          end
           parser.on("--json", "print the answer as JSON") { @json = true }
           CLI.tell_version_and_help(parser)
         end

@@ -12,6 +12,7 @@ module Cuttle
       autoload :Check, "cuttle/cli/tune/check"
       autoload :Options, "cuttle/cli/tune/options"
       autoload :Present, "cuttle/cli/tune/present"
+      autoload :Requests, "cuttle/cli/tune/requests"
       autoload :Show, "cuttle/cli/tune/show"
       autoload :WhatIf, "cuttle/cli/tune/what_if"
 

@@ -9,7 +9,11 @@ module Cuttle
       # collector of metrics waits between two requests.
       WATCH = 90
 
+      # The name of the workers' engine.
+      attr_reader :engine
+
       def initialize(membership, workers, moulds)
+        @engine = membership.settings.engine
         @scoreboard = membership.scoreboard
         @workers = workers
         @tally = workers.tally

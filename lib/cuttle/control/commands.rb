@@ -35,11 +35,11 @@ module Cuttle
           memory: memory(owners.values.flatten) }
       end
 
-      # What `cuttle top` shows, for JSON: stats; by pid, memory in octets, and histograms, {phase: {count:, sum:,
-      # buckets: [[upper bound, count], …]}} in nanoseconds, without empty buckets.
+      # What `cuttle top` and `cuttle advise` need, for JSON: the engine's name; stats; by pid, memory in octets, and
+      # histograms, {phase: {count:, sum:, buckets: [[upper bound, count], …]}} in nanoseconds, without empty buckets.
       def top
         figures = @process.figures
-        { stats: stats, memory: memory(figures.owners.values.flatten),
+        { engine: figures.engine, stats: stats, memory: memory(figures.owners.values.flatten),
           ledgers: figures.ledgers.transform_values { |ledger| ledger.transform_values { |phase| thin(phase) } } }
       end
 

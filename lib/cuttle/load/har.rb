@@ -16,7 +16,7 @@ module Cuttle
 
       # The Requests for the Target +target+. Raises UsageError.
       def read(path, target)
-        entries = JSON.parse(File.read(path, encoding: "UTF-8")).dig("log", "entries")
+        entries = JSON.parse(text(path)).dig("log", "entries")
         raise UsageError, "--har: #{path}: no log.entries in it" unless entries.is_a?(Array)
 
         requests = entries.filter_map { |entry| request(entry["request"], target) }
@@ -29,8 +29,13 @@ module Cuttle
         raise UsageError, "--har: #{path}: #{Load.reason(error)}"
       end
 
+      # The file's text. Some programs begin it with a byte order mark.
+      def text(path)
+        File.read(path, encoding: "BOM|UTF-8")
+      end
+
       def request(request, target)
-        uri = URI(request["url"])
+        uri = URI(request["url"].to_s)
         return unless uri.host&.casecmp?(target.host)
 
         Request.new(method: request["method"], path: uri.request_uri, headers: headers(request["headers"] || []),

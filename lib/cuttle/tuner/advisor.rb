@@ -249,7 +249,7 @@ module Cuttle
 
       # The best settings with twice the cores, with a database that takes twice as long, and at twice the rate.
       def changes
-        [change(:cores, @cores * 2, cores: @cores * 2),
+        [(change(:cores, @cores * 2, cores: @cores * 2) if @cores * 2 <= Limits::CORES),
          (change(:wait, 2, wait: 2) if @profile.mean_wait > WAITS * @profile.mean_cpu),
          (change(:rate, @limits.rate * 2, rate: @limits.rate * 2) if @limits.rate)].compact
       end

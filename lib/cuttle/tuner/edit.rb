@@ -23,17 +23,22 @@ module Cuttle
                     on_rparen].freeze
       END_OF_CODE = %i[on_comment on_nl on_semicolon].freeze
 
-      # Where a setting is in a file: its line (from 0), and the columns at which it begins and ends.
+      # Where a setting is in a file: its line (from 0), and the columns, in octets, at which it begins and ends.
       Place = Struct.new(:line, :from, :to)
 
       attr_reader :path
+
+      # Whether the file at +path+ is Puma's.
+      def self.pumas?(path)
+        File.basename(path).include?("puma")
+      end
 
       # path: the file's path; the file need not exist.
       def initialize(path)
         @path = path
         @there = File.file?(path)
-        @text = @there ? File.read(path) : NEW
-        @puma = File.basename(path).include?("puma")
+        @text = @there ? File.read(path, encoding: "UTF-8") : NEW # as Ruby reads it, whatever the locale
+        @puma = Edit.pumas?(path)
         @lines = @text.lines
         @tokens = Ripper.lex(@text)
       rescue SystemCallError => error
@@ -162,7 +167,7 @@ module Cuttle
       # The column where the code ends, without trailing space.
       def finish(code)
         (_, column), _, text = code.reverse.find { |_, kind, _| kind != :on_sp }
-        column + text.length
+        column + text.bytesize
       end
 
       # [line, column] of each call that is a statement at the file's top level.
@@ -179,13 +184,13 @@ module Cuttle
 
       def put(lines, place, code)
         line = lines[place.line]
-        lines[place.line] = [line[0...place.from], code, line[place.to..]].join
+        lines[place.line] = [line.byteslice(0, place.from), code, line.byteslice(place.to..)].join
       end
 
       # Adds the code after the last of these settings, or at the end of a file without them.
       def add(lines, code)
         last = %w[engine workers threads].filter_map { |word| place(word)&.line }.max || (lines.length - 1)
-        lines[last] = "#{lines[last].chomp}\n" unless lines.empty? || lines[last].empty?
+        lines[last] += "\n" unless lines.empty? || lines[last].empty? || lines[last].end_with?("\n")
         lines.insert(last + 1, *code.map { |each| "#{each}\n" })
       end
     end

@@ -85,6 +85,8 @@ module Cuttle
                              directory: File.dirname(path))
       rescue Errno::ENOENT
         raise Failure, "can't resume in #{path}: #{STATE} is missing"
+      rescue SystemCallError => error
+        raise Failure, "can't resume in #{path}: #{Load.reason(error)}"
       rescue JSON::ParserError, TypeError, ArgumentError, KeyError, NoMethodError
         raise Failure, "#{at(STATE)}: not written by cuttle tune"
       end

@@ -79,6 +79,14 @@ module Cuttle
         [*near, auto_beside(setting)].compact.uniq - [setting]
       end
 
+      # What a search tries beside +setting+: its neighbours, and one step fewer workers with one step more threads, or
+      # the reverse. The cheaper of these is often as good, and a single step to it is worse.
+      def near(setting)
+        return around(setting) unless setting.threads.is_a?(Integer)
+
+        around(setting) | [[-1, 1], [1, -1]].filter_map { |workers, threads| step(setting, workers, threads) }
+      end
+
       private
 
       def slots_of_a_core(profile)

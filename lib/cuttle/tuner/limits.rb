@@ -18,6 +18,8 @@ module Cuttle
 
           raise UsageError, "#{Limits::OPTIONS.fetch(name)}: above 0, not #{value.inspect}"
         end
+        raise UsageError, "--cores: at most #{Limits::CORES}, not #{cores}" if cores.to_i > Limits::CORES
+
         freeze
       end
 
@@ -34,5 +36,8 @@ module Cuttle
     # The options of `cuttle tune` and `cuttle advise` that set them.
     Limits::OPTIONS = { cores: "--cores", memory: "--memory", connections: "--db-connections", rate: "--rate",
                         p99: "--p99", queue_p99: "--queue-p99" }.freeze
+
+    # The most cores: a grid has a setting with a worker for each.
+    Limits::CORES = Setting::WORKERS.max
   end
 end

@@ -15,6 +15,11 @@ module Cuttle
       FEW = 100 # fewer requests are too few
       SAMPLED = 0.9 # share of the requests; if the ledger has the CPU time of fewer, it sampled the fast ones
 
+      # Why there is no Profile of a server with that engine.
+      def self.uncounted(engine)
+        "engine #{engine} does not count the CPU time of requests: use cuttle tune"
+      end
+
       # ledger: phase => { count:, sum:, buckets: } as in Cuttle::Ledger, over all processes. engine: its name. workers:
       # how many serve. memory: PSS in octets of the serving processes (:workers, an Array) and of the supervisor and
       # the mould (:others). cpu: CPU seconds of all processes during these requests, or nil. facts: further keys of the
@@ -43,7 +48,7 @@ module Cuttle
         raise Failure, "#{count} requests are too few: watch longer (--for)" if count < FEW
         return if @ledger.dig(:cpu, :count).to_i.positive?
 
-        raise Failure, "engine #{@engine} does not count the CPU time of requests: use cuttle tune"
+        raise Failure, Production.uncounted(@engine)
       end
 
       def entry

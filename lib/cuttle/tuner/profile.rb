@@ -48,6 +48,13 @@ module Cuttle
         def mean_wait
           wait.sum / wait.length
         end
+
+        # Whether the model can compute with it.
+        def valid?
+          weight.is_a?(Numeric) && weight.positive? && [cpu, wait].all? do |times|
+            times.any? && times.all? { |time| time.is_a?(Numeric) && !time.negative? }
+          end
+        end
       end
 
       attr_reader(*KEYS.map(&:to_sym))
@@ -57,8 +64,10 @@ module Cuttle
         new(**JSON.parse(File.read(path)).to_h.transform_keys(&:to_sym))
       rescue SystemCallError => error
         raise Failure, "#{path}: #{Load.reason(error)}"
-      rescue JSON::ParserError, ArgumentError, TypeError, KeyError
+      rescue JSON::ParserError, ArgumentError, TypeError, KeyError, NoMethodError
         raise Failure, "#{path}: not a profile of cuttle tune"
+      rescue Failure => error
+        raise Failure, "#{path}: #{error.message}"
       end
 
       # The Profile of a running server, from its ledger: see Production. Raises Failure.
@@ -77,6 +86,8 @@ module Cuttle
         @schema = schema
         @corrections = corrections
         @entries = entries.map { |each| each.is_a?(Entry) ? each : Entry.new(**each.transform_keys(&:to_sym)) }.freeze
+        raise Failure, "a profile with a request without times" unless @entries.all?(&:valid?)
+
         facts.each { |name, value| instance_variable_set("@#{name}", value) }
         freeze
       end

@@ -14,6 +14,9 @@ module Cuttle
       FACTORS = %w[wait cpu].freeze
       WORDS = { "threads" => Setting::AUTO }.freeze # in place of a number
       KEYS = ["engine", *WHOLE, "rate", *FACTORS].freeze
+      # With larger numbers a forecast would take minutes, or be none.
+      MOST = { "cores" => Limits::CORES, "connections" => Lab::Options::MOST[:concurrency],
+               **FACTORS.to_h { |key| [key, 1000] } }.freeze
 
       attr_reader :text, :setting, :cores, :wait, :cpu
 
@@ -44,7 +47,7 @@ module Cuttle
 
       # The circumstances, in words: "hybrid -w 4 -t 3, 4 cores, waits 2x".
       def name
-        [setting.name, ("#{cores} cores" if cores), ("waiting #{format("%g", wait)}x" if wait != 1),
+        [setting.name, (Load::Units.plural(cores, "core") if cores), ("waiting #{format("%g", wait)}x" if wait != 1),
          ("computing #{format("%g", cpu)}x" if cpu != 1)].compact.join(", ")
       end
 
@@ -60,17 +63,19 @@ module Cuttle
 
       def read(key, value)
         return value if key == "engine" || WORDS[key] == value
-        return Load::Units.rate(value, "--what-if: rate").tap { |rate| above_zero(key, rate) } if key == "rate"
+        return Load::Units.rate(value, "--what-if: rate").tap { |rate| check(key, rate) } if key == "rate"
 
         number = WHOLE.include?(key) ? Integer(value, 10, exception: false) : Float(value.delete("x"), exception: false)
         raise UsageError, "--what-if: #{key}: a number, not #{value.inspect}" unless number
 
-        above_zero(key, number) unless key == "workers"
+        check(key, number) unless key == "workers"
         number
       end
 
-      def above_zero(key, number)
+      # The Setting checks workers and threads.
+      def check(key, number)
         raise UsageError, "--what-if: #{key}: above 0" unless number.positive? && number.finite?
+        raise UsageError, "--what-if: #{key}: at most #{MOST[key]}" if MOST.key?(key) && number > MOST[key]
       end
 
       def changed(base)

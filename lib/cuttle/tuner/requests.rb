@@ -11,13 +11,16 @@ module Cuttle
 
       module_function
 
-      # The requests in a HAR file to its most frequent host. Raises UsageError.
+      # The requests in a HAR file to its most frequent host. Yields the number of requests that are left out, and which
+      # ones ("to other hosts than example.org"). Raises UsageError.
       def from_har(path)
-        entries = JSON.parse(File.read(path, encoding: "UTF-8")).dig("log", "entries")
+        entries = JSON.parse(Load::Har.text(path)).dig("log", "entries")
         hosts = Array(entries).filter_map { |entry| host(entry) }
         raise UsageError, "--har: #{path}: no requests in it" if hosts.empty?
 
-        Load::Har.read(path, Host.new(hosts.tally.max_by(&:last).first))
+        host, count = hosts.tally.max_by(&:last)
+        yield hosts.length - count, "to other hosts than #{host}" if block_given? && count < hosts.length
+        Load::Har.read(path, Host.new(host))
       rescue JSON::ParserError, TypeError, NoMethodError
         raise UsageError, "--har: #{path}: not a HAR file"
       rescue SystemCallError => error
@@ -25,7 +28,7 @@ module Cuttle
       end
 
       def host(entry)
-        URI(entry.dig("request", "url").to_s).host
+        URI(entry.dig("request", "url").to_s).host&.downcase
       rescue URI::InvalidURIError
         nil
       end
@@ -41,8 +44,9 @@ module Cuttle
       end
 
       def line(request, beside)
-        { "method" => request.method, "path" => request.path, "headers" => request.headers, "status" => request.expect,
-          "weight" => request.weight, **body(request.body, beside) }.compact
+        said = request.to_h.slice("method", "path", "headers", "weight", "name", "check", "take")
+        { **said, "status" => request.expect, **body(request.body, beside) }
+          .reject { |_, value| value.nil? || [[], {}].include?(value) }
       end
 
       def body(body, beside)

@@ -3,8 +3,8 @@
 module Cuttle
   module Tuner
     # Finds the best settings of a profile within limits. It compares all settings of the Grid by their capacity, which
-    # is arithmetic. It forecasts the promising ones by simulation, and then the neighbours of the best one, until none
-    # of them is better.
+    # is arithmetic. It forecasts the promising ones by simulation, and then those near the best one, until none of them
+    # is better.
     class Search
       ENOUGH = 0.97 # share of the best capacity
       FORECASTS = 40 # at most
@@ -104,10 +104,10 @@ module Cuttle
         @limits.rate && (@limits.rate / Ranking::ROOM)
       end
 
-      # Forecasts the neighbours of the best setting until it stays the best.
+      # Forecasts the settings near the best one until it stays the best.
       def climb
         until @outcomes.length >= @most
-          new = @grid.around(ranked.first.setting).select { |each| fitting.key?(each) && !@outcomes.key?(each) }
+          new = @grid.near(ranked.first.setting).select { |each| fitting.key?(each) && !@outcomes.key?(each) }
           break if new.empty?
 
           new.first(@most - @outcomes.length).each { |setting| outcome(setting) }

@@ -19,14 +19,14 @@ module Cuttle
         @options = budget ? folder.options.with(budget: budget) : folder.options
         @out = out
         @profiler = profiler || proc { |*given, **options| Profiler.new(*given, **options) }
-        @began = Cuttle.now
+        @began = Cuttle.now - Lab::Runner::Lock.waited
         @runs = {}
         @warnings = []
       end
 
       # Returns the Advice, which is then in the folder. Raises Failure, Lab::Failure, UsageError and Interrupt.
       def run
-        @out.puts "#{folder.path}: seed #{@options.seed}"
+        @out.puts "#{folder.path}: #{@options.app}, seed #{@options.seed}"
         profile = profile()
         settle_cores(profile)
         verified = (verification(profile) if @options.verify)
@@ -42,7 +42,7 @@ module Cuttle
       private
 
       def profile
-        return Profile.read(folder.at(Profile::FILE)) if folder.there?(Profile::FILE)
+        return of_this_machine(Profile.read(folder.at(Profile::FILE))) if folder.there?(Profile::FILE)
         return adopted if @options.kept
 
         profiler = @profiler.call(@options.to_lab(engines: @options.engines), budget: @options.budget, out: @out)
@@ -55,10 +55,15 @@ module Cuttle
 
       # Copies a kept profile, because it belongs to another tune.
       def adopted
-        profile = Profile.read(@options.kept)
+        profile = of_this_machine(Profile.read(@options.kept))
+        folder.write(Profile::FILE, profile.to_h)
+        profile
+      end
+
+      # The profile; warns if it is not of this machine and this Ruby.
+      def of_this_machine(profile)
         strange = Elsewhere.differences(profile, @options.cpus)
         warn_of("the profile was made on another machine (#{strange.join("; ")})") if strange.any?
-        folder.write(Profile::FILE, profile.to_h)
         profile
       end
 
@@ -158,9 +163,9 @@ module Cuttle
         [@options.present, *[best, counterpart, *others].compact.uniq.first(count)].compact.uniq
       end
 
-      # Seconds of the budget that are left for measurements.
+      # Seconds of the budget that are left for measurements. Waiting until other labs end takes none of it.
       def left
-        @options.budget - (Cuttle.now - @began) - SPARE
+        @options.budget - (Cuttle.now - Lab::Runner::Lock.waited - @began) - SPARE
       end
 
       # With fewer cores than there are here, servers get only those.

@@ -68,16 +68,20 @@ module Cuttle
       def check
         raise UsageError, "threads: engine #{engine} takes a number, not auto" if auto? && !traits.adaptive?
 
-        { "workers" => [workers, 0], "threads" => [auto? ? 1 : threads || 1, 1],
-          "max_threads" => [max_threads || 1, 1] }.each do |name, (value, least)|
-          next if value.is_a?(Integer) && value >= least
+        { "workers" => [workers, Setting::WORKERS], "threads" => [auto? ? 1 : threads || 1, Setting::THREADS],
+          "max_threads" => [max_threads || 1, Setting::THREADS] }.each do |name, (value, range)|
+          next if value.is_a?(Integer) && range.cover?(value)
 
-          raise UsageError, "#{name}: a whole number from #{least} on, not #{value.inspect}"
+          raise UsageError, "#{name}: a whole number from #{range.min} to #{range.max}, not #{value.inspect}"
         end
       end
     end
 
     # Stands for a number of threads, in JSON too.
     Setting::AUTO = "auto"
+
+    # The numbers that `cuttle serve` takes. With larger ones a forecast would take hours.
+    Setting::WORKERS = (0..1024)
+    Setting::THREADS = (1..10_000)
   end
 end

@@ -10,6 +10,9 @@ module Cuttle
         @started_at = Time.now
       end
 
+      # The name of the engine.
+      def engine = @server.settings.engine
+
       # The figures that Control returns.
       def stats
         { started_at: @started_at, **Stats.of(@server), ledger: Ledger.summary(@server.ledger) }

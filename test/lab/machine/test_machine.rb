@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "test_helper"
+require "minitest/mock"
 require "socket"
 require "tmpdir"
 
@@ -23,6 +24,18 @@ class TestLabMachine < Minitest::Test
     assert Cores.new(server: [0, 1], load: [1], allowed: [0, 1]).shared?
     assert_equal [[0, 1], [1]], Cores.new(server: [0, 1], allowed: [0, 1]).then { |each| [each.server, each.load] }
     assert_raises(Cuttle::UsageError) { Cores.new(server: [9], allowed: [0, 1]) }
+  end
+
+  # A container may have all cores, and a quota of their time. Cores that are named are taken as they are.
+  def test_no_more_cores_than_a_quota_lets_it_use
+    assert_equal Cores.allowed.first(1), Cores.usable(most: 1)
+    assert_equal Cores.allowed, Cores.usable(most: 1000)
+    Cores.stub(:allowed, [0, 1, 2, 3, 4, 5]) do
+      Cuttle::Cluster::Cpus.stub(:count, 3) do
+        assert_equal [[0, 1], [2]], Cores.new.then { |each| [each.server, each.load] }
+        assert_equal [[4, 5], [2]], Cores.new(server: [4, 5]).then { |each| [each.server, each.load] }
+      end
+    end
   end
 
   # A program may run several labs.
@@ -77,6 +90,7 @@ class TestLabMachine < Minitest::Test
   def test_the_lock_is_held_by_one
     Dir.mktmpdir do |directory|
       path = "#{directory}/lock"
+      waited = Cuttle::Lab::Runner::Lock.waited
       order = Queue.new
       told = Queue.new.tap { |queue| queue.singleton_class.alias_method(:puts, :push) }
       Cuttle::Lab::Runner::Lock.hold(path) do
@@ -87,6 +101,7 @@ class TestLabMachine < Minitest::Test
       end
       @other.join
       assert_equal %i[first other], [order.pop, order.pop]
+      assert_operator Cuttle::Lab::Runner::Lock.waited, :>, waited
     end
   end
 

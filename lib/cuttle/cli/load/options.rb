@@ -23,6 +23,14 @@ module Cuttle
           new.tap { |options| options.parse(arguments) }
         end
 
+        # ["Name", "value"]. Raises UsageError.
+        def self.header(text)
+          name, value = text.split(":", 2)
+          raise UsageError, "--header: 'Name: value', not #{text.inspect}" unless value
+
+          [name.strip, value.strip]
+        end
+
         def initialize
           @plan = { headers: [], check: [] }
           @files = {}
@@ -83,7 +91,7 @@ module Cuttle
         def requests(parser)
           keep(parser, :method, "-X", "--method NAME", "method (GET; POST if there is a body)")
           parser.on("-H", "--header 'NAME: VALUE'", "add a field; may be repeated") do |text|
-            @plan[:headers] << header(text)
+            @plan[:headers] << self.class.header(text)
           end
           keep(parser, :body, "--body TEXT", "body of the request")
           parser.on("--body-file FILE", "file with the body") { |path| @plan[:body] = read(path, "--body-file") }
@@ -146,13 +154,6 @@ module Cuttle
 
         def count(parser, name, *definition)
           parser.on(*definition, OptionParser::DecimalInteger) { |value| @plan[name] = value }
-        end
-
-        def header(text)
-          name, value = text.split(":", 2)
-          raise UsageError, "--header: 'Name: value', not #{text.inspect}" unless value
-
-          [name.strip, value.strip]
         end
 
         def read(path, option)

@@ -16,12 +16,14 @@ module Cuttle
           def rate = ledger && (ledger.dig(:total, :count).to_i / seconds)
         end
 
-        # The time of the sample, on the monotonic clock; the figures.
-        attr_reader :at, :stats, :memory
+        # The time of the sample, on the monotonic clock; the engine's name (nil: the server is older and doesn't report
+        # it); the figures.
+        attr_reader :at, :engine, :stats, :memory
 
         # +said+: the parsed JSON of the answer.
         def initialize(said, at: Cuttle.now)
           @at = at
+          @engine = said["engine"]
           @stats = said.fetch("stats")
           @memory = said.fetch("memory").transform_keys(&:to_i)
           @ledgers = said.fetch("ledgers").to_h { |pid, ledger| [pid.to_i, whole(ledger)] }

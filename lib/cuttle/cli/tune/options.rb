@@ -19,7 +19,9 @@ module Cuttle
         TEXT
         STATUSES = "Exit status: 0 done, 1 nothing could be measured or no setting keeps the limits, 2 wrong usage,\n" \
                    "3 check: the present setting is worse, 130 interrupted."
+        RACKUP = "config.ru"
         WORSE = 0.1
+        OF_QUESTIONS = %i[command app kept directory verify].freeze # the options that --what-if allows
 
         attr_reader :json, :write, :questions, :resume, :worse
 
@@ -33,7 +35,7 @@ module Cuttle
           @tune = {}
           @limits = {}
           @questions = []
-          @requests = []
+          @requests = Requests.new
           @worse = WORSE
         end
 
@@ -42,16 +44,17 @@ module Cuttle
           raise UsageError, "one app only, not #{rest.join(" ")}" if rest.length > 1
 
           take_app(rest.first) if rest.any?
-          @tune[:command] = [*@command, *arguments]
+          own = take_own_app unless resume || %i[app work].any? { |name| @tune.key?(name) }
+          @tune[:command] = [*@command, *own, *arguments]
           check_resume if @resume
+          check_questions if questions.any?
         end
 
         # The Tuner::Options, with the setting that the app has now. Raises UsageError and Error.
         def to_tuner
-          raise UsageError, "--mix, --har or --from: one of them" if @requests.length > 1
-
-          read_files
-          options = Tuner::Options.new(**@tune, limits: limits, requests: requests, **present.to_h)
+          Tuner::Profile.read(kept) if kept # fails before anything is made or measured
+          requests = @requests.read(app_name, @tune.fetch(:path, Tuner::Options::DEFAULTS[:path]))
+          options = Tuner::Options.new(**@tune, mix: @requests.mix, requests: requests, limits: limits, **present.to_h)
           options.with(command: [*options.command, *(["--seed", options.seed.to_s] unless @tune[:seed])])
         end
 
@@ -79,23 +82,41 @@ module Cuttle
 
         # The app's present setting. Raises Error.
         def present
-          @present ||= Present.new(@tune.fetch(:app, "work"))
+          @present ||= Present.new(app_name)
         end
 
         # Raises Error before anything is measured if no answer could be written.
         def refuse_to_write
-          return if !write || resume
+          return unless write
 
-          reason = Tuner::Edit.new(present.writable).refusal(present.setting)
+          path, setting = to_write
+          reason = Tuner::Edit.new(Present.writable(path)).refusal(setting)
           raise Error, "--write: #{reason}" if reason
         end
 
         private
 
+        # The configuration file, or nil, and the present setting: of this tune, or of the one to resume.
+        def to_write
+          return [present.configuration, present.setting] unless resume
+
+          kept = Tuner::Folder.new(resume).options
+          [kept.configuration, kept.present]
+        end
+
         def take_app(path)
           raise UsageError, "APP.ru or --app, not both" if @tune.key?(:app)
 
           @tune[:app] = found(path)
+        end
+
+        # The app of this directory, as for `cuttle serve`. Returns its name, for the command that repeats the tune, or
+        # nil.
+        def take_own_app
+          return unless File.file?(RACKUP)
+
+          @tune[:app] = File.expand_path(RACKUP)
+          RACKUP
         end
 
         # A relative path would mean another file in another directory. Raises UsageError if the app doesn't exist.
@@ -104,26 +125,24 @@ module Cuttle
           Cuttle::Lab::Apps::NAMES.key?(app) ? app : File.expand_path(app)
         end
 
-        # Fails before anything is made or measured if they can't be read.
-        def read_files
-          Tuner::Profile.read(kept) if kept
-          Cuttle::Load::Mix.read(@tune[:mix]) if @tune[:mix]
+        # Name or path.
+        def app_name
+          @tune.fetch(:app, Tuner::Options::DEFAULTS[:app])
         end
 
         def check_resume
           others = @tune.keys - %i[command budget]
-          return if others.empty? && @limits.empty? && @requests.empty?
+          return if others.empty? && @limits.empty? && @requests.given.empty?
 
           raise UsageError, "--resume takes no other options but --budget, --json and --write: they are in the results"
         end
 
-        # The requests of --har and --from; nil with --mix, which the lab reads.
-        def requests
-          option, path = @requests.first
-          case option
-          when :har then Tuner::Requests.from_har(path)
-          when :from then Tuner::Mix.from_log(path) { |count, reason| warn "#{path}: #{count} left out: #{reason}" }
-          end
+        # Questions are answered from a kept profile.
+        def check_questions
+          unused = [*@requests.given, *@tune.keys, *(:write if write), *(:resume if resume)] - OF_QUESTIONS
+          return if unused.empty?
+
+          raise UsageError, "--what-if measures and writes nothing: leave out --#{unused.first}"
         end
 
         def parser
@@ -139,23 +158,15 @@ module Cuttle
         end
 
         def app(parser)
-          parser.on("--app NAME", "work (default), hello, hello-rails, forum, album, or a path") do |name|
+          parser.on("--app NAME", "work, hello, hello-rails, forum, album, or a path",
+                    "(config.ru in this directory; work if there is none)") do |name|
             @tune[:app] = found(name)
           end
           parser.on("--work CPU/IO/SIZE", "for the work app: ms of CPU time, ms of waiting, octets") do |text|
             @tune[:work] = Lab::Options.profile(text, "--work")
           end
           keep(parser, :path, "--path PATH", "path of the requests (/)")
-          parser.on("--mix FILE", "several requests, as for cuttle load") { |path| take_requests(:mix, path) }
-          parser.on("--har FILE", "the requests that a browser saved") { |path| take_requests(:har, path) }
-          parser.on("--from LOG", "the requests of an access log: of Cuttle, Puma or Rails") do |path|
-            take_requests(:from, path)
-          end
-        end
-
-        def take_requests(option, path)
-          @requests << [option, path]
-          @tune[:mix] = path if option == :mix
+          @requests.add(parser)
         end
 
         def limits_of(parser)

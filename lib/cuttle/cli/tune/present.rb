@@ -32,10 +32,10 @@ module Cuttle
           { present: setting, place: place, configuration: configuration }
         end
 
-        # The file that --write changes. Raises UsageError.
-        def writable
-          raise UsageError, "--write: an app of the lab's own has no configuration file" unless configuration
-          return configuration unless configuration == File.join(@directory, PUMAS)
+        # The configuration file at +path+ (nil: none), if --write may change it. Raises UsageError.
+        def self.writable(path)
+          raise UsageError, "--write: an app of the lab's own has no configuration file" unless path
+          return path unless Tuner::Edit.pumas?(path)
 
           raise UsageError, "--write: #{PUMAS} is Puma's; make ours first: cuttle import #{PUMAS} -o #{OURS}"
         end

@@ -48,7 +48,7 @@ module Cuttle
           return @err.puts("cuttle: nothing to write: keep what you have") if advice.kind == :keep
           raise Error, "--write: no setting keeps the limits" if advice.kind == :none
 
-          path = advice.edit&.fetch("path") or raise Error, "--write: this app has no configuration file"
+          path = Present.writable(advice.edit&.fetch("path"))
           edit = Tuner::Edit.new(path)
           diff = edit.diff(advice.choice.setting)
           edit.write(advice.choice.setting)

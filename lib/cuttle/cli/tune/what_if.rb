@@ -5,7 +5,7 @@ require "json"
 module Cuttle
   class CLI
     class Tune
-      # `cuttle tune --what-if …`: forecasts of a kept profile. Nothing is measured or written.
+      # `cuttle tune --what-if …`: forecasts of a kept profile, held against the limits. Nothing is measured or written.
       class WhatIf
         def initialize(out:, err:)
           @out = out
@@ -16,7 +16,9 @@ module Cuttle
         def run(options)
           path = options.kept || latest(options.directory)
           @profile = Tuner::Profile.read(path)
+          @limits = options.limits
           warn_of_another_machine(path)
+          warn_of_unknown_figures(path)
           @base, @name, @demand, @cores = base(options, File.dirname(path))
           answers = options.questions.map { |text| answer(Tuner::Question.new(text, base: @base)) }
           outcomes = [["#{@base.name} (#{@name})", outcome(@profile, @base, @demand, @cores)], *answers]
@@ -36,6 +38,15 @@ module Cuttle
         def warn_of_another_machine(path)
           strange = Tuner::Elsewhere.differences(@profile, {})
           @err.puts "cuttle: #{path} was made on another machine: #{strange.join("; ")}" if strange.any?
+        end
+
+        # Limits that nothing can be held against.
+        def warn_of_unknown_figures(path)
+          { memory: "memory", connections: "database connections" }.each do |name, figures|
+            next if @limits[name].nil? || @profile.public_send(name)
+
+            @err.puts "cuttle: #{path} has no figures of #{figures}: #{Tuner::Limits::OPTIONS[name]} has no effect"
+          end
         end
 
         # The setting that questions start from: the answer of the profile's tune, otherwise the app's present setting.
@@ -70,7 +81,9 @@ module Cuttle
         end
 
         def json(outcomes)
-          @out.puts JSON.generate(outcomes.map { |name, each| { name: name, **Tuner::Advice::Document.plain(each) } })
+          @out.puts JSON.generate(Tuner::Advice::Document.plain(outcomes.map do |name, each|
+            { name: name, excess: each.excess(@limits), **each.to_h }
+          end))
         end
 
         def text(path, outcomes)
@@ -79,15 +92,19 @@ module Cuttle
           @out.puts "#{@profile.app&.fetch("name", nil)}#{at}, #{cores}, predicted by #{path}"
           @out.puts Tuner::Report::Table.forecasts(outcomes)
           (name, base), *others = outcomes
-          @out.puts "", "#{name}: forecast #{taken_for(base)}" if taken_for(base)
+          about = remarks(base)
+          @out.puts "", "#{name}: #{about.join("; ")}" if about.any?
           others.each do |asked, each|
-            @out.puts "", "#{asked}: #{Tuner::Report::Words.difference(base, each)}",
-                      "  #{[Tuner::Report::Words::LIMITED_BY[each.limit], taken_for(each)].compact.join("; forecast ")}"
+            said = [Tuner::Report::Words::LIMITED_BY[each.limit], *remarks(each)].compact
+            @out.puts "", "#{asked}: #{Tuner::Report::Words.difference(base, each)}", "  #{said.join("; ")}"
           end
         end
 
-        def taken_for(outcome)
-          Tuner::Report::Words.taken_for(outcome)
+        # How -t auto was forecast, and the limits that the outcome breaks.
+        def remarks(outcome)
+          words = Tuner::Report::Words
+          as, broken = words.taken_for(outcome), words.excess(outcome, @limits)
+          [("forecast #{as}" if as), ("breaks a limit: #{broken}" unless broken.empty?)].compact
         end
       end
     end

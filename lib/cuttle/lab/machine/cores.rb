@@ -39,22 +39,29 @@ module Cuttle
           (0...Etc.nprocessors).to_a
         end
 
+        # The same, but no more than its control groups let it keep busy at once (`docker run --cpus 2`): beyond that,
+        # servers and load would be stopped for a part of each tenth of a second.
+        def self.usable(most: Cluster::Cpus.count)
+          allowed.first(most)
+        end
+
         # The command line pinned to cores; unchanged if cores is nil or empty.
         def self.pinned(cores, command)
           cores&.any? ? ["taskset", "-c", cores.join(","), *command] : command
         end
 
-        # Cores that are not given are chosen from the allowed ones: the last one for the load, the others for the
-        # servers. Raises UsageError.
-        def initialize(server: nil, load: nil, allowed: Cores.allowed)
-          strange = [*server, *load] - allowed
-          raise UsageError, "--cpus: core #{strange.first} is not available (#{allowed.join(",")} are)" if strange.any?
+        # Cores that are not given are chosen from the allowed ones (nil: the usable ones): the last one for the load,
+        # the others for the servers. Raises UsageError.
+        def initialize(server: nil, load: nil, allowed: nil)
+          usable = allowed || Cores.usable
+          @allowed = allowed || Cores.allowed
+          strange = [*server, *load] - @allowed
+          raise UsageError, "--cpus: core #{strange.first} is not available (#{@allowed.join(",")} are)" if strange.any?
 
-          free = allowed - [*server]
-          @load = load || (free.empty? ? allowed : free).last(share(allowed))
-          rest = allowed - @load
+          free = usable - [*server]
+          @load = load || (free.empty? ? usable : free).last(share(usable))
+          rest = usable - @load
           @server = server || (rest.empty? ? @load : rest)
-          @allowed = allowed
           freeze
         end
 

@@ -10,7 +10,12 @@ module Cuttle
       module Lock
         NAME = "cuttle-benchmark.lock"
 
+        @waited = 0.0
+
         module_function
+
+        # Seconds that this process has waited for other labs so far.
+        def waited = @waited
 
         # Runs the block while this process holds the machine's lock. If another process holds it, prints that on +out+
         # and waits.
@@ -28,7 +33,9 @@ module Cuttle
 
         def wait(file, out)
           out.puts "waiting for another lab or benchmark (pid #{file.read.strip}) to end"
+          began = Cuttle.now
           file.flock(File::LOCK_EX)
+          @waited += Cuttle.now - began
           file.rewind
         end
         private_class_method :wait

@@ -33,7 +33,8 @@ module Cuttle
           return unless method.is_a?(String) && path.is_a?(String)
 
           query = query.to_s.delete_prefix("?")
-          Seen.new(method, query.empty? ? path : "#{path}?#{query}", status&.to_i)
+          path = "#{path}?#{query}" unless query.empty?
+          Seen.new(method, path, status&.to_i) if [method, path].all?(&:valid_encoding?)
         rescue JSON::ParserError, NoMethodError
           nil
         end

@@ -10,6 +10,7 @@ module Cuttle
         PATHS = 10 # of a kind, at most
         KEPT = 100_000 # different paths; a later path counts only if its kind is known
         LOOK = 200 # lines, one of which must be a request
+        GZIP = "\x1F\x8B".b # a compressed file begins so
 
         # unsafe: see Mix.from_log.
         def initialize(path, unsafe: false)
@@ -34,14 +35,19 @@ module Cuttle
 
         def read
           lines = 0
-          File.foreach(@path, encoding: "BINARY") do |line|
+          File.foreach(@path, encoding: "UTF-8") do |line|
             lines += 1
+            compressed if lines == 1 && line.b.start_with?(GZIP)
             seen = Line.read(line.scrub)
             seen ? take(seen) : @left_out["not understood"] += (line.include?("HTTP/1.") ? 1 : 0)
             break if lines == LOOK && nothing_seen?
           end
         rescue SystemCallError => error
           raise UsageError, "--from: #{@path}: #{Load.reason(error)}"
+        end
+
+        def compressed
+          raise UsageError, "--from: #{@path}: it is compressed: zcat #{@path} > access.log, and give that file"
         end
 
         def nothing_seen?

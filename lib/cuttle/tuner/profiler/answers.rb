@@ -26,10 +26,13 @@ module Cuttle
           "#{request.method} #{request.path} answered #{status}#{wanted}: #{advice}"
         end
 
-        # Raises Failure for the first wrong answer.
+        # Raises Failure for the first wrong answer, and for an app that answers nothing over http.
         def check
           answers = @shapes.flat_map(&:requests).map { |request| ask(request) }
-          warn_of_login if answers.all? { |status, place| status.between?(300, 399) && place }
+          return unless answers.all? { |status, place| status.between?(300, 399) && place }
+
+          secured if answers.all? { |_, place| place.start_with?("https:") }
+          warn_of_login
         end
 
         private
@@ -46,6 +49,11 @@ module Cuttle
         def last_words
           said = Lab::Servers::Server.last_words(@site.server.output, 1)
           " (it ends #{said.inspect})" unless said.empty?
+        end
+
+        def secured
+          raise Failure, "every request is redirected to https (#{@place}): give the requests what the proxy in " \
+                         "front of the app gives them, such as -H 'X-Forwarded-Proto: https'"
         end
 
         def warn_of_login

@@ -69,7 +69,13 @@ module Cuttle
           edit = advice.edit or return
           return edit["refusal"] if edit["refusal"]
 
-          "#{edit["diff"].chomp}\n(cuttle tune show DIR --write makes this change)" unless edit["diff"].empty?
+          "#{edit["diff"].chomp}\n(#{to_make(edit["path"])})" unless edit["diff"].empty?
+        end
+
+        def to_make(path)
+          return "cuttle tune show DIR --write makes this change" unless Edit.pumas?(path)
+
+          "the file is Puma's: cuttle import makes ours of it, which --write can change"
         end
 
         def repeat(advice)

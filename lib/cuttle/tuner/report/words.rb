@@ -73,7 +73,7 @@ module Cuttle
         def sentences(advice)
           return [capacity(advice), times(advice)] if advice.choice.overloaded?
 
-          [capacity(advice), times(advice), occupies(advice.choice), headroom(advice), seen(advice),
+          [capacity(advice), times(advice), occupies(advice.choice), pool(advice), headroom(advice), seen(advice),
            nothing_to_choose(advice.threads)].compact
         end
 
@@ -110,6 +110,16 @@ module Cuttle
           "It takes #{parts.join(", ")}." if parts.any?
         end
 
+        # More threads than the user has now need more connections. -t auto starts no more than there are.
+        def pool(advice)
+          number, have = [advice.choice, advice.present].map { |outcome| outcome&.setting&.threads }
+          return unless advice.choice.connections && number.is_a?(Integer)
+          return if have.is_a?(Integer) && have >= number
+
+          "Each process needs a database pool of #{Units.plural(number, "connection")} " \
+            "(with Rails: RAILS_MAX_THREADS=#{number})."
+        end
+
         def headroom(advice)
           asked = advice.limits.rate ? "the target rate" : "#{percent(Ranking::ROOM)} of the best capacity"
           "Headroom: it can serve #{format("%.2g", advice.headroom)} times #{advice.demand.name} (#{asked})."
@@ -126,7 +136,7 @@ module Cuttle
 
           share = rivals.detectable
           detected = "#{"only " if share > ROUGH}a difference of #{Numbers.effect(share)}" if share
-          "Threads: -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
+          "Threads: nothing to choose. -t auto is not measurably worse than -t #{rivals.number.setting.threads}" \
             "#{" (#{detected} in capacity would have been detected)" if detected}."
         end
 
