@@ -23,7 +23,11 @@ void gvl_acquire(struct gvl *gvl)
 
 void gvl_release(struct gvl *gvl)
 {
+	const struct poller *poller = CUTTLE_CONTAINER(gvl, struct poller, gvl);
+
 	pthread_mutex_lock(&gvl->lock);
+	cuttle_followers_note_release();
+	demand(!cuttle_followers_unled(poller->loop), poller, "a loop is unled only while its thread has the GVL");
 	gvl->serving++;
 	pthread_cond_broadcast(&gvl->turn);
 	pthread_mutex_unlock(&gvl->lock);
@@ -62,17 +66,17 @@ __attribute__((no_sanitize("thread"))) static void describe(const struct poller 
 	struct cuttle_followers *followers = &loop->followers;
 
 	fprintf(stderr,
-		"leader %p, in the kernel %d, summoned %d, standing by %d, parked %u, woken %d\n"
+		"leader %p, in the kernel %d, summoned %d, standing by %d, parked %u, woken %d, unled %d\n"
 		"pending %d, ready %d, unparsed %d, fired %d, listeners ready %d, away %d, full %d, exhausted %d\n"
 		"busy %u, open %u, polls %llu, shut %d, stopping %d, round %u, back end %s, foreign parser %d, "
 		"shared %d\n",
 		(void *)followers->leader, followers->leader_in_kernel,
 		followers->leader ? followers->leader->summoned : -1, followers->standing_by, followers->parked_count,
-		atomic_load(&followers->woken), length_of(&loop->pending), length_of(&loop->ready),
-		length_of(&loop->unparsed), length_of(&loop->fired), loop->listeners_ready, loop->listeners_away,
-		loop->full, loop->exhausted, loop->busy, loop->core.open, (unsigned long long)loop->polls, loop->shut,
-		atomic_load(&loop->core.stopping), loop->round, loop->type->name, loop->core.foreign_parser,
-		followers->shared);
+		atomic_load(&followers->woken), cuttle_followers_unled(loop), length_of(&loop->pending),
+		length_of(&loop->ready), length_of(&loop->unparsed), length_of(&loop->fired), loop->listeners_ready,
+		loop->listeners_away, loop->full, loop->exhausted, loop->busy, loop->core.open,
+		(unsigned long long)loop->polls, loop->shut, atomic_load(&loop->core.stopping), loop->round,
+		loop->type->name, loop->core.foreign_parser, followers->shared);
 	describe_connections(loop);
 }
 
@@ -96,8 +100,9 @@ void assert_law(const struct poller *poller)
 	bool work = cuttle_loop_has_work(poller->loop);
 
 	demand((int)followers->parked_count == length_of(&followers->parked), poller, "the count of the parked");
-	demand(followers->leader || cuttle_list_empty(&followers->parked), poller,
-	       "a free thread leads, if there is one");
+	demand(followers->leader || cuttle_list_empty(&followers->parked) || cuttle_followers_unled(poller->loop),
+	       poller, "a free thread leads, if there is one, or the loop is unled");
+	demand(!(followers->leader && cuttle_followers_unled(poller->loop)), poller, "an unled loop has no leader");
 	demand(!(followers->leader && followers->leader_in_kernel && work), poller,
 	       "work is left over: the leader is on its way, or stands by");
 	demand(followers->leader || !followers->standing_by, poller, "who stands by leads");
@@ -252,18 +257,23 @@ static void shut(struct poller *poller)
 	pthread_mutex_unlock(&loop->lock);
 }
 
-static struct cuttle_exchange *attempt(struct poller *poller, bool full, struct cuttle_found *found)
+static struct cuttle_exchange *attempt(struct ruby_thread *thread, bool full, struct cuttle_found *found)
 {
+	struct poller *poller = thread->poller;
 	struct cuttle_loop *loop = poller->loop;
 	struct cuttle_exchange *exchange;
 
 	if (atomic_load_explicit(&loop->core.stopping, memory_order_relaxed) && !loop->shut)
 		shut(poller);
 	pthread_mutex_lock(&loop->lock);
+	if (check_random(&thread->random, 2))
+		loop->followers.led_until = 0; /* most requests here release the GVL */
 	exchange = cuttle_loop_take(loop, full ? 0 : -1, found, cuttle_now());
 	demand(length_of(&loop->ready) == (int)loop->core.waiting, poller, "the count of those that wait for a thread");
 	if (exchange || found->token || found->over || found->woken)
 		assert_law(poller);
+	if (exchange && cuttle_followers_unled(loop))
+		poller->left_unled++;
 	pthread_mutex_unlock(&loop->lock);
 	if (!exchange && found->unparsed)
 		parse_unparsed(poller);
@@ -307,7 +317,7 @@ enum found poller_next(struct ruby_thread *thread, uint64_t until, bool full, st
 	for (;;) {
 		struct cuttle_found found;
 
-		*exchange = attempt(poller, full, &found);
+		*exchange = attempt(thread, full, &found);
 		if (*exchange)
 			return FOUND_EXCHANGE;
 		*token = found.token;

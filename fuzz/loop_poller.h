@@ -6,7 +6,7 @@
 
 #include <io_thread.h>
 
-/* One thread runs at a time, in the order in which they came. */
+/* One thread runs at a time, in the order in which they came. A release is told, with the lock held, as by Ruby. */
 struct gvl {
 	pthread_mutex_t lock;
 	pthread_cond_t turn;
@@ -24,7 +24,8 @@ struct poller {
 	int listener_count;
 	const struct poller *other; /* of the same round; NULL: none */
 	uint64_t gave_way;
-	atomic_bool called; /* poller_wake was */
+	uint64_t left_unled; /* times that a thread left the loop so; under its lock */
+	atomic_bool called;  /* poller_wake was */
 };
 
 /* A thread of Ruby's. pending: an interrupt that it has not looked at (Thread#raise, Timeout). */

@@ -61,7 +61,7 @@ struct stage {
 
 static const char *awaited; /* the end of threads */
 static const struct poller *awaited_of;
-static uint64_t disturbances, stood_by, relayed;
+static uint64_t disturbances, stood_by, left_unled, relayed;
 static atomic_ullong requests;
 
 /* The app. Everything here runs with the GVL. */
@@ -187,6 +187,8 @@ static void call(struct stage *stage, struct worker *worker, struct cuttle_excha
 	demand((exchange->body ? exchange->body->total : 0) == wish.body, poller, "a request has its whole body");
 	switch (wish.mode) {
 	case 'c':
+		if (check_random(random, 16) == 0) /* until the io thread has looked */
+			compute(12 * CUTTLE_MILLISECOND);
 		for (uint32_t slices = check_random(random, 4); slices > 0; slices--) {
 			compute(check_random(random, 700) * 1000);
 			without_gvl(poller, 0);
@@ -371,6 +373,7 @@ static void open_loop(struct stage *stage, struct poller *poller, const struct c
 	loop->followers.shared = check_random(&stage->random, 3) > 0;
 	cuttle_core_limit(&loop->core, limits);
 	loop->sheds = limits->max_queue || limits->queue_timeout;
+	loop->followers.may_be_unled = !loop->sheds && check_random(&stage->random, 4) > 0;
 	loop->core.spool = cuttle_spool_open("/tmp", 0, cuttle_loop_note_spooled, loop);
 	must(loop->core.spool != NULL, "cuttle_spool_open");
 }
@@ -538,6 +541,7 @@ static void check_end(const struct poller *poller)
 	demand(loop->core.open == 0 && cuttle_list_empty(&loop->core.connections), poller, "no connection is left");
 	demand(loop->busy == 0, poller, "no request is left in the app");
 	demand(!loop->followers.leader && loop->followers.parked_count == 0, poller, "nobody waits");
+	demand(!cuttle_followers_unled(loop), poller, "the loop is not unled");
 	demand(cuttle_list_empty(&loop->watches) && cuttle_list_empty(&loop->fired), poller, "nothing is watched");
 	for (int kind = 0; kind < CUTTLE_DEADLINES; kind++)
 		demand(cuttle_list_empty(&loop->core.deadlines[kind]), poller, "no deadline is left");
@@ -562,6 +566,7 @@ static void tear_down(struct stage *stage)
 	check_relays(stage);
 	for (int index = 0; index < stage->round.poller_count; index++) {
 		stood_by += stage->round.pollers[index].loop->followers.stood_by;
+		left_unled += stage->round.pollers[index].left_unled;
 		relayed += stage->round.pollers[index].loop->relayed;
 		cuttle_core_disown(&stage->round.pollers[index].loop->core);
 	}
@@ -601,8 +606,10 @@ int main(int argc, char **argv)
 		tear_down(stage);
 	}
 	printf("loop_threads, seed %u: %llu rounds, %llu connections (%llu left early), %llu requests asked, %llu "
-	       "taken, %llu answered; %llu given to the other loop; stood by %llu times, disturbed %llu times\n",
+	       "taken, %llu answered; %llu given to the other loop; stood by %llu times, left unled %llu times, "
+	       "disturbed %llu times\n",
 	       seed, rounds, connections, left, asked, (unsigned long long)requests, answered,
-	       (unsigned long long)relayed, (unsigned long long)stood_by, (unsigned long long)disturbances);
+	       (unsigned long long)relayed, (unsigned long long)stood_by, (unsigned long long)left_unled,
+	       (unsigned long long)disturbances);
 	return 0;
 }

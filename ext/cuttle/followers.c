@@ -47,6 +47,8 @@ void cuttle_followers_pass_on(struct cuttle_loop *loop)
 	struct cuttle_followers *followers = &loop->followers;
 	bool work = cuttle_loop_has_work(loop);
 
+	if (cuttle_followers_unled(loop))
+		return;
 	if (!followers->leader && !cuttle_list_empty(&followers->parked))
 		promote(followers, work);
 	else if (work && followers->leader && followers->leader_in_kernel)
@@ -122,6 +124,7 @@ void cuttle_followers_wait(struct cuttle_loop *loop, struct cuttle_follower *fol
 	if (followers->standing_by && !cuttle_loop_has_work(loop))
 		relieve_leader(followers);
 	if (!followers->leader) {
+		cuttle_followers_return(loop);
 		followers->leader = follower;
 	} else {
 		park(followers, follower);

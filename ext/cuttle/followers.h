@@ -14,6 +14,24 @@
  * whether the threads in the app compute. It goes for the GVL when they wait or stay long. Once they waited, nobody
  * stands by for a while. A thread that comes for work also stands by if others are in the app.
  *
+ * The law has one exception: the loop may be unled for a moment. A thread that leaves with a request still has the GVL.
+ * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
+ * follower would cost two switches of threads for nothing. So the thread leaves the followers parked: there is no
+ * leader, and there may be work. This ends in one of three ways (followers_unled.c):
+ *   - A thread asks for work. It takes it, or waits as the leader. So the release of the GVL with which it begins to
+ *     wait calls nobody.
+ *   - A thread releases the GVL. Ruby reports each release before another thread gets the GVL, and the law is restored
+ *     then. The reason doesn't matter: a wait, the end of a time slice, a thread that was killed, another loop's next.
+ *   - The thread is still in the same request when the io thread looks, 5 to 10 ms later. It restores the law.
+ * Until then everything else waits: connections, octets, deadlines, wake, stop, what the spooler or another worker
+ * brings. Most of that needs the GVL and would wait anyway; deadlines are up to 10 ms late. A parked thread that is
+ * interrupted or out of time leaves as usual.
+ *
+ * A process has one GVL, so at most one of its loops is unled. (A release in another ractor ends that early, which is
+ * harmless.) Never unled are: a loop without an io thread; one that sheds, because it measures how long requests wait;
+ * loops of ractors; and any loop before Ruby 3.3, which doesn't report all releases. When the law had to be restored,
+ * the app waits or takes long, so the loop is not unled again for a while.
+ *
  * Everything here is called under the loop's lock and needs no GVL, unless stated otherwise. */
 #ifndef CUTTLE_FOLLOWERS_H
 #define CUTTLE_FOLLOWERS_H
@@ -51,12 +69,14 @@ struct cuttle_followers {
 	uint64_t stood_by;               /* times that the leader stood by so far */
 	clockid_t takers[CUTTLE_TAKERS]; /* CPU clocks of threads that recently took requests; 0: none */
 	uint32_t next_taker;
-	uint64_t taken; /* requests that threads took so far */
+	uint64_t taken;     /* requests that threads took so far */
+	bool may_be_unled;  /* Ruby reports each release of the GVL */
+	uint64_t led_until; /* not before then */
 };
 
 void cuttle_followers_reset(struct cuttle_followers *followers);
 
-/* Restores the law after a thread stopped being free or created work. */
+/* Restores the law after a thread stopped being free or created work. Does nothing while the loop is unled. */
 void cuttle_followers_pass_on(struct cuttle_loop *loop);
 
 /* Waits without the GVL until there may be work, the follower is interrupted, or until has come (nanoseconds on the
@@ -86,5 +106,18 @@ bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
 /* Stands by as the leader. Returns true if its thread must go for the GVL; false if no work is left or the follower is
  * no longer the leader. */
 bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until);
+
+/* The calling thread, which has the GVL, leaves with a request. The loop becomes unled if it may be, or the law is
+ * restored. */
+void cuttle_followers_depart(struct cuttle_loop *loop, uint64_t now);
+/* Whether the loop is unled. */
+bool cuttle_followers_unled(const struct cuttle_loop *loop);
+/* Ends that, because the calling thread takes work or leads. Returns whether the loop was unled. */
+bool cuttle_followers_return(struct cuttle_loop *loop);
+/* Ends that, and restores the law. */
+void cuttle_followers_lead(struct cuttle_loop *loop, uint64_t now);
+/* Does so for the loop that is unled, if there is one. The calling thread is about to release the GVL. Called without
+ * the lock, at each release. */
+void cuttle_followers_note_release(void);
 
 #endif

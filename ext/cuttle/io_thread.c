@@ -93,16 +93,20 @@ static void *watch(void *argument)
 	io_thread = loop->io_thread;
 	io_thread->number = cuttle_thread_number();
 	while (!io_thread->quit) {
-		uint64_t polls = loop->polls;
+		uint64_t polls = loop->polls, taken = loop->followers.taken;
 
-		io_thread->asleep = loop->busy == 0;
+		io_thread->asleep = loop->busy == 0 && !cuttle_followers_unled(loop);
 		if (io_thread->asleep)
 			pthread_cond_wait(&io_thread->called, &loop->lock);
 		else
 			cuttle_cond_wait(&io_thread->called, &loop->lock, PATIENCE);
-		if (!io_thread->asleep && needed(loop, polls))
+		if (io_thread->asleep)
+			continue;
+		if (cuttle_followers_unled(loop) && loop->followers.taken == taken)
+			cuttle_followers_lead(loop, cuttle_now());
+		else if (needed(loop, polls))
 			keep_watch(loop, io_thread);
-		else if (!io_thread->asleep)
+		else
 			cuttle_growth_look(loop, cuttle_now());
 	}
 	pthread_mutex_unlock(&loop->lock);

@@ -4,7 +4,9 @@
  * keeps deadlines until a Ruby thread comes back: it reads requests, drains output to slow readers and ends late
  * clients. It hands out no work. It does not accept either, because another worker may have a free thread. A loop that
  * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a
- * relay it gives requests that wait to other workers, and receives theirs. */
+ * relay it gives requests that wait to other workers, and receives theirs.
+ *
+ * If a free thread is parked but nobody leads, because the loop was left unled (followers.h), it calls that thread. */
 #ifndef CUTTLE_IO_THREAD_H
 #define CUTTLE_IO_THREAD_H
 

@@ -119,6 +119,7 @@ struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room,
 {
 	struct cuttle_exchange *exchange;
 
+	cuttle_followers_return(loop);
 	loop->vacancies = room;
 	exchange = others_turn(loop, now) ? NULL : take(loop, room == 0, now);
 	loop->others_next = exchange != NULL;
@@ -126,7 +127,7 @@ struct cuttle_exchange *cuttle_loop_take(struct cuttle_loop *loop, int64_t room,
 		note_others(loop, found, now);
 		return NULL;
 	}
-	cuttle_followers_pass_on(loop);
+	cuttle_followers_depart(loop, now);
 	cuttle_io_thread_alert(loop);
 	return exchange;
 }

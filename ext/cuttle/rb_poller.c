@@ -5,6 +5,8 @@
 #include "io_thread.h"
 
 #include <ruby/io.h>
+#include <ruby/thread.h>
+#include <ruby/version.h>
 #include <stdlib.h>
 
 static void poller_mark(void *data)
@@ -56,6 +58,7 @@ static void poller_free(void *data)
 		if (loop->core.spool)
 			cuttle_spool_end(loop->core.spool);
 		pthread_mutex_lock(&loop->lock);
+		cuttle_followers_return(loop);
 		close_orphans(loop);
 		pthread_mutex_unlock(&loop->lock);
 		cuttle_core_disown(&loop->core);
@@ -123,6 +126,34 @@ static void enter(struct cuttle_core *core, VALUE options)
 	scoreboard->owners++;
 }
 
+/* Before Ruby 3.3, some releases of the GVL have no event. */
+#if defined(HAVE_RB_INTERNAL_THREAD_ADD_EVENT_HOOK) && RUBY_API_VERSION_CODE >= 30300
+
+/* The calling thread still has the GVL. Ruby may hold its scheduler's lock here, so nothing may call Ruby. */
+static void note_release(rb_event_flag_t event, const rb_internal_thread_event_data_t *data, void *unused)
+{
+	cuttle_followers_note_release();
+}
+
+/* Has Ruby report releases of the GVL. Returns whether it can. */
+static bool watch_releases(void)
+{
+	static atomic_bool watched;
+
+	if (!atomic_exchange(&watched, true))
+		rb_internal_thread_add_event_hook(note_release, RUBY_INTERNAL_THREAD_EVENT_SUSPENDED, NULL);
+	return true;
+}
+
+#else
+
+static bool watch_releases(void)
+{
+	return false;
+}
+
+#endif
+
 VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
 {
 	VALUE stats = cuttle_source_stats(counts);
@@ -171,6 +202,9 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	poller->source.loop->followers.steady = RTEST(cuttle_source_option(options, "steady"));
 	cuttle_source_configure(&poller->source, listeners, options);
 	poller->source.loop->sheds = poller->source.core->limits.max_queue || poller->source.core->limits.queue_timeout;
+	poller->source.loop->followers.may_be_unled = poller->source.loop->followers.shared &&
+						      !poller->source.loop->followers.steady &&
+						      !poller->source.loop->sheds && watch_releases();
 	enter(poller->source.core, options);
 	cuttle_loop_open_relay(poller->source.loop);
 	return self;
