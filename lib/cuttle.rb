@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "cuttle/version"
+
 # Cuttle: one Ruby web server with every concurrency model, and the lab that tells which one an app should have.
 # Rooms load lazily: a server never loads the lab, and an engine never loads another.
 module Cuttle
@@ -42,7 +44,6 @@ module Cuttle
     Stats.current
   end
 
-  autoload :VERSION, "cuttle/version"
   autoload :Backtraces, "cuttle/backtraces"
   autoload :Catalogue, "cuttle/catalogue"
   autoload :CLI, "cuttle/cli"

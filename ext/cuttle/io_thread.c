@@ -31,12 +31,18 @@ bool cuttle_io_thread_wanted(const struct cuttle_loop *loop)
 	return loop->followers.shared || looks_after_requests(loop);
 }
 
-static bool needed(const struct cuttle_loop *loop, uint64_t polls)
+/* The time since the last poll. */
+static uint64_t unpolled(const struct cuttle_loop *loop)
+{
+	return cuttle_now() - loop->looked;
+}
+
+static bool needed(const struct cuttle_loop *loop)
 {
 	const struct cuttle_followers *followers = &loop->followers;
 	bool nobody = !followers->leader && followers->parked_count == 0;
 
-	return loop->busy > 0 && loop->polls == polls &&
+	return loop->busy > 0 && unpolled(loop) >= PATIENCE &&
 	       (nobody || (looks_after_requests(loop) && !followers->leader_in_kernel));
 }
 
@@ -84,6 +90,21 @@ static void keep_watch(struct cuttle_loop *loop, struct cuttle_io_thread *io_thr
 		loop->type->wake(loop->backend); /* and it may have consumed their wake */
 }
 
+/* Waits until the io thread may be needed: while threads poll, until 7.5 ms after the last poll. It doesn't sleep then,
+ * because to be called whenever a thread leaves with work would cost more than to look. */
+static void rest(struct cuttle_loop *loop, struct cuttle_io_thread *io_thread)
+{
+	uint64_t time = unpolled(loop);
+	bool quiet = time >= PATIENCE;
+
+	io_thread->asleep = quiet && loop->busy == 0 && !cuttle_followers_unled(loop);
+	if (io_thread->asleep)
+		pthread_cond_wait(&io_thread->called, &loop->lock);
+	if (!io_thread->asleep)
+		cuttle_cond_wait(&io_thread->called, &loop->lock,
+				 quiet || loop->growth.wanted ? PATIENCE : PATIENCE * 3 / 2 - time);
+}
+
 static void *watch(void *argument)
 {
 	struct cuttle_loop *loop = argument;
@@ -93,18 +114,14 @@ static void *watch(void *argument)
 	io_thread = loop->io_thread;
 	io_thread->number = cuttle_thread_number();
 	while (!io_thread->quit) {
-		uint64_t polls = loop->polls, taken = loop->followers.taken;
+		uint64_t taken = loop->followers.taken;
 
-		io_thread->asleep = loop->busy == 0 && !cuttle_followers_unled(loop);
-		if (io_thread->asleep)
-			pthread_cond_wait(&io_thread->called, &loop->lock);
-		else
-			cuttle_cond_wait(&io_thread->called, &loop->lock, PATIENCE);
+		rest(loop, io_thread);
 		if (io_thread->asleep)
 			continue;
 		if (cuttle_followers_unled(loop) && loop->followers.taken == taken)
 			cuttle_followers_lead(loop, cuttle_now());
-		else if (needed(loop, polls))
+		else if (needed(loop))
 			keep_watch(loop, io_thread);
 		else
 			cuttle_growth_look(loop, cuttle_now());

@@ -435,7 +435,6 @@ void cuttle_loop_turn(struct cuttle_loop *loop, int limit, uint64_t now)
 	struct cuttle_event events[CUTTLE_EVENTS];
 
 	cuttle_loop_note(loop, events, loop->type->wait(loop->backend, events, CUTTLE_EVENTS, 0));
-	loop->polls++;
 	cuttle_loop_come_back(loop, now);
 	cuttle_loop_accept(loop, limit, now);
 	cuttle_loop_receive(loop, now);

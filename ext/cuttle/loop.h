@@ -80,8 +80,7 @@ struct cuttle_loop {
 	uint64_t relayed;     /* requests given to other workers */
 	uint64_t service;     /* nanoseconds that a request is TAKEN: a moving average */
 	uint32_t busy;        /* number of TAKEN connections */
-	uint64_t polls;       /* times that threads asking for work collected reports */
-	uint64_t looked;      /* the last of those times */
+	uint64_t looked;      /* when a thread that asks for work last collected reports */
 	struct cuttle_io_thread *io_thread;
 	pthread_cond_t stuck; /* signalled when a request is stuck that has not been reported */
 };

@@ -1,5 +1,9 @@
 # frozen_string_literal: true
 
+require "cuttle/engines/auto"
+require "cuttle/engines/pool"
+require "cuttle/engines/traits"
+
 module Cuttle
   # The concurrency models. An engine decides when to accept, how to wait, where the app runs and how bytes leave.
   # Everything else is in its source (a core's Poller or Acceptor, see Cores) and its service.
@@ -15,15 +19,12 @@ module Cuttle
   #           are answered, or left to other processes that continue to accept from the same listeners
   #   #stats  => Hash of Integers: connections, accepted, requests, dropped, threads, busy
   #
-  # An engine ignores options that don't concern it, and has no defaults of its own: the settings have them.
+  # An engine ignores options that don't concern it, and has no defaults of its own: the settings have them. Its file
+  # requires the others that it needs, so that they are loaded with it: once, before workers are forked.
   # service.call(exchange) answers one request. It raises only what belongs to Ruby or to a forked child. Such
   # exceptions pass through the engine (Rack::Adapter.pass?).
   module Engines
     extend Catalogue
-
-    autoload :Auto, "cuttle/engines/auto"
-    autoload :Pool, "cuttle/engines/pool"
-    autoload :Traits, "cuttle/engines/traits"
 
     # Why this Ruby can't run the engine with that name; nil if it can. Raises UsageError for an unknown name.
     def self.unavailable(name)

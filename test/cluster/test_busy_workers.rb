@@ -6,12 +6,14 @@ require "test_helper"
 class TestBusyWorkers < Minitest::Test
   include Serving
 
-  # Each answer begins with the pid. /hold computes until it may go on, so the other requests of its worker wait.
+  # Each answer begins with the pid. /hold computes until it may go on, and /sleep sleeps, so the other requests of the
+  # worker wait.
   APP = <<~RUBY
     eaten = []
     run(lambda do |env|
       case env["PATH_INFO"]
       when "/hold" then File.write("held", "").then { nil until File.exist?("go") }
+      when "/sleep" then File.write("held", "").then { sleep 0.01 until File.exist?("go") }
       when "/hold2" then File.write("held2", "").then { nil until File.exist?("go2") }
       when "/20ms"
         over = Cuttle.now + 0.02
@@ -44,6 +46,19 @@ class TestBusyWorkers < Minitest::Test
           assert_equal relayed, ask(waiting), "#{engine}: its connection has moved"
           touch("go")
           assert_equal [held.to_s, "1"], busy.response.body.split.values_at(0, -1), engine
+        end
+      end
+    end
+  end
+
+  # Under fibers the others run meanwhile.
+  def test_a_request_leaves_a_worker_whose_app_sleeps
+    ENGINES.slice("hybrid", "reactor").each do |engine, flags|
+      cluster("--engine", engine, *flags) do |process|
+        holding(process, path: "/sleep") do |held, busy, waiting|
+          refute_equal held, ask(waiting), engine
+          touch("go")
+          assert_equal held.to_s, busy.response.body.split.first, engine
         end
       end
     end
@@ -207,7 +222,7 @@ class TestBusyWorkers < Minitest::Test
 
   # Keeps a worker busy. Yields its pid, the connection whose request it computes, and three others that it has.
   # +first+: what each connection begins with. +before+ is called with a connection of the other worker.
-  def holding(process, first: "", before: nil)
+  def holding(process, path: "/hold", first: "", before: nil)
     clients = []
     by_worker = Hash.new { |all, worker| all[worker] = [] }
     until by_worker.length == 2 && by_worker.values.all? { |own| own.length >= 4 }
@@ -216,7 +231,7 @@ class TestBusyWorkers < Minitest::Test
     end
     (held, (busy, *waiting)), (_, (idle,)) = by_worker.to_a
     before&.call(idle)
-    busy.write(get_of("/hold"))
+    busy.write(get_of(path))
     eventually("the app") { File.exist?("#{@directory}/held") }
     @sockets = sockets(held)
     yield held, busy, *waiting.first(3)

@@ -4,7 +4,7 @@ require "test_helper"
 require "tmpdir"
 
 # A process that serves without workers (-w 0) loads all of our code before its first request: later it may have no
-# descriptor left to read a file with, or the gem's directory may have gone.
+# descriptor left to read a file with, or the gem's directory may have gone. With workers their mould loads it, once.
 class TestLoading < Minitest::Test
   include Serving
 
@@ -24,10 +24,12 @@ class TestLoading < Minitest::Test
     end)
   RUBY
 
-  # What is loaded as it begins to serve, and as it ends.
+  # What is loaded as a process begins to serve and as it ends, and as a mould begins to fork and as its worker ends.
   HOOKS = <<~RUBY
     after_booted { File.write("booted", $LOADED_FEATURES.join("\n")) }
     after_stopped { File.write("stopped", $LOADED_FEATURES.join("\n")) }
+    before_worker_fork { File.write("mould", $LOADED_FEATURES.join("\n")) }
+    before_worker_shutdown { File.write("worker", $LOADED_FEATURES.join("\n")) }
   RUBY
 
   REQUESTS = ["/ HTTP/1.1", "/static.txt HTTP/1.1", "/static.txt HTTP/1.1\r\nRange: bytes=0-0,2-2",
@@ -38,22 +40,40 @@ class TestLoading < Minitest::Test
   def test_nothing_is_loaded_once_it_serves
     parsers = %w[pure recognizer].map { |parser| ["hybrid", "native", "--parser", parser] }
     [*Serving::ENGINES.product(CORES), *parsers].each do |engine, core, *flags|
-      in_directory do |directory|
-        auto = core == "native" && Cuttle::Engines.traits(engine).adaptive?
-        flags += %w[-t auto --max-threads 8] if auto
-        serving_process("config.ru", "-C", "hooks.rb", "-w", "0", "--engine", engine, "--core", core, "-v",
-                        "--docroot", "public", *flags, chdir: directory) do |server|
-          eventually("its start") { File.exist?("#{directory}/booted") }
-          use(server)
-          eventually("another thread") { all_at_once(server, 4).any? { |threads| threads > 1 } } if auto
-          assert_equal 0, server.stop.exitstatus
-        end
-        assert_empty ours("#{directory}/stopped") - ours("#{directory}/booted"), [engine, core, *flags].join(" ")
+      flags += auto(engine, core)
+      assert_loads_nothing("booted", "stopped", "-w", "0", "--engine", engine, "--core", core, *flags) do |server|
+        send_signals(server)
+        eventually("another thread") { all_at_once(server, 4).any? { |threads| threads > 1 } } if flags.include?("auto")
       end
     end
   end
 
+  # The engine ractors has no workers.
+  def test_a_worker_loads_nothing
+    Serving::ENGINES.product(CORES) do |engine, core|
+      assert_loads_nothing("mould", "worker", "-w", "1", "--engine", engine, "--core", core, *auto(engine, core))
+    end
+  end
+
   private
+
+  # Threads as they help, where that is possible.
+  def auto(engine, core)
+    core == "native" && Cuttle::Engines.traits(engine).adaptive? ? %w[-t auto --max-threads 8] : []
+  end
+
+  # Uses a server with these flags, and ends it. Nothing of ours was loaded between the two moments. Yields the server.
+  def assert_loads_nothing(first, last, *flags)
+    in_directory do |directory|
+      serving_process("config.ru", "-C", "hooks.rb", "-v", "--docroot", "public", *flags, chdir: directory) do |server|
+        eventually("the first moment") { File.exist?("#{directory}/#{first}") }
+        use(server)
+        yield server if block_given?
+        assert_equal 0, server.stop.exitstatus
+      end
+      assert_empty ours("#{directory}/#{last}") - ours("#{directory}/#{first}"), flags.join(" ")
+    end
+  end
 
   def in_directory
     Dir.mktmpdir do |directory|
@@ -70,6 +90,9 @@ class TestLoading < Minitest::Test
     body = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 100000\r\n\r\n#{"b" * 100_000}"
     assert_equal 100_000, request(server, body).body.bytesize
     assert_includes raw(server, "wrong\r\n\r\n"), " 400 "
+  end
+
+  def send_signals(server)
     Process.kill("PWR", server.pid)
     Process.kill("TTIN", server.pid)
     eventually("what signals do") { server.err.include?("there are no workers") && server.err.include?(" is at\n") }

@@ -1,18 +1,18 @@
 # frozen_string_literal: true
 
+require "cuttle/engines/fibers/pool"
+require "cuttle/engines/fibers/scheduler"
+require "cuttle/engines/fibers/strand"
+require "cuttle/engines/fibers/strands"
+require "cuttle/engines/fibers/timers"
+require "cuttle/engines/fibers/watches"
+
 module Cuttle
   module Engines
     # Evented I/O, and each request in a fiber. When the app would block (sleep, sockets, DNS, Process.wait, locks,
     # queues), the other fibers run, through Ruby's fiber scheduler interface. One thread runs everything. While
     # max_fibers requests are in the app, the engine neither takes nor accepts more.
     class Fibers
-      autoload :Pool, "cuttle/engines/fibers/pool"
-      autoload :Scheduler, "cuttle/engines/fibers/scheduler"
-      autoload :Strand, "cuttle/engines/fibers/strand"
-      autoload :Strands, "cuttle/engines/fibers/strands"
-      autoload :Timers, "cuttle/engines/fibers/timers"
-      autoload :Watches, "cuttle/engines/fibers/watches"
-
       TRAITS = Traits.new(evented: true, fibers: true)
 
       # Why this Ruby can't run the engine; nil if it can.
@@ -31,7 +31,6 @@ module Cuttle
         @service = service
         @max = max_fibers
         @fibers = 0 # that have a request
-        [Pool, Scheduler, Strand, Strands, Timers, Watches].each(&:name) # loads them, while there are free descriptors
       end
 
       # Runs in a new thread if the caller's thread already has a scheduler, or if its current fiber is not its first.

@@ -1,5 +1,7 @@
 # frozen_string_literal: true
 
+require "cuttle/engines/ractors/cell"
+
 module Cuttle
   module Engines
     # Several ractors in one process, each with its own lock of the interpreter. Each does what hybrid does in a
@@ -15,8 +17,6 @@ module Cuttle
     # ractor has read that, the scoreboard tells it to end connections. While the ractors serve, the engine passes
     # nothing else to them.
     class Ractors
-      autoload :Cell, "cuttle/engines/ractors/cell"
-
       TRAITS = Traits.new(evented: true, pooled: true, ractors: true)
 
       # Seconds before a ractor that died is replaced, so that one that dies at once doesn't keep the process busy.

@@ -1,6 +1,8 @@
 # frozen_string_literal: true
 
 require "socket"
+require "cuttle/engines/hybrid"
+require "cuttle/watchdog"
 
 module Cuttle
   module Engines
@@ -15,8 +17,7 @@ module Cuttle
 
         # Loads and freezes what ractors will use. Raises UsageError.
         def self.prepare(source, service, threads, board)
-          service.preload
-          [Hybrid, Pool, Watchdog].each(&:name) # a ractor that loads code waits for the main one
+          service.preload # a ractor that loads code waits for the main one
           env, options = source.options.fetch(:env), source.options.except(:env)
           Ractor.make_shareable(new(source.core, env.except(*OWN), options, service.share, threads, board))
         end
