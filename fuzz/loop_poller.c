@@ -68,14 +68,14 @@ __attribute__((no_sanitize("thread"))) static void describe(const struct poller 
 	fprintf(stderr,
 		"leader %p, in the kernel %d, summoned %d, standing by %d, parked %u, woken %d, unled %d\n"
 		"pending %d, ready %d, unparsed %d, fired %d, listeners ready %d, away %d, full %d, exhausted %d\n"
-		"busy %u, open %u, polls %llu, shut %d, stopping %d, round %u, back end %s, foreign parser %d, "
+		"busy %u, open %u, looked at %llu, shut %d, stopping %d, round %u, back end %s, foreign parser %d, "
 		"shared %d\n",
 		(void *)followers->leader, followers->leader_in_kernel,
 		followers->leader ? followers->leader->summoned : -1, followers->standing_by, followers->parked_count,
 		atomic_load(&followers->woken), cuttle_followers_unled(loop), length_of(&loop->pending),
 		length_of(&loop->ready), length_of(&loop->unparsed), length_of(&loop->fired), loop->listeners_ready,
 		loop->listeners_away, loop->full, loop->exhausted, loop->busy, loop->core.open,
-		(unsigned long long)loop->polls, loop->shut, atomic_load(&loop->core.stopping), loop->round,
+		(unsigned long long)loop->looked, loop->shut, atomic_load(&loop->core.stopping), loop->round,
 		loop->type->name, loop->core.foreign_parser, followers->shared);
 	describe_connections(loop);
 }
