@@ -26,7 +26,7 @@ class TestValidation < Minitest::Test
   end
 
   BOUNDS.each do |kind, figures|
-    define_method("test_#{kind}_cells") do
+    define_method("test_#{kind}_conditions") do
       rows = self.class.rows.fetch(kind)
       assert_operator rows.length, :>=, LEAST.fetch(kind)
       figures.each { |figure, bounds| assert_within(bounds, rows, figure) }
