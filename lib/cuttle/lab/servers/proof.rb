@@ -79,7 +79,7 @@ module Cuttle
 
         def titled(server)
           server.tree.pids.select { |pid| File.read("/proc/#{pid}/cmdline").match?(worker_title) }
-        rescue Errno::ENOENT
+        rescue Errno::ENOENT, Errno::ESRCH
           retry # a process ended meanwhile
         end
 
