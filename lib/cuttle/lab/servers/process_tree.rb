@@ -144,6 +144,11 @@ module Cuttle
           pids.to_h { |pid| [pid, Dir["/proc/#{pid}/task/*/comm"].filter_map { |path| read(path)&.chomp }] }
         end
 
+        # Pid => command line, or the title that the process has given itself.
+        def command_lines
+          pids.to_h { |pid| [pid, read("/proc/#{pid}/cmdline")] }.compact
+        end
+
         # The name of a process's first thread, which its unnamed threads have too; nil if it has ended.
         def name(pid)
           read("/proc/#{pid}/comm")&.chomp

@@ -78,9 +78,7 @@ module Cuttle
         end
 
         def titled(server)
-          server.tree.pids.select { |pid| File.read("/proc/#{pid}/cmdline").match?(worker_title) }
-        rescue Errno::ENOENT, Errno::ESRCH
-          retry # a process ended meanwhile
+          server.tree.command_lines.select { |_, title| title.match?(worker_title) }.keys
         end
 
         # The number of threads with that name in each process that has any. If workers have titles, only workers count,
