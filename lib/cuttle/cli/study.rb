@@ -180,8 +180,8 @@ module Cuttle
 
       # The requested scale. Claims are measured as in the kept results, so that only the Ruby differs.
       def scale_of(study)
-        kept = Studies::Archive.all.find { |findings| findings.study.name == study.name } if @claims && @scale.nil?
-        kept&.scale || Studies::Scale.new(@scale || 1.0)
+        kept = Studies::Archive.scale(study) if @claims && @scale.nil?
+        kept || Studies::Scale.new(@scale || 1.0)
       end
 
       # The command that repeats this run. The lab adds the seed.

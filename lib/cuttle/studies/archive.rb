@@ -69,6 +69,12 @@ module Cuttle
         there.map { |study| findings("#{root}/#{study.name}", root, studies) }
       end
 
+      # The Scale of a study's archived results, or nil. Raises Failure.
+      def scale(study, root = ROOT)
+        directory = "#{root}/#{study.name}"
+        Experiment.read(directory, from: [study])[1] if File.file?("#{directory}/#{FILE}")
+      end
+
       # The same for a directory that `cuttle study` has filled: the newest results of each study.
       def newest(directory, root = ROOT)
         studies = ordered(root)

@@ -24,12 +24,9 @@ module Cuttle
         def run
           deadline = @clock.call + @budget
           status = 0
-          begun = false
-          @outstanding.call.items.select(&:due?).each do |item|
+          @outstanding.call.items.select(&:due?).each_with_index do |item, index|
             left = [deadline - @clock.call, LEAST].max
-            next if begun && left < item.seconds
-
-            begun = true
+            next if index.positive? && left < item.seconds
             break status = 130 if stopped?(item, left)
           end
           @out.puts missing
