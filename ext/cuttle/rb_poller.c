@@ -189,6 +189,7 @@ VALUE cuttle_poller_stats_of(const struct cuttle_counts *counts)
 static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 {
 	struct cuttle_poller *poller;
+	struct cuttle_loop *loop;
 	VALUE listeners, options;
 
 	rb_scan_args(argc, argv, "1:", &listeners, &options);
@@ -196,17 +197,16 @@ static VALUE poller_initialize(int argc, VALUE *argv, VALUE self)
 	TypedData_Get_Struct(self, struct cuttle_poller, &cuttle_poller_type, poller);
 	if (poller->source.loop)
 		rb_raise(rb_eArgError, "already initialized");
-	poller->source.loop = open_loop(listeners);
-	poller->source.core = &poller->source.loop->core;
-	poller->source.loop->followers.shared = RTEST(cuttle_source_option(options, "shared"));
-	poller->source.loop->followers.steady = RTEST(cuttle_source_option(options, "steady"));
+	loop = poller->source.loop = open_loop(listeners);
+	poller->source.core = &loop->core;
+	loop->followers.shared = RTEST(cuttle_source_option(options, "shared"));
+	loop->followers.steady = RTEST(cuttle_source_option(options, "steady"));
 	cuttle_source_configure(&poller->source, listeners, options);
-	poller->source.loop->sheds = poller->source.core->limits.max_queue || poller->source.core->limits.queue_timeout;
-	poller->source.loop->followers.may_be_unled = poller->source.loop->followers.shared &&
-						      !poller->source.loop->followers.steady &&
-						      !poller->source.loop->sheds && watch_releases();
-	enter(poller->source.core, options);
-	cuttle_loop_open_relay(poller->source.loop);
+	loop->sheds = loop->core.limits.max_queue || loop->core.limits.queue_timeout;
+	loop->followers.may_be_unled = loop->followers.shared && !loop->followers.steady && !loop->sheds &&
+				       watch_releases();
+	enter(&loop->core, options);
+	cuttle_loop_open_relay(loop);
 	return self;
 }
 
