@@ -29,7 +29,8 @@ class TestStudyCommand < Minitest::Test
     assert_match(/^s4\.13 \S.* on our core: a reactor equals a blocking loop/, out)
     assert_match(/0\.02 times the original's/, out)
     assert_equal out.lines.reject { |line| line.start_with?("study-results") }, shown(out.lines.last.chomp)
-    assert(measured.runs.all? { |run| run.valid? && run.responses == 20 }, measured.runs.map(&:reasons).inspect)
+    assert(measured.runs.all?(&:valid?), measured.runs.map(&:reasons).inspect)
+    assert_operator measured.runs.map(&:responses).min, :>=, 20 # more if 20 took less than half a second
   end
 
   def test_an_interrupted_one_is_gone_on_with
