@@ -6,7 +6,7 @@
 
 #include <io_thread.h>
 
-/* One thread runs at a time, in the order in which they came. A release is told, with the lock held, as by Ruby. */
+/* One thread runs at a time, in the order in which they came. Reports each release with the lock held, as Ruby does. */
 struct gvl {
 	pthread_mutex_t lock;
 	pthread_cond_t turn;

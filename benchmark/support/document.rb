@@ -44,7 +44,7 @@ module Bench
       "the lines <!-- results: #{name}, written by benchmark/table --> and <!-- end of results -->"
     end
 
-    # Writes the picture of the first report that has one. Returns what the document says of it, or nil.
+    # Writes the picture of the first report that has one. Returns the Markdown that shows it, or nil.
     def picture(name, reports)
       picture = reports.filter_map(&:picture).first or return
       file = "#{IMAGES}/#{name}.svg"

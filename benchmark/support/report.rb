@@ -7,7 +7,8 @@ module Bench
     # From this share of its core on, the load generator may have been the limit, not the server.
     SATURATED = 0.95
     FEW_ROUNDS = 5
-    # What a server printed names files of this machine. Nobody else has them, so a document ends before the first.
+    # A server's output may name files of this machine, which readers of a document don't have. A document leaves out
+    # the first one, and the rest of its line.
     PRINTED = %r{:? /\w.*}
 
     # The directories of the newest results of these benchmarks, or of all that were measured.

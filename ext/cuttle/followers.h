@@ -18,11 +18,12 @@
  * As long as it keeps it, no other thread can take work, and often it is back before it has released it. To call a
  * follower would cost two switches of threads for nothing. So the thread leaves the followers parked: there is no
  * leader, and there may be work. This ends in one of three ways (followers_unled.c):
- *   - A thread asks for work. It takes it, or waits as the leader. So the release of the GVL with which it begins to
- *     wait calls nobody.
+ *   - A thread asks for work. It takes it, or waits as the leader. The loop is no longer unled then, so no follower is
+ *     called when this thread releases the GVL to wait.
  *   - A thread releases the GVL. Ruby reports each release before another thread gets the GVL, and the law is restored
  *     then. The reason doesn't matter: a wait, the end of a time slice, a thread that was killed, another loop's next.
- *   - The thread is still in the same request when the io thread looks, 5 to 10 ms later. It restores the law.
+ *   - The thread is still in the same request when the io thread looks, 5 to 10 ms later. The io thread restores the
+ *     law.
  * Until then everything else waits: connections, octets, deadlines, wake, stop, what the spooler or another worker
  * brings. Most of that needs the GVL and would wait anyway; deadlines are up to 10 ms late. A parked thread that is
  * interrupted or out of time leaves as usual.

@@ -6,7 +6,7 @@
  * sheds is the exception: it accepts if no other worker has a free thread, and refuses the excess. In a loop with a
  * relay it gives requests that wait to other workers, and receives theirs.
  *
- * If a free thread is parked but nobody leads, because the loop was left unled (followers.h), it calls that thread. */
+ * If a thread left the loop unled (followers.h) and is still in its request, the io thread calls a parked thread. */
 #ifndef CUTTLE_IO_THREAD_H
 #define CUTTLE_IO_THREAD_H
 

@@ -11,7 +11,7 @@ require "cuttle/cli/study"
 class TestStudiesOutstanding < Minitest::Test
   include StudiesCase
 
-  # What a measured item's findings say of their end.
+  # The results of a measured item, and how they ended.
   Measured = Struct.new(:interrupted, :paused) do
     def results = self
     def interrupted? = interrupted
@@ -97,7 +97,7 @@ class TestStudiesOutstanding < Minitest::Test
     assert_match(/^3 studies to measure: about \d+ min/, @out.string)
   end
 
-  # What does not fit at all would never be begun.
+  # Otherwise a study whose first round is longer than the budget would never begin.
   def test_a_sitting_begins_with_something
     measured = []
     sitting(all, budget: 0.5) { |item, _| measured << item.study.name }.run

@@ -221,7 +221,7 @@ class TestLabRunner < Minitest::Test
                  @store.of("run").map { |run| run.values_at("configuration", "load", "block") }.sort
   end
 
-  # What isn't complete can be continued, and nothing that is said of it must be taken back.
+  # A lab that isn't complete can be continued. Its results don't claim that it ended.
   def test_a_lab_whose_time_is_over_before_everything_wanted_is_there_pauses
     now = 0
     time = Cuttle::Lab::Runner::TimeLimit.new(100, least: 1, clock: -> { now })
