@@ -13,7 +13,6 @@ require "mkmf"
 append_cflags(%w[-std=gnu11 -D_GNU_SOURCE -Wno-unused-parameter -Wall -Wextra -fvisibility=hidden])
 have_func("accept4", "sys/socket.h")
 have_func("epoll_pwait2", "sys/epoll.h")
-have_func("pthread_getcpuclockid", "pthread.h")
 have_func("rb_hash_new_capa", "ruby.h")
 have_func("rb_internal_thread_add_event_hook", "ruby/thread.h")
 have_func("rb_internal_thread_specific_get", "ruby/thread.h")

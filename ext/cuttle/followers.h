@@ -43,8 +43,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#define CUTTLE_TAKERS 8 /* number of threads whose CPU clocks are kept */
-
 struct cuttle_loop;
 
 /* A waiting thread; it lives on that thread's stack. */
@@ -58,21 +56,19 @@ struct cuttle_follower {
 struct cuttle_followers {
 	struct cuttle_link parked;
 	uint32_t parked_count;
-	struct cuttle_follower *leader;  /* in the kernel, standing by, or on its way to the GVL */
-	bool leader_in_kernel;           /* and was not called back */
-	uint64_t sleeps_until;           /* the end of its wait in the kernel, unless it is woken */
-	bool standing_by;                /* the leader leaves the work to a thread in the app that will soon be back */
-	bool shared;                     /* several threads may run the app at once */
-	bool steady;                     /* nobody stands by */
-	atomic_bool woken;               /* cuttle_followers_wake was called */
-	uint64_t hasty_until;            /* nobody stands by until then, because the app waited lately */
-	uint64_t haste;                  /* how long that lasts */
-	uint64_t stood_by;               /* times that the leader stood by so far */
-	clockid_t takers[CUTTLE_TAKERS]; /* CPU clocks of threads that recently took requests; 0: none */
-	uint32_t next_taker;
-	uint64_t taken;     /* requests that threads took so far */
-	bool may_be_unled;  /* Ruby reports each release of the GVL */
-	uint64_t led_until; /* not before then */
+	struct cuttle_follower *leader; /* in the kernel, standing by, or on its way to the GVL */
+	bool leader_in_kernel;          /* and was not called back */
+	uint64_t sleeps_until;          /* the end of its wait in the kernel, unless it is woken */
+	bool standing_by;               /* the leader leaves the work to a thread in the app that will soon be back */
+	bool shared;                    /* several threads may run the app at once */
+	bool steady;                    /* nobody stands by */
+	atomic_bool woken;              /* cuttle_followers_wake was called */
+	uint64_t hasty_until;           /* nobody stands by until then, because the app waited lately */
+	uint64_t haste;                 /* how long that lasts */
+	uint64_t stood_by;              /* times that the leader stood by so far */
+	uint64_t taken;                 /* requests that threads took so far */
+	bool may_be_unled;              /* Ruby reports each release of the GVL */
+	uint64_t led_until;             /* not before then */
 };
 
 void cuttle_followers_reset(struct cuttle_followers *followers);
@@ -97,9 +93,6 @@ static inline uint32_t cuttle_followers_free(const struct cuttle_followers *foll
 {
 	return followers->parked_count + (followers->leader ? 1 : 0);
 }
-
-/* Records that the calling thread takes a request. A leader that stands by watches this thread's CPU clock. */
-void cuttle_followers_note_taker(struct cuttle_followers *followers);
 
 /* Whether a free thread may leave work to the threads in the app. */
 bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now);

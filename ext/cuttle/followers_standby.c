@@ -1,6 +1,7 @@
 /* How the leader stands by: it leaves work to a thread in the app while that thread computes and soon comes back (see
- * the law in followers.h). The GVL can't tell which threads want it, so this reads the CPU clocks of the threads that
- * took requests. */
+ * the law in followers.h). The GVL can't tell whether threads want it, so this reads the CPU clock of the process:
+ * while Ruby computes in any thread, the others can't begin. If not only requests compute (Action Cable's heartbeat,
+ * say), the threads that wait for the GVL meanwhile must not look like an app that waits. */
 #include "loop.h"
 
 #define FIRST_PATIENCE (CUTTLE_MILLISECOND / 5)    /* between two looks, at first */
@@ -12,48 +13,23 @@
 #define HASTE (100 * CUTTLE_MILLISECOND)           /* how long nobody stands by after it was wrong */
 #define MOST_HASTE (1600 * CUTTLE_MILLISECOND)     /* at most, after doubling while it stays wrong */
 
-#ifdef HAVE_PTHREAD_GETCPUCLOCKID
-
-/* Wall-clock time, and CPU times of the threads that recently took requests; 0 for one that has ended. */
+/* Wall-clock time, and the process's CPU time. */
 struct usage {
-	uint64_t wall, cpu[CUTTLE_TAKERS];
+	uint64_t wall, cpu;
 };
 
-static struct usage used(const struct cuttle_followers *followers)
+static struct usage used(void)
 {
-	struct usage usage = {.wall = cuttle_now()};
+	struct timespec cpu = {.tv_sec = 0};
 
-	for (int index = 0; index < CUTTLE_TAKERS; index++) {
-		struct timespec cpu;
-
-		if (followers->takers[index] && clock_gettime(followers->takers[index], &cpu) == 0)
-			usage.cpu[index] = (uint64_t)cpu.tv_sec * CUTTLE_SECOND + (uint64_t)cpu.tv_nsec;
-	}
-	return usage;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+	return (struct usage){cuttle_now(), (uint64_t)cpu.tv_sec * CUTTLE_SECOND + (uint64_t)cpu.tv_nsec};
 }
 
-/* Whether they computed at least half of the time. The rest went to other processes or to hand-overs. */
+/* Whether the process computed at least half of the time. The rest went to other processes or to hand-overs. */
 static bool computed(const struct usage *since, const struct usage *until)
 {
-	uint64_t cpu = 0;
-
-	for (int index = 0; index < CUTTLE_TAKERS; index++)
-		if (since->cpu[index] && until->cpu[index] > since->cpu[index])
-			cpu += until->cpu[index] - since->cpu[index];
-	return cpu * 2 >= until->wall - since->wall;
-}
-
-void cuttle_followers_note_taker(struct cuttle_followers *followers)
-{
-	clockid_t own;
-
-	followers->taken++;
-	if (!followers->shared || followers->steady || pthread_getcpuclockid(pthread_self(), &own) != 0)
-		return;
-	for (int index = 0; index < CUTTLE_TAKERS; index++)
-		if (followers->takers[index] == own)
-			return;
-	followers->takers[followers->next_taker++ % CUTTLE_TAKERS] = own;
+	return (until->cpu - since->cpu) * 2 >= until->wall - since->wall;
 }
 
 bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
@@ -89,7 +65,7 @@ static bool look(struct cuttle_followers *followers, struct sight *sight)
 	struct usage before = sight->used;
 	uint64_t taken = followers->taken - sight->taken, now;
 
-	sight->used = used(followers);
+	sight->used = used();
 	now = sight->used.wall;
 	sight->taken += taken;
 	if (taken > 0)
@@ -105,7 +81,7 @@ static bool look(struct cuttle_followers *followers, struct sight *sight)
 bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
 {
 	struct cuttle_followers *followers = &loop->followers;
-	struct sight sight = {.used = used(followers), .taken = followers->taken};
+	struct sight sight = {.used = used(), .taken = followers->taken};
 	uint64_t patience = FIRST_PATIENCE;
 	bool go = false;
 
@@ -126,22 +102,3 @@ bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower 
 	followers->standing_by = false;
 	return go;
 }
-
-#else
-
-void cuttle_followers_note_taker(struct cuttle_followers *followers)
-{
-	followers->taken++;
-}
-
-bool cuttle_followers_may_stand_by(const struct cuttle_loop *loop, uint64_t now)
-{
-	return false;
-}
-
-bool cuttle_followers_stand_by(struct cuttle_loop *loop, struct cuttle_follower *follower, uint64_t until)
-{
-	return true;
-}
-
-#endif

@@ -81,7 +81,7 @@ static struct cuttle_exchange *take(struct cuttle_loop *loop, bool full, uint64_
 	loop->busy++;
 	if (loop->vacancies > 0)
 		loop->vacancies--;
-	cuttle_followers_note_taker(&loop->followers);
+	loop->followers.taken++;
 	if (cuttle_followers_free(&loop->followers) == 0)
 		cuttle_scoreboard_free(loop->core.place, false);
 	if (loop->relays && loop->core.waiting > 0)

@@ -21,16 +21,13 @@ require_relative "engine/fibers"
 module EngineContract
   EVERY = [Serves, Shares, Stops, Survives, Outlives, Forks, Hijacks, Descriptors, Places, ShedsLate].freeze
 
-  # Where other threads can read a thread's CPU clock: not on macOS, nor if the extension is built as on macOS.
-  CLOCKS = RUBY_PLATFORM.match?(/linux|freebsd/) && !ENV["CUTTLE_ELSEWHERE"]
-
   # Behaviour that one process shows as well as two, and the promises of each kind of engine.
   FURTHER = {
     Conforms => ->(_) { true },
     Quotas => ->(_) { true },
     Proxies => ->(_) { true },
     TakesTurns => ->(traits) { traits.pooled? },
-    StandsBy => ->(traits) { traits.pooled? && traits.evented? && CLOCKS },
+    StandsBy => ->(traits) { traits.pooled? && traits.evented? },
     GoesOn => ->(traits) { traits.evented? && !traits.inline? },
     Sheds => ->(traits) { traits.evented? },
     Stuck => ->(traits) { traits.evented? },

@@ -2,6 +2,7 @@
 
 require "digest/sha2"
 require "fileutils"
+require "objspace"
 require "socket"
 require "timeout"
 
@@ -112,6 +113,9 @@ class EngineApp
     [101, { "connection" => "upgrade", "upgrade" => "capitals", "rack.hijack" => speak }, nil]
   end
 
+  # Whether Ruby's garbage collector knows what is stored in the env.
+  def guarded(_, env) = ObjectSpace.dump(env).include?('"wb_protected":true')
+
   def large(size, _) = [200, PLAIN.dup, ["x" * size.to_i]]
 
   def stream(size, _) = [200, PLAIN.dup, Enumerator.new { |parts| (size.to_i / 1_000).times { parts << "y" * 1_000 } }]
@@ -135,6 +139,12 @@ class EngineApp
     until_then = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) + 0.0005
     File.stat("/") until Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID) > until_then
     inside
+  end
+
+  # From now on a thread of the app's own computes for so long, and rests for twice as long, as a heartbeat does.
+  def beat(seconds, _)
+    Thread.new { loop { compute(seconds, nil) && sleep(seconds.to_f * 2) } }
+    "beats"
   end
 
   def hold(gate, _)
