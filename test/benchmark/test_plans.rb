@@ -39,6 +39,13 @@ class TestBenchmarkPlans < Minitest::Test
     assert_match(/^cuttle reactor: upper 95% bound of #{bound}$/, list("#{Bench::ROOT}/benchmark/hello"))
   end
 
+  def test_the_command_that_measures_everything_fills_every_place
+    command = File.read("#{Bench::ROOT}/benchmark/README.md")[/^    for plan in (.*?); do benchmark/m, 1]
+    plans = Shellwords.split(command.gsub("\\\n", " ")).map { |words| words.split.first }
+    places = Bench::Document.new("#{Bench::ROOT}/docs/performance.md").names
+    assert_equal places.map { |name| name[/\A[a-z]+/] }, plans
+  end
+
   private
 
   # What the script prints with --list. Its constants and methods stay in a module of its own.
