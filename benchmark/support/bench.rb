@@ -36,13 +36,18 @@ module Bench
     options = Options.new(ARGV, name: name, rounds: rounds, seconds: seconds, own: own)
     plan = Plan.new(name, title, columns)
     yield plan, options
-    return puts(plan.names) if options.list?
+    return puts(plan.names, "", plan.goals) if options.list?
 
     make_ready
     directory = Lab.run(plan.options(options), out: $stdout, plan: plan.lab(options), trials: plan.trials)
     puts "", Report.new(Lab::Results.read(directory)).text
   rescue Cuttle::Error => error
     abort "benchmark/#{name}: #{error.message}"
+  end
+
+  # How many times the CPU time of the canned responder a request may take for which the app does nothing, on this Ruby.
+  def self.most_of_canned(version = RUBY_VERSION, yjit: Lab::Machine.yjit?)
+    yjit && version.to_i >= 4 ? 1.2 : 1.35
   end
 
   # Lets bin/cuttle install gems and compile if that is necessary.

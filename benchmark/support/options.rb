@@ -36,7 +36,7 @@ module Bench
         procedure(on)
         on.on("--only NAMES", Array, "subjects whose name contains one of these words") { |names| @only = names }
         on.on("--except NAMES", Array, "no subject whose name contains one of these words") { |names| @except = names }
-        on.on("--list", "name the subjects, and measure nothing") { @list = true }
+        on.on("--list", "name the subjects and the figures to reach, and measure nothing") { @list = true }
         @own&.call(on)
       end
     end

@@ -58,8 +58,8 @@ module Bench
     end
 
     # A figure to reach: figure (a name of Results) of a subject, divided by another subject's in the same round if +by+
-    # is a name, or by a number. The bound is at_least or at_most. shown: the whole 95% interval must be within the
-    # bound. With several subjects or several others, the worst ratio counts.
+    # is a name, or by a number. The bound is at_least or at_most. shown: the whole 95% interval of the ratios to
+    # another subject must be within the bound. With several subjects and several others, the worst ratio counts.
     def figure(text, figure, of:, by: nil, at_least: nil, at_most: nil, shown: false)
       @figures << { "text" => text, "figure" => figure.to_s, "of" => of, "by" => by, "shown" => shown,
                     "sense" => at_least ? "at_least" : "at_most", "bound" => at_least || at_most }
@@ -67,6 +67,18 @@ module Bench
 
     def names
       @pairs.map { |configuration, _| configuration["name"] }
+    end
+
+    # The figures to reach, as #figure got them. Raises ArgumentError if one names a subject that the plan doesn't have:
+    # a report would only say that it was not measured.
+    def figures
+      unknown = @figures.flat_map { |figure| figure.values_at("of", "by") }.flatten.grep(String) - names
+      unknown.empty? ? @figures : raise(ArgumentError, "no subject is called #{unknown.first}")
+    end
+
+    # Each figure with its bound, in words.
+    def goals
+      figures.map { |figure| "#{figure["text"]}: #{Report.bound(figure)}" }
     end
 
     # The lab's plan for the wanted subjects.
@@ -101,7 +113,7 @@ module Bench
 
     # What the report needs in addition to the lab's results.
     def note
-      { "name" => @name, "title" => @title, "columns" => @columns, "figures" => @figures,
+      { "name" => @name, "title" => @title, "columns" => @columns, "figures" => figures,
         "commit" => version("git", "-C", ROOT, "describe", "--always", "--dirty=+"),
         "wrk" => version("wrk", "-v")&.slice(/\d+\.\d+\.\d+/), "gcc" => version("gcc", "--version") }
     end

@@ -18,6 +18,9 @@ module Bench
            .map { |path| File.dirname(path) }
     end
 
+    # "at most 1.2": the bound of a figure.
+    def self.bound(figure) = "#{figure["sense"].tr("_", " ")} #{figure["bound"]}"
+
     # lab: a Lab::Results.
     def initialize(lab)
       @lab = lab
@@ -101,14 +104,14 @@ module Bench
       values = @note["figures"].map { |figure| [figure, @results.value(figure)] }
       known, unknown = values.partition(&:last)
       lines = known.map { |figure, value| verdict(figure, value) }
-      lines << "not measured: #{unknown.size} figures, whose servers did not run" if unknown.any?
+      lines << "not measured: #{unknown.size} figures: a server did not run, or in one round only" if unknown.any?
       lines.join("\n")
     end
 
     def verdict(figure, value)
       sense, bound = figure.values_at("sense", "bound")
       reached = sense == "at_least" ? value >= bound : value <= bound
-      "#{reached ? "reached" : "NOT reached"}: #{figure["text"]}: #{value.round(3)} (#{sense.tr("_", " ")} #{bound})"
+      "#{reached ? "reached" : "NOT reached"}: #{figure["text"]}: #{value.round(3)} (#{Report.bound(figure)})"
     end
 
     # What a reader should doubt: the lab's warnings, and what it could not measure.

@@ -88,12 +88,11 @@ module Bench
     def value(figure)
       name, of, by = figure.values_at("figure", "of", "by")
       return worst(figure) if of.is_a?(Array)
-      return interval(of, by, name)&.public_send(figure["sense"] == "at_least" ? :low : :high) if figure["shown"]
 
       case by
       when nil then median(of, name)
       when Numeric then median(of, name)&.fdiv(by)
-      else ratio(of, by, name)
+      else compared(figure, of, by)
       end
     end
 
@@ -104,12 +103,20 @@ module Bench
 
     private
 
+    # The ratio of two subjects, or if the figure must be shown, the worse bound of its interval. nil without a value.
+    def compared(figure, of, by)
+      name = figure["figure"]
+      return ratio(of, by, name) unless figure["shown"]
+
+      interval(of, by, name)&.public_send(figure["sense"] == "at_least" ? :low : :high)
+    end
+
     # The worst of the ratios; nil unless all of the figure's subjects were measured.
     def worst(figure)
       name, names, others = figure.values_at("figure", "of", "by")
       return if names.any? { |each| values(each, name).empty? }
 
-      ratios = names.product(others).filter_map { |each, other| ratio(each, other, name) }
+      ratios = names.product(others).filter_map { |each, other| compared(figure, each, other) }
       figure["sense"] == "at_least" ? ratios.min : ratios.max
     end
   end

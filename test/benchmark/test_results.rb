@@ -65,6 +65,8 @@ class TestBenchmarkResults < Minitest::Test
     assert_in_delta 1.5, value(of: "same", by: "base", shown: true)
     assert_operator value(of: "noisy", by: "base", shown: true), :<, 1
     assert_operator value(of: "noisy", by: "base", shown: true, at_most: 1), :>, 2
+    assert_operator value(of: %w[same noisy], by: %w[base], shown: true, at_most: 1), :>, 2
+    assert_operator value(of: %w[same noisy], by: %w[base], shown: true), :<, 1
     assert_nil value(of: "nobody", by: "base")
   end
 
