@@ -98,7 +98,7 @@ class TestCheck < Minitest::Test
     end
   end
 
-  def test_serve_tells_that_pumas_file_is_not_read
+  def test_serve_warns_that_it_does_not_read_pumas_file
     FileUtils.mkdir("#{@directory}/config")
     File.write("#{@directory}/config/puma.rb", "raise 'no'")
     told = "cuttle: config/puma.rb is not read; convert it: cuttle import config/puma.rb -o config/cuttle.rb\n"

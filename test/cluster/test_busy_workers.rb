@@ -80,7 +80,7 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
-  def test_who_asks_is_known_there
+  def test_the_idle_worker_knows_the_clients_address
     trust = %w[--trust 127.0.0.1 --proxy-protocol]
     proxy = "PROXY TCP4 192.0.2.7 192.0.2.1 5 443\r\n"
     cluster("-t", "1", *trust) do |process|
@@ -130,7 +130,7 @@ class TestBusyWorkers < Minitest::Test
     end
   end
 
-  def test_the_idle_worker_is_told_to_stop_before_it_has_received_the_request
+  def test_the_idle_worker_gets_term_before_it_has_received_the_request
     cluster("-t", "1") do |process|
       holding(process) do |held, busy, waiting|
         other = leave_in_relay(process, held, waiting)

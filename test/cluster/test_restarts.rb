@@ -223,7 +223,7 @@ class TestRestarts < Minitest::Test
     end
   end
 
-  # Who asks meanwhile waits for the new program.
+  # A client that asks meanwhile waits for the new program.
   def test_a_hot_restart_keeps_the_control_listener
     path = "#{@directory}/control"
     [0, 2].each do |workers|

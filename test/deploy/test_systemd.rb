@@ -54,7 +54,7 @@ class TestSystemd < Minitest::Test
   end
 
   # The supervisor, what it forked, and the request log.
-  def test_each_process_has_the_files_that_were_made_anew
+  def test_each_process_has_the_new_files
     files = %w[out err].map { |name| "#{@directory}/#{name}" }
     %w[0 2].each do |workers|
       notifying("-w", workers, "-v", "--redirect-stdout", files[0], "--redirect-stderr", files[1], "-q",

@@ -155,7 +155,7 @@ module SpoolsAnywhere
     end
   end
 
-  def test_a_full_disk_refuses_a_body_and_is_told_of_once
+  def test_a_full_disk_refuses_bodies_and_is_reported_once
     line = %r{\Acuttle: temporary files in #{@disk.path} can't be written \(No space left on device\): .*\n\z}
     spooling(err: line) do
       @disk.fail("full")

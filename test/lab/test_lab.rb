@@ -29,7 +29,7 @@ class TestLab < Minitest::Test
     FileUtils.rm_rf(@directory)
   end
 
-  def test_it_measures_saves_and_tells
+  def test_it_measures_saves_and_reports
     out, err, status = lab(app, *QUICK)
     assert_equal 0, status, err
     assert_match(/hybrid -t 2 \(again\)/, out)

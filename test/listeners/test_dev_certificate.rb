@@ -64,7 +64,7 @@ class TestDevCertificate < Minitest::Test
     assert_equal "/h/.local/state/cuttle/dev-tls", Cuttle::Listeners::DevCertificate.directory(relative)
   end
 
-  def test_a_directory_that_can_not_be_written_is_told
+  def test_an_error_names_a_directory_that_can_not_be_written
     File.write("#{@directory}/file", "")
     error = assert_raises(Cuttle::Error) { Cuttle::Listeners::DevCertificate.new("#{@directory}/file/a").files }
     assert_match(/\A--dev-tls: /, error.message)

@@ -35,7 +35,7 @@ class TestStatic < Minitest::Test
     end
   end
 
-  def test_no_charset_is_said_where_there_is_none
+  def test_the_type_has_no_charset_without_one
     put "a.css"
     assert_equal "text/css", get("/a.css", static: static(charset: nil)).headers["content-type"]
   end
@@ -203,7 +203,7 @@ class TestStatic < Minitest::Test
     assert_equal 301, get("/a.html", static: site).status
   end
 
-  def test_the_tag_is_weak_until_it_can_be_told_that_nothing_changes
+  def test_the_tag_is_weak_until_the_file_has_been_unchanged_for_long
     put "a.html"
     assert_match(/\AW\//, get("/a.html").headers["etag"])
     settle "a.html"

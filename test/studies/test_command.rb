@@ -22,7 +22,7 @@ class TestStudyCommand < Minitest::Test
     Cuttle::Studies.all.each { |each| assert_includes out, each.title }
   end
 
-  def test_a_published_row_is_measured_and_told
+  def test_a_published_row_is_measured_and_reported
     out, err, status = study("s4.13", "--scale", "0.02", "--rounds", "2", "--seed", "3")
     assert_equal 0, status, err
     assert_match(/^s4\.13 .*cuttle like scrawls-simplereactor +10 at once/, out)

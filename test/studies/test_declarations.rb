@@ -124,7 +124,7 @@ command: []).options
     assert_equal 'no study "y.9": s-x, a number such as x.1, or all', error.message
   end
 
-  def test_what_is_wrong_is_said_in_one_line
+  def test_an_error_names_the_problem_in_one_line
     { 'published("y.csv") { |_| }' => /y\.csv: No such file/, 'published("x.csv", only: /z/) { |_| }' => /no row is/,
       'published("x.csv") { |_| }' => /x\.csv, line 2: neither/,
       "claim \"x.2\" =>" => /study\.rb: .*syntax error/,

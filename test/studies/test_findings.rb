@@ -36,7 +36,7 @@ class TestStudyFindings < Minitest::Test
     assert_operator found.ours.low, :<, found.ours.value
   end
 
-  def test_a_scaled_study_is_told_at_full_length
+  def test_a_scaled_studys_figures_are_for_the_full_length
     full, scaled = [1, 0.1].map { |scale| lab(scale: scale, puma: 20).findings }
     %w[rate p50].each do |metric|
       values = [full, scaled].map do |each|
@@ -167,7 +167,7 @@ class TestStudyFindings < Minitest::Test
   end
 
   # A server with errors can't be measured for speed, only for errors.
-  def test_errors_are_told_of_runs_that_are_invalid_for_them
+  def test_errors_are_estimated_from_runs_that_they_make_invalid
     lab = asked(run: { "valid" => false, "reasons" => ["wrong answers: status_5xx 100"],
                        "errors" => { "status_5xx" => 100 } }) { [10.0, {}] }
     condition = lab.study.conditions.first
@@ -257,7 +257,7 @@ class TestStudyFindings < Minitest::Test
     assert_equal([20.0, 10.0], lab.study.conditions.map { |condition| lab.estimate(condition, "rate").value })
   end
 
-  def test_a_percentile_without_a_number_is_told_in_a_line
+  def test_one_line_names_percentiles_without_a_number
     few = asked { |_, load, _| [10.0, load["rate"] ? {} : { "p99" => 3.0 }] }
     said = "Too few responses for p99 in 1 row: a percentile needs ten responses beyond it"
     assert_includes Studies::Report::Text.render(few), said

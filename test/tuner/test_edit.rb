@@ -91,7 +91,7 @@ class TestEdit < Minitest::Test
     assert_equal "#{Tuner::Edit::NEW}workers 2\nthreads 3\n", edit(nil).text(setting("hybrid", 2, 3))
   end
 
-  def test_of_a_word_that_is_said_twice_the_last_one_counts
+  def test_of_a_word_that_stands_twice_the_last_one_counts
     assert_equal "workers 1\nworkers 3\nthreads 1\n", edit("workers 1\nworkers 2\n").text(setting("hybrid", 3, 1))
   end
 

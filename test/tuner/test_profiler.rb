@@ -38,7 +38,7 @@ class TestProfiler < Minitest::Test
 
   # The times of the slow ones vary by much more than what a busy machine adds to each, so that they are seen to grow
   # together.
-  def test_kinds_of_requests_are_told_apart
+  def test_kinds_of_requests_have_profiles_of_their_own
     mix = file("mix.jsonl", <<~MIX)
       {"path": "/?cpu_ms=0.2&iowait_ms=0", "weight": 3}
       {"path": "/?cpu_ms=2&iowait_ms=40&slices=1&cv=0.8"}
@@ -95,7 +95,7 @@ class TestProfiler < Minitest::Test
     assert_equal 1, profile_of(app, mix: mix, engines: %w[hybrid], budget: 20).entries.length
   end
 
-  def test_a_budget_that_is_too_short_is_said
+  def test_a_budget_that_is_too_short_fails
     app = file("slow.ru", 'run ->(_env) { sleep(0.2); [200, {}, ["hello"]] }')
     error = assert_raises(Tuner::Failure) { profile_of(app, budget: 4) }
     assert_match(/too few for a profile: increase --budget/, error.message)

@@ -111,7 +111,7 @@ class TestTuneReport < Minitest::Test
     assert_match(/class="chosen" data-label="-t auto">50.0<small>run<\/small><\/td><\/tr>/, html)
   end
 
-  def test_warnings_are_told
+  def test_the_text_has_the_warnings
     assert_match(/^! the machine is busy$/, text(warnings: ["the machine is busy"]))
   end
 

@@ -127,7 +127,7 @@ class TestTuneMeasured < Minitest::Test
     end
   end
 
-  def test_a_budget_that_is_too_short_is_told_what_would_be_enough
+  def test_an_error_names_the_budget_that_would_be_enough
     slow = Tuner::Profile.read(@profile).with(boot: 60.0).write("#{@directory}/slow.json")
     folder = Tuner::Folder.create(options(kept: slow, rounds: nil, budget: 60))
     error = assert_raises(Tuner::Failure) { session(folder).run }

@@ -150,7 +150,7 @@ class TestTune < Minitest::Test
   end
 
   # A profile that ended early has no figures of memory.
-  def test_a_limit_that_could_not_be_checked_is_said
+  def test_a_warning_names_a_limit_that_could_not_be_checked
     bare = profile(environment: here, memory: nil).write("#{@directory}/bare.json")
     out, err, status = tune("--profile", bare, "--no-verify", "--engines", "hybrid", "--memory", "1M")
     assert_equal 0, status, err
@@ -207,7 +207,7 @@ class TestTune < Minitest::Test
   end
 
   # Without a measurement nothing speaks against them.
-  def test_who_has_threads_auto_is_answered_with_them
+  def test_an_app_with_threads_auto_gets_an_answer_with_them
     configure("threads :auto # as they help\nworkers 0\n")
     out, err, status = predict("app/config.ru", "--cores", "2", "--write")
     assert_equal 0, status, err
@@ -241,7 +241,7 @@ class TestTune < Minitest::Test
     assert_match(/^hybrid -w 5 -t \d+/, out)
   end
 
-  def test_a_profile_of_another_machine_is_told
+  def test_a_warning_names_a_profile_of_another_machine
     @kept = profile(environment: here.merge("cpu" => "Abacus", "memory" => 5_000_000)).write("#{@directory}/other.json")
     out, = predict
     assert_match(/^! the profile was made on another machine \(cpu: Abacus there, .* here; memory: 5\.00 MB there/, out)
@@ -249,7 +249,7 @@ class TestTune < Minitest::Test
   end
 
   # It may be resumed after an upgrade.
-  def test_a_profile_of_another_machine_is_told_when_a_tune_is_resumed
+  def test_a_resumed_tune_warns_of_a_profile_of_another_machine
     folder = File.dirname(predict.first.lines.last.chomp)
     path = "#{@directory}/#{folder}/profile.json"
     File.write(path, File.read(path).sub(/"ruby": "[^"]*"/, '"ruby": "ruby 1.8.7"'))

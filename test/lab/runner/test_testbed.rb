@@ -41,7 +41,7 @@ class TestStage < Minitest::Test
   end
 
   # As many connections to a database as there may be requests in a process; where nothing bounds them, the app decides.
-  def test_only_a_number_of_threads_is_said
+  def test_the_environment_has_only_a_number_of_threads
     testbed("fibers") { |testbed, configuration| assert_equal '["false", nil] [] ', answer(testbed, configuration) }
   end
 

@@ -48,7 +48,7 @@ class TestLabPeers < Minitest::Test
     assert_match(/unknown server "apache": cuttle, puma/, error.message)
   end
 
-  def test_what_a_server_can_not_be_is_said
+  def test_the_reason_why_a_server_can_not_have_a_model
     assert_match(/always forks/, reason("unicorn", workers: 0))
     assert_match(/does not fork/, reason("thin", model: "evented", workers: 2))
     assert_match(/one thread in a process/, reason("unicorn", workers: 1, threads: 5))

@@ -42,14 +42,14 @@ class TestLabServer < Minitest::Test
     FileUtils.remove_entry(@directory)
   end
 
-  def test_whoever_does_not_wait_for_its_end_leaves_nothing_behind
+  def test_a_stop_that_is_interrupted_leaves_nothing_behind
     server = Cuttle::Lab::Servers::Server.start(Stubborn.new(STUBBORN), made)
     assert_interrupted("told to end") { server.stop }
     refute server.running?
     assert_empty server.tree.pids
   end
 
-  def test_whoever_does_not_wait_for_its_first_answer_leaves_nothing_behind
+  def test_a_start_that_is_interrupted_leaves_nothing_behind
     server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
     assert_interrupted("here") { server.start }
     refute server.running?

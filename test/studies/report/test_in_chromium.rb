@@ -34,7 +34,7 @@ class TestStudiesPageInChromium < Minitest::Test
   end
 
   # Colours are never alone: the word stands there, and marks differ in shape.
-  def test_verdicts_are_told_apart_in_both_schemes
+  def test_verdicts_have_different_colours_in_both_schemes
     each_view do |_, view|
       backgrounds = browser.evaluate(<<~JS)
         Array.from(new Set(Array.from(document.querySelectorAll(".word"))

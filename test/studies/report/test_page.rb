@@ -79,7 +79,7 @@ class TestStudiesPage < Minitest::Test
     assert_equal study("s0-sweeps").entries.length, table.scan("<tr><th scope=\"row\"").length
   end
 
-  def test_what_is_missing_or_failed_is_told
+  def test_the_page_names_what_is_missing_or_failed
     failure = { "type" => "failure", "configuration" => "c1", "load" => "l1", "block" => 0, "reason" => EVIL }
     Studies::Archive.take(lab("q1-threads", missing: "puma").write("#{@directory}/full", more: [failure]), @root)
     page = Studies::Report::Page.render(Studies::Archive.all(@root))
@@ -89,7 +89,7 @@ class TestStudiesPage < Minitest::Test
     assert_includes page, "&lt;/style&gt;&lt;script&gt;"
   end
 
-  def test_a_study_with_one_block_has_no_intervals_but_is_told
+  def test_a_study_with_one_block_has_a_page_without_intervals
     page = Studies::Report::Page.render(keep("q1-threads", blocks: 1))
     assert_includes page, "not decided"
     refute_match(/NaN|Infinity/, page)
