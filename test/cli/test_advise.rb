@@ -4,7 +4,6 @@ require "test_helper"
 require "json"
 require "net/http"
 require "open3"
-require "tmpdir"
 require "cuttle/cli/advise"
 require_relative "../tuner/support/kept_runs"
 
@@ -12,18 +11,14 @@ require_relative "../tuner/support/kept_runs"
 class TestAdvise < Minitest::Test
   include Serving
   include KeptRuns
+  include TemporaryDirectory
 
   # It waits, so that its requests have both.
   APP = "run ->(_env) { sleep 0.005; [200, {}, ['x']] }"
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @state = "#{@directory}/state"
     File.write("#{@directory}/config.ru", APP)
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_the_answer_names_what_runs_and_what_it_can_not_see

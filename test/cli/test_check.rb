@@ -6,14 +6,10 @@ require "cuttle/cli/check"
 # `cuttle check`, and what `cuttle serve` does with a configuration file.
 class TestCheck < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     File.write("#{@directory}/config.ru", "run ->(_env) { [200, {}, ['from the rackup file']] }")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_every_setting_has_its_value_and_where_that_comes_from

@@ -5,20 +5,13 @@ require "test_helper"
 # `cuttle serve` as a process of its own.
 class TestServe < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   HELLO = "run ->(env) { [200, { 'content-type' => 'text/plain' }, [\"Hello from \#{ENV['RACK_ENV']}\"]] }"
 
   SLOW = <<~RUBY
     run ->(_env) { $stderr.puts "entered"; $stderr.flush; sleep 1.5; [200, {}, ["done"]] }
   RUBY
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_serves_and_says_what_it_is
     serving_process(rackup(HELLO)) do |process|

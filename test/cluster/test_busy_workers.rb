@@ -5,6 +5,7 @@ require "test_helper"
 # A request that has to wait in a busy worker goes to an idle one, with its connection.
 class TestBusyWorkers < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   # Each answer begins with the pid. /hold computes until it may go on, and /sleep sleeps, so the other requests of the
   # worker wait.
@@ -28,14 +29,6 @@ class TestBusyWorkers < Minitest::Test
   RUBY
 
   ENGINES = { "hybrid" => %w[-t 1], "reactor" => [], "fibers" => [] }.freeze
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def test_a_request_that_has_to_wait_goes_to_an_idle_worker
     ENGINES.each do |engine, flags|

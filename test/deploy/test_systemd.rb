@@ -7,11 +7,11 @@ require "socket"
 # deploy/logrotate.conf does.
 class TestSystemd < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   HELLO = "#{ROOT}/examples/hello.ru".freeze
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @systemd = Socket.new(:UNIX, :DGRAM)
     @systemd.bind(Addrinfo.unix("#{@directory}/notify", :DGRAM))
     @heard = []
@@ -19,7 +19,6 @@ class TestSystemd < Minitest::Test
 
   def teardown
     @systemd.close
-    FileUtils.remove_entry(@directory)
   end
 
   def test_from_start_to_stop

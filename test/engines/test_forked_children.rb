@@ -6,6 +6,7 @@ require "test_helper"
 # of the server: wherever the app forks, and whatever the child does.
 class TestForkedChildren < Minitest::Test
   include Serving
+  include TemporaryDirectory
 
   APP = "#{__dir__}/support/forks.ru"
 
@@ -22,12 +23,7 @@ class TestForkedChildren < Minitest::Test
   end
 
   def setup
-    @directory = Dir.mktmpdir("cuttle")
     @socket = "#{@directory}/server.sock"
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   Serving::ENGINES.product([0, 2]).each do |engine, workers|

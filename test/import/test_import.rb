@@ -1,18 +1,11 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require "cuttle/cli/import"
 
 # `cuttle import`: our configuration file from another server's.
 class TestImport < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
+  include TemporaryDirectory
 
   def test_words_that_mean_the_same_are_taken_with_their_values
     import = puma(<<~RUBY)

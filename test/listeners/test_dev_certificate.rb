@@ -4,13 +4,10 @@ require "test_helper"
 
 # The certificate of --dev-tls.
 class TestDevCertificate < Minitest::Test
-  def setup
-    @directory = Dir.mktmpdir("cuttle")
-    @made = Cuttle::Listeners::DevCertificate.new("#{@directory}/a/b")
-  end
+  include TemporaryDirectory
 
-  def teardown
-    FileUtils.remove_entry(@directory)
+  def setup
+    @made = Cuttle::Listeners::DevCertificate.new("#{@directory}/a/b")
   end
 
   def test_the_authority_signs_for_localhost_only

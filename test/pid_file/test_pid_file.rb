@@ -2,16 +2,15 @@
 
 require "test_helper"
 require "rbconfig"
-require "tmpdir"
 
 # Pidfile and state file: which process holds them, and which may replace and remove them.
 class TestPidFile < Minitest::Test
   include Eventually
+  include TemporaryDirectory
 
   Control = Struct.new(:uri, :token)
 
   def setup
-    @directory = File.realpath(Dir.mktmpdir("cuttle"))
     @path = "#{@directory}/server.pid"
     @state = "#{@directory}/state"
     @children = []
@@ -19,7 +18,6 @@ class TestPidFile < Minitest::Test
 
   def teardown
     @children.dup.each { |pid| end_child(pid) }
-    FileUtils.remove_entry(@directory)
   end
 
   def test_none_wanted

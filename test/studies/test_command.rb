@@ -2,19 +2,12 @@
 
 require "test_helper"
 require "open3"
-require "tmpdir"
 
 # `cuttle study` from its beginning to its end, with real servers and very little of them.
 class TestStudyCommand < Minitest::Test
+  include TemporaryDirectory
+
   ROOT = File.expand_path("../..", __dir__)
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.rm_rf(@directory)
-  end
 
   def test_it_lists_what_there_is
     out, _, status = study

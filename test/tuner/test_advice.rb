@@ -1,27 +1,19 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
 # From a profile and a verification to an answer.
 class TestAdvice < Minitest::Test
   include MadeUp
+  include TemporaryDirectory
 
   HAVE = Cuttle::Tuner::Setting.new(threads: 3)
   # What the plain model takes for the best on one core.
   BEST = Cuttle::Tuner::Setting.new(workers: 2, threads: 3)
   # A database connection for each thread.
   HELD = { "process" => 0, "thread" => 1 }.freeze
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
 
   def advice(verified = nil, present: HAVE, limits: {}, profile: profile(), cores: 1, here: 1, model: Plain, **options)
     given = Tuner::Options.new(limits: Tuner::Limits.new(**limits), present: present, place: "config/cuttle.rb",

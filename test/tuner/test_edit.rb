@@ -1,21 +1,13 @@
 # frozen_string_literal: true
 
 require "test_helper"
-require "tmpdir"
 require_relative "../lab/support/synthetic_lab"
 require_relative "support/made_up"
 
 # Changes to a configuration file: only the three words, and only where the file says them plainly.
 class TestEdit < Minitest::Test
   include MadeUp
-
-  def setup
-    @directory = Dir.mktmpdir
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
-  end
+  include TemporaryDirectory
 
   def edit(text, name = "cuttle.rb")
     path = File.join(@directory, name)

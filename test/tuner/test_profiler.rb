@@ -2,10 +2,11 @@
 
 require "test_helper"
 require "json"
-require "tmpdir"
 
 # Profiles that are really measured, of apps whose work is known. What is asserted holds on a busy machine as well.
 class TestProfiler < Minitest::Test
+  include TemporaryDirectory
+
   Tuner = Cuttle::Tuner
 
   class << self
@@ -13,12 +14,7 @@ class TestProfiler < Minitest::Test
   end
 
   def setup
-    @directory = Dir.mktmpdir("cuttle-profiler")
     @out = StringIO.new
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   WORK = { cpu_ms: 2, iowait_ms: 30, slices: 3, response_chars: 10, cv: 0.3 }.freeze

@@ -2,7 +2,6 @@
 
 require "test_helper"
 require "stringio"
-require "tmpdir"
 require_relative "support/kept_runs"
 require_relative "support/made_up"
 
@@ -10,16 +9,12 @@ require_relative "support/made_up"
 class TestTune < Minitest::Test
   include KeptRuns
   include MadeUp
+  include TemporaryDirectory
 
   def setup
-    @directory = Dir.mktmpdir
     @kept = profile(environment: here).write("#{@directory}/profile.json")
     FileUtils.mkdir_p("#{@directory}/app/config")
     File.write("#{@directory}/app/config.ru", 'run ->(_env) { [200, {}, ["hello"]] }')
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def here

@@ -2,10 +2,11 @@
 
 require "test_helper"
 require "json"
-require "tmpdir"
 
 # Servers of the lab that don't react, and a lab that is interrupted while it waits for them.
 class TestLabServer < Minitest::Test
+  include TemporaryDirectory
+
   PROBE = Cuttle::Lab::Servers::Server::Probe
   TREE = Cuttle::Lab::Servers::ProcessTree
 
@@ -32,14 +33,6 @@ class TestLabServer < Minitest::Test
     def environment(_setup) = {}
     def command(setup) = [RbConfig.ruby, "-e", program, setup.port.to_s, *habit]
     def complete?(_server) = true
-  end
-
-  def setup
-    @directory = Dir.mktmpdir("cuttle-server")
-  end
-
-  def teardown
-    FileUtils.remove_entry(@directory)
   end
 
   def test_a_stop_that_is_interrupted_leaves_nothing_behind
