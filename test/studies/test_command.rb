@@ -19,7 +19,7 @@ class TestStudyCommand < Minitest::Test
     out, err, status = study("s4.13", "--scale", "0.02", "--rounds", "2", "--seed", "3")
     assert_equal 0, status, err
     assert_match(/^s4\.13 .*cuttle like scrawls-simplereactor +10 at once/, out)
-    assert_match(/^s4\.13 \S.* on our core: a reactor equals a blocking loop/, out)
+    assert_match(/^s4\.13 \S.* on Cuttle: a reactor equals a blocking loop/, out)
     assert_match(/0\.02 times the original's/, out)
     assert_equal out.lines.reject { |line| line.start_with?("study-results") }, shown(out.lines.last.chomp)
     assert(measured.runs.all?(&:valid?), measured.runs.map(&:reasons).inspect)

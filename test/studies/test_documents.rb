@@ -36,7 +36,7 @@ class TestStudyDocuments < Minitest::Test
     [s0.title, s0.source, s0.question, s0.design, *s0.flaws].each { |text| assert_includes readme, text }
     s0.claims.each { |claim| assert_includes readme, claim.text.sub("<", "&lt;") }
     evidence = /.*: [\d.]+ \([\d.]+ to [\d.]+\), expected above 1/
-    assert_match(/^\| s0\.8: .* \| our core \| \*\*(holds|fails|not decided)\*\* \| #{evidence} \|$/, readme)
+    assert_match(/^\| s0\.8: .* \| Cuttle \| \*\*(holds|fails|not decided)\*\* \| #{evidence} \|$/, readme)
     assert_match(/^\| s0\.10 \| cuttle like puma -w 4 -t 16 \| 10 at once \| [\d.]+ → [\d.]+ \([\d.]+\) \|/, readme)
     assert_includes readme, "    cuttle study s0-ab --scale 0.1 --rounds 3 --seed 1"
     assert_includes readme, "Waits, computing and numbers of requests are 0.1 times the original's"

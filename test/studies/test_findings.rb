@@ -21,7 +21,7 @@ class TestStudyFindings < Minitest::Test
     end
   end
 
-  def verdict(id, findings, by = "our core")
+  def verdict(id, findings, by = "Cuttle")
     findings.verdicts.find { |each| each.claim.id == id && each.by == by }
   end
 
@@ -98,11 +98,11 @@ class TestStudyFindings < Minitest::Test
     assert_equal %i[border border undecided refuted confirmed], verdicts
   end
 
-  # Our core imitates an original WEBrick, whose tail is different.
+  # Cuttle imitates an original WEBrick, whose tail is different.
   def test_a_claim_about_a_server_that_is_gone_is_not_refuted_by_its_model
     findings = StudiedLab.new(study) { |_, load, block| [3, { "p50" => 300.0 * load["connections"] + block }] }.findings
     model, itself = findings.verdicts.select { |each| each.claim.id == "s0.2" }
-    assert_equal [true, "our core"], [model.model, model.by]
+    assert_equal [true, "Cuttle"], [model.model, model.by]
     assert_equal :untestable, itself.verdict
     assert_match(/about a WEBrick/, itself.reason)
     line = Studies::Report::Summary.new([findings]).published.find { |each| each.claim.id == "s0.2" }
@@ -110,7 +110,7 @@ class TestStudyFindings < Minitest::Test
     assert_match(/more than twice that with 1: 9\.97.*about a WEBrick/, line.evidence)
   end
 
-  # thin itself can refute it; thin's model on our core can only fail to do the same.
+  # thin itself can refute it; thin's model on Cuttle can only fail to do the same.
   def test_our_core_speaks_for_the_model_where_the_server_is_there
     uneven = StudiedLab.new(study) { |_, _, block| [3, { "p50" => 3000.0 + block, "p90" => 4500.0 + block }] }.findings
     model, itself = uneven.verdicts.select { |each| each.claim.id == "s0.5" }
@@ -156,8 +156,8 @@ class TestStudyFindings < Minitest::Test
       [configuration["workers"] * 10.0 + (load["rate"] || 0) + block, { "p99" => 5.0 + block }]
     end
     by, others = found.verdicts
-    assert_equal ["our core and puma", :confirmed], [by.by, by.verdict]
-    assert_equal ["our core", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
+    assert_equal ["Cuttle and puma", :confirmed], [by.by, by.verdict]
+    assert_equal ["Cuttle", %i[refuted confirmed confirmed]], [others.by, others.evidence.map(&:last)]
   end
 
   def test_what_is_missing_here_can_not_be_tested
@@ -216,7 +216,7 @@ class TestStudyFindings < Minitest::Test
       [configuration["server"] == "puma" ? 1 : configuration["workers"], {}]
     end
     found = lab.findings
-    assert_equal [["both", "our core", :confirmed], ["both", "puma", :refuted], ["ours", "our core", :confirmed],
+    assert_equal [["both", "Cuttle", :confirmed], ["both", "puma", :refuted], ["ours", "Cuttle", :confirmed],
                   ["theirs", "puma", :refuted]],
                  found.verdicts.map { |each| [each.claim.id, each.by, each.verdict] }
     assert_match(/on: :all is none of/, assert_raises(Studies::Failure) { declared(text.sub(":ours", ":all")) }.message)

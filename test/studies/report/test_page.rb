@@ -41,7 +41,7 @@ class TestStudiesPage < Minitest::Test
   def test_what_was_published_against_ours
     sweeps = render("s0-sweeps")
     assert_equal 15, sweeps.scan(/<svg[^>]*aria-label="requests\/s against connections: s0\.1[123] cuttle like/).length
-    assert_includes sweeps, "our core: 2.97 at 1,"
+    assert_includes sweeps, "Cuttle: 2.97 at 1,"
     assert_match(/>published 2013-06-25</, sweeps)
     forest = render("s0-ab")[%r{<svg[^>]*aria-label="requests/s, ours by the published.*?</svg>}m]
     published = study("s0-ab").entries.select { |entry| entry.row.file }
