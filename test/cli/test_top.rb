@@ -192,7 +192,7 @@ class TestTop < Minitest::Test
 
   def server(*args, &block)
     args += ["--control-url", "auto"] unless args.include?("--control-url")
-    serving_process("-S", @state, *args, chdir: @directory, &block)
+    serving_process("-S", @state, *args, chdir: @directory, forked: true, &block)
   end
 
   def top(*args) = outcome("-S", @state, *args)

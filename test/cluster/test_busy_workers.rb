@@ -204,7 +204,7 @@ class TestBusyWorkers < Minitest::Test
   def cluster(*args, &block)
     %w[go go2 held held2 free].each { |name| FileUtils.rm_f("#{@directory}/#{name}") }
     File.write("#{@directory}/config.ru", APP)
-    serving_process("config.ru", "-w", "2", *args, chdir: @directory) do |process|
+    serving_process("config.ru", "-w", "2", *args, chdir: @directory, forked: true) do |process|
       eventually("both workers") { process.workers.length == 2 }
       block.call(process)
     ensure

@@ -234,7 +234,7 @@ class TestCluster < Minitest::Test
 
   def cluster(app, *args, workers:, &block)
     File.write("#{@directory}/config.ru", app)
-    serving_process("#{@directory}/config.ru", "-w", workers.to_s, *args) do |process|
+    serving_process("#{@directory}/config.ru", "-w", workers.to_s, *args, forked: true) do |process|
       eventually("#{workers} workers") { process.workers.length == workers || process.err != "" }
       block.call(process)
     end

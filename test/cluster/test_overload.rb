@@ -113,7 +113,7 @@ class TestOverload < Minitest::Test
 
   def cluster(*flags, &block)
     serving_process("#{@directory}/config.ru", *flags, "--drain-grace", "0.5",
-                    env: { "CUTTLE_GATE" => @gate }) do |process|
+                    env: { "CUTTLE_GATE" => @gate }, forked: true) do |process|
       block.call(process)
     ensure
       FileUtils.touch(@gate)

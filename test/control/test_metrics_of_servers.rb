@@ -101,7 +101,7 @@ class TestMetricsOfServers < Minitest::Test
   def native? = Cuttle::Cores.default == "native"
 
   def serve(*args, &block)
-    serving_process(*args, "--control-url", "unix://#{@directory}/c", chdir: @directory, &block)
+    serving_process(*args, "--control-url", "unix://#{@directory}/c", chdir: @directory, forked: true, &block)
   end
 
   def control = "unix://#{@directory}/c"

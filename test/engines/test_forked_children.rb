@@ -14,14 +14,6 @@ class TestForkedChildren < Minitest::Test
   WAYS = { "return" => "0 1", "exit" => "7 1", "exit!" => "7 0", "raise" => "1 1", "sleep" => "7 1", "wait" => "7 1",
            "spawn" => "7 1" }.freeze
 
-  # Starts the servers, of which there are many. nil where Ruby can't fork.
-  def self.fork_server
-    return if ServingProcess::JVM
-
-    @fork_server ||= ForkServer.new(ServingProcess.ruby, {}, "hybrid", "native")
-                               .tap { |server| Minitest.after_run { server.stop } }
-  end
-
   def setup
     @socket = "#{@directory}/server.sock"
   end
@@ -57,8 +49,7 @@ class TestForkedChildren < Minitest::Test
   def forking(engine, workers)
     threads = Cuttle::Engines.traits(engine).pooled? ? ["-t", "2:2"] : []
     flags = ["--engine", engine, "-w", workers.to_s, *threads, "-b", "unix://#{@socket}"]
-    env = { "CUTTLE_GATES" => @directory }
-    serving_process(APP, *flags, env: env, fork_server: self.class.fork_server) do |process|
+    serving_process(APP, *flags, env: { "CUTTLE_GATES" => @directory }, forked: true) do |process|
       assert process.running?, process.err
       yield process
       assert_equal 0, process.stop.exitstatus, process.err

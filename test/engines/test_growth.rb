@@ -140,7 +140,8 @@ class TestGrowth < Minitest::Test
   private
 
   def with_server(facts = {})
-    @server = Serving::ServingProcess.new(["#{__dir__}/support/growing.rb", @directory, JSON.generate(facts)])
+    @server = Serving::ServingProcess.new(["#{__dir__}/support/growing.rb", @directory, JSON.generate(facts)],
+                                          fork_server: ForkServer.shared)
     @server.wait_until_ready
     yield @server
     release

@@ -39,7 +39,8 @@ module SpoolCase
   def spooling(*flags, err: "", &block)
     threads = traits.pooled? ? ["-t", "4:4"] : []
     serving_process(APP, "--engine", engine, "-w", "0", *threads, "--keep-alive", "--spool-directory", @disk.path,
-                    *PATIENT, *flags, env: @disk.env.merge("TMPDIR" => "/nowhere")) do |server|
+                    *PATIENT, *flags, env: @disk.env.merge("TMPDIR" => "/nowhere"),
+                    fork_server: ForkServer.shared(@disk.preloaded)) do |server|
       assert server.running?, server.err
       block.call(@server = server)
       @disk.obey

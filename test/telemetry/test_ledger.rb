@@ -150,7 +150,7 @@ class TestLedger < Minitest::Test
     Dir.mktmpdir do |directory|
       control = "#{directory}/c"
       serving_process("#{ROOT}/examples/hello.ru", "-w", workers.to_s, "--core", core, "--control-url",
-                      "unix://#{control}", "--drain-grace", "none") do |server|
+                      "unix://#{control}", "--drain-grace", "none", forked: true) do |server|
         eventually("all workers") { stats_of(control).fetch("booted_workers", 0) == workers } if workers.positive?
         yield server, control
       end
