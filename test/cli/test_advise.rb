@@ -32,8 +32,8 @@ class TestAdvise < Minitest::Test
 
   # It loads only what it names. These tests have loaded more.
   def test_the_program
-    library = Serving::ServingProcess::PATHS.map { |path| "-I#{path}" }
-    program = [Serving::ServingProcess::RUBY.first, "--disable=gems", *library, "#{ROOT}/exe/cuttle", "advise"]
+    few_events = File.expand_path("../tuner/support/few_events.rb", __dir__)
+    program = [*Serving::ServingProcess.ruby, "-r#{few_events}", "#{ROOT}/exe/cuttle", "advise"]
     serving_process("-S", @state, "-w", "0", "-t", "2:2", "--control-url", "auto", chdir: @directory) do |process|
       loading(process) do
         eventually("an answer") do
@@ -141,7 +141,7 @@ class TestAdvise < Minitest::Test
   # Yields what it answers of a server that has requests meanwhile. On a loaded machine these may be too few at first.
   def served(*flags, arguments: [], &block)
     answer = nil
-    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory) do |process|
+    serving_process("-S", @state, *flags, "--control-url", "auto", chdir: @directory, forked: true) do |process|
       loading(process) do
         eventually("an answer") { !(answer = advise("-S", @state, "--for", "1s", *arguments)).first.empty? }
       end
