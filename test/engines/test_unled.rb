@@ -35,9 +35,10 @@ class TestUnled < Minitest::Test
     with_server do |server|
       assert_light server
       client(server) do |computing|
-        computing.write(get_of("/compute?3"))
+        computing.write(get_of("/compute"))
         assert_light server
         refute computing.socket.wait_readable(0), "the other request waited for the end of the computation"
+        Process.kill("URG", server.pid)
         assert_equal "done", computing.response.body
       end
     end

@@ -106,14 +106,16 @@ class TestLabServer < Minitest::Test
 
   private
 
-  # Starts a server that does not answer and uses that many cores.
+  # Starts a server that does not answer and uses that many cores. Time passes only while a probe waits.
   def error_of_silence(cores:, accepts:)
-    ticks = 0
+    now = 0
     server = Cuttle::Lab::Servers::Server.new(Stubborn.new(STUBBORN, "silent"), made)
-    Cuttle.stub(:now, -> { ticks += 1 }) do
-      TREE.stub(:cpu_seconds, ->(_pid) { ticks * cores }) do
+    Cuttle.stub(:now, -> { now }) do
+      TREE.stub(:cpu_seconds, ->(_pid) { now * cores }) do
         TREE.stub(:open?, accepts) do
-          PROBE.stub(:status, :silent) { assert_raises(Cuttle::Lab::Failure) { server.start }.message }
+          PROBE.stub(:status, ->(_port) { (now += PROBE::PATIENCE) && :silent }) do
+            assert_raises(Cuttle::Lab::Failure) { server.start }.message
+          end
         end
       end
     end
