@@ -48,8 +48,7 @@ class TestSilence < Minitest::Test
 
   private
 
-  # The fault after each of three requests that are not answered within 7 s, so that the silence reaches its limit at the
-  # third.
+  # The fault after each of three requests that are not answered within 7 s. The silence reaches its limit at the third.
   def faults(*habits)
     watch(*habits) do |silence|
       Array.new(3) do
